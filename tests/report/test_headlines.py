@@ -1,12 +1,16 @@
 """What was found, in sentences, and the forest plot of headline claims: from a ledger made by hand."""
 
+import pandas as pd
 import pytest
 
+from tests._runs import run
 from tests.report.test_claims import claim
 from workflow.report.claims.evidence import read_finding
 from workflow.report.claims.schema import claimed_range, load_claim
 from workflow.report.pages.claims import Ledger
 from workflow.report.pages.headlines import find_limit, forest_of, list_findings
+from workflow.report.pages.index import list_failures, list_unmeasured
+from workflow.results.precomputed import NOT_MEASURED
 
 SEEN, FAILED = "It is {size} better: {ours}, {than}.", "It takes {share}, {times} of it."
 
@@ -109,3 +113,17 @@ def test_the_sentence_on_the_text_of_known_limit(half, said):
     text = find_limit([*cells, cell("best reader, all of the past", "test", 1.18)])
     assert "is known, 1.1800 bits per character" in text and "score 1.2349 on test and fixed ones 1.2268, " in text
     assert said in text and "take 0.674 times the executed multiply-adds" in text and "reach 84.4 characters" in text
+
+
+def test_what_nobody_tried_is_no_failure():
+    lost = {"memory_status": "error", "flops_status": "oom", "flops_reason": "no memory is left"}
+    runs = pd.DataFrame(
+        [
+            run("models", "as_small", 1) | {"memory_status": "ok", "memory_reason": None},
+            run("models", "as_small", 2) | lost | {"memory_reason": NOT_MEASURED, "configuration": "b"},
+            run("models", "txl_12", 3, status="stuck", reason="learned nothing") | {"memory_reason": None},
+        ]
+    )
+    told = [(each["status"], each["reason"]) for each in list_failures(runs)]
+    assert told == [("stuck", "learned nothing"), ("flops", "no memory is left")]
+    assert list_unmeasured(runs) == ["memory of 1 configuration"]

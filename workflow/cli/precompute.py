@@ -15,13 +15,11 @@ from workflow.config.strict import read_yaml
 from workflow.plan.reads import MAPS, reads
 from workflow.plan.scales import load_corpora, read_measure
 from workflow.plan.targets import Targets
-from workflow.results.precomputed import SETTINGS, file_of_scale
+from workflow.results.precomputed import NOT_MEASURED, SETTINGS, file_of_scale
 from workflow.results.record import Record, read_record, write_record, write_text
 from workflow.results.registry import COSTS
 from workflow.results.rows import read_rows, write_rows
 from workflow.scripts.layers import unmeasured
-
-NOT_MEASURED = "not measured: the scale was run in part"
 
 
 def copy_records(targets: Targets, results: Path) -> None:

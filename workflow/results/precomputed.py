@@ -13,6 +13,7 @@ from workflow.results.registry import OF_TEXTS
 from workflow.results.rows import read_rows
 
 SETTINGS = "settings.json"
+NOT_MEASURED = "not measured: the scale was run in part"  # the reason of what nobody tried
 
 
 def precomputed_scales() -> list[str]:

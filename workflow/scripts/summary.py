@@ -20,6 +20,7 @@ from workflow.report.pages.headlines import list_findings, read_limit
 from workflow.report.pages.index import list_failures, write_root
 from workflow.report.pages.shared import write_made
 from workflow.report.pages.site import Site, link_pages
+from workflow.results.precomputed import NOT_MEASURED
 from workflow.results.rows import read_rows
 
 WIDTH = 100  # characters of a line in the terminal
@@ -30,7 +31,7 @@ def failure_lines(site: Site, questions: set[str] | None = None) -> list[str]:
     if not (site.results / "plan.json").exists():
         return []
     try:
-        runs = read_bundle(site.results).runs
+        runs = read_bundle(site.results).frames.everything
         failed = list_failures(runs if questions is None else runs[runs["ablation"].isin(questions)])
     except NothingRun:
         failed = []
@@ -39,7 +40,7 @@ def failure_lines(site: Site, questions: set[str] | None = None) -> list[str]:
     lines = [f"{each['label']} ({each['digest']}): {each['status']}: {each['reason']}" for each in failed]
     layers = site.results / "layers.json"
     if layers.exists() and (questions is None or LAYERS in questions):
-        broken = [row for row in read_rows(layers)[1] if row["status"] != "ok"]
+        broken = [row for row in read_rows(layers)[1] if row["status"] != "ok" and row["reason"] != NOT_MEASURED]
         lines += [f"layers: {row['layer']}, n = {row['n']}: {row['status']}: {row['reason']}" for row in broken]
     return [" ".join(line.split()) for line in lines]
 

@@ -10,12 +10,14 @@ from workflow.config.files import list_folder
 from workflow.plan.ablations import Ablation, known_ablations, load_ablation
 from workflow.plan.scales import strength
 from workflow.report.answers.sentence import answer_of
+from workflow.report.numbers import count, join
 from workflow.report.pages import artefacts
 from workflow.report.pages.claims import Ledger, count_verdicts, read_ledger
 from workflow.report.pages.headlines import forest_of, list_findings, read_limit
 from workflow.report.pages.site import Site
 from workflow.report.published import studies
 from workflow.report.texts import name_badges
+from workflow.results.precomputed import NOT_MEASURED
 from workflow.results.registry import COSTS
 from workflow.results.runs_table import Frames, describe_runs
 from workflow.tasks.spec import TASKS
@@ -52,8 +54,9 @@ def index_page(site: Site, frames: Frames, ledger: Ledger | None) -> dict:
         "questions": [
             {"name": name, "question": ablations[name].question, "answer": answers[name]} for name in answers
         ],
-        "failures": list_failures(runs),
-        "runs": runs["digest"].nunique(),
+        "failures": list_failures(frames.everything),
+        "unmeasured": join(list_unmeasured(runs)),
+        "runs": frames.everything["digest"].nunique(),
         "run_files": offer_runs(site),
         "opening": artefacts.figure(site, OPENING, OPENING) if OPENING in ablations else None,
     }
@@ -71,13 +74,29 @@ def ablations_in(runs: pd.DataFrame) -> dict[str, Ablation]:
 
 
 def list_failures(runs: pd.DataFrame) -> list[dict]:
-    """List the runs, scores and measurements that failed, each with its reason."""
+    """List the runs, scores and measurements that failed, each with its reason; not what nobody tried."""
     broken = runs[(runs["status"] != "ok") | runs["missing"].astype(bool)].drop_duplicates("digest")
     lines = [_failure(run, run.status.replace("ok", "missing"), run.reason) for run in broken.itertuples()]
     for kind in (kind for kind in COSTS if f"{kind}_status" in runs):
-        bad = runs[runs[f"{kind}_status"].notna() & (runs[f"{kind}_status"] != "ok")].drop_duplicates("configuration")
+        bad = _without(runs, kind)
+        bad = bad[bad[f"{kind}_reason"] != NOT_MEASURED]
         lines += [_failure(run, kind, getattr(run, f"{kind}_reason")) for run in bad.itertuples()]
     return lines
+
+
+def list_unmeasured(runs: pd.DataFrame) -> list[str]:
+    """Say of how many configurations each cost was not measured, since the scale was run in part."""
+    counts = {
+        kind: int((_without(runs, kind)[f"{kind}_reason"] == NOT_MEASURED).sum())
+        for kind in COSTS
+        if f"{kind}_status" in runs
+    }
+    return [f"{kind.replace('_', ' ')} of {count(n, 'configuration')}" for kind, n in counts.items() if n]
+
+
+def _without(runs: pd.DataFrame, kind: str) -> pd.DataFrame:
+    """Select a run of each configuration that has no such cost though it was asked for."""
+    return runs[runs[f"{kind}_status"].notna() & (runs[f"{kind}_status"] != "ok")].drop_duplicates("configuration")
 
 
 def _failure(run, status: str, reason: str) -> dict:
