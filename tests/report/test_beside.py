@@ -91,7 +91,8 @@ def test_it_is_said_whom_its_own_rate_helps(tuned):
     assert say({"lines": [unlike]}, score) == [
         "Adaptive span at its own best rate cannot be told apart from itself at the recipe's."
     ]
-    assert say(None, score) == [] == say({"lines": [unlike | {"lr": None}]}, score)  # what follows is not trained
+    untrained = table["lines"][1] | {"lr": None, "recipe": False, "effect": None}
+    assert say(None, score) == [] == say({"lines": [table["lines"][0], untrained]}, score)
 
 
 @pytest.fixture

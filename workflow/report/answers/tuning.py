@@ -28,7 +28,7 @@ def tuning_table(runs: pd.DataFrame, quantity: str, decides: str) -> dict | None
 
 def say(table: dict | None, score: Score) -> list[str]:
     """Say what following the trials changes: for whom, by how much, and where the recipe's rate was best."""
-    lines = [line for line in table["lines"] if line["lr"] is not None] if table else []
+    lines = table["lines"] if table else []
     if lines and all(line["recipe"] for line in lines):
         return ["Every variant was tried at other rates too: the recipe's is the best for each of them."]
     return [_change(line["variant"], line["effect"], score) for line in lines if not line["recipe"] and line["effect"]]
