@@ -48,10 +48,9 @@ def all_turns(rows: pd.DataFrame, quantity: str) -> list[float]:
 def split_turns(rows: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """Make a row of each `turn` of each configuration: its `value`, and which runs it is of."""
     rows = rows.drop_duplicates("configuration")
-    values = _each(rows, quantity)
-    numbers = [list(range(len(each))) for each in values]
-    turns = rows.reindex(columns=WHOSE).assign(turn=numbers, value=values).explode(["turn", "value"])
-    return turns.astype({"value": float})
+    runs = zip(rows.reindex(columns=WHOSE).to_dict("records"), _each(rows, quantity), strict=True)
+    turns = [run | {"turn": turn, "value": value} for run, values in runs for turn, value in enumerate(values)]
+    return pd.DataFrame(turns, columns=[*WHOSE, "turn", "value"]).astype({"value": float})
 
 
 def over_turns(rows: pd.DataFrame, quantity: str) -> dict:
