@@ -34,22 +34,23 @@ def turn_values(row: Mapping, quantity: str) -> list[float]:
     return [value / turn / mean_rate for turn in turns]
 
 
-def _each(rows: pd.DataFrame, quantity: str) -> list[list[float]]:
-    """List the turns of each row."""
-    measured = rows.reindex(columns=[quantity, f"{TIMED[quantity]}_turns"]).to_dict("records")
-    return [turn_values(row, quantity) for row in measured]
+def _each(rows: pd.DataFrame, quantity: str) -> list[tuple[dict, list[float]]]:
+    """List whose each timing is, and its turns, configuration by configuration."""
+    columns = dict.fromkeys((*WHOSE, quantity, f"{TIMED[quantity]}_turns"))
+    once = rows.reindex(columns=[*columns]).drop_duplicates("configuration").to_dict("records")
+    return [({key: row[key] for key in WHOSE}, turn_values(row, quantity)) for row in once]
 
 
 def all_turns(rows: pd.DataFrame, quantity: str) -> list[float]:
     """List the times or speeds of every turn of every configuration."""
-    return [value for values in _each(rows.drop_duplicates("configuration"), quantity) for value in values]
+    return [value for _, values in _each(rows, quantity) for value in values]
 
 
 def split_turns(rows: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """Make a row of each `turn` of each configuration: its `value`, and which runs it is of."""
-    rows = rows.drop_duplicates("configuration")
-    runs = zip(rows.reindex(columns=WHOSE).to_dict("records"), _each(rows, quantity), strict=True)
-    turns = [run | {"turn": turn, "value": value} for run, values in runs for turn, value in enumerate(values)]
+    turns = [
+        run | {"turn": n, "value": value} for run, values in _each(rows, quantity) for n, value in enumerate(values)
+    ]
     return pd.DataFrame(turns, columns=[*WHOSE, "turn", "value"]).astype({"value": float})
 
 
