@@ -133,7 +133,7 @@ def test_what_size_changes_is_said_with_what_is_missing_and_what_failed(ladder):
     adaptive = f"adaptive span goes from 0.1997 bpc worse than fixed span to 0.2003 bpc better {grows}"
     xl = f"Transformer-XL beside fixed span does not change beyond chance {grows}"
     answer = answer_of(runs, task)
-    assert answer.sentence.startswith(f"{adaptive} {xl} Adaptive span is ")
+    assert answer.sentence.startswith(f"{adaptive} {xl} At the scale's own size adaptive span is ")
     lost = "learned nothing: dev at 5.00 bits after 9 updates, at best 5.00 later"
     stuck = (runs["size"] == 2) & (runs["variant"] == "txl")
     runs.loc[stuck, ["status", "reason", "dev_bpc"]] = ("stuck", lost, None)
@@ -155,12 +155,13 @@ def test_the_page_of_headlines_has_forecasts_only_with_their_score_and_says_why_
     page = verdicts_page(Ledger("laptop", [], [line]))
     (told,) = next(lines for _, lines in page["papers"])
     assert told["tuned"]["verdict"] and told["differs"] and len(told["sizes"]) == 4
-    assert [each["score"].ladders for each in told["forecasts"]] == [1, 1, 1]
+    assert [each["score"].ladders for each in told["forecasts"]["told"]] == [1, 1, 1]
+    assert told["forecasts"]["agree"] and told["forecasts"]["times"] == pytest.approx(38.36e6 / 4000, rel=0.02)
     assert [each.sign for each in page["scores"]] == [0, 1, 1]  # .2, .1, .05 go on falling, below zero
     bare = line | {"sets": [shown | {"tuned": None, "sizes": None}]}
     (told,) = next(lines for _, lines in verdicts_page(Ledger("laptop", [], [bare]))["papers"])
-    assert (told["tuned"], told["sizes"], told["forecasts"]) == (None, [], [])
-    assert told["untuned"] == "what follows its trials is not trained here"
+    assert (told["tuned"], told["sizes"], told["forecasts"]["told"]) == (None, [], [])
+    assert told["untuned"] == "not tuned: what its trials chose is not trained"
 
 
 def test_the_longest_ladder_is_shown_and_all_of_them_test_the_predictors(ladder):

@@ -47,7 +47,7 @@ def learned_nothing(curve: list[dict]) -> str | None:
     (step, first), best = points[0], min(bits for _, bits in points[1:])
     if first - best >= NOTHING:
         return None
-    return f"learned nothing: dev at {first:.2f} bits after {step:,} updates, at best {best:.2f} later"
+    return f"learned nothing: dev stayed at {first:.2f} bits after {step:,} updates ({best:.2f} at best)"
 
 
 def _points(curve: list[dict]) -> list[tuple[int, float]]:

@@ -37,8 +37,12 @@ def trends(score: Score) -> list[str]:
 def _trend(score: Score, variant: str, grow: str, small: Effect, large: Effect, change: Effect) -> str:
     if not change.told:
         return f"{variant} beside {score.first} does not change beyond chance {grow}."
-    before, after = (f"{score.size(each)} {score.direction(each)}" for each in (small, large))
+    before, after = (f"{score.size(each)} {score.direction(each)}{_chance(each)}" for each in (small, large))
     return f"{variant} goes from {before} than {score.first} to {after} {grow}."
+
+
+def _chance(effect: Effect) -> str:
+    return "" if effect.told else " (within chance)"
 
 
 def failures(runs: pd.DataFrame) -> list[str]:

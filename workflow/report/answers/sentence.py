@@ -62,7 +62,8 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     also += remarks.spans(finished, task.tokens) if not alone or status == ALONE else []
     also += [*still, *failed, *lost]
     status = EARLY if status == UNANSWERED and grown else status
-    first, *others = [*grown, f"{sentence} ({basis})."]
+    of_one = f"at the scale's own size {sentence}" if grown else sentence
+    first, *others = [*grown, f"{of_one} ({basis})."]
     return Answer(status, " ".join([first, *map(capital, others)]), also)
 
 

@@ -133,7 +133,7 @@ def _line(numbers: pd.DataFrame, runs: pd.DataFrame, place: int, chosen: list[in
         "others": len(others),
         "second": second["variant"] if second is not None else None,
         "sure": how_sure(effect, REGISTRY[score].better),
-        "cheaper": second is not None and bool(effect) and not effect.told and bool(second[COST] < mine[COST]),
+        "second_cost": second[COST] if second is not None else None,
     }
 
 

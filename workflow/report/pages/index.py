@@ -101,7 +101,7 @@ def _without(runs: pd.DataFrame, kind: str) -> pd.DataFrame:
 
 def _failure(run, status: str, reason: str) -> dict:
     page = f"{artefacts.runs_at(run.ablation)}{run.digest}.html"
-    label = f"{run.ablation}: {run.label}"
+    label = f"{run.ablation}: {run.label}, {run.corpus}, seed {run.seed}"
     return {"page": page, "label": label, "digest": run.digest, "status": status, "reason": reason}
 
 

@@ -40,6 +40,7 @@ def run_page(record: Record, uses: dict[str, list], row: dict) -> dict:
         "label": _label(row),
         "question": load_ablation(row["ablation"]).question,
         "record": record,
+        "stuck": row["reason"] if row["status"] == "stuck" else None,
         "job": json.dumps(record.job.model_dump(), indent=1),
         "texts": [asdict(each) for each in _badges(row)],
         "attention": {axis: _describe_choice(getattr(job.attention, axis)) for axis in AXES},

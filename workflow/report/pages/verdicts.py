@@ -3,6 +3,8 @@
 A forecast is no verdict: it stands in a colour and a word of its own, with how often its predictor was right.
 """
 
+import math
+
 from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.report.claims.backtest import back_test
 from workflow.report.claims.forecast import Forecast, Score, forecast, score
@@ -16,7 +18,7 @@ from workflow.report.published import find, studies
 from workflow.report.tables.cells import MEASURED_BY
 from workflow.results.statistics import LOOKS
 
-COSTS = "a rate changes no cost"
+COSTS = "a learning rate changes no cost"
 SIGNS, COVERED = 0.75, 0.5  # of the ladders: what a predictor has to call, and to cover, for anybody to trust it
 FEWEST = 4  # ladders: of fewer a guess calls all signs too often
 
@@ -68,10 +70,11 @@ def _line(line: dict, scores: dict[str, Score]) -> dict:
         "recipe": _verdict(evidence, line) | {"verdict": line["overall"]},
         "tuned": _verdict(tuned["tuned"], line) | {"set": tuned["set"]} if tuned else None,
         "differs": bool(tuned) and tuned["tuned"]["verdict"] != tuned["verdict"],
+        "same": bool(tuned) and tuned["tuned"]["effect"] == tuned["effect"],
         "untuned": _why_untuned(line),
         "sizes": _sizes(sized["sizes"], line) if sized else [],
         "of_sizes": sized["set"] if sized else None,
-        "forecasts": _forecasts(line, sized["sizes"], scores) if sized else [],
+        "forecasts": _forecasts(line, sized["sizes"], scores) if sized else {"told": []},
     }
 
 
@@ -89,7 +92,7 @@ def _why_untuned(line: dict) -> str:
     if costs:
         return COSTS
     tried = line["ablation"] in known_ablations() and load_ablation(line["ablation"]).trials
-    return "what follows its trials is not trained here" if tried else "its question has no trials"
+    return "not tuned: what its trials chose is not trained" if tried else "not tuned: its question has no trials"
 
 
 def _form(effects: list[float], bounds: list[tuple[float, float]], unit: str) -> Form:
@@ -111,13 +114,19 @@ def _sizes(rungs: list[dict], line: dict) -> list[dict]:
     ]
 
 
-def _forecasts(line: dict, rungs: list[dict], scores: dict[str, Score]) -> list[dict]:
-    """Write what each predictor says of nets of the papers' size; without its score it says nothing."""
+def _forecasts(line: dict, rungs: list[dict], scores: dict[str, Score]) -> dict:
+    """Write what each predictor says of nets of the papers' size; without its score it says nothing.
+
+    times: how much larger those are than the largest at hand. agree: whether all predict the same sign.
+    """
     at = tuple(find(key).value for key in load_claim(line["name"]).sizes.at)
     told: dict[str, Forecast] = {name: each for name, each in forecast(rungs, at).items() if name in scores}
     write = _form([each.effect for each in told.values()], [each[1:] for each in told.values()], line["unit"] or "")
-    return [
+    lines = [
         {"predictor": name, "written": {key: write.text(getattr(each, key)) for key in each._fields}}
-        | {"score": scores[name], "at": at}
+        | {"score": scores[name]}
         for name, each in told.items()
     ]
+    largest = math.prod(_known(rungs)[-1]["parameters"].values())
+    agree = len({each.effect > 0 for each in told.values()}) < 2
+    return {"told": lines, "at": at, "times": math.sqrt(math.prod(at) / largest), "agree": agree}
