@@ -10,7 +10,7 @@ from workflow.report.numbers import capital, count, join, number
 def missing(asked: list[float], runs: pd.DataFrame) -> list[str]:
     """Say which of the sizes that a question asks for have no runs."""
     sizes = [f"{size:g}" for size in asked if size not in set(runs["size"])]
-    return [f"Nets of size {join(sizes)} are not trained yet: what size changes is open."] if sizes else []
+    return [f"Nets of size {join(sizes)} are not trained yet."] if sizes else []
 
 
 def trends(score: Score) -> list[str]:
