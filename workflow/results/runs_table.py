@@ -40,8 +40,8 @@ def _row(planned: dict, record: Record) -> dict:
     row |= {"label": planned.get("label") or planned["variant"], "colour": planned.get("colour")}
     row |= {"size": planned.get("size", 1.0), "tuning": planned.get("tuning")}
     row |= {"factors": planned.get("factors") or {}, "follows": record.follows}
-    row |= {"task": job.task, "seed": job.seed, "scale": job.scale, "status": record.status, "reason": record.why}
-    row |= {"status": "stuck", "reason": nothing} if nothing else {}
+    row |= {"task": job.task, "seed": job.seed, "scale": job.scale, "status": "stuck" if nothing else record.status}
+    row["reason"] = nothing or record.why
     row |= {"missing": record.missing, "device": record.origin.device, "steps": job.training.steps, "net": job.net.name}
     row |= {"source": record.origin.source, "commit": record.origin.commit, "bits": record.bits}
     row["signature"] = record.signature
