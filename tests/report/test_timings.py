@@ -76,6 +76,17 @@ def test_costs_are_joined_where_they_can_be_told_apart_and_speeds_have_bars(turn
     assert speeds.has_xerr and all(len(bar.get_segments()) == 2 for bar in speeds.lines[2])
 
 
+def test_a_text_on_which_no_speed_was_measured_has_no_empty_panel():
+    rows = [run(variant=name, macs_executed=macs) for name, macs in (("a", 1.0), ("b", 2.0), ("c", 3.0))]
+    rows = [timed(row, 10.0 * n, 10.1 * n, 10.2 * n) for n, row in enumerate(rows, 1)]
+    others = [row | {"corpus": "sources", "train_tokens_per_s": None, "train_ms_turns": None} for row in rows]
+    others = [row | {"digest": row["digest"] + "x", "configuration": row["configuration"] + "x"} for row in others]
+    data = cost_figure.data(as_frame([*rows, *others]), "dev_bpc")
+    figure = cost_figure.draw(data, "dev_bpc", "dev bpc", {})
+    assert [axes.axison for axes in figure.axes] == [True, True, True, False]
+    assert figure.axes[-1].get_title().endswith(": not measured")
+
+
 @pytest.mark.filterwarnings("error")
 def test_costs_of_0_are_no_base_of_a_ratio():
     rows = [run(variant=name, S=S, macs_executed=macs) for name, macs in (("a", 0.0), ("b", 5.0)) for S in (64, 128)]

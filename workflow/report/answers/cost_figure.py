@@ -4,7 +4,7 @@ import pandas as pd
 
 from workflow.report.answers.effect_figure import data as scores_of
 from workflow.report.answers.lines import LEGEND, Line, drawn_axis, lines_of, name_score, panels
-from workflow.report.figures.colours import INK, as_named
+from workflow.report.figures.colours import GREY, INK, as_named
 from workflow.report.figures.marks import shows
 from workflow.report.figures.style import OFFSETS, fold, place_names, set_count_ticks, set_log, share_legend
 from workflow.report.texts import with_badge
@@ -62,6 +62,11 @@ def draw(data: pd.DataFrame, quantity: str, title: str, names: dict[str, str]):
     for text, rows in texts:
         for cost in costs:
             panel, points = next(places), rows.dropna(subset=[cost])
+            if points.empty:
+                panel.set_axis_off()
+                missing = f"{names.get(cost, REGISTRY[cost].title)}: not measured"
+                panel.set_title(f"{fold(text, len(costs))}\n{missing}", fontsize=8, color=GREY, parse_math=False)
+                continue
             _draw_points(panel, lines, points, cost, axis)
             panel.set_xlabel(f"{names.get(cost, REGISTRY[cost].title)}\n({_better(cost)} is better)", fontsize=8)
             panel.set_ylabel(name_score(quantity, title), fontsize=8)

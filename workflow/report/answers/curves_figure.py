@@ -1,5 +1,7 @@
 """The learning curves of all configurations in small multiples."""
 
+from itertools import product
+
 import pandas as pd
 
 from workflow.report.answers.lines import Line, drawn_axis, lines_of, panels
@@ -116,12 +118,16 @@ def _by_variant(data: pd.DataFrame):
     styles = _styles(data, axis)
     for style in styles.values():
         axes[0].plot([], [], **style)  # so that the legend has them in order
-    drawn = []
-    for panel, title, ((text, _), rows) in zip(axes, titles, groups, strict=False):
-        same_text = data[data["text"] == text]
+    # in rows a variant that has no run on a text leaves its place there free
+    places = list(product(data["text"].unique(), data["variant"].unique())) if in_rows else [key for key, _ in groups]
+    free, drawn = dict(zip(places, axes, strict=True)), []
+    for title, ((text, variant), rows) in zip(titles, groups, strict=True):
+        panel, same_text = free.pop((text, variant)), data[data["text"] == text]
         _plot_variant(panel, rows, same_text, axis, styles)
         panel.set_title(title, fontsize=SMALL, parse_math=False)
         drawn.append((panel, same_text))
+    for panel in free.values():
+        panel.set_visible(False)
     return figure, drawn
 
 
