@@ -189,11 +189,12 @@ def test_learning_curves_share_a_panel_where_they_are_few(variants, panels):
     assert panels > 1 or (names.count("v0"), names.count("v1")) == (2, 1)
 
 
-def test_a_variant_without_a_run_on_a_text_leaves_its_place_free():
+def test_a_variant_without_a_run_on_a_text_leaves_no_empty_panel():
     rows = [run("models", f"v{number}", corpus=text) for text in ("topics", "sources") for number in range(5)]
     rows = [row | {"digest": f"{row['digest']}-{row['corpus']}"} for row in rows]
     figure = curves_figure.draw(curves_figure.data(as_frame([*rows[:1], *rows[2:]]), "bpc"), "bits", "linear")
-    assert [axes.get_visible() for axes in figure.axes] == [*[True] * 4, False, *[True] * 5]
+    shown = [axes for axes in figure.axes if axes.get_visible()]
+    assert len(shown) == 9 and all(axes.lines for axes in shown)
 
 
 def test_costs_are_drawn_where_they_differ_alone():

@@ -4,7 +4,7 @@ import pandas as pd
 
 from workflow.report.answers.effect_figure import data as scores_of
 from workflow.report.answers.lines import LEGEND, Line, drawn_axis, lines_of, name_score, panels
-from workflow.report.figures.colours import GREY, INK, as_named
+from workflow.report.figures.colours import INK, as_named
 from workflow.report.figures.marks import shows
 from workflow.report.figures.style import OFFSETS, fold, place_names, set_count_ticks, set_log, share_legend
 from workflow.report.texts import with_badge
@@ -15,6 +15,7 @@ from workflow.results.timings import SPEEDS, clocks, over_turns
 DRAWN = ("macs_executed", "train_tokens_per_s")
 KEYS, SHOWN = ["text", "variant", "S", "k"], ("value", "low", "high")
 FEWEST = 3  # configurations on a text: of fewer the table says all that there is to see
+WIDE = 3  # panels in a row, where a cost was not measured on all texts
 DIFFERS = 1.02  # the largest over the smallest, below which there is nothing to see
 FAR = 3  # the same, from which on a logarithmic axis has ticks enough
 
@@ -55,25 +56,24 @@ def _measured(finished: pd.DataFrame, cost: str) -> pd.DataFrame:
 
 def draw(data: pd.DataFrame, quantity: str, title: str, names: dict[str, str]):
     """Draw costs side by side, texts one below the other."""
-    costs, texts = [cost for cost in DRAWN if cost in data], list(data.groupby("text", sort=False))
-    figure, axes = panels(len(costs) * len(texts), len(costs), 2.8)
-    axis, places = drawn_axis(data), iter(axes)
-    lines = lines_of(data, axis)
-    for text, rows in texts:
-        for cost in costs:
-            panel, points = next(places), rows.dropna(subset=[cost])
-            if points.empty:
-                panel.set_axis_off()
-                missing = f"{names.get(cost, REGISTRY[cost].title)}: not measured"
-                panel.set_title(f"{fold(text, len(costs))}\n{missing}", fontsize=8, color=GREY, parse_math=False)
-                continue
-            _draw_points(panel, lines, points, cost, axis)
-            panel.set_xlabel(f"{names.get(cost, REGISTRY[cost].title)}\n({_better(cost)} is better)", fontsize=8)
-            panel.set_ylabel(name_score(quantity, title), fontsize=8)
-            panel.set_title(fold(text, min(len(costs), len(axes))), fontsize=9, parse_math=False)
+    costs, lines, axis = [cost for cost in DRAWN if cost in data], lines_of(data, drawn_axis(data)), drawn_axis(data)
+    places = [(text, rows, cost) for text, rows in data.groupby("text", sort=False) for cost in costs]
+    measured = [place for place in places if place[1][place[2]].notna().any()]
+    columns, height = (len(costs), 2.8) if len(measured) == len(places) else (min(WIDE, len(measured)), 3.4)
+    figure, axes = panels(len(measured), columns, height)
+    for panel, (text, rows, cost) in zip(axes, measured, strict=True):
+        _draw_points(panel, lines, rows.dropna(subset=[cost]), cost, axis)
+        panel.set_xlabel(f"{fold(_title(cost, names), columns, 8)}\n({_better(cost)} is better)", fontsize=8)
+        missing = [f"{_title(each, names)}: not measured" for each in costs if rows[each].isna().all()]
+        panel.set_title("\n".join(fold(line, columns, 8) for line in (text, *missing)), fontsize=8, parse_math=False)
+    figure.supylabel(name_score(quantity, title), fontsize=8)
     share_legend(figure)
     place_names(figure)
     return figure
+
+
+def _title(cost: str, names: dict[str, str]) -> str:
+    return names.get(cost, REGISTRY[cost].title)
 
 
 def _better(cost: str) -> str:

@@ -1,7 +1,5 @@
 """The learning curves of all configurations in small multiples."""
 
-from itertools import product
-
 import pandas as pd
 
 from workflow.report.answers.lines import Line, drawn_axis, lines_of, panels
@@ -107,27 +105,23 @@ def _by_variant(data: pd.DataFrame):
     """Make a panel for each variant on each text, and list each with the rows of its text, which set its scale."""
     texts, variants, axis = data["text"].nunique(), data["variant"].nunique(), drawn_axis(data)
     groups = list(data.groupby(["text", "variant"], sort=False))
-    in_rows = texts > 1 and variants <= WIDE  # a row of panels for each text
-    number = texts * variants if in_rows else len(groups)
-    columns = -(-number // (texts if in_rows else -(-number // WIDE)))
+    # a row of panels for each text, if each variant has runs on all of them
+    in_rows = texts > 1 and variants <= WIDE and len(groups) == texts * variants
+    columns = variants if in_rows else -(-len(groups) // -(-len(groups) // WIDE))
     names = [[variant, text][: min(2, texts)] for (text, variant), _ in groups]
     titles = ["\n".join(fold(line, columns, SMALL) for line in name) for name in names]
     height = 2.4 + LINE * max(title.count("\n") for title in titles)
     share = "row" if in_rows else texts == 1
-    figure, axes = panels(number, columns, height, sharex=share, sharey=share)
+    figure, axes = panels(len(groups), columns, height, sharex=share, sharey=share)
     styles = _styles(data, axis)
     for style in styles.values():
         axes[0].plot([], [], **style)  # so that the legend has them in order
-    # in rows a variant that has no run on a text leaves its place there free
-    places = list(product(data["text"].unique(), data["variant"].unique())) if in_rows else [key for key, _ in groups]
-    free, drawn = dict(zip(places, axes, strict=True)), []
-    for title, ((text, variant), rows) in zip(titles, groups, strict=True):
-        panel, same_text = free.pop((text, variant)), data[data["text"] == text]
+    drawn = []
+    for panel, title, ((text, _), rows) in zip(axes, titles, groups, strict=True):
+        same_text = data[data["text"] == text]
         _plot_variant(panel, rows, same_text, axis, styles)
         panel.set_title(title, fontsize=SMALL, parse_math=False)
         drawn.append((panel, same_text))
-    for panel in free.values():
-        panel.set_visible(False)
     return figure, drawn
 
 
