@@ -123,7 +123,9 @@ def test_effects_and_scores_over_size_are_numbers_and_a_figure(ladder):
     numbers = sizes.data(ladder.at_every_size, "dev_bpc")
     mine = numbers[numbers["variant"] == "adaptive span"]
     assert mine["effect"].round(2).tolist() == [0.2, 0.1, 0.05, -0.2] and mine["n"].tolist() == [3] * 4
-    assert numbers[numbers["variant"] == "fixed span"]["effect"].isna().all()
+    fixed = numbers[numbers["variant"] == "fixed span"]
+    assert fixed["effect"].isna().all() and set(fixed["beside"]) == {""}
+    assert mine["beside"].tolist() == fixed["runs"].tolist()
     assert "adaptive span" in as_svg(sizes.draw(numbers, "dev_bpc", "dev bpc", "character"))
 
 

@@ -107,6 +107,16 @@ def test_search_finds_each_kind_of_thing(site, page):
     assert page.locator("h1").count() == 1
 
 
+def test_the_page_above_all_reports_searches_each(site, page):
+    page.goto((site / "../index.html").resolve().as_uri())
+    page.keyboard.press("/")
+    page.keyboard.type("stays flat")
+    found = page.locator(".results a").first
+    assert found.get_attribute("href").startswith(f"{site.name}/ablations/")
+    found.click()
+    assert page.locator("h1").inner_text()
+
+
 def test_sorting_filter_and_open_parts_stand_in_the_address(site, page, browser):
     page.goto((site / f"{SPANS}/index.html").as_uri())
     page.locator("table.variants thead button").first.click()

@@ -17,12 +17,11 @@ for name, question in targets.ablations.items():
         name:
             f"answer.{name}"
         input:
+            plan=ancient(f"{targets.results}/plan.json"),  # the digest of its runs says when they change
             records=lambda w, name=name: targets.runs.records_of(name),
             costs=lambda w, name=name: targets.costs_of(name),
         output:
-            targets.rows_of(name),
-            targets.claims_of(name),
-            targets.page_of(name),
+            [of(name) for of in (targets.rows_of, targets.claims_of, targets.page_of)],
             [shown(kind, each) for kind in ("tables", "figures") for each in getattr(question, kind)],
         log:
             f"logs/{targets.folder}/question/{name}.log",

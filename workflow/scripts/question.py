@@ -1,6 +1,6 @@
 """Answer one question: `python -m workflow.scripts.question NAME --scale SCALE COSTS...`
 
-Collects the runs that the config plans for it, builds its tables, draws its figures, compares the claims about it
+Collects the runs that the scale's plan has for it, builds its tables, draws its figures, compares the claims about it
 with what was measured, and writes its page and a page for each of its runs.
 COSTS: files of what else these read: costs of its configurations, layers, what belongs to its texts.
 """
@@ -11,14 +11,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from workflow.config.command_line import Parser, run, show
-from workflow.config.environment import CONFIG
 from workflow.config.errors import check_known
-from workflow.config.strict import parse_json
 from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.claims import claims_about, costs_claimed
-from workflow.plan.config import load_config
-from workflow.plan.plan import plan
 from workflow.plan.reads import costs_shown, reads
+from workflow.plan.row import read_plan
 from workflow.report.answers.sentence import Answer
 from workflow.report.claims.ledger import write_evidence
 from workflow.report.claims.schema import load_claim
@@ -32,11 +29,11 @@ from workflow.results.rows import write_rows
 from workflow.results.runs_table import Frames, build_rows, collect_rows, join_frames
 
 
-def collect_runs(site: Site, name: str, config: dict) -> Path:
-    """Write the runs that the config plans for a question with what their records say; the path of that file."""
-    planned, out = plan(load_config(config)), site.results / "ablations" / f"{name}.json"
-    check_known("ablation of this plan", name, {row.ablation for row in planned})
-    rows = [row.record() for row in planned if row.ablation == name]
+def collect_runs(site: Site, name: str) -> Path:
+    """Write the runs that are planned for a question with what their records say; the path of that file."""
+    planned, out = read_plan(site.results / "plan.json"), site.results / "ablations" / f"{name}.json"
+    check_known("ablation of this plan", name, {row["ablation"] for row in planned})
+    rows = [row for row in planned if row["ablation"] == name]
     records = {row["digest"]: read_or_refuse(site.runs / row["digest"] / "record.json") for row in rows}
     write_text(out, write_rows("runs", build_rows(rows, records)))
     return out
@@ -78,12 +75,11 @@ def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="question", description="Answer one question: tables, figures, claims and pages.")
     parser.add_argument("name")
     parser.add_argument("costs", type=Path, nargs="*", help="files of rows that its tables, figures and claims read")
-    parser.add_argument("--config", default=os.environ.get(CONFIG, "{}"), help="as JSON; the workflow passes its own")
     options, site = parse_with_site(parser, argv)
     check_known("ablation", options.name, known_ablations())
     for claim in claims_about(options.name):
         load_claim(claim)  # a mistake in one ends here, before anything is written
-    runs = collect_runs(site, options.name, parse_json(options.config, "config"))
+    runs = collect_runs(site, options.name)
     said = write_answer(site, options.name, [runs, *options.costs])
     show(f"{said.status}: {said.sentence}")
 

@@ -13,7 +13,7 @@ from workflow.results.statistics import FEWEST, mean_interval
 
 COST = "macs_executed"
 COLUMNS = ["text", "variant", "colour", "size", "parameters", "cost", "score", "low", "high", "n"]
-COLUMNS += ["effect", "effect_low", "effect_high", "d_model", "layers", "steps", "seconds", "runs"]
+COLUMNS += ["effect", "effect_low", "effect_high", "d_model", "layers", "steps", "seconds", "runs", "beside"]
 SHAPE = ("d_model", "layers", "steps")
 
 
@@ -36,9 +36,8 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
             told = (effect.mean, effect.low, effect.high) if effect else (None, None, None)
             place = (text, variant, mine["colour"].iloc[0], size, mine["parameters"].mean(), mine[COST].mean())
             shape = [mine[key].iloc[0] for key in SHAPE]
-            rows.append(
-                (*place, mean, *bounds, len(values), *told, *shape, mine["seconds"].mean(), name_runs(mine, quantity))
-            )
+            seeds = name_runs(mine, quantity), name_runs(base, quantity) if effect else ""
+            rows.append((*place, mean, *bounds, len(values), *told, *shape, mine["seconds"].mean(), *seeds))
     return pd.DataFrame(rows, columns=COLUMNS).sort_values(["text", "size"], kind="stable", ignore_index=True)
 
 

@@ -17,7 +17,7 @@ ID = re.compile(r'\sid="(shows|cells|with)-([\d-]+)"')
 ROWS = re.compile(r' data-(?:rows|with)="([\d ]+)"')
 NAMES = ("label", "variant")  # columns of which the first that is known is what a mark is of
 VALUES = ("mean", "value", "score")  # columns whose interval stands in `low` and `high`
-UNTOLD = (*NAMES, "low", "high", "colour", "points", "runs", "published", "digest")
+UNTOLD = (*NAMES, "low", "high", "colour", "points", "runs", "beside", "published", "digest")
 
 
 def shows(drawn, rows: Iterable[int]) -> None:
@@ -49,7 +49,8 @@ def answering(svg: str) -> str:
 def tell(numbers: pd.DataFrame, svg: str) -> dict:
     """Say of each row of a figure's numbers that a mark of its picture shows what the mark answers.
 
-    names: of the values. rows: by number: the variant, its values as text, and digest and value of each of its runs.
+    names: of the values. rows: by number: the variant, its values as text, and digest and value of each of its runs, and of those
+    that it is compared with.
     """
     shown = {int(row) for rows in ROWS.findall(svg) for row in rows.split()}
     names = [name for name in NAMES if name in numbers]
@@ -59,7 +60,8 @@ def tell(numbers: pd.DataFrame, svg: str) -> dict:
         number: [
             next((str(row[name]) for name in names if not missing(row[name])), ""),
             [None if missing(row[kind]) else _value(row, kind) for kind in kinds],
-            _runs(row),
+            _runs(row, "runs"),
+            _runs(row, "beside"),
         ]
         for number, row in rows.items()
     }
@@ -81,7 +83,7 @@ def _value(row: dict, kind: str) -> str:
     return f"{to_digits(value, half)} ({to_digits(low, half)} to {to_digits(high, half)})"
 
 
-def _runs(row: dict) -> list[list[str]]:
-    """List the runs behind a row, each with its value where there is one, as `name_runs` wrote them."""
-    named = row.get("runs")
+def _runs(row: dict, which: str) -> list[list[str]]:
+    """List the runs behind a row, or beside it, each with its value where there is one, as `name_runs` wrote them."""
+    named = row.get(which)
     return [run.split("=") for run in named.split()] if isinstance(named, str) else []

@@ -36,7 +36,6 @@ STYLE = {
     "grid.alpha": 0.6,
     "legend.frameon": False,
     "lines.linewidth": 1.6,
-    "figure.constrained_layout.use": True,
 }
 TICKS = 3  # that a logarithmic axis has at least
 PARTS = (1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)  # multiples of a power of ten that have a tick, coarsest first
@@ -47,14 +46,14 @@ def canvas(columns: int = 1, width: float | None = None, height: float = 3.2, ro
     matplotlib.rcdefaults()  # whatever a matplotlibrc says
     matplotlib.rcParams.update(STYLE)
     width = width or WIDTH / columns
-    figure = Figure(figsize=(width * columns, height * rows))
+    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
     return figure, figure.subplots(rows, columns, **options)
 
 
 def lay_out(figure) -> None:
-    """Lay out a figure once: savefig would draw the whole figure once more to do so, for every format."""
+    """Lay out a figure once: with an engine, even "none", savefig draws the whole figure twice in every format."""
     figure.get_layout_engine().execute(figure)
-    figure.set_layout_engine("none")
+    figure.set_layout_engine(None)
 
 
 def as_svg(figure) -> str:

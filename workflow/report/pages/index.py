@@ -154,5 +154,6 @@ def _scale(folder: Path) -> dict:
         "name": folder.name,
         "address": address,
         "index": index,
+        "searched": (folder / "report.js").exists(),
         "lists": {name: pages for name, pages in present.items() if pages},
     }

@@ -15,6 +15,8 @@ from workflow.report.pages.claims import Ledger
 from workflow.report.published import studies
 from workflow.report.texts import with_titles
 
+# at: from the page to the reports of this scale, as the page names the script
+BEGINS = '(globalThis.REPORTS??=[]).push({at:document.currentScript.getAttribute("src").replace("report.js",""),kinds:'
 Entry = tuple[str, str, str]  # title, address from the scale's reports (none of a word), what else is to say
 
 
@@ -34,8 +36,8 @@ def search_script(runs: pd.DataFrame, ledger: Ledger | None, ablations: Mapping[
         "runs": [*_runs(runs)],
         "words": [(word, "", meaning) for word, meaning in glossary()],
     }
-    text = json.dumps({"kinds": kinds}, ensure_ascii=False, separators=(",", ":"))
-    return f"globalThis.REPORT={text.replace('<', chr(92) + 'u003c')};\n"
+    text = json.dumps(kinds, ensure_ascii=False, separators=(",", ":"))
+    return f"{BEGINS}{text.replace('<', chr(92) + 'u003c')}}});\n"
 
 
 def _claims(ledger: Ledger | None) -> list[dict]:

@@ -1,7 +1,8 @@
 // The frame of a page: search, what comes before and after, what stands on it, its variants, and the theme. What the pages
-// of a report have in common is one file, report.js, that search and neighbours read; a page works without it.
+// of a report have in common is one file, report.js, that search and neighbours read; a page works without it. The page
+// above all reports reads that of each.
 const frame = document.querySelector("header.top"), { place: here, up } = document.body.dataset;
-const report = globalThis.REPORT ?? { kinds: {} };
+const reports = globalThis.REPORTS ?? [], [report = { at: up, kinds: {} }] = reports;
 // In a narrow window all but the search is behind one click.
 const NARROW = 1024;
 const inside = innerWidth < NARROW ? frame.appendChild(create("details", { className: "more" }, create("summary", { textContent: "on this page, variants, theme" }))) : frame;
@@ -15,19 +16,25 @@ const list = (...items) => create("ul", {}, ...items.map((item) => create("li", 
 
 // Search: every word must occur, without its ending; what begins with the words comes first. `/` begins, Escape ends.
 const EACH = 6; // results of a kind
+const several = reports.length > 1, of = (at) => (several ? `scale ${decodeURIComponent(at).slice(0, -1)}` : "");
+// The entries of a kind in all reports; words are the same in each.
+function entriesOf(kind) {
+  if (kind === "words") return report.kinds.words;
+  return reports.flatMap(({ at, kinds }) => (kinds[kind] ?? []).map(([title, address, more]) => [title, at + address, [more, of(at)].filter(Boolean).join(", ")]));
+}
 const stem = (word) => (word.length > 4 ? word.replace(/(ies|es|s|ing|ed)$/, "") : word);
 function search() {
   const field = create("input", { type: "search", placeholder: "search  /" }), results = create("div", { className: "results" });
-  field.setAttribute("aria-label", "Search this report");
+  field.setAttribute("aria-label", several ? "Search all reports" : "Search this report");
   results.setAttribute("role", "status");
   const find = () => {
     const text = field.value.trim().toLowerCase(), words = text.split(/\s+/).map(stem);
     results.replaceChildren();
     if (!text) return;
-    for (const [kind, entries] of Object.entries(report.kinds)) {
-      const found = entries.filter(([title, , more]) => words.every((word) => `${title} ${more ?? ""} ${kind}`.toLowerCase().includes(word)));
+    for (const kind in report.kinds) {
+      const found = entriesOf(kind).filter(([title, , more]) => words.every((word) => `${title} ${more ?? ""} ${kind}`.toLowerCase().includes(word)));
       found.sort(([a], [b]) => b.toLowerCase().startsWith(text) - a.toLowerCase().startsWith(text));
-      const lines = found.slice(0, EACH).map(([title, address, more]) => create("span", {}, address ? link(up + address, title) : create("b", { textContent: title }), more ? create("small", { textContent: ` ${more}` }) : ""));
+      const lines = found.slice(0, EACH).map(([title, address, more]) => create("span", {}, address ? link(address, title) : create("b", { textContent: title }), more ? create("small", { textContent: ` ${more}` }) : ""));
       if (lines.length) results.append(create("h3", { textContent: found.length > EACH ? `${kind} (${EACH} of ${found.length})` : kind }), list(...lines));
     }
     if (!results.children.length) results.append(create("p", { className: "note", textContent: "nothing has these words" }));
@@ -139,7 +146,7 @@ for (const place of document.querySelectorAll("[data-claim]")) {
   if (verdict) place.replaceChildren(create("span", { className: `verdict ${verdict.replaceAll(" ", "-")}`, textContent: verdict }));
 }
 
-if (globalThis.REPORT) search();
+if (reports.length) search();
 variants();
 baselines();
 contents();

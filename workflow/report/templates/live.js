@@ -44,10 +44,12 @@ function show(figure, { x, y, told }, links) {
   const ring = document.createElementNS(svg.namespaceURI, "circle");
   for (const [key, value] of Object.entries({ class: "ring", cx: x, cy: y, r: 6 })) ring.setAttribute(key, value);
   svg.append(ring);
-  const runs = told.runs.map(([digest, value]) => create("a", { href: `${figure.dataset.runs}${digest}.html`, textContent: value || digest.slice(0, 6) }));
+  const linked = (each) => each.map(([digest, value]) => create("a", { href: `${figure.dataset.runs}${digest}.html`, textContent: value || digest.slice(0, 6) }));
+  const runs = linked(told.runs), beside = linked(told.beside), spaced = (links) => create("span", {}, ...links.flatMap((each) => [each, " "]));
   const values = told.told.map(([name, value]) => create("span", {}, create("small", { textContent: `${name} ` }), value));
   card.replaceChildren(...(told.of ? [create("b", { textContent: told.of })] : []), ...values);
-  if (links) card.append(create("small", { textContent: runs.length > 1 ? "runs, each by its value:" : "run:" }), create("span", {}, ...runs.flatMap((run) => [run, " "])));
+  const others = beside.length ? [create("small", { textContent: "beside:" }), spaced(beside)] : [];
+  if (links) card.append(create("small", { textContent: runs.length > 1 ? "runs, each by its value:" : "run:" }), spaced(runs), ...others);
   else if (runs.length) card.append(create("small", { textContent: `${runs.length} run${runs.length > 1 ? "s: click, or Enter, to see each" : ": click, or Enter, to open it"}` }));
   card.hidden = false;
   const at = ring.getBoundingClientRect();

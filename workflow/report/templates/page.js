@@ -8,7 +8,7 @@ const create = (name, attributes = {}, ...children) => {
 function numbersOf(figure) {
   const { names, rows } = JSON.parse(figure.nextElementSibling.textContent);
   const told = (values) => names.map((name, place) => [name, values[place]]).filter(([, value]) => value !== null);
-  return Object.fromEntries(Object.entries(rows).map(([row, [of, values, runs]]) => [row, { of, told: told(values), runs }]));
+  return Object.fromEntries(Object.entries(rows).map(([row, [of, values, runs, beside]]) => [row, { of, told: told(values), runs, beside }]));
 }
 
 // A number that a mark of a figure tells under this name.
