@@ -8,12 +8,13 @@ from workflow.results.statistics import mean_interval
 LARGEST, LINE, POWER = PREDICTORS
 
 
-def ladder(ours, than, sizes=(1e3, 1e4, 1e5, 1e6), texts=("a",), seeds=3, scatter=0.0) -> list[dict]:
+def ladder(ours, than, sizes=(1e3, 1e4, 1e5, 1e6), texts=("a",), seeds=3, scatter=0.0, most=None) -> list[dict]:
     """Rungs whose scores are functions of N; seeds lie `scatter` apart around them."""
     around = [scatter * (seed - (seeds - 1) / 2) for seed in range(seeds)]
     return [
         {
             "size": n,
+            "most": most,
             "parameters": {"ours": n, "than": n},
             "pairs": [
                 {"text": text, "turn": turn, "ours": ours(n) + off, "than": than(n) - off}
@@ -32,6 +33,11 @@ def test_each_predictor_finds_its_own_rule():
     straight = forecast(ladder(lambda n: 2.0, lambda n: 2.0 + 1e-9 * len(str(int(n)))), (1e8, 1e8))
     assert straight[LINE].effect == pytest.approx(-9e-9)  # of numbers with four to seven digits, at nine
     assert forecast(ladder(lambda n: 1.0, lambda n: 1.0, sizes=(1e3,)), (1e8, 1e8)) == {}
+
+
+def test_a_score_that_has_a_best_falls_short_of_it_by_a_power_law():
+    law = forecast(ladder(lambda n: 100 - 90 * n**-0.1, lambda n: 100 - 80 * n**-0.1, most=100.0), (1e8, 1e8))
+    assert law[POWER].effect == pytest.approx(-10 * 1e8**-0.1)
 
 
 def test_texts_count_alike_and_seeds_that_differ_give_an_interval():

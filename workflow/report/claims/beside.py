@@ -6,9 +6,11 @@ from workflow.plan.claims import LAYERS
 from workflow.report.claims.evidence import collect_evidence
 from workflow.report.claims.schema import Claim
 from workflow.report.tables.cells import MEASURED_BY
+from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import Frames
 
 ASKED = ("ablation", "ours", "than")  # of every text of the ladder
+IN_HUNDREDTHS = ("BLEU", "F1", "%")  # units of scores of which 100 is the best
 OF_A_RUNG = ("effect", "low", "high", "n", "p", "ours", "than", "verdict", "why", "digests", "signed", "of", "texts")
 
 
@@ -27,8 +29,8 @@ def collect_tuned(name: str, claim: Claim, frames: Frames) -> dict | None:
 def collect_sizes(name: str, claim: Claim, frames: Frames) -> list[dict]:
     """Collect the evidence at each size of the claim's ladder, from the smallest on.
 
-    A rung has the effect with its interval, the scores of each pair, and of each side the parameters of its nets
-    and the multiply-adds that training them took.
+    A rung has the effect with its interval, the scores of each pair, the best possible score, and of each side
+    the parameters of its nets.
     """
     ladder = claim.sizes
     if ladder is None or frames.runs is None:
@@ -45,5 +47,12 @@ def _rung(name: str, claim: Claim, size: float, frames: Frames) -> dict:
         side: float(runs.loc[runs["variant"] == getattr(claim, side).variant, "parameters"].mean())
         for side in ("ours", "than")
     }
+    most = 100.0 if REGISTRY[claim.measured(claim.ours)].unit in IN_HUNDREDTHS else None
     pairs = [{key: pair[key] for key in ("text", "turn", "ours", "than")} for pair in line["pairs"]]
-    return {"size": size, "parameters": parameters, "pairs": pairs} | {key: line[key] for key in OF_A_RUNG}
+    return {
+        "size": size,
+        "parameters": parameters,
+        "most": most,
+        "pairs": pairs,
+        **{key: line[key] for key in OF_A_RUNG},
+    }

@@ -39,10 +39,14 @@ class Score(NamedTuple):
 
 
 class Rung(NamedTuple):
-    """One size on one text. n: parameters of both sides. scores: 2 D, of both sides for each seed, or drawn mean."""
+    """One size on one text. n: parameters of both sides. scores: 2 D, of both sides for each seed, or drawn mean.
+
+    most: the best possible score; None of one that may fall without end.
+    """
 
     n: tuple[float, float]
     scores: np.ndarray
+    most: float | None = None
 
 
 def largest(rungs: Sequence[Rung], n: tuple[float, float]) -> np.ndarray:
@@ -59,13 +63,17 @@ def line(rungs: Sequence[Rung], n: tuple[float, float]) -> np.ndarray:
 
 
 def power_law(rungs: Sequence[Rung], n: tuple[float, float]) -> np.ndarray:
-    """Predict each side by its own c N^a through its scores, and the effect by their difference."""
-    sides = []
+    """Predict each side by its own c N^a through its scores, and the effect by their difference.
+
+    Where there is a best possible score, the law is that of what is missing to it.
+    """
+    sides, most = [], rungs[0].most
     for side in range(2):
-        places, scores = [math.log(rung.n[side]) for rung in rungs], [np.log(rung.scores[side]) for rung in rungs]
-        exponent, start = np.polyfit(places, scores, 1)
+        scores = [rung.scores[side] for rung in rungs]
+        lost = scores if most is None else [most - score for score in scores]
+        exponent, start = np.polyfit([math.log(rung.n[side]) for rung in rungs], np.log(lost), 1)
         sides.append(np.exp(start + exponent * math.log(n[side])))
-    return sides[0] - sides[1]
+    return sides[0] - sides[1] if most is None else sides[1] - sides[0]
 
 
 PREDICTORS: dict[str, Callable[[Sequence[Rung], tuple[float, float]], np.ndarray]] = {
@@ -108,7 +116,7 @@ def by_text(sizes: list[dict]) -> dict[str, list[Rung]]:
                 continue
             scores = np.array([[pair[side] for pair in pairs] for side in SIDES], float)
             n = tuple(rung["parameters"][side] for side in SIDES)
-            ladders.setdefault(text, []).append(Rung(n, scores))
+            ladders.setdefault(text, []).append(Rung(n, scores, rung.get("most")))
     return ladders
 
 

@@ -49,8 +49,8 @@ def answering(svg: str) -> str:
 def tell(numbers: pd.DataFrame, svg: str) -> dict:
     """Say of each row of a figure's numbers that a mark of its picture shows what the mark answers.
 
-    names: of the values. rows: by number: the variant, its values as text, and digest and value of each of its runs, and of those
-    that it is compared with.
+    names: of the values. rows: by number: the variant, its values as text, and digest and value of each of its runs,
+    and of each that it is compared with.
     """
     shown = {int(row) for rows in ROWS.findall(svg) for row in rows.split()}
     names = [name for name in NAMES if name in numbers]
