@@ -7,6 +7,7 @@ import pandas as pd
 
 from workflow.config.files import ROOT
 from workflow.plan.ablations import Ablation
+from workflow.report.answers.sentence import Answer
 from workflow.report.builders import load_builder
 from workflow.report.figures.colours import as_named
 from workflow.report.numbers import name_places
@@ -20,10 +21,15 @@ BEGINS = '(globalThis.REPORTS??=[]).push({at:document.currentScript.getAttribute
 Entry = tuple[str, str, str]  # title, address from the scale's reports (none of a word), what else is to say
 
 
-def search_script(runs: pd.DataFrame, ledger: Ledger | None, ablations: Mapping[str, Ablation]) -> str:
-    """Write the script. runs: of all questions with a page."""
+def search_script(
+    runs: pd.DataFrame, ledger: Ledger | None, ablations: Mapping[str, Ablation], answers: Mapping[str, Answer]
+) -> str:
+    """Write the script. runs: of all questions with a page, whose answers begin with what is found beside them."""
     kinds = {
-        "questions": [(each.question, f"{runs_at(name)}index.html", name) for name, each in ablations.items()],
+        "questions": [
+            (each.question, f"{runs_at(name)}index.html", f"{name}. {_begin(answers[name])}")
+            for name, each in ablations.items()
+        ],
         "claims": [(line["claim"], f"ledger.html#claim-{line['name']}", line["overall"]) for line in _claims(ledger)],
         "papers": [(studies()[each].heading, f"papers/{each}.html", "") for each in sorted(set(runs["paper"]))],
         "tables and figures": [
@@ -38,6 +44,10 @@ def search_script(runs: pd.DataFrame, ledger: Ledger | None, ablations: Mapping[
     }
     text = json.dumps(kinds, ensure_ascii=False, separators=(",", ":"))
     return f"{BEGINS}{text.replace('<', chr(92) + 'u003c')}}});\n"
+
+
+def _begin(answer: Answer) -> str:
+    return f"{answer.status}: {answer.sentence.partition('. ')[0].rstrip('.')}"
 
 
 def _claims(ledger: Ledger | None) -> list[dict]:

@@ -36,7 +36,8 @@ def write_shared(site: Site, frames: Frames) -> None:
         "status": status_page(site, ablations.values()),
         "pivot": pivot_page(runs),
     }
-    write_if_changed(site.reports / "report.js", search_script(runs, ledger, ablations))
+    answers = {each["name"]: each["answer"] for each in pages["index"]["questions"]}
+    write_if_changed(site.reports / "report.js", search_script(runs, ledger, ablations, answers))
     for name, context in pages.items():
         site.write(f"{name}.html.j2", f"{name}.html", shared=list(pages), **context)
 

@@ -17,10 +17,12 @@ const list = (...items) => create("ul", {}, ...items.map((item) => create("li", 
 // Search: every word must occur, without its ending; what begins with the words comes first. `/` begins, Escape ends.
 const EACH = 6; // results of a kind
 const several = reports.length > 1, of = (at) => (several ? `scale ${decodeURIComponent(at).slice(0, -1)}` : "");
-// The entries of a kind in all reports; words are the same in each.
+// The entries of a kind in all reports, those of one title beside each other; words are the same in each.
 function entriesOf(kind) {
   if (kind === "words") return report.kinds.words;
-  return reports.flatMap(({ at, kinds }) => (kinds[kind] ?? []).map(([title, address, more]) => [title, at + address, [more, of(at)].filter(Boolean).join(", ")]));
+  const all = reports.flatMap(({ at, kinds }) => (kinds[kind] ?? []).map(([title, address, more]) => [title, at + address, [of(at), more].filter(Boolean).join(": ")]));
+  const titles = [...new Set(all.map(([title]) => title))];
+  return titles.length < all.length ? all.sort(([a], [b]) => titles.indexOf(a) - titles.indexOf(b)) : all;
 }
 const stem = (word) => (word.length > 4 ? word.replace(/(ies|es|s|ing|ed)$/, "") : word);
 function search() {
