@@ -55,8 +55,9 @@ def _measured(finished: pd.DataFrame, cost: str) -> pd.DataFrame:
 
 
 def draw(data: pd.DataFrame, quantity: str, title: str, names: dict[str, str]):
-    """Draw costs side by side, texts one below the other."""
-    costs, lines, axis = [cost for cost in DRAWN if cost in data], lines_of(data, drawn_axis(data)), drawn_axis(data)
+    """Draw costs side by side, texts one below the other; without the panels of what was not measured on a text."""
+    costs, axis = [cost for cost in DRAWN if cost in data], drawn_axis(data)
+    lines = lines_of(data, axis)
     places = [(text, rows, cost) for text, rows in data.groupby("text", sort=False) for cost in costs]
     measured = [place for place in places if place[1][place[2]].notna().any()]
     columns, height = (len(costs), 2.8) if len(measured) == len(places) else (min(WIDE, len(measured)), 3.4)
