@@ -159,7 +159,7 @@ def test_the_page_of_headlines_has_forecasts_only_with_their_score_and_says_why_
     assert told["tuned"]["verdict"] and told["differs"] and len(told["sizes"]) == 4
     assert [each["score"].ladders for each in told["forecasts"]["told"]] == [1, 1, 1]
     assert told["forecasts"]["agree"] and told["forecasts"]["times"] == pytest.approx(38.36e6 / 4000, rel=0.02)
-    assert [each.sign for each in page["scores"]] == [0, 1, 1]  # .2, .1, .05 go on falling, below zero
+    assert [each.sign for each in page["scores"]["all"]] == [0, 1, 1]  # .2, .1, .05 go on falling, below zero
     bare = line | {"sets": [shown | {"tuned": None, "sizes": None}]}
     (told,) = next(lines for _, lines in verdicts_page(Ledger("laptop", [], [bare]))["papers"])
     assert (told["tuned"], told["sizes"], told["forecasts"]["told"]) == (None, [], [])
@@ -176,11 +176,14 @@ def test_the_longest_ladder_is_shown_and_all_of_them_test_the_predictors(ladder)
     page = verdicts_page(Ledger("small", [], [line]))
     (told,) = next(lines for _, lines in page["papers"])
     assert (told["of_sizes"], len(told["sizes"])) == ("overnight", 4)
-    assert {each.ladders for each in page["scores"]} == {2} and page["few"] and not page["trusted"]
+    assert {each.ladders for each in page["scores"]["all"]} == {2} and page["few"] and not page["trusted"]
     for _ in range(2):
         line["sets"] += sets[1:2]
     page = verdicts_page(Ledger("small", [], [line]))
-    assert not page["few"] and {each.ladders for each in page["scores"]} == {4}
+    assert not page["few"] and {each.ladders for each in page["scores"]["all"]} == {4} and len(page["scores"]) == 1
+    page = verdicts_page(Ledger("small", [], [line, line | {"unit": "BLEU"}]))
+    assert {part: scores[0].ladders for part, scores in page["scores"].items()} == {"all": 8, "bpc": 4, "BLEU": 4}
+    assert page["untrusted_in"] == ([] if page["trusted"] else ["bpc", "BLEU"])
 
 
 def test_a_ladder_of_what_does_not_exist_is_refused():

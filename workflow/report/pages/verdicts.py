@@ -4,6 +4,8 @@ A forecast is no verdict: it stands in a colour and a word of its own, with how 
 """
 
 import math
+from itertools import chain
+from operator import itemgetter
 
 from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.report.claims.backtest import back_test
@@ -20,25 +22,38 @@ from workflow.results.statistics import LOOKS
 
 COSTS = "a learning rate changes no cost"
 SIGNS, COVERED = 0.75, 0.5  # of the ladders: what a predictor has to call, and to cover, for anybody to trust it
+ALL = "all"
 FEWEST = 4  # ladders: of fewer a guess calls all signs too often
 
 
 def verdicts_page(ledger: Ledger) -> dict:
     """Collect what the page shows."""
-    scores = score([each["sizes"] for line in ledger.claims for each in line["sets"] if each["sizes"]])
-    of = {each.predictor: each for each in scores if each.ladders}
+    parts = _scores(ledger.claims)
+    of = {each.predictor: each for each in parts.get(ALL, [])}
     lines = list_headlines(ledger.claims)
     papers = [(study.heading, [line for line in lines if line["paper"] == name]) for name, study in studies().items()]
     return {
         "title": "The headline claims: one recipe, each tuned, over sizes, and what is forecast",
         "own": ledger.set,
         "papers": [(title, [_line(line, of) for line in mine]) for title, mine in papers if mine],
-        "scores": [*of.values()],
+        "scores": parts,
         "trusted": [each.predictor for each in of.values() if _is_trusted(each)],
+        "untrusted_in": [part for part, scores in parts.items() if part != ALL and not any(map(_is_trusted, scores))],
         "few": any(each.ladders < FEWEST for each in of.values()),
         "calls": back_test(ledger.claims),
         "looks": LOOKS,
     }
+
+
+def _scores(lines: list[dict]) -> dict[str, list[Score]]:
+    """Back-test the predictors on all ladders of the claims and, where they have several units, on those of each."""
+    of_unit: dict[str, list[list[dict]]] = {}
+    for line in lines:
+        for each in filter(itemgetter("sizes"), line["sets"]):
+            of_unit.setdefault(line["unit"] or "", []).append(each["sizes"])
+    parts = {ALL: [*chain(*of_unit.values())]} | (of_unit if len(of_unit) > 1 else {})
+    scores = {part: [each for each in score(ladders) if each.ladders] for part, ladders in parts.items()}
+    return {part: each for part, each in scores.items() if each}
 
 
 def _is_trusted(each: Score) -> bool:
