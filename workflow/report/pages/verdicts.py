@@ -29,17 +29,19 @@ FEWEST = 4  # ladders: of fewer a guess calls all signs too often
 def verdicts_page(ledger: Ledger) -> dict:
     """Collect what the page shows."""
     parts = _scores(ledger.claims)
-    of = {each.predictor: each for each in parts.get(ALL, [])}
+    of_all = parts.get(ALL, [])
     lines = list_headlines(ledger.claims)
     papers = [(study.heading, [line for line in lines if line["paper"] == name]) for name, study in studies().items()]
     return {
         "title": "The headline claims: one recipe, each tuned, over sizes, and what is forecast",
         "own": ledger.set,
-        "papers": [(title, [_line(line, of) for line in mine]) for title, mine in papers if mine],
+        "papers": [
+            (title, [_line(line, parts.get(line["unit"], of_all)) for line in mine]) for title, mine in papers if mine
+        ],
         "scores": parts,
-        "trusted": [each.predictor for each in of.values() if _is_trusted(each)],
+        "trusted": [each.predictor for each in of_all if _is_trusted(each)],
         "untrusted_in": [part for part, scores in parts.items() if part != ALL and not any(map(_is_trusted, scores))],
-        "few": any(each.ladders < FEWEST for each in of.values()),
+        "few": any(each.ladders < FEWEST for each in of_all),
         "calls": back_test(ledger.claims),
         "looks": LOOKS,
     }
@@ -72,8 +74,8 @@ def _known(rungs: list[dict] | None) -> list[dict]:
     return [rung for rung in rungs or [] if rung["effect"] is not None]
 
 
-def _line(line: dict, scores: dict[str, Score]) -> dict:
-    """Write a claim. scores: of each predictor that has one."""
+def _line(line: dict, scores: list[Score]) -> dict:
+    """Write a claim. scores: of the predictors, in the claim's unit where claims with ladders have several."""
     evidence, unit = speaking(line), line["unit"] or ""
     tuned, sized = next((each for each in line["sets"] if each["tuned"]), None), _longest_ladder(line["sets"])
     return {
@@ -129,17 +131,18 @@ def _sizes(rungs: list[dict], line: dict) -> list[dict]:
     ]
 
 
-def _forecasts(line: dict, rungs: list[dict], scores: dict[str, Score]) -> dict:
+def _forecasts(line: dict, rungs: list[dict], scores: list[Score]) -> dict:
     """Write what each predictor says of nets of the papers' size; without its score it says nothing.
 
     times: how much larger those are than the largest at hand. agree: whether all predict the same sign.
     """
+    score_of = {each.predictor: each for each in scores}
     at = tuple(find(key).value for key in load_claim(line["name"]).sizes.at)
-    told: dict[str, Forecast] = {name: each for name, each in forecast(rungs, at).items() if name in scores}
+    told: dict[str, Forecast] = {name: each for name, each in forecast(rungs, at).items() if name in score_of}
     write = _form([each.effect for each in told.values()], [each[1:] for each in told.values()], line["unit"] or "")
     lines = [
         {"predictor": name, "written": {key: write.text(getattr(each, key)) for key in each._fields}}
-        | {"score": scores[name]}
+        | {"score": score_of[name]}
         for name, each in told.items()
     ]
     largest = math.prod(_known(rungs)[-1]["parameters"].values())
