@@ -10,11 +10,11 @@ from pathlib import Path
 from workflow.config.command_line import Parser, run
 from workflow.config.environment import CONFIG
 from workflow.config.errors import ConfigError
-from workflow.config.files import PRECOMPUTED, atomic_write
+from workflow.config.files import PRECOMPUTED
 from workflow.config.strict import parse_json
 from workflow.plan.targets import Targets
 from workflow.results.precomputed import precomputed, precomputed_costs
-from workflow.results.record import curve_text, read_or_refuse
+from workflow.results.record import curve_text, read_or_refuse, write_if_changed
 from workflow.results.registry import COSTS
 from workflow.results.rows import write_rows
 from workflow.tasks.spec import read_job
@@ -57,8 +57,7 @@ def main(argv: list[str] | None = None) -> None:
     targets = Targets.of(parse_json(os.environ.get(CONFIG, "{}"), "config"))
     files = targets.precomputed.missing
     for file in files:
-        with atomic_write(Path(file), wait=False) as out:
-            out.write(take(Path(file), targets).encode())
+        write_if_changed(Path(file), take(Path(file), targets), wait=False)
     os.sync()
     print(f"{len(files)} files came with the project")
 

@@ -10,7 +10,7 @@ from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import Frames
 
 ASKED = ("ablation", "ours", "than")  # of every text of the ladder
-IN_HUNDREDTHS = ("BLEU", "F1", "%")  # units of scores of which 100 is the best
+OUT_OF_100 = ("BLEU", "F1", "%")  # units of scores of which 100 is the best
 OF_A_RUNG = ("effect", "low", "high", "n", "p", "ours", "than", "verdict", "why", "digests", "signed", "of", "texts")
 
 
@@ -47,7 +47,7 @@ def _rung(name: str, claim: Claim, size: float, frames: Frames) -> dict:
         side: float(runs.loc[runs["variant"] == getattr(claim, side).variant, "parameters"].mean())
         for side in ("ours", "than")
     }
-    most = 100.0 if REGISTRY[claim.measured(claim.ours)].unit in IN_HUNDREDTHS else None
+    most = 100.0 if REGISTRY[claim.measured(claim.ours)].unit in OUT_OF_100 else None
     pairs = [{key: pair[key] for key in ("text", "turn", "ours", "than")} for pair in line["pairs"]]
     return {
         "size": size,
