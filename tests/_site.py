@@ -22,12 +22,11 @@ from workflow.report.pages.site import Site
 from workflow.report.table_files import write_table
 from workflow.results import provenance
 from workflow.results.audit import Finding
-from workflow.results.record import Cost, Macs, Point, Record, write_record, write_text
+from workflow.results.record import Cost, Macs, Point, Record, read_or_refuse, write_record, write_text
 from workflow.results.registry import COSTS, OF_TEXTS, names
 from workflow.results.rows import write_rows
 from workflow.results.runs_table import read_frames
 from workflow.scripts import audit, question, report, summary
-from workflow.scripts import paper as paper_script
 
 SCALE = "test"
 EVIL = "<script>alert('x')</script>"
@@ -136,7 +135,9 @@ def site_of(folder: Path) -> Site:
 
 def write_question(folder: Path, name: str) -> None:
     site = site_of(folder)
-    question.write_pages(site, name, read_frames(inputs(site.results, name)))
+    frames = read_frames(inputs(site.results, name))
+    records = {digest: read_or_refuse(site.runs / digest / "record.json") for digest in frames.everything["digest"]}
+    question.write_pages(site, name, frames, records)
 
 
 def write_report(folder: Path, *names: str) -> None:
@@ -154,13 +155,10 @@ def where(folder: Path) -> list[str]:
 
 def write_pages(folder: Path) -> None:
     """Write every page of the scale, in the order of the rules, and the root index."""
-    scale, papers = folder / "results" / SCALE, defaultdict(list)
-    for path in sorted((scale / "ablations").glob("*.json")):
-        write_question(folder, path.stem)
-        papers[load_ablation(path.stem).paper].append(path)
-    for paper, tables in papers.items():
-        paper_script.main([paper, *map(str, tables), "--scale", SCALE, *where(folder)])
-    write_report(folder, *sorted(path.stem for tables in papers.values() for path in tables))
+    names = sorted(path.stem for path in (folder / "results" / SCALE / "ablations").glob("*.json"))
+    for name in names:
+        write_question(folder, name)
+    write_report(folder, *names)
     told = {"first": EVIL, "differs": [EVIL], "reasons": [EVIL], "record": record(rows_of()[0])}
     audit.write_page(site_of(folder), [EVIL] * 3, [Finding("cafe0123cafe", EVIL, "cannot tell", **told)])
     summary.main([SCALE, *where(folder)])

@@ -16,6 +16,7 @@ from workflow.report.figure_files import write_figure
 from workflow.report.pages.site import Site
 from workflow.report.table_files import write_table
 from workflow.results.columns import write_run_files
+from workflow.results.record import read_record
 from workflow.results.runs_table import read_frames
 from workflow.scripts import corpus as corpus_script
 from workflow.scripts import plan, question
@@ -74,7 +75,8 @@ def test_what_is_made_of_runs(suite, disk, refused):
     leave_free(disk, 8192)
     figure = partial(write_figure, disk / "figure.svg", "adaptive_span_figure4", heads)
     assert refused(figure).startswith("figure.")
-    assert refused(partial(question.write_pages, site, "dynamic_span", spans)).endswith(".html")
+    records = {digest: read_record(site.runs / digest / "record.json") for digest in spans.everything["digest"]}
+    assert refused(partial(question.write_pages, site, "dynamic_span", spans, records)).endswith(".html")
 
 
 def test_a_text_and_a_plan_with_its_jobs(disk, refused):

@@ -32,8 +32,9 @@ def nearest(value: str, valid) -> str | None:
 
 def check_known(what: str, value: str, valid) -> None:
     """Raise `ConfigError` unless `value` is one of `valid`; the line carries the nearest valid name."""
-    value, valid = str(value), sorted(map(str, valid))
+    value, valid = str(value), [*map(str, valid)]
     if value not in valid:
+        valid.sort()
         near = nearest(value, valid)
         hint = f"did you mean '{near}'? " if near else ""
         raise ConfigError(f"unknown {what} '{cut(value)}': {hint}{_listed(value, valid)}")

@@ -1,12 +1,12 @@
 """Closed schemas: an unknown key is refused with the nearest valid one, and bad input ends in one line."""
 
 import ast
-import json
 from pathlib import Path
 from typing import Annotated, TypeVar
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
+from pydantic_core import from_json
 
 from workflow.config.errors import ConfigError, check_known, shown
 
@@ -79,8 +79,8 @@ def _first_refusal(errors: list[dict], where: str) -> ConfigError:
 def parse_json(text: str | bytes, where: str):
     """Parse a JSON text; `ConfigError` where it is none."""
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
+        return from_json(text)
+    except ValueError as error:
         raise ConfigError(f"{where}: truncated or not JSON ({error})") from None
 
 

@@ -59,10 +59,6 @@ class Code:
         """Digest the same of what stands on all questions."""
         return self._of_report("report", [], [*_files("questions", ablations), *_files("claims", known_claims())])
 
-    def of_page(self, *ablations: str) -> str:
-        """Digest the same of a page that stands on some questions."""
-        return self._of_report("paper", [], _files("questions", ablations))
-
     def _of_report(self, script: str, builders: Iterable[str], asked: list[Path]) -> str:
         templates = sources.files_under(PAGES) if script != "evidence" else frozenset()
         printed = [part_of(study, name) for study in known_studies() for name in ("study.yaml", "formulas.py")]

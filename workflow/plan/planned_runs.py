@@ -50,12 +50,15 @@ class PlannedRuns:
 
     def texts_of_topics(self, ablation: str | None = None) -> list[str]:
         """List the file names of the data sets, of an ablation or of all, whose best reader is known."""
-        texts = {row.job.corpus: (row.job.task, row.corpus) for row in self.rows_of(ablation)}
-        return [
-            slug
-            for slug, (task, name) in texts.items()
-            if getattr(load_corpora(task).entries.get(name), "topics", None)
-        ]
+        texts = dict.fromkeys(row.job.corpus for row in self.rows_of(ablation))
+        return [slug for slug in texts if self._of_topics[slug]]
+
+    @cached_property
+    def _of_topics(self) -> dict[str, bool]:
+        """Say of each data set whether it is a text of topics, whose best reader is known."""
+        catalogues = {task: load_corpora(task).entries for task in {row.job.task for row in self.rows}}
+        texts = {slug: catalogues[row.job.task].get(row.corpus) for slug, row in self.corpora.items()}
+        return {slug: bool(getattr(text, "topics", None)) for slug, text in texts.items()}
 
     def best_reader_options(self, slug: str) -> str:
         """Write the options of the script of best readers: windows, streams, tokens."""

@@ -83,9 +83,8 @@ class PrecomputedFiles:
 
     @property
     def files(self) -> list[str]:
-        """List the files of records, curves and costs that are taken."""
-        names = ("record.json", "curve.csv")
-        files = [f"results/runs/{digest}/{name}" for digest in self.runs.precomputed for name in names]
+        """List the files of records and costs that are taken."""
+        files = [f"results/runs/{digest}/record.json" for digest in self.runs.precomputed]
         for kind in OF_CONFIGURATIONS:
             known = {row["configuration"] for row in precomputed_costs(kind, self.scale)}
             names = [name for name in self.configurations if name in known or kind != "longest_span"]

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Literal
 
-from workflow.config.errors import ConfigError
+from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import FrozenModel, Name, parse, read_json
 from workflow.tasks.spec import AnyJob
 
@@ -47,11 +47,14 @@ class WrittenRow(PlanRow):
     configuration: Name
 
 
-def read_plan(path: Path) -> list[dict]:
-    """Read a plan.json; `ConfigError` where it is not what `workflow.scripts.plan` writes."""
+def read_plan(path: Path, ablation: str | None = None) -> list[dict]:
+    """Read a plan.json, or an ablation's part of it; `ConfigError` where `workflow.scripts.plan` did not write it."""
     rows = read_json(path)
-    if not isinstance(rows, list) or not rows:
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
         raise ConfigError(f"{path}: expected a list of runs, as the workflow writes it")
+    if ablation:
+        check_known("ablation of this plan", ablation, {row.get("ablation") for row in rows})
+        rows = [row for row in rows if row["ablation"] == ablation]
     for number, row in enumerate(rows):
         parse(WrittenRow, row, f"{path}: run {number}")
     return rows

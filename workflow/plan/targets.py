@@ -158,7 +158,7 @@ class Targets:
 
     @property
     def evidence_files(self) -> list[str]:
-        return [f"{self.results}/evidence/{name}.json" for name in self.other_results]
+        return [f"results/evidence/{name}.json" for name in self.other_results]
 
     # pages
 
@@ -177,7 +177,9 @@ class Targets:
 
     @property
     def shared_pages(self) -> list[str]:
-        return [f"{self.reports}/{name}.html" for name in SHARED_PAGES]
+        """List the pages that several questions share: those of papers, the index and what stands beside it."""
+        papers = (f"papers/{paper}" for paper in self.papers)
+        return [f"{self.reports}/{name}.html" for name in (*SHARED_PAGES, *papers)]
 
     @property
     def report_files(self) -> list[str]:
@@ -187,8 +189,7 @@ class Targets:
 
     @property
     def pages(self) -> list[str]:
-        papers = [f"{self.reports}/papers/{paper}.html" for paper in self.papers]
-        return [*self.shared_pages, *papers, *(self.page_of(name) for name in self.ablations)]
+        return [*self.shared_pages, *(self.page_of(name) for name in self.ablations)]
 
     # names on the command line
 
@@ -205,8 +206,7 @@ class Targets:
         for name in self.ablations:
             names.setdefault(name, []).extend(self.answer_of(name))
         for paper in self.papers:
-            names.setdefault(paper, []).append(f"{self.reports}/papers/{paper}.html")
-            names[paper].extend(record for name in self.ablations_of(paper) for record in self.runs.records_of(name))
+            names.setdefault(paper, []).extend(chain(*map(self.answer_of, self.ablations_of(paper))))
         return names
 
     @property

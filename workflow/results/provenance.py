@@ -11,17 +11,14 @@ from pathlib import Path
 
 import pandas as pd
 from PIL import Image
-from pypdf import PdfReader
-from pypdf.errors import PyPdfError
 
 from workflow.config.errors import ConfigError
 from workflow.config.strict import StrictModel, parse
 from workflow.results.runs_table import csv_text
 
 SOURCE = "{http://purl.org/dc/elements/1.1/}source"
-UNREADABLE = (ElementTree.ParseError, PyPdfError, OSError, ValueError, SyntaxError, LookupError, TypeError)
+UNREADABLE = (ElementTree.ParseError, OSError, ValueError, SyntaxError, LookupError, TypeError)
 UNREADABLE += (RecursionError, Image.DecompressionBombError)
-logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # we report a file that cannot be read, in one line
 
 
 def trace_of(
@@ -84,7 +81,14 @@ def _svg(path: Path):
 
 
 def _pdf(path: Path):
-    entries = PdfReader(path).metadata
+    from pypdf import PdfReader  # imported here, as few read a figure's file
+    from pypdf.errors import PyPdfError
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # we report a file that cannot be read, in one line
+    try:
+        entries = PdfReader(path).metadata
+    except PyPdfError as error:
+        raise ValueError(error) from None
     return json.loads(entries["/Keywords"]) if entries and "/Keywords" in entries else None
 
 

@@ -18,6 +18,8 @@ from workflow.results.rows import read_rows
 from workflow.results.timings import describe_timings
 from workflow.results.trained_enough import late_gain, learned_nothing
 
+pd.options.mode.string_storage = "python"  # Arrow's strings take longer in frames of a few hundred rows
+
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # first characters of a text that a spreadsheet computes
 SHAPE = ("layers", "d_model", "heads", "key_heads", "d_ff", "d_k", "d_v", "dropout")
 PLANNED = ("ablation", "paper", "variant", "paper_corpus", "S", "k", "digest", "configuration", "corpus")
@@ -152,7 +154,8 @@ def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd
     for column in ("S", "k", *(name for name, quantity in REGISTRY.items() if quantity.number)):
         if column in runs:
             runs[column] = pd.to_numeric(runs[column]).replace((math.inf, -math.inf), math.nan)
-    return runs.copy()  # one block again: pandas is slow, and warns, where many columns were added
+    texts = dict.fromkeys(runs.select_dtypes("str").columns, object)  # pandas gives each such column a block of its own
+    return runs.astype(texts).copy()  # few blocks again: pandas is slow, and warns, where many columns were added
 
 
 def count_seeds(runs: pd.DataFrame) -> str:

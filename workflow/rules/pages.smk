@@ -1,9 +1,9 @@
 rule evidence:
     """Judge all claims by another set of results: one that came with the project, or one that the config names."""
     output:
-        "results/{scale}/evidence/{name}.json",
+        "results/evidence/{name}.json",
     log:
-        "logs/{scale}/evidence/{name}.log",
+        "logs/evidence/{name}.log",
     wildcard_constraints:
         name=pattern(targets.other_results),
     group:
@@ -21,37 +21,11 @@ rule evidence:
         "python -m workflow.scripts.evidence -- {params.called:q} {params.path:q} {output:q} > {log:q} 2>&1"
 
 
-for name in targets.papers:
-
-    rule:
-        """Write the page of a paper: its tables and figures next to ours."""
-        name:
-            f"page.{name}"
-        input:
-            rows=[targets.rows_of(each) for each in targets.ablations_of(name)],
-            pages=[targets.page_of(each) for each in targets.ablations_of(name)],
-        output:
-            f"{targets.reports}/papers/{name}.html",
-        log:
-            f"logs/{targets.folder}/page/{name}.log",
-        group:
-            requests.group_of_pages
-        conda:
-            "../../environment.yml"
-        params:
-            name=name,
-            scale=targets.folder,
-            source=targets.code.of_page(*targets.ablations_of(name)),
-        message:
-            "write the page of the paper {params.name}"
-        shell:
-            "python -m workflow.scripts.paper {params.name} {input.rows:q} --scale {params.scale:q} > {log:q} 2>&1"
-
-
 rule report:
-    """Judge all claims, write all runs as one table, and the index with the pages beside it."""
+    """Judge all claims, write all runs as one table, the pages of the papers, and the index with those beside it."""
     input:
         rows=targets.all_rows,
+        answers=expand(f"{targets.results}/answers/{{name}}.json", name=targets.ablations),
         evidence=[*map(targets.claims_of, targets.ablations), *targets.evidence_files],
     output:
         targets.report_files,

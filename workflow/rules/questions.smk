@@ -22,6 +22,7 @@ for name, question in targets.ablations.items():
             costs=lambda w, name=name: targets.costs_of(name),
         output:
             [of(name) for of in (targets.rows_of, targets.claims_of, targets.page_of)],
+            f"{targets.results}/answers/{name}.json",
             [shown(kind, each) for kind in ("tables", "figures") for each in getattr(question, kind)],
         log:
             f"logs/{targets.folder}/question/{name}.log",

@@ -1,7 +1,7 @@
 """Write what came with the project in place of training and measuring: `python -m workflow.scripts.precomputed`.
 
-Writes all files that the config asks for and that are not there yet: the record and the curve of a run, whose job.json
-lies beside them, costs by configuration or group, and what was measured of the scale as a whole.
+Writes all files that the config asks for and that are not there yet: the record of a run, whose job.json lies
+beside it, costs by configuration or group, and what was measured of the scale as a whole.
 """
 
 import os
@@ -14,22 +14,21 @@ from workflow.config.files import PRECOMPUTED
 from workflow.config.strict import parse_json
 from workflow.plan.targets import Targets
 from workflow.results.precomputed import precomputed, precomputed_costs
-from workflow.results.record import curve_text, read_or_refuse, write_if_changed
+from workflow.results.record import read_or_refuse, write_if_changed
 from workflow.results.registry import COSTS
 from workflow.results.rows import write_rows
 from workflow.tasks.spec import read_job
 
 
 def take_run(file: Path) -> str:
-    """Return the record or the curve of the job beside `file`; `ConfigError` where none came, or another job's."""
+    """Return the record of the job beside `file`; `ConfigError` where none came, or another job's."""
     job = read_job(file.parent / "job.json")
     path = precomputed(job.digest)
     if path is None:
         raise ConfigError(f"{file.parent / 'job.json'}: no record of job {job.digest} came with the project")
-    record = read_or_refuse(path)
-    if record.job.digest != job.digest:
+    if read_or_refuse(path).job.digest != job.digest:
         raise ConfigError(f"{path}: the record of another job; delete it")
-    return curve_text(record) if file.name == "curve.csv" else path.read_text(encoding="utf-8")
+    return path.read_text(encoding="utf-8")
 
 
 def take_costs(kind: str, name: str, targets: Targets) -> str:
@@ -44,7 +43,7 @@ def take_costs(kind: str, name: str, targets: Targets) -> str:
 
 def take(file: Path, targets: Targets) -> str:
     """Return the text of one file of the workflow."""
-    if file.name in ("record.json", "curve.csv"):
+    if file.name == "record.json":
         return take_run(file)
     if file.parent.name in COSTS:
         return take_costs(file.parent.name, file.stem, targets)

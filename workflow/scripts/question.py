@@ -7,7 +7,7 @@ COSTS: files of what else these read: costs of its configurations, layers, what 
 
 import json
 import os
-from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from workflow.config.command_line import Parser, run, show
@@ -16,6 +16,7 @@ from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.claims import claims_about, costs_claimed
 from workflow.plan.reads import costs_shown, reads
 from workflow.plan.row import read_plan
+from workflow.report.answers.files import write_answer_file
 from workflow.report.answers.sentence import Answer
 from workflow.report.claims.ledger import write_evidence
 from workflow.report.claims.schema import load_claim
@@ -24,46 +25,45 @@ from workflow.report.pages.ablation import ablation_page
 from workflow.report.pages.run import find_uses, run_page
 from workflow.report.pages.site import Site, parse_with_site
 from workflow.report.table_files import write_table
-from workflow.results.record import read_or_refuse, write_text
+from workflow.results.record import Record, read_or_refuse, write_text
 from workflow.results.rows import write_rows
 from workflow.results.runs_table import Frames, build_rows, collect_rows, join_frames
 
 
-def collect_runs(site: Site, name: str) -> Path:
-    """Write the runs that are planned for a question with what their records say; the path of that file."""
-    planned, out = read_plan(site.results / "plan.json"), site.results / "ablations" / f"{name}.json"
-    check_known("ablation of this plan", name, {row["ablation"] for row in planned})
-    rows = [row for row in planned if row["ablation"] == name]
-    records = {row["digest"]: read_or_refuse(site.runs / row["digest"] / "record.json") for row in rows}
-    write_text(out, write_rows("runs", build_rows(rows, records)))
-    return out
+def collect_runs(site: Site, name: str, out: Path) -> dict[str, Record]:
+    """Write the runs that are planned for a question with what their records say; these records, by digest."""
+    planned = read_plan(site.results / "plan.json", name)
+    records = {row["digest"]: read_or_refuse(site.runs / row["digest"] / "record.json") for row in planned}
+    write_text(out, write_rows("runs", build_rows(planned, records)))
+    return records
 
 
-def write_answer(site: Site, name: str, files: list[Path]) -> Answer:
+def write_answer(site: Site, name: str, files: list[Path], records: dict[str, Record]) -> Answer:
     """Write tables, figures and claims of a question, each from what it reads alone, and the pages that show them."""
     rows, places, ablation = collect_rows(files), ", ".join(map(str, files)), load_ablation(name)
 
-    def frames(kinds: Iterable[str]) -> Frames:
+    @cache
+    def frames(*kinds: str) -> Frames:
         return join_frames({kind: rows[kind] for kind in kinds if kind in rows}, places)
 
     for table in ablation.tables:
-        write_table(site.results / "tables" / f"{table}.json", table, frames(reads("tables", table)))
+        write_table(site.results / "tables" / f"{table}.json", table, frames(*reads("tables", table)))
     for figure in ablation.figures:
-        write_figure(site.results / "figures" / f"{figure}.svg", figure, frames(reads("figures", figure)))
-    write_evidence(site.results / "claims" / f"{name}.json", name, frames(("runs", *costs_claimed(name))))
-    return write_pages(site, name, frames(("runs", *costs_shown(name))))
+        write_figure(site.results / "figures" / f"{figure}.svg", figure, frames(*reads("figures", figure)))
+    write_evidence(site.results / "claims" / f"{name}.json", name, frames("runs", *costs_claimed(name)))
+    return write_pages(site, name, frames("runs", *costs_shown(name)), records)
 
 
-def write_pages(site: Site, name: str, frames: Frames) -> Answer:
+def write_pages(site: Site, name: str, frames: Frames, records: dict[str, Record]) -> Answer:
     """Write the pages of its runs, then its own, which leads to them; remove pages of runs that it no longer has."""
     runs = frames.everything
     rows = {row["digest"]: row for row in reversed(json.loads(runs.to_json(orient="records")))}
     for digest, uses in find_uses(site, name, runs).items():
-        record = read_or_refuse(site.runs / digest / "record.json")
-        context = run_page(record, uses, rows[digest])
+        context = run_page(records[digest], uses, rows[digest])
         site.write("run.html.j2", f"ablations/{name}/{digest}.html", wait=False, **context)
     page = ablation_page(site, name, frames)
     site.write("ablation.html.j2", f"ablations/{name}/index.html", **page)
+    write_answer_file(site.results, name, page["answer"]["said"])
     for other in (site.reports / "ablations" / name).glob("*.html"):
         if other.stem not in (*rows, "index"):
             other.unlink()
@@ -79,8 +79,9 @@ def main(argv: list[str] | None = None) -> None:
     check_known("ablation", options.name, known_ablations())
     for claim in claims_about(options.name):
         load_claim(claim)  # a mistake in one ends here, before anything is written
-    runs = collect_runs(site, options.name)
-    said = write_answer(site, options.name, [runs, *options.costs])
+    runs = site.results / "ablations" / f"{options.name}.json"
+    records = collect_runs(site, options.name, runs)
+    said = write_answer(site, options.name, [runs, *options.costs], records)
     show(f"{said.status}: {said.sentence}")
 
 

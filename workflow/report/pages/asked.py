@@ -7,12 +7,10 @@ from pathlib import Path
 from workflow.config.studies import known_studies
 from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.claims import ablation_of, known_claims
-from workflow.report.answers.sentence import answer_of
+from workflow.report.answers.files import answer_file, read_answer
 from workflow.report.claims.ledger import speaking
 from workflow.report.pages.claims import name_basis, read_ledger, write_numbers
 from workflow.report.pages.site import Site
-from workflow.results.runs_table import read_frames
-from workflow.tasks.spec import TASKS
 
 
 @dataclass(frozen=True)
@@ -64,13 +62,10 @@ class Asked:
 
 
 def _tell_question(site: Site, name: str) -> list[str]:
-    rows = site.results / "ablations" / f"{name}.json"
-    if not rows.exists():
+    if not answer_file(site.results, name).exists():
         return []
-    ablation = load_ablation(name)
-    answer = answer_of(read_frames([rows]).at_every_size, TASKS[ablation.task])
-    page = site.reports / "ablations" / name / "index.html"
-    return [ablation.question, f"{answer.status}: {answer.sentence}", str(page)]
+    answer, page = read_answer(site.results, name), site.reports / "ablations" / name / "index.html"
+    return [load_ablation(name).question, f"{answer.status}: {answer.sentence}", str(page)]
 
 
 def _tell_claim(site: Site, name: str) -> list[str]:

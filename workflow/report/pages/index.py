@@ -9,7 +9,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import list_folder
 from workflow.plan.ablations import Ablation, known_ablations, load_ablation
 from workflow.plan.scales import strength
-from workflow.report.answers.sentence import answer_of
+from workflow.report.answers.files import read_answer
 from workflow.report.numbers import count, join
 from workflow.report.pages import artefacts
 from workflow.report.pages.claims import Ledger, count_verdicts, read_ledger
@@ -20,7 +20,6 @@ from workflow.report.texts import name_badges
 from workflow.results.precomputed import NOT_MEASURED
 from workflow.results.registry import COSTS
 from workflow.results.runs_table import Frames, describe_runs
-from workflow.tasks.spec import TASKS
 
 OPENING = "limit"  # the question, its table and its figure, that the report opens with
 SHARED = {
@@ -34,10 +33,9 @@ SHARED = {
 
 def index_page(site: Site, frames: Frames, ledger: Ledger | None) -> dict:
     """Collect what the index shows. frames: runs of all ablations, with their costs."""
-    runs, grown = frames.runs, frames.at_every_size
+    runs = frames.runs
     ablations = ablations_in(runs)
     told = {name: study for name, study in studies().items() if name in set(runs["paper"])}
-    answers = {name: answer_of(grown[grown["ablation"] == name], TASKS[each.task]) for name, each in ablations.items()}
     return {
         "title": "What attention variants cost, and what they buy",
         "limit": read_limit(site) if OPENING in ablations else None,
@@ -52,7 +50,8 @@ def index_page(site: Site, frames: Frames, ledger: Ledger | None) -> dict:
         "papers": [(name, study.heading) for name, study in told.items() if study.authors],
         "own_questions": [(name, study.heading) for name, study in told.items() if not study.authors],
         "questions": [
-            {"name": name, "question": ablations[name].question, "answer": answers[name]} for name in answers
+            {"name": name, "question": each.question, "answer": read_answer(site.results, name)}
+            for name, each in ablations.items()
         ],
         "failures": list_failures(frames.everything),
         "unmeasured": join(list_unmeasured(runs)),

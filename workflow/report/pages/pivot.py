@@ -10,7 +10,7 @@ from workflow.report.texts import name_badges, with_titles
 from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import describe_runs
 from workflow.results.statistics import interval_factor
-from workflow.results.timings import TIMED, clocks, split_turns
+from workflow.results.timings import TIMED, clocks, turn_values
 from workflow.tasks.spec import TASKS
 
 DIMENSIONS = {"variant": "variant", "S": "S", "k": "k", "text": "title"}  # as the page names them: their columns
@@ -56,9 +56,9 @@ def _question(name: str, runs: pd.DataFrame) -> dict:
 def _by_seed(runs: pd.DataFrame, quantity: str) -> dict:
     """Map each seed, or turn of a timing, to its value; a count per configuration has one value, under no seed."""
     if quantity in TIMED:
-        turns = split_turns(take_cost_row(runs), quantity)
-        keys = zip(turns["turn"], clocks(turns), strict=True)
-        values = {f"{turn} {clock}": value for (turn, clock), value in zip(keys, turns["value"], strict=True)}
+        row = take_cost_row(runs)
+        (clock,) = clocks(row)
+        values = {f"{turn} {clock}": value for turn, value in enumerate(turn_values(row.iloc[0], quantity))}
     elif quantity in MEASURED_BY:
         values = {"": take_cost_row(runs)[quantity].iloc[0]}
     else:

@@ -1,4 +1,4 @@
-"""The pages that a scale's questions share: index, ledger, coverage, pivot table, formulas.
+"""The pages that a scale's questions share: index, ledger, papers, coverage, pivot table, formulas.
 
 The workflow writes them once everything is made. Where some questions alone were asked for by name, they are written
 anew of what is there by then, so that an answer stands on the index as soon as it has a page.
@@ -9,6 +9,7 @@ from pathlib import Path
 from workflow.config.files import list_folder
 from workflow.plan.ablations import known_ablations
 from workflow.plan.row import read_plan
+from workflow.report.answers.files import answer_file
 from workflow.report.claims.ledger import write_ledger
 from workflow.report.pages.budget import budget_page
 from workflow.report.pages.claims import ledger_page, read_ledger
@@ -24,7 +25,10 @@ from workflow.results.runs_table import Frames, read_frames
 
 
 def write_shared(site: Site, frames: Frames) -> None:
-    """Write the index and the pages beside it. frames: runs of all questions that have a page, with their costs."""
+    """Write the index, what stands beside it, and the pages of the papers.
+
+    frames: runs of all questions that have a page, with their costs.
+    """
     runs, ledger = frames.runs, read_ledger(site.results / "ledger.json")
     ablations = ablations_in(runs)
     pages = {
@@ -40,6 +44,8 @@ def write_shared(site: Site, frames: Frames) -> None:
     write_if_changed(site.reports / "report.js", search_script(runs, ledger, ablations, answers))
     for name, context in pages.items():
         site.write(f"{name}.html.j2", f"{name}.html", shared=list(pages), **context)
+    for paper, told in runs.groupby("paper"):
+        site.write("paper.html.j2", f"papers/{paper}.html", **paper_page(site, paper, told))
 
 
 def write_together(site: Site, frames: Frames, evidence: list[Path]) -> None:
@@ -50,7 +56,7 @@ def write_together(site: Site, frames: Frames, evidence: list[Path]) -> None:
 
 
 def write_made(site: Site, others: list[Path]) -> None:
-    """Write ledger, papers' pages and shared pages of the questions that have a page. others: evidence of others."""
+    """Write the ledger and the shared pages of the questions that have a page. others: evidence of others."""
     made = [name for name in known_ablations() if _is_made(site, name)]
     costs = [path for kind in COSTS for path in list_folder(site.results / kind, ".json")]
     layers = [path for path in [site.results / "layers.json"] if path.exists()]
@@ -58,8 +64,6 @@ def write_made(site: Site, others: list[Path]) -> None:
         write_ledger_alone(site, others, layers)
         return
     rows = [_rows(site, name) for name in made]
-    for paper, runs in read_frames(rows).runs.groupby("paper"):  # without costs, as its own rule writes it
-        site.write("paper.html.j2", f"papers/{paper}.html", **paper_page(site, paper, runs))
     evidence = [*(site.results / "claims" / f"{name}.json" for name in made), *others]
     write_together(site, read_frames([*rows, *costs, *layers]), evidence)
 
@@ -78,4 +82,5 @@ def _rows(site: Site, ablation: str) -> Path:
 
 
 def _is_made(site: Site, ablation: str) -> bool:
-    return _rows(site, ablation).exists() and (site.reports / "ablations" / ablation / "index.html").exists()
+    page = site.reports / "ablations" / ablation / "index.html"
+    return all(path.exists() for path in (_rows(site, ablation), answer_file(site.results, ablation), page))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from workflow.config.files import ROOT, atomic_write
@@ -15,7 +15,7 @@ from workflow.report import numbers
 from workflow.report.figures.colours import follow_page
 from workflow.report.figures.marks import answering
 from workflow.report.numbers import to_digits
-from workflow.results.record import write_if_changed
+from workflow.results.record import write_if_changed, write_text
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 ASSETS = {"style": "style.css", "pivot": "pivot.js", "chart": "chart.js", "budget": "budget.js"}  # ours: not escaped
@@ -98,9 +98,10 @@ def link_pages(reports: Path) -> None:
                 return mark[0]
             return f'<a href="{address}{f"#{anchor}" if anchor else ""}">{text}</a>'
 
-        dates = page.stat()
-        write_if_changed(page, LATER.sub(link, page.read_text(encoding="utf-8")))
-        os.utime(page, ns=(dates.st_atime_ns, dates.st_mtime_ns))
+        dates, text = page.stat(), page.read_text(encoding="utf-8")
+        if (linked := LATER.sub(link, text)) != text:
+            write_text(page, linked)
+            os.utime(page, ns=(dates.st_atime_ns, dates.st_mtime_ns))
 
 
 @cache
@@ -153,10 +154,11 @@ def _rename_ids(svg: str, name: str) -> str:
     return re.sub(r'\sid="([^"]+)"', rename, svg)
 
 
-@cache  # a template is compiled once for all pages
+@cache  # a template is compiled once for all pages, and all processes
 def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
+        bytecode_cache=FileSystemBytecodeCache(),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
