@@ -171,7 +171,7 @@ def every_run(make=run) -> list[dict]:
         make(ablation=a, variant=v, S=S, k=k, paper_corpus=c, seed=seed) for a, v, S, k, c in PLANNED for seed in (1, 2)
     ]
     rows = [row | LONGEST if (row["ablation"], row["S"]) == ("span_limit", 64) else row for row in rows]
-    return rows + _sequences(make)
+    return [row | {"paper": load_ablation(row["ablation"]).paper} for row in rows] + _sequences(make)
 
 
 MAKERS = {"translation": translated, "captioning": described, "parsing": parsed}

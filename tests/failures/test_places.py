@@ -67,9 +67,9 @@ def test_other_results_of_any_name_are_all_judged_and_nothing_else_is_left(tmp_p
     words = ("-s", str(ROOT / "workflow" / "Snakefile"), "--until", "evidence", "--config", "scale=smoke")
     said = snakemake(tmp_path, *words, f"other_results={json.dumps(BUNDLES)}", "--", "results/smoke/ledger.json")
     assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
-    judged = [*(tmp_path / "results" / "smoke" / "evidence").iterdir()]
+    judged = [*(tmp_path / "results" / "evidence").iterdir()]
     assert {json.loads(path.read_text())["set"] for path in judged} == {*precomputed_scales(), *BUNDLES}
-    logs = [tmp_path / "logs" / "smoke" / "evidence" / f"{path.stem}.log" for path in judged]
+    logs = [tmp_path / "logs" / "evidence" / f"{path.stem}.log" for path in judged]
     left = {path for path in tmp_path.rglob("*") if path.is_file() and ".snakemake" not in path.parts} - before
     assert left == {*judged, *logs}
 
