@@ -78,7 +78,7 @@ def test_it_is_a_module_of_another_workflow(folder):
     assert said.returncode == 0, said.stdout[-2000:] + said.stderr[-2000:]
     kind, rows = read_rows(folder / "mine.json")
     assert kind == "runs" and [(row["variant"], row["status"]) for row in rows] == [("short", "ok")]
-    of_question = {"ablations", "claims", "flops", "memory", "throughput", "reference.json"}
+    of_question = {"ablations", "answers", "claims", "flops", "memory", "throughput", "reference.json"}
     assert {path.name for path in (folder / "results" / "smoke").iterdir()} == of_question | {"plan.json"}
     assert [path.parent.name for path in (folder / "reports" / "smoke").rglob("index.html")] == ["ramps"]
 
