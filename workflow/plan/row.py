@@ -54,7 +54,7 @@ def read_plan(path: Path, ablation: str | None = None) -> list[dict]:
         raise ConfigError(f"{path}: expected a list of runs, as the workflow writes it")
     if ablation:
         check_known("ablation of this plan", ablation, {row.get("ablation") for row in rows})
-        rows = [row for row in rows if row["ablation"] == ablation]
-    for number, row in enumerate(rows):
+    asked = {number: row for number, row in enumerate(rows) if ablation in (None, row.get("ablation"))}
+    for number, row in asked.items():
         parse(WrittenRow, row, f"{path}: run {number}")
-    return rows
+    return [*asked.values()]
