@@ -39,9 +39,11 @@ class StrictModel(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def only_known_keys(cls, raw):
+        fields = cls.model_fields  # looked up once: a record has a thousand keys
         for key, value in raw.items() if isinstance(raw, dict) else ():
-            check_known("key", key, cls.model_fields)
-            if isinstance(value, bool) and cls.model_fields[str(key)].annotation is float:
+            if key not in fields:
+                check_known("key", key, fields)
+            if isinstance(value, bool) and fields[str(key)].annotation is float:
                 raise ConfigError(f"{key} = {value}: must be a number")
         return raw
 

@@ -1,6 +1,8 @@
 """What a claim may be about: registered quantities and what is computed from them; their values in runs and layers."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Hashable, Iterable
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,7 +27,16 @@ CLAIMABLE = {
 } | DERIVED
 UNITS = {name: unit for name, (_, unit, _) in CLAIMABLE.items()}
 COUNTED = ("memory_train_bytes", "longest_S", "bytes")  # not sampled: they have no interval and need none
-COLUMNS = ["corpus", "turn", "S", "value", "digest"]
+
+
+class Point(NamedTuple):
+    """A value that was measured. digest: of its run. turn: a seed, (clock, turn) of a timing, 0 of what counts once."""
+
+    text: str
+    turn: Hashable
+    S: float
+    value: float
+    digest: str | None
 
 
 def has_measure(task: str, measure: str) -> bool:
@@ -63,24 +74,27 @@ def _lower_over_upper(spans: list[list[float]] | None) -> float:
     return layers[:half].mean() / layers[-half:].mean()
 
 
-def points_of_runs(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """Make a row with `COLUMNS` for each run, each turn of a timing, or each configuration if it is counted once."""
+def points_of_runs(rows: pd.DataFrame, measure: str) -> list[Point]:
+    """List a point for each run, each turn of a timing, or each configuration if it is counted once."""
     if measure in SPEEDS:
-        turns = split_turns(rows, measure)
-        return turns.assign(turn=list(zip(clocks(turns), turns["turn"], strict=True)))[COLUMNS]
-    if measure in MEASURED_BY:
-        rows = rows.drop_duplicates("configuration").assign(turn=0)
+        rows = split_turns(rows, measure)
+        turns, values = zip(clocks(rows), rows["turn"], strict=True), rows["value"]
     else:
-        rows = rows.assign(turn=rows["seed"])
-    return rows.assign(value=read_measure(rows, measure))[COLUMNS]
+        rows = rows.drop_duplicates("configuration") if measure in MEASURED_BY else rows
+        turns, values = [0] * len(rows) if measure in MEASURED_BY else rows["seed"], read_measure(rows, measure)
+    columns = rows["corpus"], turns, rows["S"], values.astype(float), rows["digest"]
+    points = (Point(*each) for each in zip(*columns, strict=True))
+    return [point for point in points if math.isfinite(point.value)]
 
 
-def points_of_layers(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """Make the same rows as `points_of_runs`, for measured layers."""
-    rows = rows.assign(corpus=LAYERS, digest=None)
-    values = [values_of(row, measure) for row in rows.to_dict("records")]
-    turns = [list(range(len(each))) for each in values]
-    return rows.assign(turn=turns, value=values).explode(["turn", "value"])[COLUMNS]
+def points_of_layers(rows: pd.DataFrame, measure: str) -> list[Point]:
+    """List the same points as `points_of_runs`, for measured layers."""
+    return [
+        Point(LAYERS, turn, row["S"], value, None)
+        for row in rows.to_dict("records")
+        for turn, value in enumerate(values_of(row, measure))
+        if math.isfinite(value)
+    ]
 
 
 def kind_of_pairs(measure: str) -> str:

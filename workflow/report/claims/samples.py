@@ -1,12 +1,13 @@
 """From the runs to the two samples of a claim: which values are paired, each pair's effect, or why there is none."""
 
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 
 from workflow.plan.ablations import load_ablation
-from workflow.report.claims.measures import LAYERS, points_of_layers, points_of_runs
+from workflow.report.claims.measures import LAYERS, Point, points_of_layers, points_of_runs
 from workflow.report.claims.schema import Claim, Side
 from workflow.report.numbers import join
 from workflow.report.tables.layer_costs import LABELS, exponent
@@ -48,10 +49,11 @@ def read_sample(claim: Claim, side: Side, frames: Frames) -> Sample:
         return _fold(claim, points_of_layers(rows, measure), at=_places(rows, named | {"width": "d"}))
     rows = _select_runs(claim, side, frames.runs)
     finished = rows[rows["status"] == "ok"]
-    points = _finite(points_of_runs(finished, measure))
-    points = points.drop_duplicates(["digest", "turn"])  # one text may stand in for two of the paper's
-    points = _drop_incomplete(points, rows)
-    gains = finished.set_index("digest")["late_gain"].dropna().astype(float).to_dict()
+    # one text may stand in for two of the paper's
+    points = {(each.digest, each.turn): each for each in points_of_runs(finished, measure)}
+    points = _drop_incomplete([*points.values()], rows)
+    trained = zip(finished["digest"], finished["late_gain"], strict=True)
+    gains = {digest: float(gain) for digest, gain in trained if pd.notna(gain)}
     at = _places(finished, {column: column for column in ("S", "k") if getattr(side, column) is not None})
     failed = {*rows.loc[rows["status"] != "ok", "status"]}
     return _fold(claim, points, stayed=stayed(finished), failed=failed, late_gains=gains, at=at)
@@ -73,12 +75,15 @@ def _spell_places(at: dict[str, list[int]]) -> str:
     return ", ".join(f"{name} = {join([f'{value:,}' for value in values])}" for name, values in at.items() if values)
 
 
-def _fold(claim: Claim, points: pd.DataFrame, **training) -> Sample:
+def _fold(claim: Claim, points: list[Point], **training) -> Sample:
     """Reduce the points of each text and seed, or turn, to one value: their mean, or their exponent in S."""
-    fold = _slope if claim.by == "slope" else lambda points: points["value"].mean()
-    groups = dict([*_finite(points).groupby(["corpus", "turn"], sort=True)])
+    fold = _slope if claim.by == "slope" else lambda points: float(np.mean([point.value for point in points]))
+    groups = defaultdict(list)
+    for point in points:
+        groups[point.text, point.turn].append(point)
+    groups = {key: groups[key] for key in sorted(groups)}
     values = {key: value for key, group in groups.items() if (value := fold(group)) is not None}
-    runs = {key: groups[key]["digest"].dropna().unique().tolist() for key in groups}
+    runs = {key: list(dict.fromkeys(filter(None, (point.digest for point in groups[key])))) for key in groups}
     sample = Sample(values, runs, **training)
     return _best_of(sample, claim) if claim.best_of else sample
 
@@ -93,16 +98,11 @@ def _best_of(sample: Sample, claim: Claim) -> Sample:
     return replace(sample, values=values, runs=sample.runs | runs)
 
 
-def _finite(points: pd.DataFrame) -> pd.DataFrame:
-    points = points.astype({"value": float})  # a column in which nothing was measured has no number type
-    return points[np.isfinite(points["value"])]
-
-
-def _drop_incomplete(points: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+def _drop_incomplete(points: list[Point], rows: pd.DataFrame) -> list[Point]:
     """Drop seeds that lack a cell of the grid, because a run failed: their mean would be over other cells."""
-    expected = rows.groupby("corpus")["configuration"].nunique()
-    present = points.groupby(["corpus", "turn"])["value"].transform("size")
-    return points[present == points["corpus"].map(expected)]
+    cells = Counter(text for text, _ in {*zip(rows["corpus"], rows["configuration"], strict=True)})
+    present = Counter((point.text, point.turn) for point in points)
+    return [point for point in points if present[point.text, point.turn] == cells[point.text]]
 
 
 def _select_runs(claim: Claim, side: Side, runs: pd.DataFrame) -> pd.DataFrame:
@@ -140,9 +140,10 @@ def _select_layers(side: Side, layers: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["S"] < rows["d"] if side.S == "below d" else _selected(rows["S"], side.S)]
 
 
-def _slope(points: pd.DataFrame) -> float | None:
+def _slope(points: list[Point]) -> float | None:
     """Fit the exponent of the value in S; None where there is only one S."""
-    return exponent(points["S"], points["value"]) if points["S"].nunique() > 1 else None
+    lengths = [point.S for point in points]
+    return exponent(lengths, [point.value for point in points]) if len({*filter(pd.notna, lengths)}) > 1 else None
 
 
 def pair_up(claim: Claim, ours: Sample, than: Sample | None) -> list[dict]:

@@ -8,7 +8,7 @@ import pandas as pd
 LABELS = {"self": "Self-Attention", "rnn": "Recurrent", "conv": "Convolutional", "local": "Self-Attention (restricted)"}
 
 
-def exponent(n: pd.Series, values: Iterable[float]) -> float | None:
+def exponent(n: Iterable[float], values: Iterable[float]) -> float | None:
     """Fit p of values = c n^p, by least squares in the logarithms; None where positive values have no two n."""
     points = [(math.log(x), math.log(y)) for x, y in zip(n, values, strict=True) if y > 0]
     if len({x for x, _ in points}) < 2:
