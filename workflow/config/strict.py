@@ -34,7 +34,8 @@ def one_of(what: str, valid) -> AfterValidator:
 
 class StrictModel(BaseModel):
     # A run that diverged has NaN in its curve: it is written as NaN, for a null could not be read back as a number.
-    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="constants", allow_inf_nan=False)
+    # Deferred: a process needs a few of all schemas, and each takes pydantic milliseconds.
+    model_config = ConfigDict(defer_build=True, extra="forbid", ser_json_inf_nan="constants", allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod
