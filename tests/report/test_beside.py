@@ -81,15 +81,33 @@ def test_the_table_of_trials_says_what_was_chosen_what_it_changes_and_where_the_
     assert (fixed["recipe"], adaptive["recipe"]) == (True, False)
 
 
+@pytest.mark.parametrize(
+    "trials, seeds, lead, apart, sure",
+    [
+        ((2.2, 2.0, 2.3), 3, 0.2, 0.06392, True),  # the root of 2 times .010504 times t: 4.3027
+        ((2.05, 2.0, 2.3), 3, 0.05, 0.06392, False),
+        ((2.2, 2.0, 2.3), 2, 0.2, None, False),  # two seeds say too little of what chance does
+    ],
+)
+def test_the_lead_of_a_trial_stands_beside_what_two_seeds_differ_by(trials, seeds, lead, apart, sure):
+    rows = scored("fixed", 2.0)[:seeds] + scored("fixed", 1.0, S=2048) + tried("fixed", trials)
+    (line,) = tuning_table(frames(rows).everything, "dev_bpc", "dev_bpc")["lines"]
+    assert line["lead"] == pytest.approx(lead) and line["sure"] is sure
+    assert line["apart"] == (apart and pytest.approx(apart, abs=1e-5))
+
+
 def test_it_is_said_whom_its_own_rate_helps(tuned):
     table, score = tuning_table(tuned.everything, "dev_bpc", "dev_bpc"), Score("dev_bpc", "bpc", tuned.runs)
-    assert say(table, score) == ["Adaptive span gets 0.2000 bpc better at its own best rate."]
+    helped = "At the rate that its trials chose, adaptive span gets 0.2000 bpc better."
+    assert say(table, score) == [helped]
+    unsure = say({"lines": [table["lines"][1] | {"sure": False}]}, score)
+    assert unsure == [f"{helped} They may have chosen by chance, for two seeds differ by more."]
     assert say({"lines": table["lines"][:1]}, score) == [
         "Every variant was tried at other rates too: the recipe's is the best for each of them."
     ]
     unlike = table["lines"][1] | {"effect": replace(table["lines"][1]["effect"], p=0.5)}
     assert say({"lines": [unlike]}, score) == [
-        "Adaptive span at its own best rate cannot be told apart from itself at the recipe's."
+        "At the rate that its trials chose, adaptive span cannot be told apart from itself at the recipe's."
     ]
     untrained = table["lines"][1] | {"lr": None, "recipe": False, "effect": None}
     assert say(None, score) == [] == say({"lines": [table["lines"][0], untrained]}, score)

@@ -59,6 +59,12 @@ def interval_factor(n: int) -> float:
     return float(stdtrit(n - 1, 1 - LEVEL / 2) / n**0.5)
 
 
+def apart_by_chance(values: Sequence[float]) -> float | None:
+    """Compute what two more values such as these differ by at most, in 95 of 100 pairs; None of fewer than `FEWEST`."""
+    n = len(values)
+    return None if n < FEWEST else math.sqrt(2) * scatter(values) * float(stdtrit(n - 1, 1 - LEVEL / 2))
+
+
 def widening(n: int, blocks: int) -> float:
     """Compute by how much a percentile interval of means, n pairs drawn anew in each block, is narrower than Student's.
 

@@ -5,9 +5,10 @@ import pandas as pd
 from workflow.report.answers.effects import Effect, effect_of
 from workflow.report.answers.phrases import ALIKE, Score
 from workflow.report.figures.colours import as_named
-from workflow.report.numbers import capital
 from workflow.report.texts import with_titles
+from workflow.results.statistics import apart_by_chance
 
+PLACE = ["corpus", "S", "k"]
 CELL = ["title", "S", "k", "seed"]  # what two runs of a variant have in common
 
 
@@ -31,13 +32,15 @@ def say(table: dict | None, score: Score) -> list[str]:
     lines = table["lines"] if table else []
     if lines and all(line["recipe"] for line in lines):
         return ["Every variant was tried at other rates too: the recipe's is the best for each of them."]
-    return [_change(line["variant"], line["effect"], score) for line in lines if not line["recipe"] and line["effect"]]
+    return [_change(line, line["effect"], score) for line in lines if not line["recipe"] and line["effect"]]
 
 
-def _change(variant: str, effect: Effect, score: Score) -> str:
+def _change(line: dict, effect: Effect, score: Score) -> str:
+    change = f"gets {score.size(effect)} {score.direction(effect)}"
     if score.state(effect) == ALIKE:
-        return f"{capital(variant)} at its own best rate cannot be told apart from itself at the recipe's."
-    return f"{capital(variant)} gets {score.size(effect)} {score.direction(effect)} at its own best rate."
+        change = "cannot be told apart from itself at the recipe's"
+    chance = "" if line["sure"] else " They may have chosen by chance, for two seeds differ by more."
+    return f"At the rate that its trials chose, {line['variant']} {change}.{chance}"
 
 
 def _line(rows: pd.DataFrame, quantity: str, decides: str) -> dict:
@@ -45,6 +48,7 @@ def _line(rows: pd.DataFrame, quantity: str, decides: str) -> dict:
     trials, tuned = rows[rows["tuning"] == "trial"], rows[rows["tuning"] == "tuned"]
     follows = next(iter(tuned["follows"].dropna()), None)
     told = [_trial(run, decides, follows) for run in trials.to_dict("records")]
+    lead, apart = _lead(trials, rows[rows["tuning"].isna()], decides)
     chosen = [number for number, trial in enumerate(told) if trial["chosen"]]
     best = trials.iloc[chosen[0]]["factors"] if chosen else {}
     return {
@@ -53,6 +57,9 @@ def _line(rows: pd.DataFrame, quantity: str, decides: str) -> dict:
         "lr": float(tuned["lr"].iloc[0]) if len(tuned) else None,
         "edge": bool(chosen) and chosen[0] in (0, len(told) - 1),
         "recipe": bool(best) and set(best.values()) == {1},  # its own runs stand for it
+        "lead": lead,
+        "apart": apart,
+        "sure": lead is not None and apart is not None and lead > apart,
         "effect": effect_of(_gains(tuned, rows[rows["tuning"].isna()], quantity)),
     }
 
@@ -62,6 +69,17 @@ def _trial(run: dict, decides: str, follows: str | None) -> dict:
     factors = ", ".join(f"{key} x {factor:g}" for key, factor in run["factors"].items())
     kept = {"digest": run["digest"], "status": run["status"], "score": run[decides]}
     return kept | {"factors": factors, "chosen": run["digest"] == follows}
+
+
+def _lead(trials: pd.DataFrame, recipe: pd.DataFrame, decides: str) -> tuple[float | None, float | None]:
+    """Compute by how much the best trial leads the next, and what two seeds of the recipe differ by in the same place.
+
+    Lower is better. recipe: the variant's judged runs.
+    """
+    tried, judged = (rows[rows["status"] == "ok"] for rows in (trials, recipe))
+    first = sorted(tried[decides].astype(float))[:2]
+    same = judged.merge(trials[PLACE].drop_duplicates()).drop_duplicates("digest")[decides].astype(float)
+    return first[1] - first[0] if len(first) > 1 else None, apart_by_chance([*same])
 
 
 def _gains(tuned: pd.DataFrame, recipe: pd.DataFrame, quantity: str) -> pd.Series:
