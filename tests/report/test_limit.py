@@ -11,9 +11,9 @@ from tests._runs import best_reader, everything, topic_borders
 
 
 def test_a_share_is_what_is_gained_of_what_can_be_gained():
-    """Between 3.2 bpc for the word alone and 2.0 at best, 2.6 is half way, and 2.3 lies .3 above the best."""
+    """Between 3.2 bpc for the word alone and 2.0 at best, 2.6 is half way, and 4.0 is worse than either."""
     runs = with_share(pd.DataFrame({"test_bpc": [4.0, 3.2, 2.6, 2.3, 2.0]}), best_reader())
-    assert runs["share"].tolist() == pytest.approx([0, 0, 50, 75, 100])
+    assert runs["share"].tolist() == pytest.approx([-200 / 3, 0, 50, 75, 100])
     assert runs["above_best"].tolist() == pytest.approx([2.0, 1.2, 0.6, 0.3, 0.0])
 
 

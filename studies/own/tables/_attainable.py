@@ -45,11 +45,11 @@ def paying_window(best_reader: pd.DataFrame) -> int | None:
 def with_share(runs: pd.DataFrame, best_reader: pd.DataFrame) -> pd.DataFrame:
     """Add to runs `above_best`, their test bpc above that of the best reader, and `share`, in %.
 
-    share: 0 is the reader of its word alone (and what is worse), 100 the best reader. No net can exceed 100: one that
-    does has seen what it predicts.
+    share: 0 is the reader of its word alone, 100 the best reader; what is worse than the first is below 0. No net can
+    exceed 100: one that does has seen what it predicts.
     """
     best, words = best_bpc(best_reader), words_bpc(best_reader)
     if best is None or words is None:
         return runs.assign(above_best=None, share=None)
-    gained = (words - runs["test_bpc"]).clip(lower=0)
-    return runs.assign(above_best=runs["test_bpc"] - best, share=100 * gained / (words - best))
+    share = 100 * (words - runs["test_bpc"]) / (words - best)
+    return runs.assign(above_best=runs["test_bpc"] - best, share=share)
