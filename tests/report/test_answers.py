@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from matplotlib.text import Text
 
@@ -55,6 +56,21 @@ def test_pairs_of_two_texts_scatter_around_the_mean_of_their_own():
     assert not any("disagree" in line for line in said.remarks)
     turned = say([*rows[:9], *(row | {"dev_bpc": 4.0 - row["dev_bpc"]} for row in rows[9:])])
     assert "The texts disagree: long is 0.110 bpc better on a and 0.510 bpc worse on b, beside short." in turned.remarks
+    alone = say([*rows[:9], *scored("longer", 1.9, 1.88, 1.89, **texts[0])])
+    assert "Compared on a alone: long and longer." in alone.remarks
+    assert not any("alone" in line for line in said.remarks)
+
+
+def test_a_change_along_a_grid_that_the_texts_disagree_on_is_said():
+    """From S = 8 to 64 .11 better on one text and .51 worse on the other."""
+    rows = [
+        row
+        for text, change in (("a", -0.11), ("b", 0.51))
+        for S, off in ((8, 0.0), (64, change))
+        for row in scored("short", 2.0 + off, 2.01 + off, 1.99 + off, S=S, corpus=text, paper_corpus=text)
+    ]
+    sizes = "0.1100 bpc better on a and 0.5100 bpc worse on b"
+    assert f"The texts disagree: from S = 8 to 64 short gets {sizes}." in say(rows).remarks
 
 
 def test_of_one_variant_it_says_how_far_its_heads_look_text_by_text_and_without_learned_spans_its_score():
@@ -187,6 +203,21 @@ def test_learning_curves_share_a_panel_where_they_are_few(variants, panels):
     assert sum(axes.get_visible() for axes in figure.axes) == panels and len(figure.legends) == 1
     names = [line.get_label() for line in figure.axes[0].lines]
     assert panels > 1 or (names.count("v0"), names.count("v1")) == (2, 1)
+
+
+@pytest.mark.parametrize("variants", [1, 6])
+def test_learning_curves_of_two_k_at_the_same_S_are_two_lines(variants):
+    """Joined into one they would go up and down at every step."""
+    curve = [{"step": step, "dev_bpc": 3.0 - step / 10} for step in (1, 2)]
+    rows = [
+        run(variant=f"v{number}", S=S, k=k, seed=seed, curve=curve)
+        for number in range(variants)
+        for S, k in ((32, 8), (32, 16), (64, 8), (64, 16))
+        for seed in (1, 2, 3)
+    ]
+    figure = curves_figure.draw(curves_figure.data(as_frame(rows), "bpc"), "bits per character", "linear")
+    drawn = [line.get_xdata() for axes in figure.axes for line in axes.lines if len(line.get_xdata())]
+    assert len(drawn) >= 4 * variants and all((np.diff(steps) > 0).all() for steps in drawn)
 
 
 def test_a_variant_without_a_run_on_a_text_leaves_no_empty_panel():

@@ -98,16 +98,18 @@ def test_the_lead_of_a_trial_stands_beside_what_two_seeds_differ_by(trials, seed
 
 def test_it_is_said_whom_its_own_rate_helps(tuned):
     table, score = tuning_table(tuned.everything, "dev_bpc", "dev_bpc"), Score("dev_bpc", "bpc", tuned.runs)
-    helped = "At the rate that its trials chose, adaptive span gets 0.2000 bpc better."
+    helped = "Adaptive span gets 0.2000 bpc better at the rate that its trials chose."
     assert say(table, score) == [helped]
     unsure = say({"lines": [table["lines"][1] | {"sure": False}]}, score)
-    assert unsure == [f"{helped} They may have chosen by chance, for two seeds differ by more."]
-    assert say({"lines": table["lines"][:1]}, score) == [
-        "Every variant was tried at other rates too: the recipe's is the best for each of them."
+    assert unsure == [f"{helped} It led the next rate by less than two seeds differ by."]
+    kept = "Every variant was tried at other rates too: the recipe's is the best for each of them"
+    assert say({"lines": table["lines"][:1]}, score) == [f"{kept}."]
+    assert say({"lines": [table["lines"][0] | {"sure": False}]}, score) == [
+        f"{kept}; that of fixed span leads by less than two seeds differ by."
     ]
     unlike = table["lines"][1] | {"effect": replace(table["lines"][1]["effect"], p=0.5)}
     assert say({"lines": [unlike]}, score) == [
-        "At the rate that its trials chose, adaptive span cannot be told apart from itself at the recipe's."
+        "The rate that its trials chose changes nothing that can be told of adaptive span."
     ]
     untrained = table["lines"][1] | {"lr": None, "recipe": False, "effect": None}
     assert say(None, score) == [] == say({"lines": [table["lines"][0], untrained]}, score)
@@ -151,7 +153,7 @@ def test_what_size_changes_is_said_with_what_is_missing_and_what_failed(ladder):
     runs, task = ladder.at_every_size, TASKS["char_lm"]
     grows = "as nets grow from 62 to 4,000 parameters."
     adaptive = f"adaptive span goes from 0.1997 bpc worse than fixed span to 0.2003 bpc better {grows}"
-    xl = f"Transformer-XL beside fixed span does not change beyond chance {grows}"
+    xl = f"The difference between Transformer-XL and fixed span does not change beyond chance {grows}"
     answer = answer_of(runs, task)
     assert answer.sentence.startswith(f"{adaptive} {xl} At the scale's own size adaptive span is ")
     lost = "learned nothing: dev at 5.00 bits after 9 updates, at best 5.00 later"
@@ -159,10 +161,12 @@ def test_what_size_changes_is_said_with_what_is_missing_and_what_failed(ladder):
     runs.loc[stuck, ["status", "reason", "dev_bpc"]] = ("stuck", lost, None)
     answer = answer_of(runs, task)
     assert answer.remarks[-1] == f"Transformer-XL at size 2: 3 runs failed ({lost})."
-    assert (
-        "Transformer-XL beside fixed span does not change beyond chance as nets grow from 62 to 1,000"
-        in answer.sentence
-    )
+    alike = "The difference between Transformer-XL and fixed span does not change beyond chance"
+    assert f"{alike} as nets grow from 62 to 1,000" in answer.sentence
+    late = runs["late_gain"].where(runs["size"] == 1, 0.3)
+    still = "24 of 33 runs were still learning, by up to 0.30 bits"
+    learning = answer_of(runs.assign(late_gain=late), task)
+    assert learning.status == "So far" and any(line.startswith(still) for line in learning.remarks)
     assert answer_of(runs[runs["size"] == 1], task).sentence.startswith("adaptive span is ")
     assert missing([0.25, 0.5, 1, 2], runs) == []
     assert missing([1, 4], runs) == ["Nets of size 4 are not trained yet."]

@@ -1,8 +1,9 @@
 """Which net for which cost: chosen on dev, shown on test, beside the next best."""
 
+import pandas as pd
 import pytest
 
-from tests._runs import as_frame, run
+from tests._runs import as_frame, run, translated
 from workflow.report.pages.budget import budget_page, frontier, nets
 from workflow.report.pages.site import Site
 
@@ -24,7 +25,32 @@ def runs():
 def test_dev_chooses_and_test_is_shown(runs):
     found = nets(runs, "dev_bpc", "test_bpc")
     assert [name[0] for name in found["variant"]] == ["a", "b", "c", "d"]
-    assert frontier(found) == [0, 2]  # a, and from 3e4 on c
+    assert frontier(found, "min") == [0, 2]  # a, and from 3e4 on c
+    assert frontier(found.assign(decides=-found["decides"]), "max") == [0, 2]
+    assert frontier(found.assign(**{"macs_executed": [1e4, 1e4, 3e4, 3e4]}), "min") == [0, 2]  # one at each cost
+
+
+def test_translations_are_chosen_by_the_score_that_is_shown():
+    """Label smoothing makes perplexity worse and BLEU better: the loss would choose the net without."""
+    scores = {"plain": (1e4, 8.0, 20.0), "smoothed": (1e4, 9.0, 25.0), "c": (3e4, 9.5, 19.0), "d": (4e4, 9.6, 18.0)}
+    rows = [
+        translated(variant=variant, seed=seed, macs_executed=cost, dev_ppl=ppl, dev_bleu=bleu + seed, test_bleu=bleu)
+        for variant, (cost, ppl, bleu) in scores.items()
+        for seed in (1, 2, 3)
+    ]
+    (text,) = budget_page(as_frame(rows))["texts"]
+    assert [line["name"].partition(",")[0] for line in text["lines"]] == ["smoothed"] and "BLEU" in text["decides"]
+
+
+def test_runs_whose_trial_chose_the_recipe_are_not_their_own_rivals(runs):
+    """They hold the numbers of the recipe's runs."""
+    trial = {"tuning": "trial", "digest": "trial", "factors": {"lr": 1.0}}
+    copies = runs[runs["variant"] == "c"].assign(tuning="tuned", follows="trial", configuration="copies")
+    copies["digest"] = "copy of " + copies["digest"]
+    tried = pd.concat([runs, runs.iloc[:1].assign(**{key: [value] for key, value in trial.items()}), copies])
+    assert budget_page(tried)["texts"][0]["nets"] == 4
+    other = tried.assign(factors=tried["factors"].map(lambda factors: factors and {"lr": 2.0}))
+    assert budget_page(other)["texts"][0]["nets"] == 5
 
 
 def test_the_next_best_is_the_best_of_those_that_cost_no_more_than_is_allowed(runs):

@@ -237,6 +237,15 @@ def test_what_contradicts_a_claim_while_runs_still_learn_comes_too_early():
     assert judge_alone(claim(measure="macs_executed"), costs)["verdict"] == "not reproduced"
 
 
+def test_an_interval_on_the_claimed_side_is_not_said_to_hold_both():
+    """-.10, -.13, -.07: -.1 give or take .075, p = .029, for three looks .076."""
+    line = judge_alone(claim(), both(ours=(1.90, 1.87, 1.93), than=(2.0, 2.0, 2.0)))
+    assert line["high"] < 0 and line["p"] > 0.05 and line["verdict"] == "cannot tell"
+    assert line["why"].startswith("as claimed by the interval alone")
+    line = judge_alone(claim(), both(ours=(1.90, 1.80, 2.02), than=(2.0, 2.0, 2.0)))
+    assert line["low"] < 0 < line["high"] and "holds both" in line["why"]
+
+
 def test_a_ratio_is_weighed_in_logarithms():
     asserted = claim(by="ratio", bound=2, expect="more")
     line = evidence_of(asserted, both(ours=(4.0, 8.0, 2.0), than=(1.0, 1.0, 1.0)).assign(mean_span=40.0))

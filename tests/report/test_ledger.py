@@ -17,7 +17,8 @@ from workflow.plan.other_results import find_other_results
 from workflow.report.claims.evidence import collect_evidence
 from workflow.report.claims.ledger import VERDICTS, judge_all, stand_side_by_side, write_ledger
 from workflow.report.claims.schema import load_claim
-from workflow.report.pages.claims import run_pages
+from workflow.report.pages.claims import Ledger, run_pages
+from workflow.report.pages.search import search_script
 from workflow.report.pages.site import Site
 from workflow.results.record import write_text
 from workflow.results.runs_table import Frames, as_frame
@@ -69,6 +70,13 @@ def test_a_set_that_has_the_effect_in_nets_of_some_size_alone_is_shown():
         other = {"set": "small", "scale": "small", "claims": [judged("cannot tell", None) | theirs]}
         (line,) = stand_side_by_side([judged("consistent")], ("laptop", "laptop"), [other])
         assert [each["set"] for each in line["sets"]] == sets and line["strongest"] == "laptop"
+
+
+def test_the_verdict_of_another_scale_names_it():
+    """It stands on the page of a question beside the effect of this one."""
+    line = {"claim": "x", "name": "x", "overall": "reproduced", "strongest": "small"}
+    scripts = [search_script(as_frame([run()]), Ledger(own, [], [line]), {}, {}) for own in ("small", "laptop")]
+    assert '"reproduced"' in scripts[0] and '"reproduced at scale small"' in scripts[1]
 
 
 def test_tuned_verdicts_are_corrected_for_as_many_claims_as_those_on_one_recipe():

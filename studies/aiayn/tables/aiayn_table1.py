@@ -9,7 +9,7 @@ from workflow.results.statistics import over_seeds
 READS = ("layers",)
 TITLE = "Cost of a layer by the length of its sequence (Attention Is All You Need, Table 1)"
 CAPTION = (
-    "The first four columns are formulas: n places, width d, kernel k, neighbourhood r. Measured: one layer of width "
+    "The first five columns are formulas: n places, width d, kernel k, neighbourhood r. Measured: one layer of width "
     "d, forward and back, alone on the device. Comparable: how time grows with n, fitted as a slope of logarithms, "
     "beside the formula's exponent. The paper counts the products with keys and values alone. Our layers also "
     "project, which grows with n, so that self-attention comes near n^2 only where n is much larger than d; the "

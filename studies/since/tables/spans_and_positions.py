@@ -9,8 +9,7 @@ READS = ("runs",)
 TITLE = "Adaptive spans beside fixed ones, by position"
 CAPTION = (
     "Sinusoids: those of Transformer-XL, through a matrix of each layer. Differences are paired by seed, at the same "
-    "S; below 0 the adaptive span is better. An adaptive span of R characters has not grown: R is 8 on Python sources, "
-    "32 on topics."
+    "S; below 0 the adaptive span is better. An adaptive span of R characters, the ramp of its mask, has not grown."
 )
 POSITIONS = {"sinusoids": "", "rotary": "_rotary", "linear biases": "_alibi"}
 

@@ -144,7 +144,7 @@ def _plot_variant(panel, rows: pd.DataFrame, same_text: pd.DataFrame, axis: str 
 
 
 def _plot_runs(panel, runs: pd.DataFrame, color: str, ls: str, label: str) -> None:
-    for name, curve in runs.groupby("line", sort=False):
+    for (*_, name), curve in runs.groupby(["S", "k", "line"], sort=False, dropna=False):
         if name == "mean":
             draw_curve(panel, curve, "step", color, label, marker="", ls=ls, lw=1.2)
         else:

@@ -36,7 +36,7 @@ def trends(score: Score) -> list[str]:
 
 def _trend(score: Score, variant: str, grow: str, small: Effect, large: Effect, change: Effect) -> str:
     if not change.told:
-        return f"{variant} beside {score.first} does not change beyond chance {grow}."
+        return f"the difference between {variant} and {score.first} does not change beyond chance {grow}."
     before, after = (f"{score.size(each)} {score.direction(each)}{_chance(each)}" for each in (small, large))
     return f"{variant} goes from {before} than {score.first} to {after} {grow}."
 

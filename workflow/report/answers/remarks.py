@@ -18,15 +18,36 @@ WORTH = 0.02  # a cost that differs by less is not worth a word
 NAMED = 3
 
 
-def by_text(comparisons: list[Comparison], score: Score) -> list[str]:
-    """Name the variants whose difference has another sign on another text, with the difference on each."""
+Changes = list[tuple[str, str, Effect]]  # the ends of a grid, the variant, and how it changes from one to the other
+
+
+def by_text(comparisons: list[Comparison], changes: Changes, score: Score) -> list[str]:
+    """Name what has another sign on another text, with its size on each: differences, and changes that are told."""
     last = {each.variant: each.effect for each in comparisons if each.effect}
-    turned = {name: effect for name, effect in last.items() if len({mean > 0 for mean in effect.by_text.values()}) > 1}
     lines = [
         f"The texts disagree: {name} is {_on_each_text(effect, score)}, beside {score.first}."
-        for name, effect in turned.items()
+        for name, effect in last.items()
+        if _turns(effect)
+    ]
+    lines += [
+        f"The texts disagree: {ends} {name} gets {_on_each_text(effect, score)}."
+        for ends, name, effect in changes
+        if effect.told and _turns(effect)
     ]
     return lines if len(lines) <= NAMED else []
+
+
+def _turns(effect: Effect) -> bool:
+    return len({mean > 0 for mean in effect.by_text.values()}) > 1
+
+
+def on_fewer_texts(comparisons: list[Comparison], texts: list[str]) -> list[str]:
+    """Name the variants that were compared on some of the texts alone: means over all are not theirs."""
+    named: dict[str, dict[str, None]] = {}
+    for each in (each for each in comparisons if each.effect):
+        if len(on := [text for text in texts if text in each.effect.by_text]) < len(texts):
+            named.setdefault(join(on), {})[each.variant] = None
+    return [f"Compared on {on} alone: {join([*names])}." for on, names in named.items()]
 
 
 def _on_each_text(effect: Effect, score: Score) -> str:

@@ -35,6 +35,7 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     Of nets of several sizes it is said first what size changes; all else is about those of the scale's own size.
     """
     (quantity, _, unit), runs = task.columns[0], with_titles(as_named(runs))
+    at_every_size = runs[(runs["status"] == "ok") & runs[quantity].notna()]
     runs = runs.assign(variant=runs["variant"].map(quoted))
     grown, lost, runs = growth.trends(Score(quantity, unit, runs)), growth.failures(runs), runs[runs["size"] == 1]
     finished = runs[(runs["status"] == "ok") & runs[quantity].notna()]
@@ -45,14 +46,15 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     changes = _changes(score)
     alone = not comparisons and not changes
     status, sentence = _alone(score, finished, task.tokens) if alone else _say(score, comparisons, changes, finished)
-    still = remarks.learning(_behind(finished, comparisons, changes))
+    still = remarks.learning(at_every_size if grown else _behind(finished, comparisons, changes))
     status = EARLY if status == FOUND and still else status
     texts = [*finished["title"].unique()]
     mean = "mean of " if len(texts) > 1 and not alone else ""
     judged = "" if alone and status == FOUND else f"{REGISTRY[quantity].title}, "  # of spans there is no score
     basis = f"{judged}{count_seeds(finished)}, {mean}{join(texts)}, scale {join([*runs['scale'].unique()])}"
     also = [
-        *remarks.by_text(comparisons, score),
+        *remarks.on_fewer_texts(comparisons, texts),
+        *remarks.by_text(comparisons, changes, score),
         *remarks.chance(comparisons),
         *remarks.few(comparisons),
         *remarks.same_runs(runs),
@@ -138,7 +140,7 @@ def _few_seeds(score: Score, paired: list[Comparison]) -> str:
     )
 
 
-def _changes(score: Score) -> list[tuple[str, str, Effect]]:
+def _changes(score: Score) -> remarks.Changes:
     """List how a few variants change from the smallest S, or k, to the largest: the ends, the variant and the effect.
 
     Changes over too few seeds are left out.
@@ -152,7 +154,7 @@ def _changes(score: Score) -> list[tuple[str, str, Effect]]:
     return changes
 
 
-def _describe_changes(score: Score, changes: list[tuple[str, str, Effect]]) -> list[str]:
+def _describe_changes(score: Score, changes: remarks.Changes) -> list[str]:
     """Write a sentence for each pair of ends; variants that change alike are named together."""
     said: dict[str, dict[str, list[tuple[str, Effect]]]] = {}
     for ends, variant, effect in changes:

@@ -5,6 +5,7 @@ import pandas as pd
 from workflow.report.answers.effects import Effect, effect_of
 from workflow.report.answers.phrases import ALIKE, Score
 from workflow.report.figures.colours import as_named
+from workflow.report.numbers import capital, join
 from workflow.report.texts import with_titles
 from workflow.results.statistics import apart_by_chance
 
@@ -31,16 +32,25 @@ def say(table: dict | None, score: Score) -> list[str]:
     """Say what following the trials changes: for whom, by how much, and where the recipe's rate was best."""
     lines = table["lines"] if table else []
     if lines and all(line["recipe"] for line in lines):
-        return ["Every variant was tried at other rates too: the recipe's is the best for each of them."]
+        unsure = join([line["variant"] for line in lines if not line["sure"]])
+        chance = f"; that of {unsure} leads by less than two seeds differ by" if unsure else ""
+        return [f"Every variant was tried at other rates too: the recipe's is the best for each of them{chance}."]
     return [_change(line, line["effect"], score) for line in lines if not line["recipe"] and line["effect"]]
 
 
 def _change(line: dict, effect: Effect, score: Score) -> str:
-    change = f"gets {score.size(effect)} {score.direction(effect)}"
+    chance = "" if line["sure"] else " It led the next rate by less than two seeds differ by."
     if score.state(effect) == ALIKE:
-        change = "cannot be told apart from itself at the recipe's"
-    chance = "" if line["sure"] else " They may have chosen by chance, for two seeds differ by more."
-    return f"At the rate that its trials chose, {line['variant']} {change}.{chance}"
+        return f"The rate that its trials chose changes nothing that can be told of {line['variant']}.{chance}"
+    change = f"{score.size(effect)} {score.direction(effect)}"
+    return f"{capital(line['variant'])} gets {change} at the rate that its trials chose.{chance}"
+
+
+def same_as_recipe(runs: pd.DataFrame) -> pd.Series:
+    """Mark the tuned runs whose trials chose the recipe: what they hold are the numbers of its own runs."""
+    trials = runs[runs["tuning"] == "trial"]
+    kept = {run.digest for run in trials.itertuples() if set(run.factors.values()) == {1}}
+    return runs["follows"].isin(kept)
 
 
 def _line(rows: pd.DataFrame, quantity: str, decides: str) -> dict:

@@ -63,6 +63,11 @@ def judge(line: dict, claim: Claim) -> dict:
                 return {"verdict": "too early", "why": f"{OUTSIDE}, but {still}"}
             return {"verdict": "not reproduced", "why": OUTSIDE}
         return {"verdict": "cannot tell", "why": f"{OUTSIDE}, but p is above .05"}
+    if is_as_claimed(claim, line["low"]) and is_as_claimed(claim, line["high"]):
+        return {
+            "verdict": "cannot tell",
+            "why": "as claimed by the interval alone, but p, for three looks, is above .05",
+        }
     return {"verdict": "cannot tell", "why": "the interval holds both what is claimed and what is not"}
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 from workflow.report.answers.cost_figure import DIFFERS
 from workflow.report.answers.effects import Effect, effect_beside
 from workflow.report.answers.lines import name_score
+from workflow.report.answers.tuning import same_as_recipe
 from workflow.report.figures.colours import GREY, INK
 from workflow.report.figures.marks import shows
 from workflow.report.figures.style import canvas, set_log
@@ -21,6 +22,7 @@ from workflow.tasks.spec import TASKS
 from workflow.tasks.task import TaskSpec
 
 COST = "macs_executed"
+BEST = {"lower": "min", "higher": "max"}
 FEWEST_NETS = 4  # on a text: among fewer there is nothing to choose
 CAPTION = (
     "Every configuration of all questions that was trained with three seeds or more; the line joins those that are "
@@ -30,7 +32,8 @@ CAPTION = (
 
 def budget_page(runs: pd.DataFrame) -> dict:
     """Collect for each text what is best at which cost. runs: of all questions, at all sizes, with their costs."""
-    tried = with_titles(runs[(runs["status"] == "ok") & runs[COST].notna() & (runs["tuning"] != "trial")])
+    judged = runs[(runs["tuning"] != "trial") & ~same_as_recipe(runs)]
+    tried = with_titles(judged[(judged["status"] == "ok") & judged[COST].notna()])
     texts = [_text(TASKS[task], title, rows) for (task, title), rows in tried.groupby(["task", "title"], sort=False)]
     return {
         "title": "Which net for which cost?",
@@ -41,20 +44,22 @@ def budget_page(runs: pd.DataFrame) -> dict:
 
 def _text(task: TaskSpec, title: str, runs: pd.DataFrame) -> dict | None:
     """Describe one text: its nets as a figure, and a line for each that is best at some cost."""
-    decides = f"dev_{task.curve[0]}"
     score = next(each for each in task.score_columns if each[0].startswith("test_"))
+    scored = score[0].replace("test_", "dev_")  # where dev has no such score, the loss decides
+    decides = scored if scored in runs and runs[scored].notna().all() else f"dev_{task.curve[0]}"
     numbers = nets(runs, decides, score[0])
     if len(numbers) < FEWEST_NETS or numbers[COST].max() < DIFFERS * numbers[COST].min():
         return None  # nothing to choose, or not by cost
-    chosen = frontier(numbers)
+    best = BEST[REGISTRY[decides].better]
+    chosen = frontier(numbers, best)
     told = numbers.drop(columns=["configuration", "of", "question"]).rename(columns={"decides": decides})
     figure = draw(numbers, chosen, name_score(score[0], score[1]))
     figure = drawn_here(f"budget-{runs['corpus'].iloc[0]}", "Cost beside quality", CAPTION, figure, told, "")
-    lines = [_line(numbers, runs, place, chosen, score[0]) for place in range(len(chosen))]
+    lines = [_line(numbers, runs, place, chosen, score[0], best) for place in range(len(chosen))]
     return {
         "title": title,
         "of": task.tokens[:-1],
-        "decides": task.curve[1],
+        "decides": REGISTRY[decides].title,
         "score": score[1:],
         "nets": len(numbers),
         "axis": REGISTRY[COST].title,
@@ -83,7 +88,7 @@ def nets(runs: pd.DataFrame, decides: str, score: str) -> pd.DataFrame:
             rows.append((*about, mean, low, high, len(mine), name_runs(placed, score)))
     columns = ["variant", "of", "question", "configuration", COST, decides, "mean", "low", "high", "n", "runs"]
     table = pd.DataFrame(rows, columns=columns).rename(columns={decides: "decides"})
-    return table.sort_values([COST, "decides"], kind="stable", ignore_index=True)
+    return table.sort_values(COST, kind="stable", ignore_index=True)
 
 
 def _name(run: pd.Series, *, updates: bool) -> str:
@@ -93,10 +98,14 @@ def _name(run: pd.Series, *, updates: bool) -> str:
     return ", ".join([run["label"], *name_places(run["S"], run["k"]), f"width {run['d_model']:g}", *trained])
 
 
-def frontier(numbers: pd.DataFrame) -> list[int]:
-    """List the rows that no other row is as cheap as and better on dev, the cheapest first. numbers: by rising cost."""
-    best = numbers["decides"].cummin()
-    return [row for row in numbers.index if numbers["decides"][row] == best[row] and (best[:row] > best[row]).all()]
+def frontier(numbers: pd.DataFrame, best: str) -> list[int]:
+    """List the rows that no other row is as cheap as and better on dev, the cheapest first.
+
+    numbers: by rising cost. best: `min` or `max` of what decides.
+    """
+    at_cost = numbers.groupby(COST)["decides"].agg(f"idx{best}")  # of nets that cost the same
+    reached = numbers["decides"][at_cost]
+    return [*reached[getattr(reached, f"cum{best}")().diff().fillna(1) != 0].index]
 
 
 def draw(numbers: pd.DataFrame, chosen: list[int], score: str):
@@ -113,13 +122,13 @@ def draw(numbers: pd.DataFrame, chosen: list[int], score: str):
     return figure
 
 
-def _line(numbers: pd.DataFrame, runs: pd.DataFrame, place: int, chosen: list[int], score: str) -> dict:
+def _line(numbers: pd.DataFrame, runs: pd.DataFrame, place: int, chosen: list[int], score: str, best: str) -> dict:
     """Describe one chosen net beside the next best of those that cost less than the net that is chosen after it."""
     mine = numbers.loc[chosen[place]]
     end = numbers[COST][chosen[place + 1]] if place + 1 < len(chosen) else None
     others = numbers.drop(chosen[place])
     others = others[others[COST] < end] if end else others
-    second = others.loc[others["decides"].idxmin()] if len(others) else None
+    second = others.loc[getattr(others["decides"], f"idx{best}")()] if len(others) else None
     by = [runs[runs["configuration"] == each["configuration"]] for each in (mine, second) if each is not None]
     effect = effect_beside(*(each.drop_duplicates("digest") for each in by), score) if second is not None else None
     half = half_width(mine["low"], mine["high"])

@@ -10,6 +10,7 @@ from workflow.config.files import list_folder
 from workflow.plan.ablations import Ablation, known_ablations, load_ablation
 from workflow.plan.scales import strength
 from workflow.report.answers.files import read_answer
+from workflow.report.answers.tuning import same_as_recipe
 from workflow.report.numbers import count, join
 from workflow.report.pages import artefacts
 from workflow.report.pages.claims import Ledger, count_verdicts, read_ledger
@@ -55,7 +56,7 @@ def index_page(site: Site, frames: Frames, ledger: Ledger | None) -> dict:
         ],
         "failures": list_failures(frames.everything),
         "unmeasured": join(list_unmeasured(runs)),
-        "runs": frames.everything["digest"].nunique(),
+        "runs": frames.everything[~same_as_recipe(frames.everything)]["digest"].nunique(),
         "run_files": offer_runs(site),
         "opening": artefacts.figure(site, OPENING, OPENING) if OPENING in ablations else None,
     }

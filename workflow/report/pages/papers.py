@@ -44,6 +44,7 @@ def paper_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
         "title": studies()[name].heading,
         "provenance": describe_runs(runs, name_badges(runs)),
         "texts": badges(runs),
+        "questions": [(each.question, f"{artefacts.runs_at(key)}index.html") for key, each in ablations.items()],
         "numbered": [each for each in made if each["order"][0] < math.inf],
         "beside": [each for each in made if each["order"][0] == math.inf],
     }

@@ -30,7 +30,7 @@ def search_script(
             (each.question, f"{runs_at(name)}index.html", f"{name}. {_begin(answers[name])}")
             for name, each in ablations.items()
         ],
-        "claims": [(line["claim"], f"ledger.html#claim-{line['name']}", line["overall"]) for line in _claims(ledger)],
+        "claims": [*_claims(ledger)] if ledger else [],
         "papers": [(studies()[each].heading, f"papers/{each}.html", "") for each in sorted(set(runs["paper"]))],
         "tables and figures": [
             (load_builder(f"{kind}s", name).TITLE, f"papers/{each.paper}.html#{kind}-{name}", name)
@@ -50,8 +50,11 @@ def _begin(answer: Answer) -> str:
     return f"{answer.status}: {answer.sentence.partition('. ')[0].rstrip('.')}"
 
 
-def _claims(ledger: Ledger | None) -> list[dict]:
-    return ledger.claims if ledger else []
+def _claims(ledger: Ledger) -> Iterator[Entry]:
+    """List the claims, each with the verdict that is shown, and the scale that gave it where that is another one."""
+    for line in ledger.claims:
+        elsewhere = "" if line["strongest"] == ledger.set else f" at scale {line['strongest']}"
+        yield line["claim"], f"ledger.html#claim-{line['name']}", f"{line['overall']}{elsewhere}"
 
 
 def _variants(runs: pd.DataFrame) -> list[Entry]:

@@ -145,7 +145,10 @@ function themes() {
 // The ledger's verdicts on the claims of this page.
 for (const place of document.querySelectorAll("[data-claim]")) {
   const [, , verdict] = report.kinds.claims?.find(([, address]) => address === place.dataset.claim) ?? [];
-  if (verdict) place.replaceChildren(create("span", { className: `verdict ${verdict.replaceAll(" ", "-")}`, textContent: verdict }));
+  if (!verdict) continue;
+  const [name, scale] = verdict.split(" at scale ");
+  const badge = create("span", { className: `verdict ${name.replaceAll(" ", "-")}`, textContent: name });
+  place.replaceChildren(badge, scale ? ` at scale ${scale}` : "");
 }
 
 if (reports.length) search();
