@@ -26,12 +26,14 @@ audit: .venv/installed
 # its rehearsal where there is no GPU: make gpu SCALE=smoke DEVICE=cpu
 gpu: SCALE := small
 gpu: DEVICE := cuda
+# parsing reads a sample of the Wall Street Journal that has no address: TASKS=null where data_dir holds it
+gpu: TASKS := [char_lm,translation,captioning]
 gpu:
 	@test $(DEVICE) = cpu || nvidia-smi -L 2>/dev/null | grep -q '^GPU' || \
 	  { echo "make gpu: no GPU is seen here, for nvidia-smi lists none"; exit 1; }
 	$(MAKE) .venv/installed
 	$(BIN)/python -m workflow.cli.doctor --device $(DEVICE)
-	$(BIN)/snakemake --workflow-profile profiles/gpu --config scale=$(SCALE) device=$(DEVICE) -- all bundle
+	$(BIN)/snakemake --workflow-profile profiles/gpu --config scale=$(SCALE) device=$(DEVICE) 'tasks=$(TASKS)' -- all bundle
 	@echo results/$(SCALE)/bundle.zip
 
 test: lint

@@ -11,6 +11,9 @@ from tests._copied import ROOT
 pytestmark = pytest.mark.skipif(not shutil.which("make"), reason="no make")
 
 
+TASKS = "[char_lm,translation,captioning]"  # what can be downloaded
+
+
 def make(folder: Path, *words: str, **programs: str) -> subprocess.CompletedProcess:
     """Run make where there is nothing but the Makefile, with these programs besides a few of the system's own."""
     shutil.copy(ROOT / "Makefile", folder)
@@ -33,9 +36,10 @@ def test_without_a_gpu_it_ends_at_once_in_one_line(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "words, scale, device", [((), "small", "cuda"), (("SCALE=smoke", "DEVICE=cpu"), "smoke", "cpu")]
+    "words, scale, device, tasks",
+    [((), "small", "cuda", TASKS), (("SCALE=smoke", "DEVICE=cpu", "TASKS=null"), "smoke", "cpu", "null")],
 )
-def test_it_looks_at_the_machine_first_and_ends_with_the_bundle(words, scale, device, tmp_path):
+def test_it_looks_at_the_machine_first_and_ends_with_the_bundle(words, scale, device, tasks, tmp_path):
     (tmp_path / ".venv").mkdir()
     for name in ("pyproject.toml", "constraints.txt", ".venv/installed"):
         (tmp_path / name).touch()
@@ -44,6 +48,6 @@ def test_it_looks_at_the_machine_first_and_ends_with_the_bundle(words, scale, de
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.splitlines()[-3:] == [
         f"python -m workflow.cli.doctor --device {device}",
-        f"snakemake --workflow-profile profiles/gpu --config scale={scale} device={device} -- all bundle",
+        f"snakemake --workflow-profile profiles/gpu --config scale={scale} device={device} tasks={tasks} -- all bundle",
         f"results/{scale}/bundle.zip",
     ]
