@@ -96,7 +96,7 @@ def _line(line: dict, scores: list[Score]) -> dict:
 
 
 def _verdict(evidence: dict, line: dict) -> dict:
-    shown = {key: evidence.get(key) for key in ("verdict", "why", "set", "low", "effect", "looks")}
+    shown = {key: evidence.get(key) for key in ("verdict", "why", "set", "low", "effect", "looks", "otherwise_on")}
     return shown | {"written": write_numbers(evidence, line), "basis": name_basis(evidence)}
 
 
