@@ -10,10 +10,9 @@ READS = ("runs", "best_reader")
 TITLE = "Few keys beside few words"
 CAPTION = (
     "Half of the words of this text are drawn whatever its topic, so a query could leave them out. 0 % of what can "
-    "be gained is the best reader that sees its own word so far, and what is worse is below; 100 % is the best reader "
-    "of all of the past. A "
-    "reader of the last m words knows which words a topic governs and sees the last m of these. Where m is enough "
-    "for that reader, m keys could be enough for a query: one for each word."
+    "be gained is the best reader that sees its own word so far; what is worse lies below 0. 100 % is the best reader "
+    "of all of the past. A reader of the last m words knows which words a topic governs and sees the last m of "
+    "these. Where m is enough for that reader, m keys could be enough for a query: one for each word."
 )
 COLUMNS = [("test", "test_bpc", "bpc"), ("of what can be gained", "share", "%")]
 

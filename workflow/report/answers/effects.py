@@ -63,6 +63,9 @@ class Comparison:
         return f" at {', '.join(values)}" if values else ""
 
 
+Change = tuple[str, str, Effect]  # along a grid: from which end to which, the variant, and the effect
+
+
 def effect_of(differences: pd.Series) -> Effect | None:
     """Average paired differences, indexed by (text, seed); None where there are none."""
     if not len(differences):

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from workflow.report.answers.effects import Comparison, Effect, axes_of
+from workflow.report.answers.effects import Change, Comparison, Effect, axes_of
 from workflow.report.answers.phrases import Score
 from workflow.report.numbers import capital, count, is_number, join
 from workflow.results.statistics import FEWEST, LEVEL, holm
@@ -18,10 +18,7 @@ WORTH = 0.02  # a cost that differs by less is not worth a word
 NAMED = 3
 
 
-Changes = list[tuple[str, str, Effect]]  # the ends of a grid, the variant, and how it changes from one to the other
-
-
-def by_text(comparisons: list[Comparison], changes: Changes, score: Score) -> list[str]:
+def by_text(comparisons: list[Comparison], changes: list[Change], score: Score) -> list[str]:
     """Name what has another sign on another text, with its size on each: differences, and changes that are told."""
     last = {each.variant: each.effect for each in comparisons if each.effect}
     lines = [

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from workflow.report.answers import growth, remarks
-from workflow.report.answers.effects import Comparison, Effect, axes_of, change_along, compare
+from workflow.report.answers.effects import Change, Comparison, Effect, axes_of, change_along, compare
 from workflow.report.answers.phrases import ALIKE, Score, describe_comparisons, quoted
 from workflow.report.figures.colours import as_named
 from workflow.report.numbers import capital, count, join, to_digits
@@ -69,7 +69,7 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     return Answer(status, " ".join([first, *map(capital, others)]), also)
 
 
-def _behind(finished: pd.DataFrame, comparisons: list[Comparison], changes: list) -> pd.DataFrame:
+def _behind(finished: pd.DataFrame, comparisons: list[Comparison], changes: list[Change]) -> pd.DataFrame:
     """Select the runs behind an answer: for a comparison those that have a pair, along a grid all."""
     if not comparisons:
         return finished
@@ -140,7 +140,7 @@ def _few_seeds(score: Score, paired: list[Comparison]) -> str:
     )
 
 
-def _changes(score: Score) -> remarks.Changes:
+def _changes(score: Score) -> list[Change]:
     """List how a few variants change from the smallest S, or k, to the largest: the ends, the variant and the effect.
 
     Changes over too few seeds are left out.
@@ -154,7 +154,7 @@ def _changes(score: Score) -> remarks.Changes:
     return changes
 
 
-def _describe_changes(score: Score, changes: remarks.Changes) -> list[str]:
+def _describe_changes(score: Score, changes: list[Change]) -> list[str]:
     """Write a sentence for each pair of ends; variants that change alike are named together."""
     said: dict[str, dict[str, list[tuple[str, Effect]]]] = {}
     for ends, variant, effect in changes:

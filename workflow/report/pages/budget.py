@@ -104,8 +104,9 @@ def frontier(numbers: pd.DataFrame, best: str) -> list[int]:
     numbers: by rising cost. best: `min` or `max` of what decides.
     """
     at_cost = numbers.groupby(COST)["decides"].agg(f"idx{best}")  # of nets that cost the same
-    reached = numbers["decides"][at_cost]
-    return [*reached[getattr(reached, f"cum{best}")().diff().fillna(1) != 0].index]
+    reached = numbers.loc[at_cost, "decides"]
+    best_yet = getattr(reached, f"cum{best}")()
+    return [*reached.index[best_yet != best_yet.shift()]]
 
 
 def draw(numbers: pd.DataFrame, chosen: list[int], score: str):
