@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from workflow.report.figures.colours import as_named, shades
-from workflow.report.figures.style import canvas, draw_curve, draw_message, pick_holding, share_legend
+from workflow.report.figures.colours import as_named
+from workflow.report.figures.style import DASHES, canvas, draw_curve, draw_message, pick_holding, share_legend
 from workflow.report.tables.cells import pick
 from workflow.results.statistics import over_seeds
 from workflow.tasks.translation import PLANTED
@@ -15,7 +15,7 @@ CAPTION = (
     "planted pieces where 12 sentences are planted, by layer: of the source's own pieces in the encoder, and of the "
     "target's pieces. Means over seeds with 95 % intervals."
 )
-KEYS = ["panel", "variant", "x"]
+KEYS = ["panel", "variant", "colour", "x"]
 PANELS = {"bleu": "planted sentences", "encoder": "layer", "cross": "layer"}
 NAMES = {"bleu": "test BLEU", "encoder": "astray, encoder", "cross": "astray, from the target"}
 
@@ -40,17 +40,18 @@ def _points(run: dict) -> list[dict]:
     points = [("bleu", n, score) for n, score in scores.items()]
     for kind in ("encoder", "cross"):
         points += [(kind, layer, share) for layer, share in enumerate(run["astray"][kind][-1], 1)]
-    return [{"panel": panel, "variant": name, "x": x, "y": y} for panel, x, y in points]
+    return [{"panel": panel, "variant": name, "colour": run["colour"], "x": x, "y": y} for panel, x, y in points]
 
 
 def draw(data: pd.DataFrame):
     if not len(data):
         return draw_message("no run of this figure has ended well")
     figure, axes = canvas(3, height=3.0)
-    variants = data["variant"].drop_duplicates()
+    lines = data[["variant", "colour"]].drop_duplicates()
+    kinds = [DASHES[order % len(DASHES)] for order in lines.groupby("colour").cumcount()]  # of the same variant by k
     for axis, (panel, across) in zip(axes, PANELS.items(), strict=True):
-        for colour, variant in zip(shades(len(variants)), variants, strict=True):
-            draw_curve(axis, pick(data, panel=panel, variant=variant), "x", colour, variant)
+        for (variant, colour), kind in zip(lines.itertuples(index=False), kinds, strict=True):
+            draw_curve(axis, pick(data, panel=panel, variant=variant), "x", colour, variant, ls=kind)
         axis.set_xlabel(across)
         axis.set_title(NAMES[panel], fontsize=9)
         axis.set_xticks(sorted(set(data.loc[data["panel"] == panel, "x"])))
