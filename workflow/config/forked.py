@@ -1,0 +1,94 @@
+"""Run a script in a fork of a process that has its imports: `python -m workflow.config.forked question NAME ...`.
+
+A page takes a second to make, and what it imports (pandas, matplotlib) twice that. So one process beside Snakemake's
+imports it when the first page is asked for, and forks for each. Where there is none (on a cluster, in a container) or
+it does not answer, the script starts as any other. Its output, its exit and what it writes are the same.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from importlib import import_module
+from multiprocessing import get_context
+from multiprocessing.connection import wait
+
+from workflow.config.command_line import run
+
+ADDRESS = "ATTENTION_FORKS"  # the variable that says where the process is asked
+IMPORTED = "workflow.scripts.question"  # what it imports: with this most of what any page needs
+THIS = [sys.executable, "-m", "workflow.config.forked"]
+_STARTED: list[subprocess.Popen] = []  # open as long as this process lives
+
+
+def start() -> None:
+    """Start the process that forks; it ends with this one, as its standard input does then."""
+    _STARTED.append(subprocess.Popen(THIS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+    os.environ[ADDRESS] = _STARTED[-1].stdout.readline().strip()
+
+
+def serve() -> None:
+    """Say where this process is asked, and fork for each script until whoever started it has ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the scripts
+    children = {}
+    with tempfile.TemporaryDirectory(prefix="attention-") as folder, socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"{folder}/forks")  # in a folder that is this user's alone
+        listener.listen()
+        print(listener.getsockname(), flush=True)
+        while sys.stdin not in (ready := wait([listener, sys.stdin, *children])):
+            for each in ready:
+                if each is listener:
+                    client, _ = listener.accept()
+                    import_module(IMPORTED)
+                    child = get_context("fork").Process(target=work, args=(client,))
+                    child.start()
+                    children[child.sentinel] = child, client
+                else:
+                    answer(*children.pop(each))
+
+
+def answer(child, client: socket.socket) -> None:
+    """Tell a client how its script ended, as a shell would: 128 and the signal by which it was killed."""
+    child.join()
+    with client, suppress(OSError):  # it was killed meanwhile
+        client.sendall(bytes([child.exitcode if child.exitcode >= 0 else 128 - child.exitcode]))
+
+
+def work(client: socket.socket) -> None:
+    """Run the script that a client names, with its words, in its output and its folder."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _, places, _, _ = socket.recv_fds(client, 1, 3)
+    for number, place in enumerate(places[:2], start=1):
+        os.dup2(place, number)
+    os.fchdir(places[2])
+    with client.makefile() as asked:
+        script, *words = asked.read().split("\0")
+    sys.argv = [f"{script}.py", *words]
+    run(import_module(f"workflow.scripts.{script}").main)
+
+
+def ask(address: str, words: list[str]) -> int:
+    """Return how a script ended; `OSError` where nobody answers. words: its name, and what it is told."""
+    here = os.open(".", os.O_RDONLY)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.connect(address)
+        socket.send_fds(server, [b" "], [1, 2, here])
+        server.sendall("\0".join(words).encode())
+        server.shutdown(socket.SHUT_WR)
+        if end := server.recv(1):
+            return end[0]
+    raise ConnectionError("the process that forks has ended")
+
+
+def main() -> None:
+    script, *words = sys.argv[1:]
+    with suppress(OSError):
+        sys.exit(ask(os.environ.get(ADDRESS, ""), [script, *words]))
+    os.execv(sys.executable, [sys.executable, "-m", f"workflow.scripts.{script}", *words])
+
+
+if __name__ == "__main__":
+    main() if sys.argv[1:] else serve()
