@@ -25,8 +25,9 @@ _STARTED: list[subprocess.Popen] = []  # open as long as this process lives
 
 
 def start() -> None:
-    """Start the process that forks; it ends with this one, as its standard input does then."""
-    _STARTED.append(subprocess.Popen(THIS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+    """Start the process that forks, where it can; it ends with this one, as its standard input does then."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    _STARTED.append(subprocess.Popen(THIS, **pipes, text=True))
     os.environ[ADDRESS] = _STARTED[-1].stdout.readline().strip()
 
 
