@@ -18,11 +18,14 @@ CONFIG = '{"scale": "smoke"}'
 
 
 @pytest.fixture
-def server(monkeypatch):
+def server(monkeypatch, tmp_path):
     """The process that forks, as Snakemake's starts it."""
+    (tmp_path / "forked").mkdir()
+    monkeypatch.chdir(tmp_path / "forked")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv(forked.ADDRESS, "")  # put back at the end
-    forked.start()
+    Path("forks").write_text("what a killed one left")
+    forked.start(Path("forks"))
     with forked._STARTED.pop() as process:  # its end closes the standard input, and waits
         yield process
 
@@ -35,7 +38,7 @@ def said(command: list[str], folder: Path) -> tuple[int, str, str]:
 
 @pytest.mark.parametrize("words", [["plan", "results/smoke/plan.json", "--config", CONFIG], ["question", "--sclae"]])
 def test_a_script_in_a_fork_does_what_it_does_by_itself(server, tmp_path, words):
-    """In its folder, whether it succeeds or is refused in a line."""
+    """Whether it succeeds or is refused in a line."""
     script, *rest = words
     in_fork = said([*FORKED, *words], tmp_path / "forked")
     assert in_fork == said([*PLAIN, f"workflow.scripts.{script}", *rest], tmp_path / "plain")
@@ -50,8 +53,8 @@ def test_a_script_in_a_fork_does_what_it_does_by_itself(server, tmp_path, words)
 def test_where_nobody_forks_a_script_starts_by_itself(server, tmp_path):
     server.stdin.close()
     assert server.wait(60) == 0
-    assert not Path(os.environ[forked.ADDRESS]).parent.exists()  # it ended with its standard input, and left nothing
-    code, out, errors = said([*FORKED, "question", "--help"], tmp_path)
+    assert not [*Path().iterdir()]  # it ended with its standard input, and left nothing
+    code, out, errors = said([*FORKED, "question", "--help"], Path())
     assert code == 0 and out.startswith("usage: question") and not errors
 
 

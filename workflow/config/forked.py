@@ -10,35 +10,40 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from contextlib import suppress
 from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.connection import wait
+from pathlib import Path
 
 from workflow.config.command_line import run
 
-ADDRESS = "ATTENTION_FORKS"  # the variable that says where the process is asked
+ADDRESS = "ATTENTION_FORKS"  # the variable that says by which socket it is asked, from the folder where all run
 IMPORTED = "workflow.scripts.question"  # what it imports: with this most of what any page needs
 THIS = [sys.executable, "-m", "workflow.config.forked"]
 _STARTED: list[subprocess.Popen] = []  # open as long as this process lives
 
 
-def start() -> None:
-    """Start the process that forks, where it can; it ends with this one, as its standard input does then."""
+def start(address: Path) -> None:
+    """Start the process that forks, where it can; it ends with this one, as its standard input does then.
+
+    address: of its socket, from this folder. It is the process's alone: what a killed one left there is replaced.
+    """
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    _STARTED.append(subprocess.Popen(THIS, **pipes, text=True))
-    os.environ[ADDRESS] = _STARTED[-1].stdout.readline().strip()
+    os.environ[ADDRESS] = str(address)
+    _STARTED.append(subprocess.Popen(THIS, **pipes))
+    _STARTED[-1].stdout.read(1)  # once it listens, or has ended
 
 
-def serve() -> None:
-    """Say where this process is asked, and fork for each script until whoever started it has ended."""
+def serve(address: Path) -> None:
+    """Fork for each script that is asked for, until whoever started this process has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the scripts
+    address.unlink(missing_ok=True)
     children = {}
-    with tempfile.TemporaryDirectory(prefix="attention-") as folder, socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(f"{folder}/forks")  # in a folder that is this user's alone
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(address))
         listener.listen()
-        print(listener.getsockname(), flush=True)
+        print(".", end="", flush=True)
         while sys.stdin not in (ready := wait([listener, sys.stdin, *children])):
             for each in ready:
                 if each is listener:
@@ -49,6 +54,7 @@ def serve() -> None:
                     children[child.sentinel] = child, client
                 else:
                     answer(*children.pop(each))
+    address.unlink()
 
 
 def answer(child, client: socket.socket) -> None:
@@ -59,12 +65,11 @@ def answer(child, client: socket.socket) -> None:
 
 
 def work(client: socket.socket) -> None:
-    """Run the script that a client names, with its words, in its output and its folder."""
+    """Run the script that a client names, with its words, in its output."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    _, places, _, _ = socket.recv_fds(client, 1, 3)
-    for number, place in enumerate(places[:2], start=1):
+    _, places, _, _ = socket.recv_fds(client, 1, 2)
+    for number, place in enumerate(places, start=1):
         os.dup2(place, number)
-    os.fchdir(places[2])
     with client.makefile() as asked:
         script, *words = asked.read().split("\0")
     sys.argv = [f"{script}.py", *words]
@@ -73,10 +78,9 @@ def work(client: socket.socket) -> None:
 
 def ask(address: str, words: list[str]) -> int:
     """Return how a script ended; `OSError` where nobody answers. words: its name, and what it is told."""
-    here = os.open(".", os.O_RDONLY)
     with socket.socket(socket.AF_UNIX) as server:
         server.connect(address)
-        socket.send_fds(server, [b" "], [1, 2, here])
+        socket.send_fds(server, [b" "], [1, 2])
         server.sendall("\0".join(words).encode())
         server.shutdown(socket.SHUT_WR)
         if end := server.recv(1):
@@ -92,4 +96,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main() if sys.argv[1:] else serve()
+    main() if sys.argv[1:] else serve(Path(os.environ[ADDRESS]))
