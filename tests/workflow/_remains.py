@@ -12,7 +12,7 @@ from workflow.results.rows import read_rows
 # of a record
 OF_THE_MOMENT = {"seconds", "tokens_per_s", "peak_memory_bytes", "backends", "started", "log", "contents"}
 # in the folders for temporary files and for caches: what is not ours
-KEPT = re.compile(r"snakemake\w*|_jinja2-cache-\d+|torchinductor_\w+|matplotlib")
+KEPT = re.compile(r"snakemake\w*|torchinductor_\w+|matplotlib")
 
 
 def timeless(content):

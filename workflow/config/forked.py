@@ -11,15 +11,17 @@ import socket
 import subprocess
 import sys
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.connection import wait
 from pathlib import Path
 
 from workflow.config.command_line import run
+from workflow.config.errors import ConfigError
 
 ADDRESS = "ATTENTION_FORKS"  # the variable that says by which socket it is asked, from the folder where all run
-IMPORTED = "workflow.scripts.question"  # what it imports: with this most of what any page needs
+IMPORTED = "workflow.scripts.question"  # with it comes most of what any page needs
 THIS = [sys.executable, "-m", "workflow.config.forked"]
 _STARTED: list[subprocess.Popen] = []  # open as long as this process lives
 
@@ -48,13 +50,20 @@ def serve(address: Path) -> None:
             for each in ready:
                 if each is listener:
                     client, _ = listener.accept()
-                    import_module(IMPORTED)
+                    prepare()
                     child = get_context("fork").Process(target=work, args=(client,))
                     child.start()
                     children[child.sentinel] = child, client
                 else:
                     answer(*children.pop(each))
     address.unlink()
+
+
+@cache
+def prepare() -> None:
+    """Import what most pages need and read what is the same for all of them, when the first is asked for."""
+    with suppress(ConfigError):  # whose page it is says so
+        import_module(IMPORTED).prepare()
 
 
 def answer(child, client: socket.socket) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from workflow.config.command_line import Parser, run, show
 from workflow.config.errors import check_known
 from workflow.plan.ablations import known_ablations, load_ablation
-from workflow.plan.claims import claims_about, costs_claimed
+from workflow.plan.claims import claims_about, costs_claimed, known_claims
 from workflow.plan.reads import costs_shown, reads
 from workflow.plan.row import read_plan
 from workflow.report.answers.files import write_answer_file
@@ -23,7 +23,7 @@ from workflow.report.claims.schema import load_claim
 from workflow.report.figure_files import write_figure
 from workflow.report.pages.ablation import ablation_page
 from workflow.report.pages.run import find_uses, run_page
-from workflow.report.pages.site import Site, parse_with_site
+from workflow.report.pages.site import Site, compile_templates, parse_with_site
 from workflow.report.table_files import write_table
 from workflow.results.record import Record, read_or_refuse, write_text
 from workflow.results.rows import write_rows
@@ -69,6 +69,13 @@ def write_pages(site: Site, name: str, frames: Frames, records: dict[str, Record
             other.unlink()
     os.sync()
     return page["answer"]["said"]
+
+
+def prepare() -> None:
+    """Read what is the same for every question, once for all that are answered in forks of this process."""
+    compile_templates()
+    for claim in known_claims():
+        load_claim(claim)
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from workflow.config.files import ROOT, atomic_write
@@ -154,11 +154,16 @@ def _rename_ids(svg: str, name: str) -> str:
     return re.sub(r'\sid="([^"]+)"', rename, svg)
 
 
-@cache  # a template is compiled once for all pages, and all processes
+def compile_templates() -> None:
+    """Compile the templates of all pages, where processes are forked that need them."""
+    for name in _environment().list_templates(extensions=["j2"]):
+        _environment().get_template(name)
+
+
+@cache  # a template is compiled once for all pages
 def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
-        bytecode_cache=FileSystemBytecodeCache(),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
