@@ -168,7 +168,8 @@ def _hidden(axes) -> list[str]:
 
 def _hides(over, under) -> bool:
     """Whether every place of one is within the width of the other, which is drawn above it."""
-    solid = over.get_alpha() in (None, 1) and over.get_linestyle() in ("-", under.get_linestyle())
+    same = over._unscaled_dash_pattern == under._unscaled_dash_pattern  # all own patterns are called "--"
+    solid = over.get_alpha() in (None, 1) and (over.get_linestyle() == "-" or same)
     wide = over.get_linewidth() >= under.get_linewidth() and over.get_zorder() >= under.get_zorder()
     below, above = _places(under), _places(over)
     if not (solid and wide and len(below) and len(above)):

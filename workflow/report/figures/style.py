@@ -18,7 +18,8 @@ LETTERS = 70  # of a title that fit side by side over a whole figure
 IN_LEGEND, ROW = 90, 0.22  # of a legend: letters that fit side by side; inches of height of a row
 OFFSETS = (5, 4), (5, -10), (-5, 4), (-5, -10)  # of names from their points, in typographic points
 NEAR = 3  # pixels between a name and what it must not touch
-DASHES = ("-", "--", ":", "-.")  # so that lines that lie on each other can all be seen
+# So that lines that lie on each other can all be seen; a dotted line is what they are compared with.
+DASHES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (2, 2)))
 
 STYLE = {
     "svg.hashsalt": "attention-suite",
