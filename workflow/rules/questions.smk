@@ -39,4 +39,4 @@ for name, question in targets.ablations.items():
         message:
             "answer {params.name}: {params.question}"
         shell:
-            "python -m workflow.config.forked question {params.name} {input.costs:q} --scale {params.scale} > {log:q} 2>&1"
+            "python -m workflow.config.forked question {params.name} {input.costs:q} --scale {params.scale:q} > {log:q} 2>&1"
