@@ -15,7 +15,7 @@ from workflow.config.strict import Name, parse
 from workflow.results.record import Record, Status
 from workflow.results.registry import COSTS, REGISTRY, names
 from workflow.results.rows import read_rows
-from workflow.results.timings import describe_timings
+from workflow.results.timings import SPEEDS, describe_timings
 from workflow.results.trained_enough import late_gain, learned_nothing
 
 pd.options.mode.string_storage = "python"  # Arrow's strings take longer in frames of a few hundred rows
@@ -23,6 +23,7 @@ pd.options.mode.string_storage = "python"  # Arrow's strings take longer in fram
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # first characters of a text that a spreadsheet computes
 SHAPE = ("layers", "d_model", "heads", "key_heads", "d_ff", "d_k", "d_v", "dropout")
 PLANNED = ("ablation", "paper", "variant", "paper_corpus", "S", "k", "digest", "configuration", "corpus")
+TIMINGS = ("configuration", "reference_ms", "quiet", *SPEEDS)  # what is said of them
 RECIPE = {"size": 1.0, "tuning": None, "factors": {}, "follows": None, "lr": None}
 BEST_READER = ("corpus", "window", "words", "bpc", "characters")
 TOPIC_BORDERS = ("digest", "corpus", "duration", "low", "high", "borders", "place", "span")
@@ -151,9 +152,8 @@ def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd
             row |= {name: cost.get(name) for name in names(kind)}
             row[f"{kind}_status"], row[f"{kind}_reason"] = cost.get("status"), cost.get("reason")
     runs = pd.DataFrame(costed)
-    for column in ("S", "k", *(name for name, quantity in REGISTRY.items() if quantity.number)):
-        if column in runs:
-            runs[column] = pd.to_numeric(runs[column]).replace((math.inf, -math.inf), math.nan)
+    numbers = runs.columns.intersection(["S", "k", *(name for name, quantity in REGISTRY.items() if quantity.number)])
+    runs[numbers] = runs[numbers].apply(pd.to_numeric).replace((math.inf, -math.inf), math.nan)
     texts = dict.fromkeys(runs.select_dtypes("str").columns, object)  # pandas gives each such column a block of its own
     return runs.astype(texts).copy()  # few blocks again: pandas is slow, and warns, where many columns were added
 
@@ -175,7 +175,8 @@ def describe_runs(runs: pd.DataFrame, texts: str = "") -> str:
     line = f"scale {scale}; {device}; {count_seeds(runs)}; {steps} steps; text: {texts}"
     scored = ", ".join(f"{count:.0f}" if count else "all" for count in sorted(runs["sentences"].dropna().unique()))
     line = f"{line}; scored on {scored} of the test set" if scored else line
-    return "; ".join([line, *describe_timings(runs.drop_duplicates("configuration").to_dict("records"))])
+    timings = runs[runs.columns.intersection(TIMINGS)].drop_duplicates("configuration").to_dict("records")
+    return "; ".join([line, *describe_timings(timings)])
 
 
 def csv_text(frame: pd.DataFrame) -> str:

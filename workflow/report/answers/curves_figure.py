@@ -39,7 +39,7 @@ def data(runs: pd.DataFrame, unit: str) -> pd.DataFrame:
     """
     points = [
         (run.text, run.variant, run.colour, run.S, run.k, run.digest, point["step"], point[f"dev_{unit}"])
-        for run in with_badge(as_named(runs)).itertuples()
+        for run in with_badge(as_named(runs))[[*PLACE, "digest", "curve"]].itertuples()
         for point in run.curve
         if is_number(point.get(f"dev_{unit}"))
     ]

@@ -84,7 +84,8 @@ def as_named(runs: pd.DataFrame) -> pd.DataFrame:
 
 def colours_of(runs: pd.DataFrame) -> dict[str, str]:
     """Choose the colour of each variant of one ablation, in the order of its runs."""
-    firsts = runs.drop_duplicates("variant").to_dict("records")
+    told = runs[["variant", "colour", "net", "span", "selection", "normaliser"]]
+    firsts = told.drop_duplicates("variant").to_dict("records")
     alike: dict[str, list[str]] = {}
     for run in firsts:
         alike.setdefault(attention_of(run), []).append(run["variant"])

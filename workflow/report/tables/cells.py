@@ -68,8 +68,8 @@ def measured(
     ok = runs[runs["status"] == "ok"] if len(runs) else runs
     values = values_of(ok, quantity)
     refusals = _refusals(ok, quantity, bool(values))
-    told = runs[["seed", "status", "reason", "missing"]] if len(runs) else runs
-    failures = [f"seed {run.seed}: {why}" for run in told.itertuples() if (why := why_missing(run, quantity))]
+    told = runs[["seed", "status", "reason", "missing"]].to_dict("records") if len(runs) else []
+    failures = [f"seed {run['seed']}: {why}" for run in told if (why := why_missing(run, quantity))]
     failures += refusals
     status = "failed" if refusals else "ok" if values else "failed" if failures else "not run"
     missing = "" if values else "no run of this variant" if not len(runs) else "not measured"
@@ -83,7 +83,7 @@ def measured(
 
 def why_missing(run, quantity: str) -> str:
     """Say why a run failed, or why this score of it is missing; an empty text of any other."""
-    return run.missing.get(quantity, "") if run.status == "ok" else f"{run.status}: {run.reason}"
+    return run["missing"].get(quantity, "") if run["status"] == "ok" else f"{run['status']}: {run['reason']}"
 
 
 def values_of(runs: pd.DataFrame, quantity: str) -> list[float]:
