@@ -170,6 +170,8 @@ def test_what_size_changes_is_said_with_what_is_missing_and_what_failed(ladder):
     assert answer_of(runs[runs["size"] == 1], task).sentence.startswith("adaptive span is ")
     assert missing([0.25, 0.5, 1, 2], runs) == []
     assert missing([1, 4], runs) == ["Nets of size 4 are not trained yet."]
+    some = runs[(runs["size"] != 2) | (runs["variant"] == "adaptive")]
+    assert missing([1, 2], some) == ["Of 3 nets of size 2, a variant on a text each, 1 is trained so far."]
 
 
 def test_the_page_of_headlines_has_forecasts_only_with_their_score_and_says_why_something_is_missing(ladder, tuned):

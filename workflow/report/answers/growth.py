@@ -8,9 +8,14 @@ from workflow.report.numbers import capital, count, join, number
 
 
 def missing(asked: list[float], runs: pd.DataFrame) -> list[str]:
-    """Say which of the sizes that a question asks for have no runs."""
-    sizes = [f"{size:g}" for size in asked if size not in set(runs["size"])]
-    return [f"Nets of size {join(sizes)} are not trained yet."] if sizes else []
+    """Say which of the sizes that a question asks for have no runs, or runs of some variants and texts alone."""
+    nets = runs[["size", "variant", "corpus"]].drop_duplicates()
+    every, trained = len(nets[["variant", "corpus"]].drop_duplicates()), nets["size"].value_counts()
+    none = [f"{size:g}" for size in asked if size not in trained]
+    some = {f"{size:g}": trained[size] for size in asked if 0 < trained.get(size, 0) < every}
+    lines = [f"Nets of size {join(none)} are not trained yet."] if none else []
+    of = "nets of size {}, a variant on a text each, {} {} trained so far."
+    return lines + [f"Of {every} {of.format(size, n, 'is' if n == 1 else 'are')}" for size, n in some.items()]
 
 
 def trends(score: Score) -> list[str]:
