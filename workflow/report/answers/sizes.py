@@ -14,6 +14,7 @@ from workflow.results.statistics import FEWEST, mean_interval
 COST = "macs_executed"
 COLUMNS = ["text", "variant", "colour", "size", "parameters", "cost", "score", "low", "high", "n"]
 COLUMNS += ["effect", "effect_low", "effect_high", "d_model", "layers", "steps", "seconds", "runs", "beside"]
+INTERVALS = ("low", "high", "effect", "effect_low", "effect_high")  # missing where seeds are few
 SHAPE = ("d_model", "layers", "steps")
 
 
@@ -38,7 +39,8 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
             shape = [mine[key].iloc[0] for key in SHAPE]
             seeds = name_runs(mine, quantity), name_runs(base, quantity) if effect else ""
             rows.append((*place, mean, *bounds, len(values), *told, *shape, mine["seconds"].mean(), *seeds))
-    return pd.DataFrame(rows, columns=COLUMNS).sort_values(["text", "size"], kind="stable", ignore_index=True)
+    table = pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(INTERVALS, float))
+    return table.sort_values(["text", "size"], kind="stable", ignore_index=True)
 
 
 def draw(data: pd.DataFrame, quantity: str, title: str, of: str):

@@ -32,7 +32,7 @@ CURVES = (
 )
 SIZES = (
     "Means over seeds with 95 % intervals. A net of size s is s times as wide, with as many heads, and has the root "
-    "of s times as many layers and updates."
+    "of s times as many layers and updates. Bold where the interval of a difference does not hold zero."
 )
 COST = (
     "Means over seeds, of speeds over turns of a timing, with 95 % intervals. Small numbers are S or k, where there is "
@@ -130,7 +130,15 @@ def of_sizes(runs: pd.DataFrame, task: TaskSpec) -> dict | None:
         "score": (title, unit),
         "first": numbers["variant"].iloc[0],
         "of": of,
+        "half": _median_half(numbers["low"], numbers["high"]),
+        "difference_half": _median_half(numbers["effect_low"], numbers["effect_high"]),
     }
+
+
+def _median_half(low: pd.Series, high: pd.Series) -> float | None:
+    """Return the median half width of intervals, which sets the digits of a column; None without any."""
+    halves = ((high - low) / 2).dropna()
+    return float(halves.median()) if len(halves) else None
 
 
 def draw_figures(runs: pd.DataFrame, task: TaskSpec) -> list[tuple]:
