@@ -12,10 +12,11 @@ def missing(asked: list[float], runs: pd.DataFrame) -> list[str]:
     nets = runs[["size", "variant", "corpus"]].drop_duplicates()
     every, trained = len(nets[["variant", "corpus"]].drop_duplicates()), nets["size"].value_counts()
     none = [f"{size:g}" for size in asked if size not in trained]
-    some = {f"{size:g}": trained[size] for size in asked if 0 < trained.get(size, 0) < every}
     lines = [f"Nets of size {join(none)} are not trained yet."] if none else []
-    of = "nets of size {}, a variant on a text each, {} {} trained so far."
-    return lines + [f"Of {every} {of.format(size, n, 'is' if n == 1 else 'are')}" for size, n in some.items()]
+    for size in (each for each in asked if 0 < trained.get(each, 0) < every):
+        some = "1 is" if trained[size] == 1 else f"{trained[size]} are"
+        lines.append(f"Of {every} nets of size {size:g}, a variant on a text each, {some} trained so far.")
+    return lines
 
 
 def trends(score: Score) -> list[str]:
