@@ -45,15 +45,15 @@ def record_of(small) -> Record:
 
 
 def test_a_record_that_came_with_the_project_is_taken_as_it_is_by_its_own_job_alone(came, tmp_path):
-    record, path = record_of(job()), came / "runs" / job().digest / "record.json"
-    write_job(job(), tmp_path / "run")
-    with pytest.raises(ConfigError, match="no record of job"):
-        precomputed.take_run(tmp_path / "run" / "record.json")
+    file = tmp_path / "runs" / job().digest / "record.json"
+    path = came / "runs" / job().digest / "record.json"
+    with pytest.raises(ConfigError, match=f"no record of job {job().digest}"):
+        precomputed.take_run(file)
     write_record(path, record_of(job(seed=2)))
     with pytest.raises(ConfigError, match="the record of another job"):
-        precomputed.take_run(tmp_path / "run" / "record.json")
-    write_record(path, record)
-    assert precomputed.take_run(tmp_path / "run" / "record.json") == path.read_text()
+        precomputed.take_run(file)
+    write_record(path, record_of(job()))
+    assert precomputed.take_run(file) == path.read_text()
 
 
 def test_costs_are_taken_by_configuration_and_timings_by_group(came):

@@ -1,17 +1,17 @@
 """Run a script in a fork of a process that has its imports: `python -m workflow.config.forked question NAME ...`.
 
 A page takes a second to make, and what it imports (pandas, matplotlib) twice that. So one process beside Snakemake's
-imports it when the first page is asked for, and forks for each. Where there is none (on a cluster, in a container) or
+imports it while the plan is made, and forks for each page. Where there is none (on a cluster, in a container) or
 it does not answer, the script starts as any other. Its output, its exit and what it writes are the same.
 """
 
+import gc
 import os
 import signal
 import socket
 import subprocess
 import sys
 from contextlib import suppress
-from functools import cache
 from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.connection import wait
@@ -46,11 +46,11 @@ def serve(address: Path) -> None:
         listener.bind(str(address))
         listener.listen()
         print(".", end="", flush=True)
+        prepare()  # on a core that Snakemake leaves idle
         while sys.stdin not in (ready := wait([listener, sys.stdin, *children])):
             for each in ready:
                 if each is listener:
                     client, _ = listener.accept()
-                    prepare()
                     child = get_context("fork").Process(target=work, args=(client,))
                     child.start()
                     children[child.sentinel] = child, client
@@ -59,11 +59,11 @@ def serve(address: Path) -> None:
     address.unlink()
 
 
-@cache
 def prepare() -> None:
-    """Import what most pages need and read what is the same for all of them, when the first is asked for."""
+    """Import what most pages need and read what is the same for all of them, while Snakemake has not asked yet."""
     with suppress(ConfigError):  # whose page it is says so
         import_module(IMPORTED).prepare()
+    gc.disable()  # a fork ends within seconds; to look for cycles takes a twelfth of them and frees next to nothing
 
 
 def answer(child, client: socket.socket) -> None:

@@ -11,22 +11,21 @@ from workflow.config.command_line import Parser, run
 from workflow.config.environment import CONFIG
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED
-from workflow.config.strict import parse_json
+from workflow.config.strict import parse_json, read_json
 from workflow.plan.targets import Targets
 from workflow.results.precomputed import precomputed, precomputed_costs
-from workflow.results.record import read_or_refuse, write_if_changed
+from workflow.results.record import write_if_changed
 from workflow.results.registry import COSTS
 from workflow.results.rows import write_rows
-from workflow.tasks.spec import read_job
 
 
 def take_run(file: Path) -> str:
-    """Return the record of the job beside `file`; `ConfigError` where none came, or another job's."""
-    job = read_job(file.parent / "job.json")
-    path = precomputed(job.digest)
+    """Return the record that `file` is to be; `ConfigError` where none came, or another job's."""
+    digest = file.parent.name
+    path = precomputed(digest)
     if path is None:
-        raise ConfigError(f"{file.parent / 'job.json'}: no record of job {job.digest} came with the project")
-    if read_or_refuse(path).job.digest != job.digest:
+        raise ConfigError(f"{file}: no record of job {digest} came with the project")
+    if read_json(path)["digest"] != digest:  # whoever reads it checks the rest
         raise ConfigError(f"{path}: the record of another job; delete it")
     return path.read_text(encoding="utf-8")
 

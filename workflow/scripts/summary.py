@@ -9,9 +9,12 @@ import shlex
 from pathlib import Path
 from textwrap import fill
 
+import pandas as pd
+
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.config.files import list_folder
+from workflow.plan.row import read_plan
 from workflow.report.bundle import NothingRun, read_bundle
 from workflow.report.claims.measures import LAYERS
 from workflow.report.pages.asked import Asked
@@ -21,17 +24,22 @@ from workflow.report.pages.index import list_failures, write_root
 from workflow.report.pages.shared import write_made
 from workflow.report.pages.site import Site, link_pages
 from workflow.results.precomputed import NOT_MEASURED
+from workflow.results.registry import COSTS
 from workflow.results.rows import read_rows
+from workflow.results.runs_table import read_frames
 
 WIDTH = 100  # characters of a line in the terminal
 
 
-def failure_lines(site: Site, questions: set[str] | None = None) -> list[str]:
-    """List the runs and measurements of a scale that failed, a line each. questions: None, all."""
+def failure_lines(site: Site, questions: set[str] | None = None, answered: bool = False) -> list[str]:
+    """List the runs and measurements of a scale that failed, a line each. questions: None, all.
+
+    answered: just now all of them were, so that their rows say what the records do.
+    """
     if not (site.results / "plan.json").exists():
         return []
     try:
-        runs = read_bundle(site.results).frames.everything
+        runs = read_answered(site) if answered else read_bundle(site.results).frames.everything
         failed = list_failures(runs if questions is None else runs[runs["ablation"].isin(questions)])
     except NothingRun:
         failed = []
@@ -43,6 +51,13 @@ def failure_lines(site: Site, questions: set[str] | None = None) -> list[str]:
         broken = [row for row in read_rows(layers)[1] if row["status"] != "ok" and row["reason"] != NOT_MEASURED]
         lines += [f"layers: {row['layer']}, n = {row['n']}: {row['status']}: {row['reason']}" for row in broken]
     return [" ".join(line.split()) for line in lines]
+
+
+def read_answered(site: Site) -> pd.DataFrame:
+    """Read the rows of all questions that are planned, with their costs."""
+    questions = {row["ablation"] for row in read_plan(site.results / "plan.json")}
+    costs = [file for kind in COSTS for file in list_folder(site.results / kind, ".json")]
+    return read_frames([*(site.results / "ablations" / f"{name}.json" for name in questions), *costs]).everything
 
 
 def list_findings_of(site: Site) -> list[str]:
@@ -102,7 +117,7 @@ def main(argv: list[str] | None = None) -> None:
     if not (asked and options.steps_failed):  # what was asked for is then not all made
         print_found(site, asked)
     questions = {name for each in asked for name in each.questions} if asked else None
-    lines = failure_lines(site, questions)
+    lines = failure_lines(site, questions, answered=not (options.asked or options.steps_failed))
     failed = ["failed:", *(f"  {line}" for line in lines)]
     well = [steps_ended(site.results, options.steps_failed)]
     print("\n".join([*list_restless(site.results), *(failed if lines else well)]))

@@ -15,7 +15,7 @@ from workflow.report import numbers
 from workflow.report.figures.colours import follow_page
 from workflow.report.figures.marks import answering
 from workflow.report.numbers import to_digits
-from workflow.results.record import write_if_changed, write_text
+from workflow.results.record import write_if_changed
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 ASSETS = {"style": "style.css", "pivot": "pivot.js", "chart": "chart.js", "budget": "budget.js"}  # ours: not escaped
@@ -100,8 +100,9 @@ def link_pages(reports: Path) -> None:
 
         dates, text = page.stat(), page.read_text(encoding="utf-8")
         if (linked := LATER.sub(link, text)) != text:
-            write_text(page, linked)
+            write_if_changed(page, linked, wait=False)
             os.utime(page, ns=(dates.st_atime_ns, dates.st_mtime_ns))
+    os.sync()
 
 
 @cache

@@ -71,11 +71,13 @@ def bootstrap(counts: list, base: list, score=bleu) -> tuple[float, float]:
     difference of a resample lies farther from the mean of all resamples than the difference itself lies from 0.
     """
     both = np.array([counts, base])  # net, sentence, count
-    drawn = np.random.default_rng(SEED).integers(both.shape[1], size=(SAMPLES, both.shape[1]))
+    n = both.shape[1]
+    drawn = np.random.default_rng(SEED).integers(n, size=(SAMPLES, n))
     difference = score(both[0].sum(0)) - score(both[1].sum(0))
     if not difference:  # the same outputs, or 0 on both sides
         return 0.0, 1.0
-    resampled = both[:, drawn].sum(2).transpose(1, 0, 2)  # sample, net, count
+    times = np.bincount((drawn + n * np.arange(SAMPLES)[:, None]).ravel(), minlength=SAMPLES * n)  # each was drawn
+    resampled = np.einsum("sn,mnc->smc", times.reshape(SAMPLES, n), both, optimize=True)  # sample, net, count
     differences = np.array([score(net) - score(base_net) for net, base_net in resampled])
     farther = (np.abs(differences - differences.mean()) > abs(difference)).sum()
     return difference, (farther + 1) / (SAMPLES + 1)
