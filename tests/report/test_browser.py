@@ -120,6 +120,7 @@ def test_what_a_table_shows_is_copied(name, first, row, site, page):
     assert lines[0].startswith(first) and any(line.startswith(row) for line in lines)
     assert not any(",32," in line or "| 32 |" in line or "& 32 &" in line for line in lines)  # the filter holds
     assert page.get_by_role("status").filter(has_text=f"{name} copied").count() == 1
+    assert page.evaluate("plain('\N{MINUS SIGN}0.5 to \N{MINUS SIGN}.1')") == "-0.5 to -.1"  # as other programs read it
 
 
 @pytest.fixture

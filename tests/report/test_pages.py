@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from markupsafe import Markup
 
 from tests import _site
 from tests._jobs import job, translation
@@ -16,7 +17,7 @@ from workflow.config.studies import study_files
 from workflow.plan.ablations import load_ablation
 from workflow.report.pages.papers import order_in_paper, status_page
 from workflow.report.pages.run import learning_curves
-from workflow.report.pages.site import Site, link_documents
+from workflow.report.pages.site import Site, link_documents, with_minus
 from workflow.report.published import studies
 from workflow.results.record import Point, Record
 
@@ -69,9 +70,15 @@ def test_no_page_names_the_network_an_id_twice_or_has_text_from_outside_unescape
     assert re.search(r'class="bad"[^>]*>failed</a> <span class="why">[^<]*diverged', failed)
 
 
+def test_a_number_has_the_minus_sign_that_it_has_in_figures():
+    text = "by -0.5 (-.1 to 2), look-2, 1-3, 2026-11-27; start = -4"
+    assert with_minus(text) == "by \N{MINUS SIGN}0.5 (\N{MINUS SIGN}.1 to 2), look-2, 1-3, 2026-11-27; start = \N{MINUS SIGN}4"
+    assert with_minus(Markup("<path d='M -1'>")) == "<path d='M -1'>" and with_minus(-0.5) == -0.5
+
+
 def test_what_is_comparable_has_its_difference_and_the_rest_a_table_of_its_own(site):
     text = (site / "papers" / "adaptive_span.html").read_text()
-    assert re.search(r"41\.61M.{0,300}published 42M.{0,80}-0\.9 %", text, re.DOTALL)
+    assert re.search(r"41\.61M.{0,300}published 42M.{0,80}\N{MINUS SIGN}0\.9 %", text, re.DOTALL)
     ours, _, theirs = text.partition('id="table-adaptive_span_table1"')[2].partition("What the paper prints")
     of = "Adaptive span, small</th>"
     ours, theirs = (part.partition(of)[2].partition("</tr>")[0] for part in (ours, theirs.partition("</section>")[0]))

@@ -21,6 +21,7 @@ TEMPLATES = Path(__file__).parent.parent / "templates"
 ASSETS = {"style": "style.css", "pivot": "pivot.js", "chart": "chart.js", "budget": "budget.js"}  # ours: not escaped
 SHARED_SCRIPT, SCRIPTS = "suite.js", ("view.js", "page.js", "live.js", "frame.js")  # of all pages of a report
 CITED = re.compile(r"docs/(\w+)\.md")
+NEGATIVE = re.compile(r"(?<![\w.-])-(?=\.?\d)")
 SVG = re.compile(r"<svg.*</svg>", re.DOTALL)
 LATER = re.compile(r'<span data-page="([^"#]+)(?:#([^"]+))?">(.*?)</span>')  # as templates name a page that comes later
 
@@ -161,6 +162,11 @@ def compile_templates() -> None:
         _environment().get_template(name)
 
 
+def with_minus(value):
+    """Write the minus of a number as in figures; code is left as it is, which templates escape by force."""
+    return NEGATIVE.sub(numbers.MINUS, value) if type(value) is str else value
+
+
 @cache  # a template is compiled once for all pages
 def _environment() -> Environment:
     environment = Environment(
@@ -169,6 +175,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=with_minus,
     )
     environment.filters.update(
         number=numbers.number,

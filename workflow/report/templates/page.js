@@ -11,12 +11,15 @@ function numbersOf(figure) {
   return Object.fromEntries(Object.entries(rows).map(([row, [of, values, runs, beside]]) => [row, { of, told: told(values), runs, beside }]));
 }
 
+// A text with its numbers as other programs read them: a hyphen for the minus sign.
+const plain = (text) => text.replace(/−(?=[.\d])/g, "-");
+
 // A number that a mark of a figure tells under this name.
-const valueIn = (row, name) => Number(row.told.find(([each]) => each === name)?.[1].replaceAll(",", ""));
+const valueIn = (row, name) => Number(plain(row.told.find(([each]) => each === name)?.[1] ?? "NaN").replaceAll(",", ""));
 
 // A cell's value for sorting: data-sort where it has that, else its text.
 function sortKey(cell) {
-  const text = cell?.dataset.sort ?? cell?.innerText.trim() ?? "";
+  const text = plain(cell?.dataset.sort ?? cell?.innerText.trim() ?? "");
   // A digest such as 74bb60529db2 is no number, nor is 10.67k: its cell has the value in data-sort.
   const digits = /^[-+]?\.?\d[\d.,]*(e[-+]?\d+)?(?![\w.,])/i.exec(text)?.[0];
   if (text === "") return null;
@@ -55,7 +58,7 @@ function sortable(table) {
 // What a table shows, as text: its head and the rows that the filters left.
 function shown(table) {
   const rows = [table.tHead.rows[0], ...table.tBodies[0].rows].filter((row) => row.getClientRects().length);
-  const text = (cell) => cell.innerText.trim().replace(/\s+/g, " ");
+  const text = (cell) => plain(cell.innerText.trim().replace(/\s+/g, " "));
   const wide = (cell) => [text(cell), ...Array(cell.colSpan - 1).fill("")]; // a cell over several columns leaves the others empty
   return rows.map((row) => [...row.cells].filter((cell) => !cell.hidden).flatMap(wide));
 }
@@ -100,9 +103,9 @@ function tools(table) {
     input.addEventListener("input", () => view.set({ [key]: input.value || null }, false));
     view.follow(() => {
       if (input.value !== view.get(key)) input.value = view.get(key);
-      const words = input.value.toLowerCase().split(/\s+/);
+      const words = plain(input.value.toLowerCase()).split(/\s+/);
       const rows = [...table.tBodies[0].rows];
-      for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+      for (const row of rows) row.hidden = !words.every((word) => plain(row.textContent.toLowerCase()).includes(word));
       status.textContent = rows.every((row) => row.hidden) ? "no row has these words" : "";
     });
     bar.append(input);
