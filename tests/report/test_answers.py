@@ -165,6 +165,17 @@ def test_along_a_grid_it_says_where_a_variant_is_worse_and_what_the_grid_does():
     assert "From k = 1 to 2 top-k gets better by 30.03 BLEU (" in said.sentence
 
 
+def test_where_k_keeps_every_key_two_variants_are_one_and_nothing_is_compared():
+    bpc = {(8, 8): 0, (8, 32): 0, (32, 8): 0.01, (32, 32): 0}  # by S and k: what top-k adds
+    rows = [row for S in (8, 32) for row in scored("all", 2.0, 2.1, 2.2, S=S)]
+    for (S, k), more in bpc.items():
+        rows += scored("few", 2.0 + more, 2.1 + 2 * more, 2.2 - more, S=S, k=k)
+    said = say(rows)
+    assert said.sentence.startswith("few cannot be told apart from all. ")
+    kept = "Not compared where k keeps every key that the span holds: S = 8, k = 8; S = 8, k = 32; S = 32, k = 32."
+    assert kept in said.remarks
+
+
 def test_of_many_variants_it_is_counted_and_chance_is_named():
     rows = scored("base", 2.0, 2.1, 2.2)
     rows += [row for n in range(5) for row in scored(f"v{n}", 2.01 + n, 2.11 + n, 2.2 + n)]

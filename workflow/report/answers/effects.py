@@ -1,7 +1,7 @@
 """The configurations of one ablation compared in pairs, a run beside the run of the same text and seed."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -42,6 +42,11 @@ class Effect:
         return self.p is not None and self.p <= LEVEL
 
     @property
+    def same(self) -> bool:
+        """Whether no pair differs."""
+        return not any(self.by_text.values()) and not self.half
+
+    @property
     def half(self) -> float | None:
         """Half the width of the interval, whose digits the effect is shown with."""
         return half_width(self.low, self.high)
@@ -61,6 +66,11 @@ class Comparison:
         """` at S = 64, k = 8`, as far as it has them."""
         values = name_places(self.S, self.k)
         return f" at {', '.join(values)}" if values else ""
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether k is all that the span holds: where the first variant keeps all, the two are one."""
+        return self.S is not None and self.k is not None and self.k >= self.S
 
 
 Change = tuple[str, str, Effect]  # along a grid: from which end to which, the variant, and the effect
@@ -113,13 +123,15 @@ def beside(runs: pd.DataFrame, S: float | None, k: float | None) -> pd.DataFrame
 
 
 def compare(runs: pd.DataFrame, quantity: str) -> list[Comparison]:
-    """Compare all other variants with the first, at each S and k, over all texts."""
+    """Compare all other variants with the first, at each S and k, over all texts, but where the two are one."""
     first = runs["variant"].iloc[0]
-    return [
+    found = [
         Comparison(variant, S, k, effect_beside(group, beside(runs, S, k), quantity))
         for variant, S, k, group in places(runs)
         if variant != first
     ]
+    same = [each.keeps_all and each.effect is not None and each.effect.same for each in found]
+    return [replace(each, effect=None) if one else each for each, one in zip(found, same, strict=True)]
 
 
 def effect_beside(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> Effect | None:

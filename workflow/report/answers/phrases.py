@@ -77,7 +77,8 @@ def _along(score: Score, group: list[Comparison]) -> str:
 
 def _places(axes: list[str], members: list[Comparison], group: list[Comparison]) -> str:
     if len(axes) > 1:
-        return f"at {len(members)} of {len(group)} places of the grid"
+        whole = len(members) == len(group)
+        return f"at {'each' if whole else len(members)} of {len(group)} places of the grid"
     values = [f"{getattr(each, axes[0]):g}" for each in members]
     if len(members) == len(group) > 2:
         return f"at every {axes[0]} from {values[0]} to {values[-1]}"

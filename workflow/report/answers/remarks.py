@@ -83,6 +83,13 @@ def same_runs(runs: pd.DataFrame) -> list[str]:
     return [f"{capital(join(same))} {'is' if len(same) == 1 else 'are'} the same as {first} at this scale."]
 
 
+def all_kept(comparisons: list[Comparison]) -> list[str]:
+    """Name the places where k keeps every key, so that two variants are one."""
+    places = dict.fromkeys(each.place for each in comparisons if each.keeps_all and each.effect is None)
+    said = "; ".join(place.removeprefix(" at ") for place in places)
+    return [f"Not compared where k keeps every key that the span holds: {said}."] if said else []
+
+
 def costs(finished: pd.DataFrame) -> list[str]:
     """Say of a few variants what they cost beside the first, at the largest S and k of each, in a sentence each.
 

@@ -58,6 +58,7 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
         *remarks.chance(comparisons),
         *remarks.few(comparisons),
         *remarks.same_runs(runs),
+        *remarks.all_kept(comparisons),
         *remarks.costs(finished),
     ]
     also += remarks.growth(finished)
