@@ -1,10 +1,13 @@
 """The table of an answer: every variant at its places, with score, seeds, costs, and effects beside each other."""
 
+from collections.abc import Iterable
+from statistics import median
+
 import pandas as pd
 
 from workflow.report.answers.effects import GRID, Effect, beside, by_text_and_seed, effect_of, places
 from workflow.report.figures.colours import as_named
-from workflow.report.numbers import to_digits
+from workflow.report.numbers import missing, to_digits
 from workflow.report.texts import with_titles
 from workflow.results.registry import REGISTRY
 from workflow.results.statistics import FEWEST, half_width, mean_interval, over_seeds
@@ -42,8 +45,8 @@ def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> d
         "compared": any(line["effect"] for line in lines),
         "first": runs["variant"].iloc[0],
         "effects": [(variant, _written(lines, against)) for variant, against in effects.items()],
-        "half": _median([line["half"] for line in lines]),
-        "difference_half": _median([line["effect"].half for line in lines if line["effect"]]),
+        "half": median_half([line["half"] for line in lines]),
+        "difference_half": median_half([line["effect"].half for line in lines if line["effect"]]),
     }
 
 
@@ -67,7 +70,7 @@ def _effect(line: dict, base: dict) -> Effect | None:
 
 
 def _written(lines: list[dict], effects: list[Effect | None]) -> list[dict | None]:
-    half = _median([effect.half for effect in effects if effect])
+    half = median_half([effect.half for effect in effects if effect])
     return [effect and _write(effect, half, len(line["points"])) for effect, line in zip(effects, lines, strict=True)]
 
 
@@ -110,6 +113,7 @@ def _cost(runs: pd.DataFrame, name: str) -> tuple[float | None, float | None]:
     return (None if pd.isna(mean) else float(mean)), None
 
 
-def _median(halves: list[float | None]) -> float | None:
-    known = [half for half in halves if half]
-    return float(pd.Series(known).median()) if known else None
+def median_half(halves: Iterable[float | None]) -> float | None:
+    """Take the median of half intervals, which sets the digits of a column; None without any."""
+    known = [half for half in halves if half and not missing(half)]
+    return median(known) if known else None

@@ -12,7 +12,7 @@ from workflow.plan.ablations import load_ablation
 from workflow.report.answers import cost_figure, curves_figure, effect_figure, growth, sizes, tuning
 from workflow.report.answers.phrases import Score
 from workflow.report.answers.sentence import answer_of
-from workflow.report.answers.variants import variant_table
+from workflow.report.answers.variants import median_half, variant_table
 from workflow.report.claims.ledger import read_lines
 from workflow.report.pages import artefacts
 from workflow.report.pages.claims import write_details, write_numbers
@@ -20,6 +20,7 @@ from workflow.report.pages.site import Site
 from workflow.report.published import studies
 from workflow.report.texts import badge_of_bits, badges, name_badges, title_of
 from workflow.results.runs_table import Frames, describe_runs
+from workflow.results.statistics import half_width
 from workflow.tasks.spec import TASKS, TaskSpec
 
 EFFECT = (
@@ -130,15 +131,9 @@ def of_sizes(runs: pd.DataFrame, task: TaskSpec) -> dict | None:
         "score": (title, unit),
         "first": numbers["variant"].iloc[0],
         "of": of,
-        "half": _median_half(numbers["low"], numbers["high"]),
-        "difference_half": _median_half(numbers["effect_low"], numbers["effect_high"]),
+        "half": median_half(half_width(numbers["low"], numbers["high"])),
+        "difference_half": median_half(half_width(numbers["effect_low"], numbers["effect_high"])),
     }
-
-
-def _median_half(low: pd.Series, high: pd.Series) -> float | None:
-    """Return the median half width of intervals, which sets the digits of a column; None without any."""
-    halves = ((high - low) / 2).dropna()
-    return float(halves.median()) if len(halves) else None
 
 
 def draw_figures(runs: pd.DataFrame, task: TaskSpec) -> list[tuple]:
