@@ -229,6 +229,7 @@ def test_learning_curves_of_two_k_at_the_same_S_are_two_lines(variants):
     figure = curves_figure.draw(curves_figure.data(as_frame(rows), "bpc"), "bits per character", "linear")
     drawn = [line.get_xdata() for axes in figure.axes for line in axes.lines if len(line.get_xdata())]
     assert len(drawn) >= 4 * variants and all((np.diff(steps) > 0).all() for steps in drawn)
+    assert [axes.get_title() for axes in figure.axes[:2]] == ["v0, k = 8", "v0, k = 16"] or variants == 1
 
 
 def test_a_variant_without_a_run_on_a_text_leaves_no_empty_panel():

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.report.answers.lines import Line, drawn_axis, lines_of, panels
+from workflow.report.answers.lines import Line, drawn_axis, lines_of, panels, texts_of
 from workflow.report.figures.colours import GREY, INK, as_named, shades
 from workflow.report.figures.marks import shows
 from workflow.report.figures.style import (
@@ -55,7 +55,7 @@ def data(runs: pd.DataFrame, unit: str) -> pd.DataFrame:
 
 
 def draw(data: pd.DataFrame, title: str, scale: str):
-    """Draw a panel for each text where variants are few, else for each variant, with the first dotted over it."""
+    """Draw a panel for each text where variants are few, else for each line, with the first variant dotted over it."""
     if not len(data):
         return draw_message("no run has left a learning curve")
     few = len(data[["variant", "S", "k"]].drop_duplicates()) <= TOGETHER
@@ -102,27 +102,26 @@ def _plot_places(panel, line: Line, rows: pd.DataFrame, axis: str | None, number
 
 
 def _by_variant(data: pd.DataFrame):
-    """Make a panel for each variant on each text, and list each with the rows of its text, which set its scale."""
-    texts, variants, axis = data["text"].nunique(), data["variant"].nunique(), drawn_axis(data)
-    groups = list(data.groupby(["text", "variant"], sort=False))
-    # a row of panels for each text, if each variant has runs on all of them
-    in_rows = texts > 1 and variants <= WIDE and len(groups) == texts * variants
-    columns = variants if in_rows else -(-len(groups) // -(-len(groups) // WIDE))
-    names = [[variant, text][: min(2, texts)] for (text, variant), _ in groups]
+    """Make a panel for each line on each text, and list each with the rows of its text, which set its scale."""
+    texts, axis = dict(iter(texts_of(data))), drawn_axis(data)
+    lines = lines_of(data, axis)
+    groups = [(text, each.name, each.rows(rows, axis)) for text, rows in texts.items() for each in lines]
+    groups = [group for group in groups if len(group[-1])]
+    # a row of panels for each text, if each line has runs on all of them
+    in_rows = len(texts) > 1 and len(lines) <= WIDE and len(groups) == len(texts) * len(lines)
+    columns = len(lines) if in_rows else -(-len(groups) // -(-len(groups) // WIDE))
+    names = [[name, text][: min(2, len(texts))] for text, name, _ in groups]
     titles = ["\n".join(fold(line, columns, SMALL) for line in name) for name in names]
     height = 2.4 + LINE * max(title.count("\n") for title in titles)
-    share = "row" if in_rows else texts == 1
+    share = "row" if in_rows else len(texts) == 1
     figure, axes = panels(len(groups), columns, height, sharex=share, sharey=share)
     styles = _styles(data, axis)
     for style in styles.values():
         axes[0].plot([], [], **style)  # so that the legend has them in order
-    drawn = []
-    for panel, title, ((text, _), rows) in zip(axes, titles, groups, strict=True):
-        same_text = data[data["text"] == text]
-        _plot_variant(panel, rows, same_text, axis, styles)
+    for panel, title, (text, _, rows) in zip(axes, titles, groups, strict=True):
+        _plot_variant(panel, rows, texts[text], axis, styles)
         panel.set_title(title, fontsize=SMALL, parse_math=False)
-        drawn.append((panel, same_text))
-    return figure, drawn
+    return figure, [(panel, texts[text]) for panel, (text, *_) in zip(axes, groups, strict=True)]
 
 
 def _styles(data: pd.DataFrame, axis: str | None) -> dict[float, dict]:
