@@ -32,14 +32,11 @@ WIDTH = 100  # characters of a line in the terminal
 
 
 def failure_lines(site: Site, questions: set[str] | None = None, answered: bool = False) -> list[str]:
-    """List the runs and measurements of a scale that failed, a line each. questions: None, all.
-
-    answered: just now all of them were, so that their rows say what the records do.
-    """
+    """List the runs and measurements of a scale that failed, a line each. questions: None, all. answered: all just now."""
     if not (site.results / "plan.json").exists():
         return []
     try:
-        runs = read_answered(site) if answered else read_bundle(site.results).frames.everything
+        runs = read_runs(site, answered)
         failed = list_failures(runs if questions is None else runs[runs["ablation"].isin(questions)])
     except NothingRun:
         failed = []
@@ -53,11 +50,14 @@ def failure_lines(site: Site, questions: set[str] | None = None, answered: bool 
     return [" ".join(line.split()) for line in lines]
 
 
-def read_answered(site: Site) -> pd.DataFrame:
-    """Read the rows of all questions that are planned, with their costs."""
+def read_runs(site: Site, answered: bool) -> pd.DataFrame:
+    """Read what a scale's runs say from the rows of its questions, where these were all answered, else from records."""
     questions = {row["ablation"] for row in read_plan(site.results / "plan.json")}
+    rows = [site.results / "ablations" / f"{name}.json" for name in sorted(questions)]
+    if not (answered and all(map(Path.exists, rows))):
+        return read_bundle(site.results).frames.everything
     costs = [file for kind in COSTS for file in list_folder(site.results / kind, ".json")]
-    return read_frames([*(site.results / "ablations" / f"{name}.json" for name in questions), *costs]).everything
+    return read_frames([*rows, *costs]).everything
 
 
 def list_findings_of(site: Site) -> list[str]:
