@@ -32,7 +32,7 @@ WIDTH = 100  # characters of a line in the terminal
 
 
 def failure_lines(site: Site, questions: set[str] | None = None, answered: bool = False) -> list[str]:
-    """List the runs and measurements of a scale that failed, a line each. questions: None, all. answered: all just now."""
+    """List the runs and measurements of a scale that failed, a line each. questions: None, all. answered: just now."""
     if not (site.results / "plan.json").exists():
         return []
     try:
