@@ -32,11 +32,15 @@ def trends(score: Score) -> list[str]:
             continue
         ends = min(effects), max(effects)
         small, large = (effects[size] for size in ends)
-        change = effect_of((large - small.reindex(large.index)).dropna())
+        changes = (large - small.reindex(large.index)).dropna()
+        change, texts = effect_of(changes), [*changes.index.unique("title")]
         if change and change.p is not None:
-            of = [number(round(mine.loc[mine["size"] == size, "parameters"].mean())) for size in ends]
-            grow = f"as nets grow from {of[0]} to {of[1]} parameters"
-            lines.append(_trend(score, variant, grow, effect_of(small), effect_of(large), change))
+            nets = mine[mine["title"].isin(texts)]
+            of = [number(round(nets.loc[nets["size"] == size, "parameters"].mean())) for size in ends]
+            where = f"on {join(texts)} " if len(texts) < mine["title"].nunique() else ""
+            grow = f"{where}as nets grow from {of[0]} to {of[1]} parameters"
+            before, after = (effect_of(each.reindex(changes.index)) for each in (small, large))
+            lines.append(_trend(score, variant, grow, before, after, change))
     return lines
 
 
