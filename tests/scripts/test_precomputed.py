@@ -52,6 +52,9 @@ def test_a_record_that_came_with_the_project_is_taken_as_it_is_by_its_own_job_al
     write_record(path, record_of(job(seed=2)))
     with pytest.raises(ConfigError, match="the record of another job"):
         precomputed.take_run(file)
+    path.write_text("[]")
+    with pytest.raises(ConfigError, match="the record of another job"):
+        precomputed.take_run(file)
     write_record(path, record_of(job()))
     assert precomputed.take_run(file) == path.read_text()
 

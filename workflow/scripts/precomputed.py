@@ -1,7 +1,7 @@
 """Write what came with the project in place of training and measuring: `python -m workflow.scripts.precomputed`.
 
-Writes all files that the config asks for and that are not there yet: the record of a run, whose job.json lies
-beside it, costs by configuration or group, and what was measured of the scale as a whole.
+Writes all files that the config asks for and that are not there yet: the record of a run, costs by configuration or
+group, and what was measured of the scale as a whole.
 """
 
 import os
@@ -25,7 +25,8 @@ def take_run(file: Path) -> str:
     path = precomputed(digest)
     if path is None:
         raise ConfigError(f"{file}: no record of job {digest} came with the project")
-    if read_json(path)["digest"] != digest:  # whoever reads it checks the rest
+    record = read_json(path)  # whoever reads the copy checks the rest
+    if not isinstance(record, dict) or record.get("digest") != digest:
         raise ConfigError(f"{path}: the record of another job; delete it")
     return path.read_text(encoding="utf-8")
 

@@ -59,7 +59,7 @@ def draw(data: pd.DataFrame, title: str, scale: str):
     if not len(data):
         return draw_message("no run has left a learning curve")
     few = len(data[["variant", "S", "k"]].drop_duplicates()) <= TOGETHER
-    figure, drawn = (_by_text if few else _by_variant)(data)
+    figure, drawn = (_by_text if few else _by_line)(data)
     for panel, rows in drawn:
         _scale(panel, rows, scale)
     figure.supylabel(f"{title}, dev", fontsize=8)
@@ -101,7 +101,7 @@ def _plot_places(panel, line: Line, rows: pd.DataFrame, axis: str | None, number
         _plot_runs(panel, runs, line.colour, kind, name)
 
 
-def _by_variant(data: pd.DataFrame):
+def _by_line(data: pd.DataFrame):
     """Make a panel for each line on each text, and list each with the rows of its text, which set its scale."""
     texts, axis = dict(iter(texts_of(data))), drawn_axis(data)
     lines = lines_of(data, axis)

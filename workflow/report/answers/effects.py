@@ -42,11 +42,6 @@ class Effect:
         return self.p is not None and self.p <= LEVEL
 
     @property
-    def same(self) -> bool:
-        """Whether no pair differs."""
-        return not any(self.by_text.values()) and not self.half
-
-    @property
     def half(self) -> float | None:
         """Half the width of the interval, whose digits the effect is shown with."""
         return half_width(self.low, self.high)
@@ -69,8 +64,13 @@ class Comparison:
 
     @property
     def keeps_all(self) -> bool:
-        """Whether k is all that the span holds: where the first variant keeps all, the two are one."""
+        """Whether k is all that the span holds."""
         return self.S is not None and self.k is not None and self.k >= self.S
+
+    @property
+    def is_one(self) -> bool:
+        """Whether k is all that the span holds and no pair differs: it is the first variant by another name."""
+        return self.keeps_all and self.effect is not None and not any(self.effect.by_text.values())
 
 
 Change = tuple[str, str, Effect]  # along a grid: from which end to which, the variant, and the effect
@@ -130,8 +130,7 @@ def compare(runs: pd.DataFrame, quantity: str) -> list[Comparison]:
         for variant, S, k, group in places(runs)
         if variant != first
     ]
-    same = [each.keeps_all and each.effect is not None and each.effect.same for each in found]
-    return [replace(each, effect=None) if one else each for each, one in zip(found, same, strict=True)]
+    return [replace(each, effect=None) if each.is_one else each for each in found]
 
 
 def effect_beside(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> Effect | None:
