@@ -33,8 +33,8 @@ CURVES = (
 )
 SIZES = (
     "Means over seeds with 95 % intervals. A net of size s is s times as wide, with as many heads, and has the root "
-    "of s times as many layers and updates. Bold where the interval of a difference does not hold zero. Seconds are those "
-    "that passed, whatever else the machine did: multiply-adds compare variants."
+    "of s times as many layers and updates. Bold where the interval of a difference does not hold zero. Seconds are "
+    "those that passed, whatever else the machine did: multiply-adds compare variants."
 )
 COST = (
     "Means over seeds, of speeds over turns of a timing, with 95 % intervals. Small numbers are S or k, where there is "
