@@ -3,13 +3,14 @@
 The three pictures carry those numbers, the runs and their commits inside: see `workflow.cli.trace`.
 """
 
+import io
 import textwrap
 from pathlib import Path
 
 from workflow.config.files import atomic_write
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.figures.colours import GREY
-from workflow.report.figures.style import lay_out
+from workflow.report.figures.style import draw_message, lay_out
 from workflow.report.texts import badges
 from workflow.results import provenance
 from workflow.results.record import write_text
@@ -27,6 +28,13 @@ def save(figure, out: Path, title: str, origin: str, trace: str) -> None:
     for ending, metadata in provenance.metadata(title, origin, trace).items():
         with atomic_write(out.with_suffix(f".{ending}")) as file:
             figure.savefig(file, format=ending, metadata=metadata, dpi=160)
+
+
+def draw_once() -> None:
+    """Draw in each format, where processes are forked that draw: they get fonts and what writes the formats with it."""
+    figure = draw_message("")
+    for ending in provenance.metadata("", "", ""):
+        figure.savefig(io.BytesIO(), format=ending)
 
 
 def write_figure(out: Path, name: str, frames: Frames) -> None:

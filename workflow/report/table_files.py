@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pandas as pd
+from pandas.io.formats.style import Styler
 
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.layout import IN_TABLES, Column, list_columns, list_rows, text_of
@@ -86,7 +87,7 @@ def _published(cell: dict, column: Column) -> str:
 def as_latex(cells: pd.DataFrame, title: str, origin: str) -> str:
     """Write a booktabs table, all text escaped."""
     caption = "".join(LATEX.get(sign, sign) for sign in f"{title}. {origin}. {IN_TABLES}")
-    styled = as_texts(cells).style.format(escape="latex").format_index(escape="latex", axis=0)
+    styled = Styler(as_texts(cells)).format(escape="latex").format_index(escape="latex", axis=0)
     return styled.format_index(escape="latex", axis=1).to_latex(hrules=True, caption=caption)
 
 

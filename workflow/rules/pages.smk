@@ -6,6 +6,7 @@ rule evidence:
         "logs/evidence/{name}.log",
     wildcard_constraints:
         name=pattern(targets.other_results),
+    priority: 8  # on a core that would wait for what came with the project
     group:
         requests.group_of_pages
     conda:

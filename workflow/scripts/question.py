@@ -20,7 +20,8 @@ from workflow.report.answers.files import write_answer_file
 from workflow.report.answers.sentence import Answer
 from workflow.report.claims.ledger import write_evidence
 from workflow.report.claims.schema import load_claim
-from workflow.report.figure_files import write_figure
+from workflow.report.figure_files import draw_once, write_figure
+from workflow.report.figures.colours import on_dark
 from workflow.report.pages.ablation import ablation_page
 from workflow.report.pages.run import find_uses, run_page
 from workflow.report.pages.site import Site, compile_templates, parse_with_site
@@ -74,6 +75,8 @@ def write_pages(site: Site, name: str, frames: Frames, records: dict[str, Record
 def prepare() -> None:
     """Read what is the same for every question, once for all that are answered in forks of this process."""
     compile_templates()
+    draw_once()
+    on_dark()
     for claim in known_claims():
         load_claim(claim)
 

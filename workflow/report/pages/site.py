@@ -88,14 +88,15 @@ def link_pages(reports: Path) -> None:
     """
 
     @cache
-    def holds(page: Path, anchor: str | None) -> bool:
+    def holds(folder: Path, address: str, anchor: str | None) -> bool:
+        page = folder / address
         return page.is_file() and (anchor is None or f'id="{anchor}"' in page.read_text(encoding="utf-8"))
 
     for page in filter(Path.is_file, reports.rglob("[!.]*.html")):
 
         def link(mark: re.Match, folder: Path = page.parent) -> str:
             address, anchor, text = mark.groups()
-            if not holds((folder / address).resolve(), anchor):
+            if not holds(folder, address, anchor):
                 return mark[0]
             return f'<a href="{address}{f"#{anchor}" if anchor else ""}">{text}</a>'
 
