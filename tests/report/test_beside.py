@@ -210,12 +210,12 @@ def test_the_longest_ladder_is_shown_and_all_of_them_test_the_predictors(ladder)
     (told,) = next(lines for _, lines in page["papers"])
     assert (told["of_sizes"], len(told["sizes"])) == ("overnight", 4)
     assert {each.ladders for each in page["scores"]["all"]} == {2} and page["few"] and not page["trusted"]
-    for _ in range(2):
+    for _ in range(3):
         line["sets"] += sets[1:2]
     page = verdicts_page(Ledger("small", [], [line]))
-    assert not page["few"] and {each.ladders for each in page["scores"]["all"]} == {4} and len(page["scores"]) == 1
+    assert not page["few"] and {each.ladders for each in page["scores"]["all"]} == {5} and len(page["scores"]) == 1
     page = verdicts_page(Ledger("small", [], [line, line | {"unit": "BLEU"}]))
-    assert {part: scores[0].ladders for part, scores in page["scores"].items()} == {"all": 8, "bpc": 4, "BLEU": 4}
+    assert {part: scores[0].ladders for part, scores in page["scores"].items()} == {"all": 10, "bpc": 5, "BLEU": 5}
     assert page["untrusted_in"] == ([] if page["trusted"] else ["bpc", "BLEU"])
 
 

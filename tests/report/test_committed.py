@@ -9,7 +9,7 @@ from collections import defaultdict
 import pytest
 
 from tests._records import SCALES, recorded
-from workflow.config.files import PRECOMPUTED
+from workflow.config.files import PRECOMPUTED, ROOT
 from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import known_claims
 from workflow.report.answers.effects import beside
@@ -20,6 +20,7 @@ from workflow.report.claims.schema import load_claim
 from workflow.report.pages import headlines
 from workflow.report.pages.claims import ledger_page, read_ledger
 from workflow.report.pages.site import Site, render
+from workflow.report.pages.verdicts import verdicts_page
 from workflow.report.texts import with_titles
 from workflow.results.precomputed import precomputed
 from workflow.results.record import write_text
@@ -40,7 +41,9 @@ def judged(tmp_path_factory) -> dict:
         evidence.main([scale, str(PRECOMPUTED / scale), str(folder / "evidence.json")])
         content = json.loads((folder / "evidence.json").read_text())
         own = [line | {"verdict": line["verdict"] if line["p"] is None else None} for line in content["claims"]]
-        write_text(folder / "claims.json", json.dumps({"provenance": content["provenance"], "claims": own}))
+        sizes = {line["name"]: line["sizes"] for line in own if line["sizes"]}
+        told = {"provenance": content["provenance"], "claims": own, "sizes": sizes}
+        write_text(folder / "claims.json", json.dumps(told))
     for scale, folder in folders.items():
         others = [other / "evidence.json" for name, other in folders.items() if name != scale]
         write_ledger(folder / "ledger.json", (scale, scale), [folder / "claims.json", *others], None)
@@ -127,6 +130,14 @@ def test_the_numbers_of_every_headline_stand_in_the_row_that_it_links_to(scale, 
     for finding in findings:
         shown = set(NUMBER.findall(html.unescape(TAG.sub(" ", rows[finding["name"]]))))
         assert set(NUMBER.findall(finding["text"])) <= shown, (finding, shown)
+
+
+def test_the_findings_score_the_predictors_as_the_page_of_headlines_does(judged):
+    scores = verdicts_page(read_ledger(judged["overnight"] / "ledger.json"))["scores"]
+    findings = (ROOT / "docs/findings.md").read_text(encoding="utf-8").splitlines()
+    for both in zip(scores["all"], scores["bpc"], strict=True):
+        numbers = [number for each in both for number in (each.ladders, each.sign, each.covered)]
+        assert f"| {both[0].predictor} | {' | '.join(map(str, numbers))} |" in findings
 
 
 @pytest.mark.parametrize("scale", SCALES)

@@ -54,6 +54,6 @@ def test_a_back_test_asks_for_the_largest_size_from_the_others():
     stays = ladder(lambda n: 2.0, lambda n: 2.5, texts=("a", "b"), scatter=0.01)
     of = {each.predictor: each for each in score([turns, stays])}
     assert {each.ladders for each in of.values()} == {3} and {each.sign for each in of.values()} == {2}
-    assert of[LARGEST].covered == of[POWER].covered == 2
+    assert of[LARGEST].covered == of[POWER].covered == 2 and of[LARGEST].by_coin == 4 / 8
     short = ladder(lambda n: 2.0, lambda n: 2.5, sizes=(1e3, 1e4))
     assert {each.ladders for each in score([short])} == {0}  # nothing is left to draw a line through

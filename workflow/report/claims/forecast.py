@@ -37,6 +37,12 @@ class Score(NamedTuple):
     sign: int
     covered: int
 
+    @property
+    def by_coin(self) -> float:
+        """How likely a coin calls as many signs, or more."""
+        as_many = range(self.sign, self.ladders + 1)
+        return sum(math.comb(self.ladders, called) for called in as_many) / 2**self.ladders
+
 
 class Rung(NamedTuple):
     """One size on one text. n: parameters of both sides. scores: 2 D, of both sides for each seed, or drawn mean.

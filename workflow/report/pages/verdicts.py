@@ -18,12 +18,11 @@ from workflow.report.pages.claims import Ledger, name_basis, write_numbers
 from workflow.report.pages.headlines import list_headlines
 from workflow.report.published import find, studies
 from workflow.report.tables.cells import MEASURED_BY
-from workflow.results.statistics import LOOKS
+from workflow.results.statistics import LEVEL, LOOKS
 
 COSTS = "a learning rate changes no cost"
-SIGNS, COVERED = 0.75, 0.5  # of the ladders: what a predictor has to call, and to cover, for anybody to trust it
+COVERED = 0.5  # of the ladders: what a predictor has to cover, and to call more than a coin, for anybody to trust it
 ALL = "all"
-FEWEST = 4  # ladders: of fewer a guess calls all signs too often
 
 
 def verdicts_page(ledger: Ledger) -> dict:
@@ -41,7 +40,7 @@ def verdicts_page(ledger: Ledger) -> dict:
         "scores": parts,
         "trusted": [each.predictor for each in of_all if _is_trusted(each)],
         "untrusted_in": [part for part, scores in parts.items() if part != ALL and not any(map(_is_trusted, scores))],
-        "few": any(each.ladders < FEWEST for each in of_all),
+        "few": any(_would_coin_do(each) for each in of_all),
         "calls": back_test(ledger.claims),
         "looks": LOOKS,
     }
@@ -59,8 +58,12 @@ def _scores(lines: list[dict]) -> dict[str, list[Score]]:
 
 
 def _is_trusted(each: Score) -> bool:
-    called = each.sign >= SIGNS * each.ladders and each.covered >= COVERED * each.ladders
-    return called and each.ladders >= FEWEST
+    return each.by_coin <= LEVEL and each.covered >= COVERED * each.ladders
+
+
+def _would_coin_do(each: Score) -> bool:
+    """Whether the ladders are so few that a coin may call all of them."""
+    return each._replace(sign=each.ladders).by_coin > LEVEL
 
 
 def _longest_ladder(sets: list[dict]) -> dict | None:
