@@ -106,7 +106,7 @@ def test_it_is_said_whom_its_own_rate_helps(tuned):
     kept = "Every variant was tried at other rates too: the recipe's is the best for each of them"
     assert say({"lines": table["lines"][:1]}, score) == [f"{kept}."]
     assert say({"lines": [table["lines"][0] | {"sure": False}]}, score) == [
-        f"{kept}; that of fixed span leads by less than two seeds differ by."
+        f"{kept}; for fixed span it leads by less than two seeds differ by."
     ]
     unlike = table["lines"][1] | {"effect": replace(table["lines"][1]["effect"], p=0.5)}
     assert say({"lines": [unlike]}, score) == [

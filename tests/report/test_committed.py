@@ -26,7 +26,6 @@ from workflow.results.precomputed import precomputed
 from workflow.results.record import write_text
 from workflow.results.statistics import mean_interval, mean_of
 from workflow.scripts import evidence
-from workflow.tasks.spec import TASKS
 
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 SIDES = ("ours", "than")
@@ -67,7 +66,7 @@ def said_of_questions(runs) -> list[tuple]:
     """(page, measure, configuration, the other, mean, n, low, high) of every difference in a question's table."""
     said = []
     for name, mine in runs.groupby("ablation"):
-        measure = TASKS[load_ablation(name).task].columns[0][0]
+        measure = load_ablation(name).spec.columns[0][0]
         texts = with_titles(mine)
         for line in variant_table(mine, measure, {})["lines"]:
             if line["effect"] is not None:

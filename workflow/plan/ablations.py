@@ -1,17 +1,19 @@
 """Read ablations, studies/*/questions/NAME.yaml: a question, its variants, the tables and figures that answer it."""
 
 import re
+from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
-from workflow.config.errors import ConfigError
+from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import ROOT, list_folder
 from workflow.config.strict import Name, PositiveStrictInt, StrictModel, one_of, parse, read_yaml
 from workflow.config.studies import KINDS, known_studies, part_of, shown_path, study_file, study_files
 from workflow.config.trials import Trials
 from workflow.tasks.spec import TASKS
+from workflow.tasks.task import TaskSpec
 
 RULE = re.compile(r"^rule (\w+):", re.MULTILINE)  # those that rules/ writes in a loop have names that no file can have
 PaperName = Annotated[str, one_of("paper", known_studies)]
@@ -58,12 +60,14 @@ class Ablation(StrictModel):
     paper: the study on whose page it stands; by default the one whose folder holds the file. seeds: how many of the
     scale's seeds it takes at least, null for all. by_name: whether it is left out unless the `ablations` of config or
     scale name it. trials: factors of settings that are tried for every variant at scales that have a seed for trials.
-    sizes: of nets beside the scale's, which is 1 (`workflow.plan.sizes`).
+    sizes: of nets beside the scale's, which is 1 (`workflow.plan.sizes`). score: the quantity that answers it, in place
+    of the task's.
     """
 
     question: str
     paper: PaperName
     task: Annotated[str, one_of("task", TASKS)] = "char_lm"
+    score: Name | None = None
     corpora: list[str] = Field(min_length=1)
     variants: dict[Name, Variant] = Field(min_length=1)
     grid: Grid = Grid()
@@ -80,6 +84,20 @@ class Ablation(StrictModel):
         if not text.strip().endswith("?"):
             raise ConfigError(f"an ablation is a question; '{text}' does not end in a question mark")
         return text.strip()
+
+    @field_validator("score")
+    @classmethod
+    def is_measured(cls, score, info):
+        if score and (task := info.data.get("task")):
+            known = {each.name for each in TASKS[task].quantities if each.source == "metric" and each.better}
+            check_known("score", score, known)
+        return score
+
+    @property
+    def spec(self) -> TaskSpec:
+        """Its task, with the quantity that answers it as the task's score."""
+        task = TASKS[self.task]
+        return replace(task, headline=(self.score, *task.headline)) if self.score else task
 
     @field_validator("sizes")
     @classmethod

@@ -20,8 +20,8 @@ from workflow.report.texts import with_badge
 from workflow.results.statistics import FEWEST, over_seeds
 
 PART_OF_DEV = (
-    "Curves are scored on a part of dev while the net trains, tables after training: the last point may differ from "
-    "the score."
+    "A net may be scored on a part of dev while it trains, and tables on the mean of its last checkpoints: the last "
+    "point may differ from the score."
 )
 TOGETHER = 4  # so many configurations can be told apart in one panel
 WIDE = 5  # panels in a row at most; rows are as even as can be

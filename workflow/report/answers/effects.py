@@ -42,6 +42,11 @@ class Effect:
         return self.p is not None and self.p <= LEVEL
 
     @property
+    def turns(self) -> bool:
+        """Whether it has another sign on another text."""
+        return len({mean > 0 for mean in self.by_text.values()}) > 1
+
+    @property
     def half(self) -> float | None:
         """Half the width of the interval, whose digits the effect is shown with."""
         return half_width(self.low, self.high)

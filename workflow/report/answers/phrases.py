@@ -37,6 +37,13 @@ class Score:
     def size(self, effect: Effect) -> str:
         return f"{to_digits(abs(effect.mean), effect.half)} {self.unit}"
 
+    def where(self, effect: Effect) -> str:
+        """` on X alone` of an effect that was seen on some of the texts; of one that turns on a text, that it does."""
+        texts = [*self.runs["title"].unique()]
+        if len(on := [text for text in texts if text in effect.by_text]) < len(texts):
+            return f" on {join(on)} alone"
+        return " (the texts disagree)" if effect.told and effect.turns else ""
+
 
 def describe_comparisons(score: Score, paired: list[Comparison]) -> list[str]:
     """Write sentences on all comparisons that have pairs, in the order of the variants."""
@@ -48,7 +55,7 @@ def describe_comparisons(score: Score, paired: list[Comparison]) -> list[str]:
     said: dict[str, list[str]] = {}  # what is said -> of whom
     for variant, group in by_variant.items():
         said.setdefault(_one(score, group[0]) if len(group) == 1 else _along(score, group), []).append(variant)
-    return [f"{join(names)} {words.format(_verb(len(names)))}" for words, names in said.items()]
+    return [f"{join(names)} {words.format(verb(len(names)))}" for words, names in said.items()]
 
 
 def _one(score: Score, comparison: Comparison) -> str:
@@ -56,7 +63,7 @@ def _one(score: Score, comparison: Comparison) -> str:
     effect = comparison.effect
     if not effect.told:
         return f"cannot be told apart from {score.first}"
-    return f"{{}} {score.size(effect)} {score.direction(effect)} than {score.first}"
+    return f"{{}} {score.size(effect)} {score.direction(effect)} than {score.first}{score.where(effect)}"
 
 
 def _along(score: Score, group: list[Comparison]) -> str:
@@ -98,7 +105,7 @@ def _count(score: Score, last: list[Comparison]) -> list[str]:
 
 
 def _part(state: str, number: int, first: str) -> str:
-    words = "cannot be told apart from" if state == ALIKE else f"{_verb(number)} {state} than"
+    words = "cannot be told apart from" if state == ALIKE else f"{verb(number)} {state} than"
     return f"{number} {words} {first}"
 
 
@@ -106,10 +113,13 @@ def _ends(score: Score, told: list[Comparison]) -> list[str]:
     """Name in each direction the variant that is farthest from the first. told: the nearest first."""
     farthest = {score.direction(each.effect): each for each in told}
     ends = {"better": "best", "worse": "worst"}
-    return [f"{ends[way]} is {each.variant}, {score.size(each.effect)} {way}" for way, each in farthest.items()]
+    return [
+        f"{ends[way]} is {each.variant}, {score.size(each.effect)} {way}{score.where(each.effect)}"
+        for way, each in farthest.items()
+    ]
 
 
-def _verb(number: int) -> str:
+def verb(number: int) -> str:
     return "is" if number == 1 else "are"
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pandas as pd
 
 from workflow.report.answers.effects import Change, Comparison, Effect, axes_of
-from workflow.report.answers.phrases import Score
+from workflow.report.answers.phrases import Score, verb
 from workflow.report.numbers import capital, count, is_number, join
 from workflow.results.statistics import FEWEST, LEVEL, holm
 from workflow.results.timings import SPEEDS, ratio_over_turns, told_apart
@@ -24,18 +24,14 @@ def by_text(comparisons: list[Comparison], changes: list[Change], score: Score) 
     lines = [
         f"The texts disagree: {name} is {_on_each_text(effect, score)}, beside {score.first}."
         for name, effect in last.items()
-        if _turns(effect)
+        if effect.turns
     ]
     lines += [
         f"The texts disagree: {ends} {name} gets {_on_each_text(effect, score)}."
         for ends, name, effect in changes
-        if effect.told and _turns(effect)
+        if effect.told and effect.turns
     ]
     return lines if len(lines) <= NAMED else []
-
-
-def _turns(effect: Effect) -> bool:
-    return len({mean > 0 for mean in effect.by_text.values()}) > 1
 
 
 def on_fewer_texts(comparisons: list[Comparison], texts: list[str]) -> list[str]:
@@ -52,16 +48,15 @@ def _on_each_text(effect: Effect, score: Score) -> str:
     return join([f"{score.size(part)} {score.direction(part)} on {text}" for text, part in each])
 
 
-def chance(comparisons: list[Comparison]) -> list[str]:
+def chance(comparisons: list[Comparison]) -> str:
     """Say how many comparisons remain once p is corrected for their number, where that alters the count."""
     ps = [each.effect.p for each in comparisons if each.effect and each.effect.p is not None]
     told, left = (sum(p <= LEVEL for p in each) for each in (ps, holm(ps)))
     if told == left:
-        return []
-    return [
-        f"{told} of {count(len(ps), 'difference')} are more than chance one by one, {left} after correction for "
-        "comparing so often."
-    ]
+        return ""
+    return f"; {told} of {count(len(ps), 'difference')} {verb(told)} more than chance one by one, " + (
+        f"{left or 'none'} after correction"
+    )
 
 
 def few(comparisons: list[Comparison]) -> list[str]:
@@ -99,10 +94,18 @@ def costs(finished: pd.DataFrame) -> list[str]:
     first, *others = sides
     if len(others) > NAMED:
         return []
-    at = join([f"{axis} = {finished[axis].max():g}" for axis in axes_of(finished)])
-    where = f" at {at}" if at else ""
     said = {variant: _costs_of(sides[variant], sides[first]) for variant in others}
-    return [f"Beside {first}{where}, {variant} has {join(parts)}." for variant, parts in said.items() if parts]
+    return [
+        f"Beside {first}, {variant}{_place(sides[variant], axes_of(finished))} has {join(parts)}."
+        for variant, parts in said.items()
+        if parts
+    ]
+
+
+def _place(rows: pd.DataFrame, axes: list[str]) -> str:
+    """` at S = 64, k = 8`, as far as the rows have these."""
+    at = [f"{axis} = {rows[axis].iloc[0]:g}" for axis in axes if rows[axis].notna().any()]
+    return f" at {join(at)}" if at else ""
 
 
 def _costs_of(rows: pd.DataFrame, base: pd.DataFrame) -> list[str]:

@@ -52,10 +52,10 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     mean = "mean of " if len(texts) > 1 and not alone else ""
     judged = "" if alone and status == FOUND else f"{REGISTRY[quantity].title}, "  # of spans there is no score
     basis = f"{judged}{count_seeds(finished)}, {mean}{join(texts)}, scale {join([*runs['scale'].unique()])}"
+    basis += remarks.chance(comparisons)
     also = [
         *remarks.on_fewer_texts(comparisons, texts),
         *remarks.by_text(comparisons, changes, score),
-        *remarks.chance(comparisons),
         *remarks.few(comparisons),
         *remarks.same_runs(runs),
         *remarks.all_kept(comparisons),
@@ -172,4 +172,6 @@ def _describe_alike(score: Score, state: str, members: list[tuple[str, Effect]])
     if state == ALIKE:
         return f"{join([*names])} {'do' if several else 'does'} not change beyond chance"
     sizes = join([to_digits(abs(effect.mean), effect.half) for effect in effects])
-    return f"{join([*names])} {'get' if several else 'gets'} {state} by {sizes} {score.unit}"
+    turned = [name for name, effect in members if effect.turns]
+    disagree = f" (the texts disagree{f' on {join(turned)}' if several else ''})" if turned else ""
+    return f"{join([*names])} {'get' if several else 'gets'} {state} by {sizes} {score.unit}{disagree}"

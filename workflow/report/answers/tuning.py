@@ -33,7 +33,7 @@ def say(table: dict | None, score: Score) -> list[str]:
     lines = table["lines"] if table else []
     if lines and all(line["recipe"] for line in lines):
         unsure = join([line["variant"] for line in lines if not line["sure"]])
-        chance = f"; that of {unsure} leads by less than two seeds differ by" if unsure else ""
+        chance = f"; for {unsure} it leads by less than two seeds differ by" if unsure else ""
         return [f"Every variant was tried at other rates too: the recipe's is the best for each of them{chance}."]
     return [_change(line, line["effect"], score) for line in lines if not line["recipe"] and line["effect"]]
 

@@ -30,7 +30,7 @@ def collect_sizes(name: str, claim: Claim, frames: Frames) -> list[dict]:
     """Collect the evidence at each size of the claim's ladder, from the smallest on.
 
     A rung has the effect with its interval, the scores of each pair, the best possible score, and of each side
-    the parameters of its nets.
+    the parameters of its nets that have a pair.
     """
     ladder = claim.sizes
     if ladder is None or frames.runs is None:
@@ -43,10 +43,11 @@ def collect_sizes(name: str, claim: Claim, frames: Frames) -> list[dict]:
 
 def _rung(name: str, claim: Claim, size: float, frames: Frames) -> dict:
     line, runs = collect_evidence(name, claim, frames), frames.runs
-    parameters = {
-        side: float(runs.loc[runs["variant"] == getattr(claim, side).variant, "parameters"].mean())
-        for side in ("ours", "than")
-    }
+    parameters = {}
+    for side in ("ours", "than"):
+        paired = {digest for pair in line["pairs"] for digest in pair["runs"][side]}
+        nets = runs["digest"].isin(paired) if paired else runs["variant"] == getattr(claim, side).variant
+        parameters[side] = float(runs.loc[nets, "parameters"].mean())
     most = 100.0 if REGISTRY[claim.measured(claim.ours)].unit in OUT_OF_100 else None
     pairs = [{key: pair[key] for key in ("text", "turn", "ours", "than")} for pair in line["pairs"]]
     return {

@@ -50,17 +50,19 @@ def judge(line: dict, claim: Claim) -> dict:
     """Judge one claim that was tested."""
     toward = is_as_claimed(claim, line["effect"])
     clear, likely = line["holm"] <= LEVEL, line["p"] <= LEVEL
-    if toward and clear:
+    gain = line["late_gain"] or 0.0
+    still = f"but the last quarter of training still brought {gain:.2g} bits" if gain > FLAT else ""
+    if toward and clear and not still:
         return {"verdict": "reproduced", "why": "as claimed, also after correction for all claims"}
     if toward and likely:
-        return {"verdict": "consistent", "why": "as claimed; significant alone, not after correction for all claims"}
+        weaker = still or "significant alone, not after correction for all claims"
+        return {"verdict": "consistent", "why": f"as claimed, {weaker}"}
     if line["p_none"] is not None and line["p_none"] <= LEVEL:
         return {"verdict": "equivalent", "why": f"no farther than {claim.negligible:g} {line['unit']} from none"}
     if _contradicts(line, claim):
         if likely or claim.expect == "equal":
-            if (gain := line["late_gain"] or 0.0) > FLAT:
-                still = f"the last quarter of training still brought {gain:.2g} bits"
-                return {"verdict": "too early", "why": f"{OUTSIDE}, but {still}"}
+            if still:
+                return {"verdict": "too early", "why": f"{OUTSIDE}, {still}"}
             return {"verdict": "not reproduced", "why": OUTSIDE}
         return {"verdict": "cannot tell", "why": f"{OUTSIDE}, but p is above .05"}
     if is_as_claimed(claim, line["low"]) and is_as_claimed(claim, line["high"]):

@@ -21,7 +21,7 @@ from workflow.report.published import studies
 from workflow.report.texts import badge_of_bits, badges, name_badges, title_of
 from workflow.results.runs_table import Frames, describe_runs
 from workflow.results.statistics import half_width
-from workflow.tasks.spec import TASKS, TaskSpec
+from workflow.tasks.task import TaskSpec
 
 EFFECT = (
     "Means over seeds with 95 % intervals (Student's; none of fewer than three seeds); small marks are single seeds. A "
@@ -49,7 +49,7 @@ def ablation_page(site: Site, name: str, frames: Frames) -> dict:
     """
     runs, every = frames.runs, frames.everything
     ablation = load_ablation(name)
-    task = TASKS[ablation.task]
+    task = ablation.spec
     quantity, _, unit = task.columns[0]
     tuned = tuning.tuning_table(every, quantity, f"dev_{task.curve[0]}")
     also = [*tuning.say(tuned, Score(quantity, unit, runs)), *growth.missing(ablation.sizes, frames.at_every_size)]
@@ -98,7 +98,7 @@ def _line(run, task: TaskSpec) -> dict:
         "choices": f"{run.span}, {run.selection}, {run.normaliser}, {run.position}",
         "scores": [(getattr(run, name), unit, run.missing.get(name)) for name, _, unit in task.score_columns],
         "seconds": run.seconds,
-        "tuning": run.tuning,
+        "tuning": None if pd.isna(run.tuning) else run.tuning,
         "size": run.size,
     }
 

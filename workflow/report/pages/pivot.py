@@ -11,7 +11,6 @@ from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import describe_runs
 from workflow.results.statistics import interval_factor
 from workflow.results.timings import TIMED, clocks, turn_values
-from workflow.tasks.spec import TASKS
 
 DIMENSIONS = {"variant": "variant", "S": "S", "k": "k", "text": "title"}  # as the page names them: their columns
 MOST = 30  # values of which an interval is given
@@ -37,7 +36,7 @@ def pivot_page(runs: pd.DataFrame) -> dict:
 def _question(name: str, runs: pd.DataFrame) -> dict:
     """Collect one ablation's cells. measures: title and which direction is better. colours: by variant."""
     ablation = load_ablation(name)
-    titles = {title: quantity for quantity, title, _ in TASKS[ablation.task].columns}
+    titles = {title: quantity for quantity, title, _ in ablation.spec.columns}
     titles |= {"memory, bytes": "memory_train_bytes"}
     titles = {title: quantity for title, quantity in titles.items() if quantity in runs}
     runs = as_named(runs)

@@ -13,7 +13,7 @@ from workflow.report.claims.forecast import Forecast, Score, forecast, score
 from workflow.report.claims.ledger import speaking
 from workflow.report.claims.measures import LAYERS
 from workflow.report.claims.schema import load_claim
-from workflow.report.numbers import Form, form_of
+from workflow.report.numbers import Form, form_of, join
 from workflow.report.pages.claims import Ledger, name_basis, write_numbers
 from workflow.report.pages.headlines import list_headlines
 from workflow.report.published import find, studies
@@ -120,14 +120,16 @@ def _form(effects: list[float], bounds: list[tuple[float, float]], unit: str) ->
 
 
 def _sizes(rungs: list[dict], line: dict) -> list[dict]:
-    """Write the effect at each size, with its interval."""
+    """Write the effect at each size, with its interval. on: its texts, where other sizes have more."""
     known = _known(rungs)
+    texts = max(len(rung["texts"]) for rung in known) if known else 0
     bounds = [(rung["low"], rung["high"]) for rung in known if rung["low"] is not None]
     write = _form([rung["effect"] for rung in known], bounds, line["unit"] or "").text
     return [
         {
             "size": rung["size"],
             "parameters": sum(rung["parameters"].values()) / 2,
+            "on": join(rung["texts"]) if len(rung["texts"]) < texts else None,
             "written": {key: write(rung[key]) for key in ("effect", "low", "high")},
         }
         for rung in known
