@@ -81,7 +81,7 @@ def test_a_question_may_be_answered_by_another_score_of_its_task():
         "test_bleu_slope",
         "test_bleu",
     ]
-    asked = load_yaml(SIX, "ramp")
+    asked = load_yaml(SIX)
     with pytest.raises(ConfigError, match="unknown score 'dev_bpd': did you mean 'dev_bpc'?"):
         parse(Ablation, asked | {"score": "dev_bpd"}, "ramp")
     assert parse(Ablation, asked | {"score": "test_bpc"}, "ramp").spec.columns[0][0] == "test_bpc"

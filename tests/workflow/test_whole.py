@@ -173,6 +173,14 @@ def test_a_changed_figure_or_page_answers_its_questions_anew_and_trains_nothing(
     assert not trainings(said) and "measure multiply-adds" not in said
 
 
+def test_a_changed_page_is_made_anew_though_the_plan_changes_too(done, changed):
+    """Snakemake looks for no change behind a job that has to run, if all that it takes from it is ancient."""
+    changed(TEMPLATE, "{# changed #}\n")
+    changed("studies/own/questions/ramp.yaml", "  longest: {span: {name: adaptive, ramp: 32}, S: max}\n")
+    said = planned(done[0])
+    assert "plan the runs" in said and sorted(re.findall(r"answer (\w+): ", said)) == [*ABLATIONS]
+
+
 def test_another_scale_leaves_this_one_alone(done):
     """A claim of scale laptop that a formula recomputes; nothing of scale smoke is written."""
     folder, files = done[0], lambda: {path: path.stat().st_mtime_ns for path in done[0].glob("re[ps]*/smoke/**/*")}
