@@ -15,6 +15,7 @@ from workflow.results.trained_enough import FLAT, learned_spans, stayed
 RATIOS = {"macs_executed": "the multiply-adds", "memory_train_bytes": "the memory of a training step"}
 RATIOS |= {"train_tokens_per_s": "the speed in training", "predict_tokens_per_s": "the speed in prediction"}
 WORTH = 0.02  # a cost that differs by less is not worth a word
+WORTH_OF = {"memory_train_bytes": 0.2}  # measured once: processes with nets of one size differ by up to a fifth
 NAMED = 3
 
 
@@ -118,7 +119,7 @@ def _costs_of(rows: pd.DataFrame, base: pd.DataFrame) -> list[str]:
             ratio = shown["value"] if shown["value"] and told_apart(shown) else math.nan
         else:
             ratio = _ratio(rows, base, quantity)
-        if is_number(ratio) and abs(ratio - 1) >= WORTH:
+        if is_number(ratio) and abs(ratio - 1) >= WORTH_OF.get(quantity, WORTH):
             parts.append(f"{ratio:.2f} times {words}")
     return parts
 
