@@ -100,7 +100,7 @@ def test_timings_are_paired_by_turn():
     ]
     line = evidence_of(claim(measure="train_tokens_per_s", by="ratio", expect="more"), as_table(rows))
     assert (line["effect"], line["n"], line["verdict"]) == (2.0, 2, "reproduced")
-    assert line["why"] == "counted or measured once, for all seeds"
+    assert line["why"] == "counted or measured once"
 
 
 def judge_alone(asserted: Claim, runs: pd.DataFrame) -> dict:

@@ -196,8 +196,7 @@ def judge_constant(claim: Claim, effects: list[float]) -> dict:
     agree = {is_as_claimed(claim, effect) for effect in effects}
     if len(agree) > 1:
         return {"verdict": "cannot tell", "why": "as claimed on some texts, not on others"}
-    verdict = "reproduced" if agree == {True} else "not reproduced"
-    return {"verdict": verdict, "why": "counted or measured once, for all seeds"}
+    return {"verdict": "reproduced" if agree == {True} else "not reproduced", "why": "counted or measured once"}
 
 
 def judge_few(claim: Claim, effects: list[float], few: int) -> dict:
