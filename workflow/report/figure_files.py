@@ -31,7 +31,7 @@ def save(figure, out: Path, title: str, origin: str, trace: str) -> None:
 
 
 def draw_once() -> None:
-    """Draw in each format, where processes are forked that draw: they get fonts and what writes the formats with it."""
+    """Draw a figure in each format before processes are forked, which then find fonts and backends loaded."""
     figure = draw_message("")
     for ending in provenance.metadata("", "", ""):
         figure.savefig(io.BytesIO(), format=ending)

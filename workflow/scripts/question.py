@@ -73,7 +73,7 @@ def write_pages(site: Site, name: str, frames: Frames, records: dict[str, Record
 
 
 def prepare() -> None:
-    """Read what is the same for every question, once for all that are answered in forks of this process."""
+    """Read and load what every question needs, once for all that are answered in forks of this process."""
     compile_templates()
     draw_once()
     on_dark()

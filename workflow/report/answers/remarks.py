@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pandas as pd
 
-from workflow.report.answers.effects import Change, Comparison, Effect, axes_of
+from workflow.report.answers.effects import GRID, Change, Comparison, Effect, axes_of
 from workflow.report.answers.phrases import Score, verb
-from workflow.report.numbers import capital, count, is_number, join
+from workflow.report.numbers import capital, count, is_number, join, name_places
 from workflow.results.statistics import FEWEST, LEVEL, holm
 from workflow.results.timings import SPEEDS, ratio_over_turns, told_apart
 from workflow.results.trained_enough import FLAT, learned_spans, stayed
@@ -97,16 +97,16 @@ def costs(finished: pd.DataFrame) -> list[str]:
         return []
     said = {variant: _costs_of(sides[variant], sides[first]) for variant in others}
     return [
-        f"Beside {first}, {variant}{_place(sides[variant], axes_of(finished))} has {join(parts)}."
+        f"Beside {first}, {variant}{_place(sides[variant].iloc[0], axes_of(finished))} has {join(parts)}."
         for variant, parts in said.items()
         if parts
     ]
 
 
-def _place(rows: pd.DataFrame, axes: list[str]) -> str:
-    """` at S = 64, k = 8`, as far as the rows have these."""
-    at = [f"{axis} = {rows[axis].iloc[0]:g}" for axis in axes if rows[axis].notna().any()]
-    return f" at {join(at)}" if at else ""
+def _place(run: pd.Series, axes: list[str]) -> str:
+    """Name the place of a run on these axes, ` at S = 64, k = 8`, as far as it has them."""
+    values = name_places(*(run[axis] if axis in axes else None for axis in GRID))
+    return f" at {', '.join(values)}" if values else ""
 
 
 def _costs_of(rows: pd.DataFrame, base: pd.DataFrame) -> list[str]:

@@ -18,7 +18,7 @@ BESIDE_SCORE = (
     *("mean_span", "macs_executed", "parameters"),
     *("train_tokens_per_s", "predict_tokens_per_s", "memory_train_bytes"),
 )
-ALIKE = {"texts": ["no pair differs", "", ""], "sorts": [0, None, None], "told": False}
+NEVER_DIFFERS = {"texts": ["no pair differs", "", ""], "sorts": [0, None, None], "told": False}
 
 
 def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> dict:
@@ -78,7 +78,7 @@ def _written(lines: list[dict], effects: list[Effect | None]) -> list[dict | Non
 def _write(effect: Effect, half: float | None, runs: int) -> dict:
     """Write an effect as the cells of its row have it. sorts: what they sort by. runs: some may have no pair."""
     if effect.low == effect.high == 0:
-        return ALIKE
+        return NEVER_DIFFERS
     between = "" if effect.low is None else f"{to_digits(effect.low, half)} to {to_digits(effect.high, half)}"
     between += f" ({effect.n} pair{'s' * (effect.n > 1)})" if effect.n != runs else ""
     p = "" if effect.p is None else "< 0.001" if effect.p < 0.001 else f"{effect.p:.2g}"
