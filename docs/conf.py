@@ -1,5 +1,7 @@
 """How `make docs` makes a site of these pages: Markdown by MyST, docstrings read from the source, never imported."""
 
+import re
+
 project = "Attention Ledger"
 extensions = ["myst_parser", "autoapi.extension"]
 html_theme = "furo"
@@ -21,3 +23,13 @@ autoapi_add_toctree_entry = False
 autoapi_python_class_content = "class"
 autoapi_options = ["members", "undoc-members"]
 autodoc_member_order = "bysource"
+
+
+def setup(app):
+    """Docstrings write `*shape` as Python does: outside of code too, a star begins no emphasis."""
+    app.connect("autodoc-process-docstring", escape_stars)
+
+
+def escape_stars(app, what, name, obj, options, lines):
+    """Write lines anew, in place, each star outside of backticks as a star."""
+    lines[:] = [re.sub(r"(`[^`]*`)|\*", lambda found: found[1] or r"\*", line) for line in lines]
