@@ -81,7 +81,7 @@ def test_of_one_variant_it_says_how_far_its_heads_look_text_by_text_and_without_
     mean = f"adaptive reaches 20 and 20 ± {T2 * 10 / math.sqrt(3):.0f} characters on average over its heads"
     ends = "41 and 50 with the longest of them, of at most 64 (3 seeds, a and b, scale test)."
     assert (said.status, said.sentence) == ("Found", f"{mean}, and {ends}")
-    assert not [line for line in said.remarks if " looks " in line]  # a mean over texts, of the same
+    assert not [line for line in said.costs if " looks " in line]  # a mean over texts, of the same
     said = say([*scored("fixed", 2.0, 2.1, 2.2, corpus="a"), *scored("fixed", 2.3, 2.4, 2.5, corpus="b")])
     score = "one variant was run; fixed reaches 2.100 and 2.400 bpc (dev bpc, 3 seeds, a and b, scale test)."
     assert (said.status, said.sentence) == ("Nothing to compare", score)
@@ -91,8 +91,8 @@ def test_spans_that_have_not_grown_are_said_to_stand_where_they_began():
     spans = {"span": "adaptive", "S": 32, "start_span": 8.0}
     grown = scored("grown", 2.0, 2.1, mean_span=20.0, **spans)
     said = say([*grown, *scored("stays", 2.0, 2.1, mean_span=9.0, **spans)])
-    assert "Grown looks 20 characters far, of at most 32." in said.remarks
-    assert "Stays looks 9 characters far, of at most 32, as at the start." in said.remarks
+    assert "Grown looks 20 characters far, of at most 32." in said.costs
+    assert "Stays looks 9 characters far, of at most 32, as at the start." in said.costs
 
 
 SHORT, LONG = scored("short", 2.0, 2.1, 2.2), scored("long", 2.3, 2.41, 2.49)

@@ -1,5 +1,6 @@
 """What is asked for by name: the terminal says the answer or the verdict, and the index and the ledger have it."""
 
+import html
 import json
 import shutil
 
@@ -8,6 +9,7 @@ import pytest
 from tests import _site
 from tests._runs import failed, run
 from tests.report.test_pages import check_links, links
+from workflow.report.answers.files import read_answer
 from workflow.report.claims.ledger import write_evidence
 from workflow.results.record import write_record, write_text
 from workflow.results.runs_table import read_frames
@@ -44,6 +46,9 @@ def test_a_question_ends_with_its_answer_and_a_claim_with_its_verdict_and_both_h
     assert "Does a span that depends on the input score as well" in said and "Fixed span is 0.1" in said
     assert f"{page} nothing failed" in said and "claims that rest" not in said  # the failure is another question's
     assert f"ablations/{MINE}/index.html" in links(index).addresses and "Fixed span is 0.1" in index.read_text()
+    costs = read_answer(folder / "results" / _site.SCALE, MINE).costs
+    assert "Adaptive span looks 40 characters far, of at most 64." in costs and " ".join(costs) in said
+    assert all(html.escape(cost) in place.read_text() for cost in costs for place in (page, index))
     check_links(folder / "reports")
     said = say(folder, capsys, "--asked", CLAIM)
     assert "A dynamic span scores as well as an adaptive one. reproduced: " in said and "ledger.html#claim-" in said

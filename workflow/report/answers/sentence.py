@@ -22,11 +22,15 @@ FOUND, EARLY, UNANSWERED, ALONE = "Found", "So far", "Not answered yet", "Nothin
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer. status: one of the four above. sentence: follows the status. remarks: what else to know."""
+    """The answer. status: one of the four above. sentence: follows the status.
+
+    costs: what the variants cost beside the first, and how far they look. remarks: what else to know.
+    """
 
     status: str
     sentence: str
     remarks: list[str] = field(default_factory=list)
+    costs: list[str] = field(default_factory=list)
 
 
 def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
@@ -59,15 +63,16 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
         *remarks.few(comparisons),
         *remarks.same_runs(runs),
         *remarks.all_kept(comparisons),
-        *remarks.costs(finished),
+        *still,
+        *failed,
+        *lost,
     ]
-    also += remarks.growth(finished)
-    also += remarks.spans(finished, task.tokens) if not alone or status == ALONE else []
-    also += [*still, *failed, *lost]
+    costs = [*remarks.costs(finished), *remarks.growth(finished)]
+    costs += remarks.spans(finished, task.tokens) if not alone or status == ALONE else []
     status = EARLY if status == UNANSWERED and grown else status
     of_one = f"at the scale's own size {sentence}" if grown else sentence
     first, *others = [*grown, f"{of_one} ({basis})."]
-    return Answer(status, " ".join([first, *map(capital, others)]), also)
+    return Answer(status, " ".join([first, *map(capital, others)]), also, costs)
 
 
 def _behind(finished: pd.DataFrame, comparisons: list[Comparison], changes: list[Change]) -> pd.DataFrame:

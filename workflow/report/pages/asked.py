@@ -65,7 +65,7 @@ def _tell_question(site: Site, name: str) -> list[str]:
     if not answer_file(site.results, name).exists():
         return []
     answer, page = read_answer(site.results, name), site.reports / "ablations" / name / "index.html"
-    return [load_ablation(name).question, f"{answer.status}: {answer.sentence}", str(page)]
+    return [load_ablation(name).question, f"{answer.status}: {answer.sentence}", *answer.costs, str(page)]
 
 
 def _tell_claim(site: Site, name: str) -> list[str]:
