@@ -1,21 +1,15 @@
-"""What one should know beside the sentence: each text, chance, costs, spans, whether runs still learned, failures."""
+"""What one should know beside the sentence: each text, chance, whether runs still learned, failures."""
 
-import math
 from dataclasses import replace
 
 import pandas as pd
 
-from workflow.report.answers.effects import GRID, Change, Comparison, Effect, axes_of
+from workflow.report.answers.effects import Change, Comparison, Effect
 from workflow.report.answers.phrases import Score, verb
-from workflow.report.numbers import capital, count, is_number, join, name_places
+from workflow.report.numbers import capital, count, join
 from workflow.results.statistics import FEWEST, LEVEL, holm
-from workflow.results.timings import SPEEDS, ratio_over_turns, told_apart
-from workflow.results.trained_enough import FLAT, learned_spans, stayed
+from workflow.results.trained_enough import FLAT
 
-RATIOS = {"macs_executed": "the multiply-adds", "memory_train_bytes": "the memory of a training step"}
-RATIOS |= {"train_tokens_per_s": "the speed in training", "predict_tokens_per_s": "the speed in prediction"}
-WORTH = 0.02  # a cost that differs by less is not worth a word
-WORTH_OF = {"memory_train_bytes": 0.2}  # measured once: processes with nets of one size differ by up to a fifth
 NAMED = 3
 
 
@@ -84,88 +78,6 @@ def all_kept(comparisons: list[Comparison]) -> list[str]:
     places = dict.fromkeys(each.place for each in comparisons if each.keeps_all and each.effect is None)
     said = "; ".join(place.removeprefix(" at ") for place in places)
     return [f"Not compared where k keeps every key that the span holds: {said}."] if said else []
-
-
-def costs(finished: pd.DataFrame) -> list[str]:
-    """Say of a few variants what they cost beside the first, at the largest S and k of each, in a sentence each.
-
-    Of speeds those whose interval over turns does not hold 1. Of many variants the table has the costs.
-    """
-    sides = {variant: _largest(rows) for variant, rows in finished.groupby("variant", sort=False)}
-    first, *others = sides
-    if len(others) > NAMED:
-        return []
-    said = {variant: _costs_of(sides[variant], sides[first]) for variant in others}
-    return [
-        f"Beside {first}, {variant}{_place(sides[variant].iloc[0], axes_of(finished))} has {join(parts)}."
-        for variant, parts in said.items()
-        if parts
-    ]
-
-
-def _place(run: pd.Series, axes: list[str]) -> str:
-    """Name the place of a run on these axes, ` at S = 64, k = 8`, as far as it has them."""
-    values = name_places(*(run[axis] if axis in axes else None for axis in GRID))
-    return f" at {', '.join(values)}" if values else ""
-
-
-def _costs_of(rows: pd.DataFrame, base: pd.DataFrame) -> list[str]:
-    parts = []
-    for quantity, words in RATIOS.items():
-        if quantity not in rows:
-            continue
-        if quantity in SPEEDS:
-            shown = ratio_over_turns(rows, base, quantity)
-            ratio = shown["value"] if shown["value"] and told_apart(shown) else math.nan
-        else:
-            ratio = _ratio(rows, base, quantity)
-        if is_number(ratio) and abs(ratio - 1) >= WORTH_OF.get(quantity, WORTH):
-            parts.append(f"{ratio:.2f} times {words}")
-    return parts
-
-
-def growth(finished: pd.DataFrame) -> list[str]:
-    """Say how the executed multiply-adds grow from the smallest S, or k, to the largest, for a few variants."""
-    lines = []
-    for axis in axes_of(finished):
-        ends, ratios = [finished[axis].min(), finished[axis].max()], {}
-        for variant, rows in list(finished.groupby("variant", sort=False))[:NAMED]:
-            if {*ends} <= {*rows[axis]}:
-                low, high = (rows[rows[axis] == end] for end in ends)
-                ratios[variant] = _ratio(high, low, "macs_executed")
-        ratios = {variant: ratio for variant, ratio in ratios.items() if is_number(ratio)}
-        if any(abs(ratio - 1) >= WORTH for ratio in ratios.values()):
-            times = join([f"{ratio:.2f} times with {variant}" for variant, ratio in ratios.items()])
-            lines.append(f"From {axis} = {ends[0]:g} to {ends[1]:g} the multiply-adds grow {times}.")
-    return lines
-
-
-def _largest(rows: pd.DataFrame) -> pd.DataFrame:
-    for axis in ("S", "k"):
-        if rows[axis].notna().any():
-            rows = rows[rows[axis] == rows[axis].max()]
-    return rows
-
-
-def _ratio(rows: pd.DataFrame, base: pd.DataFrame, quantity: str) -> float:
-    """Divide means over configurations, on whose every seed a cost stands; NaN where one is missing or the other 0."""
-    part, whole = (side.groupby("configuration")[quantity].mean().mean() for side in (rows, base))
-    return part / whole if whole else math.nan
-
-
-def spans(finished: pd.DataFrame, tokens: str) -> list[str]:
-    """Say how far the nets with learned spans look, at the largest S."""
-    learned = learned_spans(finished[finished["mean_span"].notna()])
-    lines = []
-    for variant, rows in list(learned.groupby("variant", sort=False))[:NAMED]:
-        rows = _largest(rows)
-        where = ", as at the start" if stayed(rows) else ""
-        means = rows.groupby("title", sort=False)["mean_span"].mean()
-        (text, mean), *others = means.items()
-        on = f" on {text}" if others else ""
-        shown = join([f"{mean:.0f} {tokens} far{on}", *(f"{mean:.0f} on {text}" for text, mean in others)])
-        lines.append(f"{capital(variant)} looks {shown}, of at most {rows['S'].max():.0f}{where}.")
-    return lines
 
 
 def learning(finished: pd.DataFrame) -> list[str]:

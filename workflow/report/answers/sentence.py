@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from workflow.report.answers import growth, remarks
+from workflow.report.answers import costs, growth, remarks
 from workflow.report.answers.effects import Change, Comparison, Effect, axes_of, change_along, compare
 from workflow.report.answers.phrases import ALIKE, Score, describe_comparisons, quoted
 from workflow.report.figures.colours import as_named
@@ -67,12 +67,12 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
         *failed,
         *lost,
     ]
-    costs = [*remarks.costs(finished), *remarks.growth(finished)]
-    costs += remarks.spans(finished, task.tokens) if not alone or status == ALONE else []
+    cost = [*costs.of_variants(finished, task.tokens), *costs.growth(finished)]
+    cost += costs.spans(finished, task.tokens) if not alone or status == ALONE else []
     status = EARLY if status == UNANSWERED and grown else status
     of_one = f"at the scale's own size {sentence}" if grown else sentence
     first, *others = [*grown, f"{of_one} ({basis})."]
-    return Answer(status, " ".join([first, *map(capital, others)]), also, costs)
+    return Answer(status, " ".join([first, *map(capital, others)]), also, cost)
 
 
 def _behind(finished: pd.DataFrame, comparisons: list[Comparison], changes: list[Change]) -> pd.DataFrame:

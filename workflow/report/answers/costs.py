@@ -1,0 +1,127 @@
+"""What the variants of a question cost beside the first of them, and how far their heads look, in sentences."""
+
+import math
+
+import pandas as pd
+
+from workflow.report.answers.effects import GRID, axes_of
+from workflow.report.numbers import capital, is_number, join, name_places, number
+from workflow.results.timings import SPEEDS, ratio_over_turns, told_apart
+from workflow.results.trained_enough import learned_spans, stayed
+
+RATIOS = {"macs_executed": "the multiply-adds", "memory_train_bytes": "the memory of a training step"}
+RATIOS |= {"train_tokens_per_s": "the speed in training", "predict_tokens_per_s": "the speed in prediction"}
+WORTH = 0.02  # a cost that differs by less is not worth a word
+WORTH_OF = {"memory_train_bytes": 0.2}  # measured once: processes with nets of one size differ by up to a fifth
+NAMED = 3  # of so many variants at most each has a sentence
+
+
+def of_variants(finished: pd.DataFrame, tokens: str) -> list[str]:
+    """Say what the variants cost beside the first, at the largest S and k of each; of one alone what it costs.
+
+    A few have a sentence each; of many the least and the most is said. Of speeds those count whose interval over turns
+    does not hold 1.
+    """
+    sides = {variant: _largest(rows) for variant, rows in finished.groupby("variant", sort=False)}
+    first, *others = sides
+    if not others:
+        return _alone(first, sides[first], tokens)
+    ratios = {variant: _ratios(sides[variant], sides[first]) for variant in others}
+    if len(others) > NAMED:
+        return _range(first, ratios)
+    return [
+        f"Beside {first}, {variant}{_place(sides[variant].iloc[0], axes_of(finished))} has "
+        f"{join([f'{ratio:.2f} times {RATIOS[name]}' for name, ratio in known.items()])}."
+        for variant, known in ratios.items()
+        if known
+    ]
+
+
+def _alone(variant: str, rows: pd.DataFrame, tokens: str) -> list[str]:
+    means = {name: rows.groupby("configuration")[name].mean().mean() for name in RATIOS if name in rows}
+    said = {
+        "macs_executed": lambda macs: f"{number(macs)} multiply-adds for each of its {tokens}",
+        "memory_train_bytes": lambda size: f"{number(size, 'bytes')} for a training step",
+        "train_tokens_per_s": lambda speed: f"a second for {number(speed)} {tokens} in training",
+    }
+    parts = [say(means[name]) for name, say in said.items() if is_number(means.get(name))]
+    return [f"{capital(variant)} takes {join(parts)}."] if parts else []
+
+
+def _range(first: str, ratios: dict[str, dict[str, float]]) -> list[str]:
+    parts = []
+    for name, words in RATIOS.items():
+        known = {variant: each[name] for variant, each in ratios.items() if name in each}
+        if known:
+            ends = dict.fromkeys([min(known, key=known.get), max(known, key=known.get)])
+            parts.append(f"{' to '.join(f'{known[end]:.2f} ({end})' for end in ends)} times {words}")
+    return [f"Beside {first}, those that differ from it have {join(parts)}."] if parts else []
+
+
+def _place(run: pd.Series, axes: list[str]) -> str:
+    """Name the place of a run on these axes, ` at S = 64, k = 8`, as far as it has them."""
+    values = name_places(*(run[axis] if axis in axes else None for axis in GRID))
+    return f" at {', '.join(values)}" if values else ""
+
+
+def _ratios(rows: pd.DataFrame, base: pd.DataFrame) -> dict[str, float]:
+    """Divide each cost by that of the base, where the two differ by as much as is worth a word."""
+    found = {}
+    for name in (name for name in RATIOS if name in rows):
+        if name in SPEEDS:
+            shown = ratio_over_turns(rows, base, name)
+            ratio = shown["value"] if shown["value"] and told_apart(shown) else math.nan
+        else:
+            ratio = _ratio(rows, base, name)
+        if is_number(ratio) and abs(ratio - 1) >= WORTH_OF.get(name, WORTH):
+            found[name] = ratio
+    return found
+
+
+def growth(finished: pd.DataFrame) -> list[str]:
+    """Say how the executed multiply-adds grow from the smallest S, or k, to the largest, for a few variants."""
+    lines = []
+    for axis in axes_of(finished):
+        ends, ratios = [finished[axis].min(), finished[axis].max()], {}
+        for variant, rows in list(finished.groupby("variant", sort=False))[:NAMED]:
+            if {*ends} <= {*rows[axis]}:
+                low, high = (rows[rows[axis] == end] for end in ends)
+                ratios[variant] = _ratio(high, low, "macs_executed")
+        ratios = {variant: ratio for variant, ratio in ratios.items() if is_number(ratio)}
+        if any(abs(ratio - 1) >= WORTH for ratio in ratios.values()):
+            times = join([f"{ratio:.2f} times with {variant}" for variant, ratio in ratios.items()])
+            lines.append(f"From {axis} = {ends[0]:g} to {ends[1]:g} the multiply-adds grow {times}.")
+    return lines
+
+
+def _largest(rows: pd.DataFrame) -> pd.DataFrame:
+    for axis in ("S", "k"):
+        if rows[axis].notna().any():
+            rows = rows[rows[axis] == rows[axis].max()]
+    return rows
+
+
+def _ratio(rows: pd.DataFrame, base: pd.DataFrame, quantity: str) -> float:
+    """Divide means over configurations, on whose every seed a cost stands, on the texts that both have.
+
+    NaN where one is missing or the other 0.
+    """
+    shared = {*rows["corpus"]} & {*base["corpus"]}
+    sides = (side[side["corpus"].isin(shared)] for side in (rows, base))
+    part, whole = (side.groupby("configuration")[quantity].mean().mean() for side in sides)
+    return part / whole if whole else math.nan
+
+
+def spans(finished: pd.DataFrame, tokens: str) -> list[str]:
+    """Say how far the nets with learned spans look, at the largest S."""
+    learned = learned_spans(finished[finished["mean_span"].notna()])
+    lines = []
+    for variant, rows in list(learned.groupby("variant", sort=False))[:NAMED]:
+        rows = _largest(rows)
+        where = ", as at the start" if stayed(rows) else ""
+        means = rows.groupby("title", sort=False)["mean_span"].mean()
+        (text, mean), *others = means.items()
+        on = f" on {text}" if others else ""
+        shown = join([f"{mean:.0f} {tokens} far{on}", *(f"{mean:.0f} on {text}" for text, mean in others)])
+        lines.append(f"{capital(variant)} looks {shown}, of at most {rows['S'].max():.0f}{where}.")
+    return lines
