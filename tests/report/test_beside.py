@@ -186,7 +186,7 @@ def test_what_size_changes_is_said_of_the_texts_that_nets_of_both_ends_were_trai
 def test_the_page_of_headlines_has_forecasts_only_with_their_score_and_says_why_something_is_missing(ladder, tuned):
     line = judge_all([{**collect([NAME], tuned)[0], "sizes": collect_sizes(NAME, CLAIM, ladder)}])[0]
     shown = {"set": "laptop", "scale": "laptop", "otherwise_on": [], **{key: line[key] for key in line}}
-    line |= {"sets": [shown], "overall": line["verdict"], "strongest": "laptop", "abstract": "It is as good."}
+    line |= {"sets": [shown], "overall": line["verdict"], "speaks": "laptop", "abstract": "It is as good."}
     page = verdicts_page(Ledger("laptop", [], [line]))
     (told,) = next(lines for _, lines in page["papers"])
     assert told["tuned"]["verdict"] and told["differs"] and len(told["sizes"]) == 4
@@ -205,7 +205,7 @@ def test_the_longest_ladder_is_shown_and_all_of_them_test_the_predictors(ladder)
     sets = [line | {"set": name, "scale": name, "tuned": None} for name in ("small", "overnight", "laptop")]
     for each, sizes_of in zip(sets, (rungs[2:3], rungs, rungs[1:]), strict=True):
         each["sizes"] = sizes_of
-    line |= {"sets": sets, "overall": line["verdict"], "strongest": "small", "abstract": "It is as good."}
+    line |= {"sets": sets, "overall": line["verdict"], "speaks": "small", "abstract": "It is as good."}
     page = verdicts_page(Ledger("small", [], [line]))
     (told,) = next(lines for _, lines in page["papers"])
     assert (told["of_sizes"], len(told["sizes"])) == ("overnight", 4)

@@ -17,9 +17,9 @@ SEEN, FAILED = "It is {size} better: {ours}, {than}.", "It takes {share}, {times
 
 def line(name: str, verdict: str, effect: float, paper: str = "aiayn", **changes) -> dict:
     evidence = {"effect": effect, "low": effect - 0.1, "high": effect + 0.1, "n": 3, "ours": 2.0, "than": 2.16}
-    evidence |= {"otherwise_on": [], "pairs": [], "texts": [], "of": None, "at": "", "looks": None}
+    evidence |= {"otherwise_on": [], "pairs": [], "texts": [], "of": None, "at": "", "looks": None, "late_gain": None}
     sets = [{"set": "laptop", "scale": "laptop", "verdict": verdict, "why": "", **evidence}]
-    base = {"name": name, "paper": paper, "unit": "bpc", "by": "difference", "overall": verdict, "strongest": "laptop"}
+    base = {"name": name, "paper": paper, "unit": "bpc", "by": "difference", "overall": verdict, "speaks": "laptop"}
     base |= {
         "abstract": "It is better.",
         "claimed": [None, 0.0],
@@ -48,18 +48,18 @@ def test_without_a_verdict_the_opening_is_silent(verdict):
     assert list_findings([line("a", "reproduced", -0.16, finding=None)]) == []
 
 
-def test_behind_the_surest_of_each_paper_comes_what_was_not_reproduced_and_the_strongest_scale_comes_first():
+def test_behind_the_surest_of_each_paper_comes_what_was_not_reproduced_and_the_largest_scale_comes_first():
     lines = [line(f"{paper}{n}", "reproduced", -0.1, paper) for paper in ("aiayn", "adaptive_span") for n in range(4)]
     lines += [line(f"top_k{n}", "reproduced", 0.5, "explicit_sparse") for n in range(3)]
     lines += [line("worse", "not reproduced", 0.5, "explicit_sparse")]
     names = [found["name"] for found in list_findings(lines)]
     assert names == ["aiayn0", "aiayn1", "adaptive_span0", "top_k0", "worse"]
-    stronger = line("b", "not reproduced", 0.65, strongest="small")
+    stronger = line("b", "not reproduced", 0.65, speaks="small")
     stronger["sets"] = [{**stronger["sets"][0], "set": "small", "scale": "small"}, *stronger["sets"]]
     assert [each["name"] for each in list_findings([line("a", "reproduced", -0.16), stronger])] == ["b", "a"]
 
 
-@pytest.mark.parametrize("strongest", ["laptop", "small"])
+@pytest.mark.parametrize("speaks", ["laptop", "small"])
 @pytest.mark.parametrize(
     "on, of, basis",
     [
@@ -70,11 +70,11 @@ def test_behind_the_surest_of_each_paper_comes_what_was_not_reproduced_and_the_s
         ({"layers": 8}, "turn", "8 turns"),
     ],
 )
-def test_a_row_of_the_forest_plot_says_what_its_interval_is_over(on, of, basis, strongest):
+def test_a_row_of_the_forest_plot_says_what_its_interval_is_over(on, of, basis, speaks):
     """The set that speaks may be this report's own or another; marks lie in order along the axis."""
     told, pairs = line("a", "reproduced", -0.16), [{"text": text} for text, number in on.items() for _ in range(number)]
-    sets = [told["sets"][0] | {"set": strongest, "pairs": pairs, "of": of, "texts": [*on]}]
-    (paper,) = forest_of(Ledger("laptop", [], [told | {"strongest": strongest, "sets": sets}]))
+    sets = [told["sets"][0] | {"set": speaks, "pairs": pairs, "of": of, "texts": [*on]}]
+    (paper,) = forest_of(Ledger("laptop", [], [told | {"speaks": speaks, "sets": sets}]))
     (row,) = paper["rows"]
     assert (row["basis"], row["texts"], row["asked"]) == (basis, "; ".join(on), "lower")
     written = {"low": "-0.26", "effect": "-0.16", "high": "-0.06", "printed": "-0.040"}

@@ -60,7 +60,7 @@ def test_an_ablation_run_alone_has_evidence_of_its_costs_alone(name, make):
 def judged(verdict: str, effect: float | None = 1.0) -> dict:
     line = {"name": "x", "ablation": "models", "verdict": verdict, "why": "", "effect": effect, "n": 3}
     line |= dict.fromkeys(("low", "high", "p", "holm", "detectable", "ours", "than", "by_text", "of", "at"))
-    line |= dict.fromkeys(("looks", "tuned", "sizes"))
+    line |= dict.fromkeys(("looks", "late_gain", "tuned", "sizes"))
     return line | {"claimed": [None, 0.0], "pairs": [], "texts": [], "digests": [], "signed": {}}
 
 
@@ -69,12 +69,12 @@ def test_a_set_that_has_the_effect_in_nets_of_some_size_alone_is_shown():
     for theirs, sets in (({}, ["laptop"]), ({"sizes": [rung]}, ["small", "laptop"])):
         other = {"set": "small", "scale": "small", "claims": [judged("cannot tell", None) | theirs]}
         (line,) = stand_side_by_side([judged("consistent")], ("laptop", "laptop"), [other])
-        assert [each["set"] for each in line["sets"]] == sets and line["strongest"] == "laptop"
+        assert [each["set"] for each in line["sets"]] == sets and line["speaks"] == "laptop"
 
 
 def test_the_verdict_of_another_scale_names_it():
     """It stands on the page of a question beside the effect of this one."""
-    line = {"claim": "x", "name": "x", "overall": "reproduced", "strongest": "small"}
+    line = {"claim": "x", "name": "x", "overall": "reproduced", "speaks": "small"}
     scripts = [search_script(as_frame([run()]), Ledger(own, [], [line]), {}, {}) for own in ("small", "laptop")]
     assert '"reproduced"' in scripts[0] and '"reproduced at scale small"' in scripts[1]
 
@@ -92,7 +92,7 @@ def test_tuned_verdicts_are_corrected_for_as_many_claims_as_those_on_one_recipe(
 
 
 @pytest.mark.parametrize(
-    "own, others, overall, strongest",
+    "own, others, overall, speaks",
     [
         ("consistent", {"small": "not reproduced"}, "not reproduced", "small"),
         ("consistent", {"small": "too early", "overnight": "reproduced"}, "reproduced", "overnight"),
@@ -105,15 +105,22 @@ def test_tuned_verdicts_are_corrected_for_as_many_claims_as_those_on_one_recipe(
         ("reproduced", {"laptop": "not reproduced"}, "reproduced", "laptop"),
     ],
 )
-def test_the_strongest_scale_that_can_tell_is_shown(own, others, overall, strongest):
+def test_the_largest_scale_that_can_tell_is_shown(own, others, overall, speaks):
     sets = [{"set": scale, "scale": scale, "claims": [judged(verdict)]} for scale, verdict in others.items()]
     (line,) = stand_side_by_side([judged(own)], ("laptop", "laptop"), sets)
-    assert (line["overall"], line["strongest"], line["verdict"]) == (overall, strongest, own)
+    assert (line["overall"], line["speaks"], line["verdict"]) == (overall, speaks, own)
     assert len(line["sets"]) == 1 + len(others)
     for each in (line for content in sets for line in content["claims"]):
         each["effect"] = None  # a set that measured nothing of a claim is left out
     (line,) = stand_side_by_side([judged("consistent")], ("laptop", "laptop"), sets)
     assert [each["set"] for each in line["sets"]] == ["laptop"]
+
+
+@pytest.mark.parametrize("own, other, speaks", [(0.01, 0.3, "laptop"), (0.2, 0.3, "laptop"), (0.2, 0.01, "small")])
+def test_nets_that_had_stopped_learning_speak_before_others_and_of_others_those_that_learned_least(own, other, speaks):
+    larger = {"set": "small", "scale": "small", "claims": [judged("consistent") | {"late_gain": other}]}
+    (line,) = stand_side_by_side([judged("reproduced") | {"late_gain": own}], ("laptop", "laptop"), [larger])
+    assert line["speaks"] == speaks and [each["set"] for each in line["sets"]] == ["small", "laptop"]
 
 
 @pytest.mark.parametrize("verdict, texts", [("consistent", ["b"]), ("not reproduced", ["a"]), ("cannot tell", [])])

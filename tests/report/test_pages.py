@@ -148,11 +148,11 @@ def test_the_ledger_leads_to_the_runs_behind_each_claim(suite, site):
     """Runs of other results are named, for they have no page here."""
     lines = _site.json.loads((suite / "results" / _site.SCALE / "ledger.json").read_text())["claims"]
     rows = {row.partition('"')[0]: row for row in (site / "ledger.html").read_text().split('<tr id="claim-')[1:]}
-    assert {_site.SCALE, "overnight"} == {line["strongest"] for line in lines if line["name"] in rows}
+    assert {_site.SCALE, "overnight"} == {line["speaks"] for line in lines if line["name"] in rows}
     for line in (line for line in lines if line["pairs"] and line["name"] in rows):
         for digest in line["pairs"][0]["runs"]["ours"]:
             address = f'href="ablations/{line["ablation"]}/{digest}.html"'
-            assert (address in rows[line["name"]]) == (line["strongest"] == _site.SCALE), line["name"]
+            assert (address in rows[line["name"]]) == (line["speaks"] == _site.SCALE), line["name"]
             assert digest in rows[line["name"]]
 
 

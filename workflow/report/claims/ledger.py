@@ -26,7 +26,7 @@ BESIDE = ("verdict", "effect", "low", "high", "n", "p", "holm")  # of the verdic
 LINE = frozenset({*EMPTY, *CLAIMED, *ALWAYS})
 TELLING = ("reproduced", "consistent", "equivalent", "not reproduced")
 SHOWN = ("verdict", "why", "effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than")
-SHOWN += ("by_text", "texts", "pairs", "of", "at", "digests", "signed", "looks", "tuned", "sizes")
+SHOWN += ("by_text", "texts", "pairs", "of", "at", "digests", "signed", "looks", "late_gain", "tuned", "sizes")
 
 
 def judge_all(lines: list[dict]) -> list[dict]:
@@ -66,10 +66,8 @@ def judge(line: dict, claim: Claim) -> dict:
             return {"verdict": "not reproduced", "why": OUTSIDE}
         return {"verdict": "cannot tell", "why": f"{OUTSIDE}, but p is above .05"}
     if is_as_claimed(claim, line["low"]) and is_as_claimed(claim, line["high"]):
-        return {
-            "verdict": "cannot tell",
-            "why": "as claimed by the interval alone, but p, for three looks, is above .05",
-        }
+        alone = "as claimed by the interval alone, but p, for three looks, is above .05"
+        return {"verdict": "cannot tell", "why": alone}
     return {"verdict": "cannot tell", "why": "the interval holds both what is claimed and what is not"}
 
 
@@ -95,7 +93,7 @@ def read_lines(path: Path, keys: Iterable[str], more: Iterable[str] = ()) -> dic
 
 
 def stand_side_by_side(lines: list[dict], own: tuple[str, str], others: list[dict]) -> list[dict]:
-    """Add to each claim its `sets`, strongest first, the verdict to show (`overall`) and its set (`strongest`).
+    """Add to each claim its `sets`, strongest first, the verdict to show (`overall`) and the set that `speaks`.
 
     own: name and scale of the results that `lines` are about. others: the files that `workflow.scripts.evidence` wrote,
     each a mapping with `set`, `scale` and `claims`. Nothing is averaged across sets.
@@ -110,10 +108,16 @@ def _compare(line: dict, own: tuple[str, str], others: list[dict]) -> dict:
         if theirs is not None and theirs["ablation"] is not None and _is_told(theirs):
             sets.append(_of_set(other["set"], other["scale"], theirs))
     sets.sort(key=lambda each: -strength(each["scale"]))  # stable: among equals the own comes first
-    telling = [each for each in sets if each["verdict"] in TELLING]
+    telling = sorted((each for each in sets if each["verdict"] in TELLING), key=order)
     tested = [each for each in (mine, *sets) if each["verdict"] != "not tested"]
     best = (telling or tested or [mine])[0]
-    return {"sets": sets, "overall": best["verdict"], "strongest": best["set"]}
+    return {"sets": sets, "overall": best["verdict"], "speaks": best["set"]}
+
+
+def order(evidence: dict) -> tuple[float, float]:
+    """Order evidence, the best first: of nets that still learned least; and, where none did, of the strongest scale."""
+    gain = evidence["late_gain"] or 0.0
+    return gain * (gain > FLAT), -strength(evidence["scale"])
 
 
 def _is_told(line: dict) -> bool:
@@ -123,7 +127,7 @@ def _is_told(line: dict) -> bool:
 
 def speaking(line: dict) -> dict:
     """Return the evidence of the set whose verdict is shown."""
-    return next(each for each in line["sets"] if each["set"] == line["strongest"])
+    return next(each for each in line["sets"] if each["set"] == line["speaks"])
 
 
 def _of_set(name: str, scale: str, line: dict) -> dict:

@@ -2,8 +2,7 @@
 
 import math
 
-from workflow.plan.scales import strength
-from workflow.report.claims.ledger import speaking
+from workflow.report.claims.ledger import order, speaking
 from workflow.report.claims.measures import split_of
 from workflow.report.layout import list_columns, text_of
 from workflow.report.numbers import count, join, number
@@ -20,14 +19,14 @@ MARGIN = 0.08  # of an axis, on either side of what it shows
 
 
 def list_headlines(lines: list[dict]) -> list[dict]:
-    """Select what papers claim in their abstracts, each with the `evidence` of the strongest set that can tell."""
+    """Select what papers claim in their abstracts, each with the `evidence` of the set that speaks."""
     return [line | {"evidence": speaking(line)} for line in lines if line["abstract"]]
 
 
 def list_findings(lines: list[dict]) -> list[dict]:
     """Write what was found in at most `MOST` sentences: name, paper, text, verdict, set, texts, `at` (S and k).
 
-    The strongest scale comes first. Each paper's surest claim is followed by those that were not reproduced, then by
+    The best evidence comes first. Each paper's surest claim is followed by those that were not reproduced, then by
     the rest, paper by paper in turn. Claims that no set of results can tell are left out.
     """
     told = [line | {"evidence": speaking(line)} for line in lines if line["finding"] and _sentence(line)]
@@ -41,16 +40,11 @@ def list_findings(lines: list[dict]) -> list[dict]:
 def _in_turn(lines: list[dict]) -> list[dict]:
     """Sort the claims of one paper: the surest first, then those that do not hold, then those that do."""
     first, *others = sorted(lines, key=_surest)
-    return [first, *sorted(others, key=lambda line: (-_strength(line), line["overall"] in SEEN))]
+    return [first, *sorted(others, key=lambda line: (order(line["evidence"]), line["overall"] in SEEN))]
 
 
 def _surest(line: dict) -> tuple:
-    return -_strength(line), line["overall"] not in SEEN, line["overall"] != "reproduced"
-
-
-def _strength(line: dict) -> float:
-    """Rank the scale whose evidence is shown."""
-    return strength(line["evidence"].get("scale", ""))
+    return order(line["evidence"]), line["overall"] not in SEEN, line["overall"] != "reproduced"
 
 
 def _of_paper(lines: list[dict], paper: str) -> list[dict]:
@@ -73,7 +67,7 @@ def _finding(line: dict) -> dict:
     return {key: line[key] for key in ("name", "paper")} | {
         "text": text,
         "verdict": line["overall"],
-        "set": line["strongest"],
+        "set": line["speaks"],
         "texts": "; ".join(evidence["texts"]),
         "at": evidence["at"],
     }

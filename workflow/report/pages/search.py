@@ -53,7 +53,7 @@ def _begin(answer: Answer) -> str:
 def _claims(ledger: Ledger) -> Iterator[Entry]:
     """List the claims, each with the verdict that is shown, and the scale that gave it where that is another one."""
     for line in ledger.claims:
-        elsewhere = "" if line["strongest"] == ledger.set else f" at scale {line['strongest']}"
+        elsewhere = "" if line["speaks"] == ledger.set else f" at scale {line['speaks']}"
         yield line["claim"], f"ledger.html#claim-{line['name']}", f"{line['overall']}{elsewhere}"
 
 
