@@ -44,6 +44,23 @@ def test_differences_are_paired_by_seed_and_their_interval_is_students():
     assert [point[:2] for point in line["points"]] == [(3, 3.7), (2, 2.8), (1, 1.9)]
 
 
+def test_a_variant_is_compared_with_the_one_that_its_question_names():
+    """Small 2.0 and 2.1, large 1.8 and 2.0: beside small the other large one would be no worse."""
+    rows = scored("small", 2.0, 2.01, 2.02, macs_executed=100.0)
+    rows += scored("other", 2.1, 2.11, 2.121, macs_executed=100.0)
+    rows += scored("large", 1.8, 1.811, 1.82, macs_executed=400.0)
+    rows += scored("other_large", 2.0, 2.01, 2.021, beside="large", label="large other", macs_executed=200.0)
+    said = say(rows)
+    assert "Large is 0.1997 bpc better than small. Large other is 0.2000 bpc worse than large (" in said.sentence
+    assert "Beside small, large has 4.00 times the multiply-adds." in said.costs
+    assert "Beside large, large other has 0.50 times the multiply-adds." in said.costs
+    table = variant_table(as_frame(rows), "dev_bpc", {})
+    assert table["first"] == table["effects"][0][0] == "its own baseline"
+    assert table["bases"] == {"other": "small", "large": "small", "large other": "large"}
+    assert [line["effect"] and round(line["effect"].mean, 2) for line in table["lines"]] == [None, 0.1, -0.2, 0.2]
+    assert dict(table["effects"])["small"][3]["texts"][0] == "0.0003"
+
+
 def test_pairs_of_two_texts_scatter_around_the_mean_of_their_own():
     """Differences -.10, -.12, -.11 on one text, -.50, -.52, -.51 on the other: mean -.31, df = 6 - 2, s^2 = 1e-4."""
     texts = ({"paper_corpus": "text8", "corpus": "a"}, {"paper_corpus": "enwik8", "corpus": "b"})

@@ -12,11 +12,12 @@ from tests._records import SCALES, recorded
 from workflow.config.files import PRECOMPUTED, ROOT
 from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import known_claims
-from workflow.report.answers.effects import beside
+from workflow.report.answers.effects import bases, beside
 from workflow.report.answers.variants import variant_table
 from workflow.report.claims.ledger import speaking, write_ledger
 from workflow.report.claims.measures import CLAIMABLE, LAYERS, split_of, title_of_measure
 from workflow.report.claims.schema import load_claim
+from workflow.report.figures.colours import as_named
 from workflow.report.pages import headlines
 from workflow.report.pages.claims import ledger_page, read_ledger
 from workflow.report.pages.site import Site, render
@@ -67,10 +68,11 @@ def said_of_questions(runs) -> list[tuple]:
     said = []
     for name, mine in runs.groupby("ablation"):
         measure = load_ablation(name).spec.columns[0][0]
-        texts = with_titles(mine)
+        texts = with_titles(as_named(mine))
+        of = bases(texts)
         for line in variant_table(mine, measure, {})["lines"]:
             if line["effect"] is not None:
-                base = beside(texts, line["S"], line["k"])
+                base = beside(texts[texts["variant"] == of[line["variant"]]], line["S"], line["k"])
                 than = base.loc[base["title"] == line["text"], "configuration"].unique()
                 ours, effect = line["runs"]["configuration"].unique(), line["effect"]
                 said.append((name, measure, ours, than, effect.mean, effect.n, effect.low, effect.high))

@@ -60,7 +60,9 @@ def test_a_new_ablation_of_six_lines_is_answered(made):
     assert cells["questions"]["ramp"]["colours"]["Longer, at last"] == on_page(COLOUR)
 
 
-def test_two_variants_of_one_label_are_refused():
+def test_two_variants_of_one_label_and_one_beside_a_variant_that_is_not_there_are_refused():
+    with pytest.raises(ConfigError, match="unknown variant beside b 'c': valid: a"):
+        parse(Ablation, load_yaml(SIX) | {"variants": {"a": {}, "b": {"beside": "c"}}}, "f")
     with pytest.raises(ConfigError, match="variants a and b are both shown as 'b'; give one a label"):
         parse(Ablation, load_yaml(SIX) | {"variants": {"a": {"label": "b"}, "b": {}}}, "f")
 

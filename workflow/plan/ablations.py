@@ -26,8 +26,9 @@ class Variant(StrictModel):
     largest_S: the grid ends there for this variant, for instance because a paper trained nothing longer.
     net and training replace keys of the recipe, `times` multiplies sizes of its net. trials: in place of the
     question's, as many.
-    apply_to: see `Seq2SeqAttentionChoices`. label, colour: the variant's in tables and figures, in place of its name
-    and the colour of its attention; no job knows them.
+    apply_to: see `Seq2SeqAttentionChoices`. beside: the variant that it is compared with, in place of the first.
+    label, colour: the variant's in tables and figures, in place of its name and the colour of its attention. No job
+    knows these three.
     """
 
     recipe: str = "base"
@@ -43,6 +44,7 @@ class Variant(StrictModel):
     times: dict[str, float] = {}
     training: dict[str, Any] = {}
     trials: Trials | None = None
+    beside: Name | None = None
     label: Annotated[str, Field(min_length=1, max_length=60)] | None = None
     colour: Annotated[str, Field(pattern="^#[0-9a-f]{6}$")] | None = None
 
@@ -115,6 +117,14 @@ class Ablation(StrictModel):
             if shown in seen:
                 raise ConfigError(f"variants {seen[shown]} and {name} are both shown as '{shown}'; give one a label")
             seen[shown] = name
+        return variants
+
+    @field_validator("variants")
+    @classmethod
+    def stand_beside_others(cls, variants):
+        for name, variant in variants.items():
+            if variant.beside:
+                check_known(f"variant beside {name}", variant.beside, {*variants} - {name})
         return variants
 
     @field_validator("tables", "figures")

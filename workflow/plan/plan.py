@@ -100,7 +100,8 @@ def _rows_of_recipe(name: str, ablation: Ablation, scale: Scale, config: Config,
         if corpus is None or called not in scale.variants.get(name, ablation.variants):
             continue
         about = {"ablation": name, "paper": ablation.paper, "variant": called}
-        about |= {"paper_corpus": paper_corpus, "corpus": corpus, "label": variant.label, "colour": variant.colour}
+        about |= {"paper_corpus": paper_corpus, "corpus": corpus}
+        about |= {"label": variant.label, "colour": variant.colour, "beside": variant.beside}
         data = {"corpus": catalogue.slug(corpus), "checksum": _checksum(catalogue, corpus, config, missing)}
         try:
             recipe = scale.recipe(variant.recipe, name, paper_corpus)

@@ -205,7 +205,7 @@ class PlannedRuns:
 
     def digest_of(self, ablation: str | None = None) -> str:
         """Digest an ablation's rows in the plan, or all: if they change, what is made of them is made again."""
-        asked = ("ablation", "variant", "label", "colour", "paper_corpus", "S", "k", "size", "tuning")
+        asked = ("ablation", "variant", "label", "colour", "beside", "paper_corpus", "S", "k", "size", "tuning")
         rows = self.rows_of(ablation)
         lines = [" ".join(str(getattr(row, key)) for key in asked) + f" {row.job.digest}" for row in rows]
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:DIGITS]

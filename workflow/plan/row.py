@@ -12,8 +12,8 @@ class PlanRow(FrozenModel):
     """One row of the plan: which ablation asks for which job.
 
     paper_corpus: the paper's text. corpus: the name of the one read in its place at this scale; job.corpus is the name
-    of its file. label, colour: the variant's, where its ablation gives them. size: of the net, 1 where it is the
-    scale's. tuning: `trial`, with the factors that it tries, or `tuned` by trials; None for a run of the recipe.
+    of its file. label, colour, beside: the variant's, where its ablation gives them. size: of the net, 1 where it is
+    the scale's. tuning: `trial`, with the factors that it tries, or `tuned` by trials; None for a run of the recipe.
     """
 
     ablation: Name
@@ -25,6 +25,7 @@ class PlanRow(FrozenModel):
     k: int | None
     label: str | None = None
     colour: str | None = None
+    beside: Name | None = None
     size: float = 1.0
     tuning: Literal["trial", "tuned"] | None = None
     factors: dict[str, float] = {}

@@ -40,7 +40,8 @@ def _row(planned: dict, record: Record) -> dict:
     nothing = learned_nothing(curve) if record.status == "ok" else None
     metrics = {} if nothing else record.metrics
     row = {key: planned[key] for key in PLANNED}
-    row |= {"label": planned.get("label") or planned["variant"], "colour": planned.get("colour")}
+    row |= {"label": planned.get("label") or planned["variant"]}
+    row |= {"colour": planned.get("colour"), "beside": planned.get("beside")}
     row |= {"size": planned.get("size", 1.0), "tuning": planned.get("tuning")}
     row |= {"factors": planned.get("factors") or {}, "follows": record.follows}
     row |= {"task": job.task, "seed": job.seed, "scale": job.scale, "status": "stuck" if nothing else record.status}
@@ -144,7 +145,7 @@ def join_frames(rows: dict[str, list[dict]], where: str) -> Frames:
 def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd.DataFrame:
     """Make a frame of runs, missing and infinite numbers NaN. costs: rows by kind; a kind not given has no columns."""
     # an older table has no labels, names nothing that is missing, and has runs of its recipes alone
-    costed = [{"label": row["variant"], "colour": None, "missing": {}, **RECIPE, **row} for row in rows]
+    costed = [{"label": row["variant"], "colour": None, "beside": None, "missing": {}, **RECIPE, **row} for row in rows]
     for kind, measured in (costs or {}).items():
         by_configuration = {row["configuration"]: row for row in measured}
         for row in costed:

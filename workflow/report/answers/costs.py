@@ -1,10 +1,10 @@
-"""What the variants of a question cost beside the first of them, and how far their heads look, in sentences."""
+"""What the variants of a question cost beside their bases, and how far their heads look, in sentences."""
 
 import math
 
 import pandas as pd
 
-from workflow.report.answers.effects import GRID, axes_of
+from workflow.report.answers.effects import GRID, axes_of, bases
 from workflow.report.numbers import capital, is_number, join, name_places, number
 from workflow.results.timings import SPEEDS, ratio_over_turns, told_apart
 from workflow.results.trained_enough import learned_spans, stayed
@@ -17,24 +17,23 @@ NAMED = 3  # of so many variants at most each has a sentence
 
 
 def of_variants(finished: pd.DataFrame, tokens: str) -> list[str]:
-    """Say what the variants cost beside the first, at the largest S and k of each; of one alone what it costs.
+    """Say what the variants cost beside their bases, at the largest S and k of each; of one alone what it costs.
 
     A few have a sentence each; of many the least and the most is said. Of speeds those count whose interval over turns
     does not hold 1.
     """
     sides = {variant: _largest(rows) for variant, rows in finished.groupby("variant", sort=False)}
-    first, *others = sides
-    if not others:
-        return _alone(first, sides[first], tokens)
-    ratios = {variant: _ratios(sides[variant], sides[first]) for variant in others}
-    if len(others) > NAMED:
-        return _range(first, ratios)
-    return [
-        f"Beside {first}, {variant}{_place(sides[variant].iloc[0], axes_of(finished))} has "
-        f"{join([f'{ratio:.2f} times {RATIOS[name]}' for name, ratio in known.items()])}."
-        for variant, known in ratios.items()
-        if known
-    ]
+    if len(sides) == 1:
+        return [line for variant, rows in sides.items() for line in _alone(variant, rows, tokens)]
+    by_base: dict[str, dict[str, dict[str, float]]] = {}
+    for variant, base in bases(finished).items():
+        by_base.setdefault(base, {})[variant] = _ratios(sides[variant], sides[base])
+    axes = axes_of(finished)
+    places = {variant: _place(rows.iloc[0], axes) for variant, rows in sides.items()}
+    lines = []
+    for base, ratios in by_base.items():
+        lines += _range(base, ratios) if len(ratios) > NAMED else _each(base, ratios, places)
+    return lines
 
 
 def _alone(variant: str, rows: pd.DataFrame, tokens: str) -> list[str]:
@@ -48,14 +47,23 @@ def _alone(variant: str, rows: pd.DataFrame, tokens: str) -> list[str]:
     return [f"{capital(variant)} takes {join(parts)}."] if parts else []
 
 
-def _range(first: str, ratios: dict[str, dict[str, float]]) -> list[str]:
+def _each(base: str, ratios: dict[str, dict[str, float]], places: dict[str, str]) -> list[str]:
+    return [
+        f"Beside {base}, {variant}{places[variant]} has "
+        f"{join([f'{ratio:.2f} times {RATIOS[name]}' for name, ratio in known.items()])}."
+        for variant, known in ratios.items()
+        if known
+    ]
+
+
+def _range(base: str, ratios: dict[str, dict[str, float]]) -> list[str]:
     parts = []
     for name, words in RATIOS.items():
         known = {variant: each[name] for variant, each in ratios.items() if name in each}
         if known:
             ends = dict.fromkeys([min(known, key=known.get), max(known, key=known.get)])
             parts.append(f"{' to '.join(f'{known[end]:.2f} ({end})' for end in ends)} times {words}")
-    return [f"Beside {first}, those that differ from it have {join(parts)}."] if parts else []
+    return [f"Beside {base}, those that differ from it have {join(parts)}."] if parts else []
 
 
 def _place(run: pd.Series, axes: list[str]) -> str:

@@ -18,6 +18,7 @@ from workflow.results.statistics import (
 )
 
 GRID = ("S", "k")
+OWN = "its own baseline"  # in place of a variant's name, where variants are compared with several
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,10 @@ class Effect:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A variant at one S and k beside the first variant; `effect` is None where the two have no pair."""
+    """A variant at one S and k beside another, its base; `effect` is None where the two have no pair."""
 
     variant: str
+    base: str
     S: float | None
     k: float | None
     effect: Effect | None
@@ -74,7 +76,7 @@ class Comparison:
 
     @property
     def is_one(self) -> bool:
-        """Whether k is all that the span holds and no pair differs: it is the first variant by another name."""
+        """Whether k is all that the span holds and no pair differs: it is its base by another name."""
         return self.keeps_all and self.effect is not None and not any(self.effect.by_text.values())
 
 
@@ -118,22 +120,32 @@ def _known(value: float) -> float | None:
     return None if pd.isna(value) else value
 
 
-def beside(runs: pd.DataFrame, S: float | None, k: float | None) -> pd.DataFrame:
-    """Select the runs of the first variant at the same S and k, or at the only ones that it has."""
-    first = runs[runs["variant"] == runs["variant"].iloc[0]]
+def bases(runs: pd.DataFrame) -> dict[str, str]:
+    """Map each variant to the one that it is compared with: that which its question names, else the first.
+
+    The first itself is left out where it is compared with none.
+    """
+    named = dict(zip(runs["variant"], runs["beside"], strict=True))
+    first = runs["variant"].iloc[0]
+    of = {variant: base if base in named else first for variant, base in named.items()}
+    return {variant: base for variant, base in of.items() if variant != base}
+
+
+def beside(base: pd.DataFrame, S: float | None, k: float | None) -> pd.DataFrame:
+    """Select the runs of a variant at this S and k, or at the only ones that it has."""
     for axis, value in zip(GRID, (S, k), strict=True):
-        if first[axis].nunique(dropna=False) > 1:
-            first = first[first[axis].isna() if value is None else first[axis] == value]
-    return first
+        if base[axis].nunique(dropna=False) > 1:
+            base = base[base[axis].isna() if value is None else base[axis] == value]
+    return base
 
 
 def compare(runs: pd.DataFrame, quantity: str) -> list[Comparison]:
-    """Compare all other variants with the first, at each S and k, over all texts, but where the two are one."""
-    first = runs["variant"].iloc[0]
+    """Compare all variants with their bases, at each S and k, over all texts, but where the two are one."""
+    of, by_variant = bases(runs), dict(iter(runs.groupby("variant")))
     found = [
-        Comparison(variant, S, k, effect_beside(group, beside(runs, S, k), quantity))
+        Comparison(variant, base, S, k, effect_beside(group, beside(by_variant[base], S, k), quantity))
         for variant, S, k, group in places(runs)
-        if variant != first
+        if (base := of.get(variant))
     ]
     return [replace(each, effect=None) if each.is_one else each for each in found]
 

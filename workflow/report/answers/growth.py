@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.report.answers.effects import Effect, effect_of, pair
+from workflow.report.answers.effects import Effect, bases, effect_of, pair
 from workflow.report.answers.phrases import Score
 from workflow.report.numbers import capital, count, join, number
 
@@ -20,15 +20,16 @@ def missing(asked: list[float], runs: pd.DataFrame) -> list[str]:
 
 
 def trends(score: Score) -> list[str]:
-    """Say of each variant how its effect beside the first changes from the smallest nets to the largest.
+    """Say of each variant how its effect beside its base changes from the smallest nets to the largest.
 
     score: with the runs of nets of all sizes; of nets of one size there is nothing to say.
     """
-    base, lines = score.runs[score.runs["variant"] == score.first], []
-    for variant, mine in score.runs.groupby("variant", sort=False):
-        effects = {size: pair(rows, base[base["size"] == size], score.quantity) for size, rows in mine.groupby("size")}
+    by_variant, lines = dict(iter(score.runs.groupby("variant"))), []
+    for variant, base in bases(score.runs).items():
+        mine, than = by_variant[variant], by_variant[base]
+        effects = {size: pair(rows, than[than["size"] == size], score.quantity) for size, rows in mine.groupby("size")}
         effects = {size: effect for size, effect in effects.items() if len(effect)}
-        if variant == score.first or len(effects) < 2:
+        if len(effects) < 2:
             continue
         ends = min(effects), max(effects)
         small, large = (effects[size] for size in ends)
@@ -39,16 +40,12 @@ def trends(score: Score) -> list[str]:
             of = [number(round(nets.loc[nets["size"] == size, "parameters"].mean())) for size in ends]
             where = f"on {join(texts)} " if len(texts) < mine["title"].nunique() else ""
             grow = f"{where}as nets grow from {of[0]} to {of[1]} parameters"
-            before, after = (effect_of(each.reindex(changes.index)) for each in (small, large))
-            lines.append(_trend(score, variant, grow, before, after, change))
+            of_both = [effect_of(each.reindex(changes.index)) for each in (small, large)]
+            before, after = (f"{score.size(each)} {score.direction(each)}{_chance(each)}" for each in of_both)
+            goes = f"{variant} goes from {before} than {base} to {after} {grow}."
+            same = f"the difference between {variant} and {base} does not change beyond chance {grow}."
+            lines.append(goes if change.told else same)
     return lines
-
-
-def _trend(score: Score, variant: str, grow: str, small: Effect, large: Effect, change: Effect) -> str:
-    if not change.told:
-        return f"the difference between {variant} and {score.first} does not change beyond chance {grow}."
-    before, after = (f"{score.size(each)} {score.direction(each)}{_chance(each)}" for each in (small, large))
-    return f"{variant} goes from {before} than {score.first} to {after} {grow}."
 
 
 def _chance(effect: Effect) -> str:

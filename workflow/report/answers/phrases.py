@@ -1,4 +1,4 @@
-"""Comparisons with the first variant in words: one finding a sentence, with the one number that carries it.
+"""Comparisons of variants with their bases in words: one finding a sentence, with the one number that carries it.
 
 Intervals stand in the table and the figure beside it.
 """
@@ -46,7 +46,14 @@ class Score:
 
 
 def describe_comparisons(score: Score, paired: list[Comparison]) -> list[str]:
-    """Write sentences on all comparisons that have pairs, in the order of the variants."""
+    """Write sentences on all comparisons that have pairs, base by base, in the order of the variants."""
+    by_base: dict[str, list[Comparison]] = {}
+    for each in paired:
+        by_base.setdefault(each.base, []).append(each)
+    return [sentence for group in by_base.values() for sentence in _beside_one(score, group)]
+
+
+def _beside_one(score: Score, paired: list[Comparison]) -> list[str]:
     by_variant: dict[str, list[Comparison]] = {}
     for each in paired:
         by_variant.setdefault(each.variant, []).append(each)
@@ -62,8 +69,8 @@ def _one(score: Score, comparison: Comparison) -> str:
     """Say how a variant without a grid compares, `{}` for the verb."""
     effect = comparison.effect
     if not effect.told:
-        return f"cannot be told apart from {score.first}"
-    return f"{{}} {score.size(effect)} {score.direction(effect)} than {score.first}{score.where(effect)}"
+        return f"cannot be told apart from {comparison.base}"
+    return f"{{}} {score.size(effect)} {score.direction(effect)} than {comparison.base}{score.where(effect)}"
 
 
 def _along(score: Score, group: list[Comparison]) -> str:
@@ -74,7 +81,7 @@ def _along(score: Score, group: list[Comparison]) -> str:
         states.setdefault(score.state(each.effect), []).append(each)
     parts = []
     for state, members in states.items():
-        than = "it" if parts else score.first
+        than = "it" if parts else members[0].base
         words = f"cannot be told apart from {than}" if state == ALIKE else f"{{}} {state} than {than}"
         last = members[-1]
         size = f", by {score.size(last.effect)}{last.place}" if state != ALIKE and last is group[-1] else ""
@@ -93,24 +100,24 @@ def _places(axes: list[str], members: list[Comparison], group: list[Comparison])
 
 
 def _count(score: Score, last: list[Comparison]) -> list[str]:
-    """Count the variants that are better, worse and neither, and name those farthest from the first."""
-    states, first = [score.state(each.effect) for each in last], score.first
+    """Count the variants that are better, worse and neither, and name those farthest from their base."""
+    states, base = [score.state(each.effect) for each in last], last[0].base
     if set(states) == {ALIKE}:
-        return [f"none of {len(last)} variants can be told apart from {first}"]
+        return [f"none of {len(last)} variants can be told apart from {base}"]
     counts = [(state, states.count(state)) for state in STATES if state in states]
-    parts = [_part(state, number, "it" if place else first) for place, (state, number) in enumerate(counts)]
+    parts = [_part(state, number, "it" if place else base) for place, (state, number) in enumerate(counts)]
     whole = f"all {len(last)} variants {parts[0].partition(' ')[2]}"
     told = sorted((each for each in last if each.effect.told), key=lambda each: abs(each.effect.mean))
     return [whole if len(counts) == 1 else f"of {len(last)} variants {join(parts)}", *_ends(score, told)]
 
 
-def _part(state: str, number: int, first: str) -> str:
+def _part(state: str, number: int, base: str) -> str:
     words = "cannot be told apart from" if state == ALIKE else f"{verb(number)} {state} than"
-    return f"{number} {words} {first}"
+    return f"{number} {words} {base}"
 
 
 def _ends(score: Score, told: list[Comparison]) -> list[str]:
-    """Name in each direction the variant that is farthest from the first. told: the nearest first."""
+    """Name in each direction the variant that is farthest from their base. told: the nearest first."""
     farthest = {score.direction(each.effect): each for each in told}
     ends = {"better": "best", "worse": "worst"}
     return [

@@ -15,11 +15,11 @@ NAMED = 3
 
 def by_text(comparisons: list[Comparison], changes: list[Change], score: Score) -> list[str]:
     """Name what has another sign on another text, with its size on each: differences, and changes that are told."""
-    last = {each.variant: each.effect for each in comparisons if each.effect}
+    last = {each.variant: each for each in comparisons if each.effect}
     lines = [
-        f"The texts disagree: {name} is {_on_each_text(effect, score)}, beside {score.first}."
-        for name, effect in last.items()
-        if effect.turns
+        f"The texts disagree: {name} is {_on_each_text(each.effect, score)}, beside {each.base}."
+        for name, each in last.items()
+        if each.effect.turns
     ]
     lines += [
         f"The texts disagree: {ends} {name} gets {_on_each_text(effect, score)}."

@@ -79,7 +79,9 @@ def is_shade(colour: str) -> bool:
 
 def as_named(runs: pd.DataFrame) -> pd.DataFrame:
     """Put the label of each variant in place of its name in the runs of one ablation, with its `colour` as hex."""
-    return runs.assign(variant=runs["label"], colour=runs["variant"].map(colours_of(runs)))
+    labels = dict(zip(runs["variant"], runs["label"], strict=True))
+    colours = runs["variant"].map(colours_of(runs))
+    return runs.assign(variant=runs["label"], beside=runs["beside"].map(labels), colour=colours)
 
 
 def colours_of(runs: pd.DataFrame) -> dict[str, str]:

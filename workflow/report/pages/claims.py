@@ -45,7 +45,7 @@ def read_ledger(path: Path) -> Ledger | None:
     """Read a ledger without the claims whose question was not asked; None where no ledger was made."""
     if not path.exists():
         return None
-    content = read_lines(path, ["set", "beside"], ["overall"])
+    content = read_lines(path, ["set", "beside"], ["overall", "speaks", "sets"])
     lines = sorted(content["claims"], key=lambda line: (not line["abstract"], line["where"], line["name"]))
     return Ledger(content["set"], content["beside"], [line for line in lines if _was_asked(line)])
 
