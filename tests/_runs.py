@@ -9,7 +9,7 @@ import pandas as pd
 
 from tests._costs import LONGEST, MEASURED, split_costs
 from tests._layers import layers
-from workflow.plan.ablations import known_ablations, load_ablation
+from workflow.plan.ablations import Variant, known_ablations, load_ablation
 from workflow.results.registry import COSTS, names
 from workflow.results.rows import write_rows
 from workflow.results.runs_table import BEST_READER, TOPIC_BORDERS, Frames, as_frame
@@ -35,10 +35,14 @@ WEIGHTS = [[[0.9, 0.1], [0.5, 0.5]], [[0.2, 0.8], [0.6, 0.4]]]
 BY_DISTANCE = {"distance": [1.0, 2.0], "keys": [1, 1], "weight": WEIGHTS}
 
 
-def label_of(ablation: str, variant: str) -> str:
+def variant_of(ablation: str, variant: str) -> Variant:
     """As the ablation has it, if there is one of this name."""
     variants = load_ablation(ablation).variants if ablation in known_ablations() else {}
-    return (variants[variant].label if variant in variants else None) or variant
+    return variants.get(variant, Variant())
+
+
+def label_of(ablation: str, variant: str) -> str:
+    return variant_of(ablation, variant).label or variant
 
 
 def run(ablation="span_limit", variant="fixed", seed=1, S=64, k=None, **changes) -> dict:
@@ -46,7 +50,8 @@ def run(ablation="span_limit", variant="fixed", seed=1, S=64, k=None, **changes)
     place = f"{ablation}-{variant}-{S}-{k}"
     row = dict.fromkeys(names("metric", "fact", "run"))
     row |= {"ablation": ablation, "task": "char_lm", "paper": "adaptive_span", "variant": variant, "colour": None}
-    row |= {"label": label_of(ablation, variant), "paper_corpus": "text8", "corpus": "words", "S": S, "k": k}
+    row |= {"label": label_of(ablation, variant), "beside": variant_of(ablation, variant).beside}
+    row |= {"paper_corpus": "text8", "corpus": "words", "S": S, "k": k}
     row |= {"seed": seed, "digest": f"{place}-{seed}", "configuration": place, "scale": "test", "status": "ok"}
     row |= {"missing": {}, "size": 1.0, "tuning": None, "factors": {}, "follows": None, "lr": 0.003}
     row |= {"reason": None, "device": "a device", "steps": 10, "net": "char_lm", "source": "abc", "commit": "0123abc"}

@@ -88,6 +88,16 @@ def test_differences_follow_the_baseline(site, page):
     assert f"baseline={names[1].replace(' ', '+')}" in page.url
 
 
+def test_variants_that_have_baselines_of_their_own_begin_with_these(site, page):
+    page.goto((site / "ablations/models/index.html").as_uri())
+    field, own = page.get_by_label("compared with"), page.locator("[data-own]")
+    large = page.locator('tr[data-variant="large adaptive span"]').first
+    assert field.input_value() == "its own baseline" and "0.000" in large.inner_text()
+    assert "large Transformer-XL beside large adaptive span" in own.inner_text()
+    field.select_option("large adaptive span")
+    assert not own.is_visible() and "0.000" not in large.inner_text()
+
+
 def test_search_finds_each_kind_of_thing(site, page):
     page.goto((site / f"{SPANS}/index.html").as_uri())
     for words, kind in (

@@ -119,6 +119,7 @@ function baselines() {
     field.value = head.dataset.now = base;
     head.textContent = `difference to ${base}`;
     document.querySelectorAll("[data-base]").forEach((each) => (each.textContent = base));
+    document.querySelectorAll("[data-own]").forEach((each) => (each.hidden = base !== first));
     rows.forEach((row, number) => {
       const found = effects[base][number], cells = [...row.cells].slice(from, from + 3);
       cells.forEach((cell, order) => ((cell.textContent = found?.texts[order] ?? ""), (cell.dataset.sort = found?.sorts[order] ?? "")));
