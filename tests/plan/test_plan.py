@@ -150,7 +150,7 @@ def test_a_scale_says_what_it_changes_of_another_or_of_what_its_task_shares(tmp_
         ("{based_on: mine}", "unknown scale in config/scales/mine/parsing.yaml, based_on: 'mine'"),
         ("{based_on: smoke, training: {stpes: 9}}", "mine/parsing.yaml: 'stpes': did you mean 'steps'?"),
         ("{based_on: smoke, sed: 1}", "config/scales/mine/parsing.yaml: unknown key 'sed': did you mean"),
-        ("{about: Mine.}", "config/scales/mine/parsing.yaml: corpora = "),
+        ("{about: Mine.}", "config/scales/mine/parsing.yaml: 'corpora', 'seeds', 'k' are missing"),
         (None, "config/scales/parsing.yaml: unknown key 'pases': did you mean 'passes'"),  # in the base of the task
     ],
 )

@@ -106,7 +106,7 @@ KINDS = {
     "--config: bracket left open": Kind(f"{ESTIMATE} --config papers=[aiayn", "--config papers=[aiayn: not YAML"),
     "--config: no JSON": Kind("scripts.plan plan.json --config {", "config: truncated or not JSON"),
     "scale: S of 0": scale("S.0 = 0: Input should be greater than 0", S=[0, 8]),
-    "scale: misspelt stand-in": scale("unknown data set 'wrods': did you mean 'words'?", corpora={"text8": "wrods"}),
+    "scale: misspelt stand-in": scale(", scale smoke: 'wrods': did you mean 'words'?", corpora={"text8": "wrods"}),
     "scale: misspelt ablation": scale("unknown ablation in config/scales/smoke 'modls'", ablations=["modls"]),
     "scale: recipe of a misspelt question": scale("in config/scales/smoke 'modls'", recipes_of={"modls": {}}),
     "scale: misspelt net": scale("net: name = 'char_ml'", recipes={"base": {"net": {"name": "char_ml"}}}),
@@ -134,7 +134,7 @@ KINDS = {
     "claim: of a misspelt ablation": Kind(
         SMOKE, "mine.yaml 'modls': did you mean 'models'?", {"studies/own/claims/mine.yaml": {"ablation": "modls"}}
     ),
-    "ablation: misspelt corpus": ablation("unknown data set 'text9': did you mean 'text8'?", corpora=["text9"]),
+    "ablation: misspelt corpus": ablation(", scale smoke: 'text9': did you mean 'text8'?", corpora=["text9"]),
     "ablation: misspelt S": ablation("unknown value of S 'maxx': did you mean 'max'?", variants={"a": {"S": "maxx"}}),
     "ablation: misspelt recipe": ablation("recipe 'bas': did you mean 'base'?", variants={"a": {"recipe": "bas"}}),
     "ablation: half a head": ablation("heads = 2 x 0.3 is not a whole number", variants={"a": HALF}),

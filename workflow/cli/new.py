@@ -54,7 +54,7 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     print(f"written: {begin(Path.cwd(), options.kind, options.name).relative_to(Path.cwd())}")
     tests = "tests/models/test_contract.py tests/models/test_effects.py"
-    print(f"next: fill it in, then run {f'pytest {tests}' if options.kind in CHOICES else 'snakemake'}")
+    print(f"next: fill it in, then run {f'pytest {tests}' if options.kind in CHOICES else f'snakemake {options.name}'}")
 
 
 if __name__ == "__main__":

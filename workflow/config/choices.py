@@ -99,7 +99,9 @@ def complete_choice(axis: str, choice: str | dict, defaults: dict[str, dict], gr
     filled = {**known, **defaults.get(name, {}), **from_ablation, **settings}
     missing = [key for key, value in filled.items() if value is REQUIRED]
     if missing:
-        raise ConfigError(f"{axis} '{name}' needs a value for '{missing[0]}'")
+        asked = from_grid(axis, name).get(missing[0])
+        of_grid = f": {asked} of the variant or of the grid" if asked else ""
+        raise ConfigError(f"{axis} '{name}' needs a value for '{missing[0]}'{of_grid}")
     for key, value in filled.items():
         left_out = value is None and known[key] is None
         if not left_out and (isinstance(value, bool) or not isinstance(value, int | float)):

@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Callable
+from itertools import takewhile
 from typing import NoReturn
 
 from workflow.config.errors import ConfigError, nearest
@@ -21,6 +22,17 @@ class Parser(argparse.ArgumentParser):
         near = nearest(unknown.split()[0].partition("=")[0], self._option_string_actions) if unknown.strip() else None
         hint = f"did you mean {near}? " if near else ""
         raise ConfigError(f"{message}; {hint}--help says what there is")
+
+
+def refuse_twice(option: str, words: list[str]) -> None:
+    """Refuse an option with keys and values where it, or one of its keys, stands twice: the last alone would count."""
+    places = [place for place, word in enumerate(words) if word == option]
+    if len(places) > 1:
+        raise ConfigError(f"{option} stands twice, and the last alone would count; give all keys behind one")
+    behind = words[places[0] + 1 :] if places else []
+    keys = [word.partition("=")[0] for word in takewhile(lambda word: not word.startswith("-"), behind)]
+    if twice := [key for key in keys if keys.count(key) > 1]:
+        raise ConfigError(f"{option}: {twice[0]} stands twice, and the last alone would count")
 
 
 def at_least(smallest: int) -> Callable[[str], int]:

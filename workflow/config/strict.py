@@ -74,9 +74,15 @@ def parse(model: type[Model], raw, where: str, *, part: bool = False) -> Model |
 
 def _first_refusal(errors: list[dict], where: str) -> ConfigError:
     first = errors[0]
-    place = ".".join(str(part) for part in first["loc"] if part not in ALTERNATIVES and "[" not in str(part))
-    value = shown(first["input"])
+    if first["type"] == "missing":
+        missing = [f"'{_place(each)}'" for each in errors if each["type"] == "missing"]
+        return ConfigError(f"{where}: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
+    place, value = _place(first), shown(first["input"])
     return ConfigError(f"{where}: {f'{place} = {value}' if place else value}: {first['msg']}")
+
+
+def _place(error: dict) -> str:
+    return ".".join(str(part) for part in error["loc"] if part not in ALTERNATIVES and "[" not in str(part))
 
 
 def parse_json(text: str | bytes, where: str):

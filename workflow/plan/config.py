@@ -85,8 +85,8 @@ class Config(StrictModel):
     def load_ablations(self) -> dict[str, "Ablation"]:
         """Read the ablations that are asked for, by name. All files are read, so that a broken one is always noticed.
 
-        A scale leaves out the ablations of a task that it has no file for, and those that its own `ablations` do not
-        name. An ablation marked `by_name` takes part only if the config or the scale names it.
+        A scale leaves out the ablations of a task that it has no file for. Its own `ablations` count where the config
+        names none. An ablation marked `by_name` takes part only if the config or the scale names it.
         """
         known = {name: load_ablation(name) for name in known_ablations()}
         scales = self.load_scales()
@@ -100,12 +100,13 @@ class Config(StrictModel):
             for name, variants in scale.variants.items():
                 for variant in variants:
                     check_known(f"variant of {name} in config/scales/{self.scale}", variant, known[name].variants)
-        paid = {task: known if scale.ablations is None else scale.ablations for task, scale in scales.items()}
+        listed = {task: scale.ablations for task, scale in scales.items() if self.ablations is None}
         papers = known_studies() if self.papers is None else self.papers
         return {
             name: ablation.model_copy(update={"seeds": scales[ablation.task].seeds_of.get(name, ablation.seeds)})
             for name, ablation in known.items()
-            if ablation.paper in papers and name in wanted and name in paid.get(ablation.task, ())
+            if ablation.paper in papers and name in wanted and ablation.task in scales
+            if (paid := listed.get(ablation.task)) is None or name in paid
         }
 
     def load_scales(self) -> dict[str, Scale]:

@@ -65,7 +65,8 @@ def _why_unknown(targets: Targets, target: str, rules: list[str]) -> str:
     line += f" did you mean '{near}'?" if near not in (None, target) else ""
     if near not in left_out:
         return f"{line} `snakemake --list-target-rules` says what there is"
-    ablation = left_out[near]
-    if load_ablation(ablation).by_name:
+    ablation, config = left_out[near], targets.config
+    task = load_ablation(ablation).task
+    if config.papers is None and config.tasks is None and config.ablations is None and task in config.load_scales():
         return f"{line} this config leaves it out; --config 'ablations=[{ablation}]' runs it"
     return f"{line} this config's papers, tasks, ablations or scale leave out its ablation {ablation}"

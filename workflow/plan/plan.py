@@ -102,6 +102,8 @@ def _rows_of_recipe(name: str, ablation: Ablation, scale: Scale, config: Config,
         about = {"ablation": name, "paper": ablation.paper, "variant": called}
         about |= {"paper_corpus": paper_corpus, "corpus": corpus}
         about |= {"label": variant.label, "colour": variant.colour, "beside": variant.beside}
+        if not catalogue.knows(corpus):
+            check_known(f"data set of ablation {name}, scale {scale.scale}:", corpus, catalogue.choices(corpus))
         data = {"corpus": catalogue.slug(corpus), "checksum": _checksum(catalogue, corpus, config, missing)}
         try:
             recipe = scale.recipe(variant.recipe, name, paper_corpus)

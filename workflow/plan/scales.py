@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, field_validator
 
 from workflow.config.choices import AXES, choice_names, choice_settings
-from workflow.config.errors import check_known
+from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import ROOT, config_file, list_folder
 from workflow.config.strict import PositiveStrictInt, StrictInt, StrictModel, parse, parse_json, read_yaml
 from workflow.tasks.spec import TASKS, section
@@ -94,6 +94,13 @@ class Scale(StrictModel):
     training: dict[str, Any]
     evaluation: dict[str, Any]
     measure: Measure
+
+    @field_validator("seeds")
+    @classmethod
+    def differ(cls, seeds):
+        if twice := [seed for seed in seeds if seeds.count(seed) > 1]:
+            raise ConfigError(f"seeds: {twice[0]} stands twice")
+        return seeds
 
     @field_validator("settings_at")
     @classmethod

@@ -74,11 +74,11 @@ def list_findings_of(site: Site) -> list[str]:
 
 
 def list_restless(results: Path) -> list[str]:
-    """Name the command that times again what was timed while the machine was not quiet; nothing where it was."""
+    """Say how to time again what was timed while the machine was not quiet; nothing where it was."""
     files = list_folder(results / "throughput", ".json")
     restless = shlex.join(str(file) for file in files if any(row.get("quiet") is False for row in read_rows(file)[1]))
-    said = f"the machine was not quiet while speeds were timed: the same command with --forcerun {restless} times them"
-    return [f"{said} again"] if restless else []
+    said = "the machine was not quiet while speeds were timed; the same command times them again after"
+    return [f"{said}: rm {restless}"] if restless else []
 
 
 def steps_ended(results: Path, failed: bool) -> str:

@@ -1,0 +1,47 @@
+"""What a user writes is refused before anything runs: claims, and options that stand twice."""
+
+import pytest
+
+from workflow.config.command_line import refuse_twice
+from workflow.config.errors import ConfigError
+from workflow.report.claims import beforehand
+from workflow.report.claims.beforehand import refuse_wrong_claims
+
+
+def test_claims_are_read_again_only_after_one_of_them_or_a_question_has_changed(tmp_path, monkeypatch):
+    question, claim, stamp = tmp_path / "q.yaml", tmp_path / "c.yaml", tmp_path / "folder" / "stamp"
+    found = {"claims": {"c": ("own", claim)}, "questions": {"q": ("own", question)}}
+    read = []
+    monkeypatch.setattr(beforehand, "study_files", found.__getitem__)
+    monkeypatch.setattr(beforehand, "file_digest", lambda path: path.read_text())
+    monkeypatch.setattr("workflow.report.claims.schema.load_claim", read.append)
+    for text, times in (("a", 1), ("a", 1), ("b", 2)):
+        question.write_text(text)
+        claim.write_text("the same")
+        refuse_wrong_claims(stamp)
+        assert len(read) == times
+
+
+def test_a_wrong_claim_is_refused_every_time(tmp_path, monkeypatch):
+    claim = tmp_path / "studies" / "own" / "claims" / "wrong.yaml"
+    claim.parent.mkdir(parents=True)
+    about = "claim: It is., where: here, ablation: models, expect: less, ours: {variant: as_small}"
+    claim.write_text(f"{{{about}, measure: dev_bpcc}}")
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        with pytest.raises(ConfigError, match="claims/wrong.yaml: unknown measure 'dev_bpcc': did you mean 'dev_bpc'"):
+            refuse_wrong_claims(tmp_path / "stamp")
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["--config", "a=1", "-n", "--config", "b=2"], "--config stands twice"),
+        (["models", "--config", "a=1", "a=2", "-n"], "a stands twice"),
+    ],
+)
+def test_an_option_of_which_only_the_last_would_count_is_refused(words, said):
+    with pytest.raises(ConfigError, match=said):
+        refuse_twice("--config", words)
+    refuse_twice("--config", ["models", "--config", "a=1", "b=1", "--", "a=1"])
+    refuse_twice("--config", ["models"])
