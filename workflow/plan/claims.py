@@ -1,11 +1,16 @@
 """List the claims and the ablation that each is about. `workflow.report.claims.schema` reads all that a claim says."""
 
+import subprocess
+import sys
 from functools import cache
+from pathlib import Path
 
-from workflow.config.errors import check_known
+from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import read_yaml
 from workflow.config.studies import shown_path, study_file, study_files
 from workflow.plan.ablations import known_ablations
+from workflow.plan.sources import file_digest
+from workflow.results.record import write_text
 from workflow.results.registry import COSTS, REGISTRY
 
 FORMULAS = "formulas"  # stands in place of an ablation for claims that a formula recomputes
@@ -24,6 +29,21 @@ def _content(name: str) -> dict:
     about = content["ablation"] = str(content.get("ablation") or FORMULAS)
     check_known(f"ablation in {shown_path(path)}", about, [*known_ablations(), LAYERS, FORMULAS])
     return content
+
+
+def refuse_wrong(stamp: Path) -> None:
+    """Read every claim, unless none has changed, nor a question, since all were found right: `stamp` holds their state.
+
+    What a claim may measure takes a second to import, which every dry run would pay: so it is another process.
+    """
+    files = [path for kind in ("claims", "questions") for _, path in study_files(kind).values()]
+    state = "".join(f"{path} {file_digest(path)}\n" for path in files)
+    if stamp.is_file() and stamp.read_text(encoding="utf-8") == state:
+        return
+    read = subprocess.run([sys.executable, "-m", "workflow.scripts.claims"], stderr=subprocess.PIPE, text=True)
+    if read.returncode:
+        raise ConfigError(read.stderr.strip().removeprefix("claims.py: "))
+    write_text(stamp, state)
 
 
 def ablation_of(name: str) -> str:
