@@ -52,7 +52,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("digest", help="the name of its folder in results/runs")
     folder = Path("results/runs") / parser.parse_args(argv).digest
     if not (folder / "weights.pt").exists():
-        raise ConfigError(f"{folder}/weights.pt: not there; a run that came with the project has none: train it here")
+        raise ConfigError(f"{folder}/weights.pt: not there; only a run that was trained here has its weights")
     job = read_record(folder / "record.json").job
     print(f"written: {share(folder, Path(f'results/data/{job.corpus}.npz'))} and card.md")
 

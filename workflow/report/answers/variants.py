@@ -24,7 +24,7 @@ NEVER_DIFFERS = {"texts": ["no pair differs", "", ""], "sorts": [0, None, None],
 def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> dict:
     """Make the lines of the table. names: titles of costs, where the task has others than the registry.
 
-    first: what differences are to. bases: what each variant is compared with, where that is not the same for all. half,
+    first: what differences are to. bases: what some variants are compared with in place of the rest's. half,
     difference_half: the median half width of the intervals, which sets the digits of all numbers in a column.
     """
     runs = with_titles(as_named(runs))
@@ -50,7 +50,8 @@ def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> d
         "costs": [names.get(name, REGISTRY[name].title) for name in costs],
         "compared": any(line["effect"] for line in lines),
         "first": first,
-        "bases": of if first == OWN else {},
+        "bases": {variant: base for variant, base in of.items() if first == OWN and base != runs["variant"].iloc[0]},
+        "rest": runs["variant"].iloc[0],
         "effects": [(variant, _written(lines, against)) for variant, against in effects.items()],
         "half": median_half([line["half"] for line in lines]),
         "difference_half": median_half([line["effect"].half for line in lines if line["effect"]]),
