@@ -40,6 +40,7 @@ _NAMED = {  # column: (type, meaning, source)
     "variant": ("text", "the variant of the ablation: what differs from the recipe", PLAN),
     "label": ("text", "the variant as tables and figures show it", PLAN),
     "colour": ("text", "its colour, where its ablation gives one", PLAN),
+    "beside": ("text", "the variant that it is compared with, where its ablation names one", PLAN),
     "paper_corpus": ("text", "the text, pairs, pictures or trees of the paper", PLAN),
     "corpus": ("text", "what was read in its place at this scale", PLAN),
     "S": ("integer", "limit S: the farthest key that any head may see", PLAN),
