@@ -56,7 +56,7 @@ def test_a_variant_is_compared_with_the_one_that_its_question_names():
     assert "Beside large, large other has 0.50 times the multiply-adds." in said.costs
     table = variant_table(as_frame(rows), "dev_bpc", {})
     assert table["first"] == table["effects"][0][0] == "its own baseline"
-    assert table["bases"] == {"large other": "large"} and table["rest"] == "small"
+    assert table["baselines"] == {"large other": "large"} and table["rest"] == "small"
     assert [line["effect"] and round(line["effect"].mean, 2) for line in table["lines"]] == [None, 0.1, -0.2, 0.2]
     assert dict(table["effects"])["small"][3]["texts"][0] == "0.0003"
 

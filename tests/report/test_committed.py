@@ -12,7 +12,7 @@ from tests._records import SCALES, recorded
 from workflow.config.files import PRECOMPUTED, ROOT
 from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import known_claims
-from workflow.report.answers.effects import bases, beside
+from workflow.report.answers.effects import baselines, beside
 from workflow.report.answers.variants import variant_table
 from workflow.report.claims.ledger import speaking, write_ledger
 from workflow.report.claims.measures import CLAIMABLE, LAYERS, split_of, title_of_measure
@@ -69,7 +69,7 @@ def said_of_questions(runs) -> list[tuple]:
     for name, mine in runs.groupby("ablation"):
         measure = load_ablation(name).spec.columns[0][0]
         texts = with_titles(as_named(mine))
-        of = bases(texts)
+        of = baselines(texts)
         for line in variant_table(mine, measure, {})["lines"]:
             if line["effect"] is not None:
                 base = beside(texts[texts["variant"] == of[line["variant"]]], line["S"], line["k"])

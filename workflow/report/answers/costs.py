@@ -1,10 +1,10 @@
-"""What the variants of a question cost beside their bases, and how far their heads look, in sentences."""
+"""What the variants of a question cost beside their baselines, and how far their heads look, in sentences."""
 
 import math
 
 import pandas as pd
 
-from workflow.report.answers.effects import GRID, axes_of, bases
+from workflow.report.answers.effects import GRID, axes_of, baselines
 from workflow.report.numbers import capital, is_number, join, name_places, number
 from workflow.results.timings import SPEEDS, ratio_over_turns, told_apart
 from workflow.results.trained_enough import learned_spans, stayed
@@ -17,7 +17,7 @@ NAMED = 3  # of so many variants at most each has a sentence
 
 
 def of_variants(finished: pd.DataFrame, tokens: str) -> list[str]:
-    """Say what the variants cost beside their bases, at the largest S and k of each; of one alone what it costs.
+    """Say what the variants cost beside their baselines, at the largest S and k of each; of one alone what it costs.
 
     A few have a sentence each; of many the least and the most is said. Of speeds those count whose interval over turns
     does not hold 1.
@@ -26,7 +26,7 @@ def of_variants(finished: pd.DataFrame, tokens: str) -> list[str]:
     if len(sides) == 1:
         return [line for variant, rows in sides.items() for line in _alone(variant, rows, tokens)]
     by_base: dict[str, dict[str, dict[str, float]]] = {}
-    for variant, base in bases(finished).items():
+    for variant, base in baselines(finished).items():
         by_base.setdefault(base, {})[variant] = _ratios(sides[variant], sides[base])
     axes = axes_of(finished)
     places = {variant: _place(rows.iloc[0], axes) for variant, rows in sides.items()}

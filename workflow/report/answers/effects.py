@@ -55,10 +55,10 @@ class Effect:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A variant at one S and k beside another, its base; `effect` is None where the two have no pair."""
+    """A variant at one S and k beside another, its baseline; `effect` is None where the two have no pair."""
 
     variant: str
-    base: str
+    baseline: str
     S: float | None
     k: float | None
     effect: Effect | None
@@ -76,7 +76,7 @@ class Comparison:
 
     @property
     def is_one(self) -> bool:
-        """Whether k is all that the span holds and no pair differs: it is its base by another name."""
+        """Whether k is all that the span holds and no pair differs: it is its baseline by another name."""
         return self.keeps_all and self.effect is not None and not any(self.effect.by_text.values())
 
 
@@ -120,7 +120,7 @@ def _known(value: float) -> float | None:
     return None if pd.isna(value) else value
 
 
-def bases(runs: pd.DataFrame) -> dict[str, str]:
+def baselines(runs: pd.DataFrame) -> dict[str, str]:
     """Map each variant to the one that it is compared with: that which its question names, else the first.
 
     The first itself is left out where it is compared with none.
@@ -140,8 +140,8 @@ def beside(base: pd.DataFrame, S: float | None, k: float | None) -> pd.DataFrame
 
 
 def compare(runs: pd.DataFrame, quantity: str) -> list[Comparison]:
-    """Compare all variants with their bases, at each S and k, over all texts, but where the two are one."""
-    of, by_variant = bases(runs), dict(iter(runs.groupby("variant")))
+    """Compare all variants with their baselines, at each S and k, over all texts, but where the two are one."""
+    of, by_variant = baselines(runs), dict(iter(runs.groupby("variant")))
     found = [
         Comparison(variant, base, S, k, effect_beside(group, beside(by_variant[base], S, k), quantity))
         for variant, S, k, group in places(runs)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.report.answers.effects import Effect, bases, effect_of, pair
+from workflow.report.answers.effects import Effect, baselines, effect_of, pair
 from workflow.report.answers.phrases import Score
 from workflow.report.numbers import capital, count, join, number
 
@@ -20,12 +20,12 @@ def missing(asked: list[float], runs: pd.DataFrame) -> list[str]:
 
 
 def trends(score: Score) -> list[str]:
-    """Say of each variant how its effect beside its base changes from the smallest nets to the largest.
+    """Say of each variant how its effect beside its baseline changes from the smallest nets to the largest.
 
     score: with the runs of nets of all sizes; of nets of one size there is nothing to say.
     """
     by_variant, lines = dict(iter(score.runs.groupby("variant"))), []
-    for variant, base in bases(score.runs).items():
+    for variant, base in baselines(score.runs).items():
         mine, than = by_variant[variant], by_variant[base]
         effects = {size: pair(rows, than[than["size"] == size], score.quantity) for size, rows in mine.groupby("size")}
         effects = {size: effect for size, effect in effects.items() if len(effect)}

@@ -1,4 +1,4 @@
-"""Comparisons of variants with their bases in words: one finding a sentence, with the one number that carries it.
+"""Comparisons of variants with their baselines in words: one finding a sentence, with the one number that carries it.
 
 Intervals stand in the table and the figure beside it.
 """
@@ -46,10 +46,10 @@ class Score:
 
 
 def describe_comparisons(score: Score, paired: list[Comparison]) -> list[str]:
-    """Write sentences on all comparisons that have pairs, base by base, in the order of the variants."""
+    """Write sentences on all comparisons that have pairs, baseline by baseline, in the order of the variants."""
     by_base: dict[str, list[Comparison]] = {}
     for each in paired:
-        by_base.setdefault(each.base, []).append(each)
+        by_base.setdefault(each.baseline, []).append(each)
     return [sentence for group in by_base.values() for sentence in _beside_one(score, group)]
 
 
@@ -69,8 +69,8 @@ def _one(score: Score, comparison: Comparison) -> str:
     """Say how a variant without a grid compares, `{}` for the verb."""
     effect = comparison.effect
     if not effect.told:
-        return f"cannot be told apart from {comparison.base}"
-    return f"{{}} {score.size(effect)} {score.direction(effect)} than {comparison.base}{score.where(effect)}"
+        return f"cannot be told apart from {comparison.baseline}"
+    return f"{{}} {score.size(effect)} {score.direction(effect)} than {comparison.baseline}{score.where(effect)}"
 
 
 def _along(score: Score, group: list[Comparison]) -> str:
@@ -81,7 +81,7 @@ def _along(score: Score, group: list[Comparison]) -> str:
         states.setdefault(score.state(each.effect), []).append(each)
     parts = []
     for state, members in states.items():
-        than = "it" if parts else members[0].base
+        than = "it" if parts else members[0].baseline
         words = f"cannot be told apart from {than}" if state == ALIKE else f"{{}} {state} than {than}"
         last = members[-1]
         size = f", by {score.size(last.effect)}{last.place}" if state != ALIKE and last is group[-1] else ""
@@ -100,8 +100,8 @@ def _places(axes: list[str], members: list[Comparison], group: list[Comparison])
 
 
 def _count(score: Score, last: list[Comparison]) -> list[str]:
-    """Count the variants that are better, worse and neither, and name those farthest from their base."""
-    states, base = [score.state(each.effect) for each in last], last[0].base
+    """Count the variants that are better, worse and neither, and name those farthest from their baseline."""
+    states, base = [score.state(each.effect) for each in last], last[0].baseline
     if set(states) == {ALIKE}:
         return [f"none of {len(last)} variants can be told apart from {base}"]
     counts = [(state, states.count(state)) for state in STATES if state in states]
@@ -117,7 +117,7 @@ def _part(state: str, number: int, base: str) -> str:
 
 
 def _ends(score: Score, told: list[Comparison]) -> list[str]:
-    """Name in each direction the variant that is farthest from their base. told: the nearest first."""
+    """Name in each direction the variant that is farthest from their baseline. told: the nearest first."""
     farthest = {score.direction(each.effect): each for each in told}
     ends = {"better": "best", "worse": "worst"}
     return [

@@ -17,7 +17,7 @@ def by_text(comparisons: list[Comparison], changes: list[Change], score: Score) 
     """Name what has another sign on another text, with its size on each: differences, and changes that are told."""
     last = {each.variant: each for each in comparisons if each.effect}
     lines = [
-        f"The texts disagree: {name} is {_on_each_text(each.effect, score)}, beside {each.base}."
+        f"The texts disagree: {name} is {_on_each_text(each.effect, score)}, beside {each.baseline}."
         for name, each in last.items()
         if each.effect.turns
     ]

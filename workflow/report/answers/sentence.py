@@ -142,7 +142,7 @@ def _few_seeds(score: Score, paired: list[Comparison]) -> str:
     widest = max(paired, key=lambda each: abs(each.effect.mean))
     place = widest.place if axes_of(score.runs) else ""
     return f"{_too_few(widest.effect.fewest)}; {widest.variant}{place} is {score.size(widest.effect)} " + (
-        f"{score.direction(widest.effect)} than {widest.base}"
+        f"{score.direction(widest.effect)} than {widest.baseline}"
     )
 
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.report.answers.effects import OWN, bases, effect_beside
+from workflow.report.answers.effects import OWN, baselines, effect_beside
 from workflow.report.answers.lines import MARKS, name_score, panels
 from workflow.report.figures.colours import as_named
 from workflow.report.figures.marks import shows
@@ -12,20 +12,20 @@ from workflow.report.texts import with_badge, with_titles
 from workflow.results.statistics import FEWEST, mean_interval
 
 COST = "macs_executed"
-COLUMNS = ["text", "variant", "base", "colour", "size", "parameters", "cost", "score", "low", "high", "n"]
+COLUMNS = ["text", "variant", "baseline", "colour", "size", "parameters", "cost", "score", "low", "high", "n"]
 COLUMNS += ["effect", "effect_low", "effect_high", "d_model", "layers", "steps", "seconds", "runs", "beside"]
 INTERVALS = ("low", "high", "effect", "effect_low", "effect_high")  # missing where seeds are few
 SHAPE = ("d_model", "layers", "steps")
 
 
 def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """Make a row for each text, size and variant: its score, and its effect beside its base, with intervals.
+    """Make a row for each text, size and variant: its score, and its effect beside its baseline, with intervals.
 
     runs: of one question, at all sizes. cost: executed multiply-adds for a character or piece. Few seeds have no
     interval.
     """
     runs = with_badge(with_titles(as_named(runs)))
-    of, rows = bases(runs), []
+    of, rows = baselines(runs), []
     runs = runs[(runs["status"] == "ok") & runs[quantity].notna()]
     for (text, size), group in runs.groupby(["text", "size"], sort=False):
         for variant, mine in group.groupby("variant", sort=False):
@@ -55,14 +55,14 @@ def draw(data: pd.DataFrame, quantity: str, title: str, of: str):
     """Draw for each text the effects over the number of parameters, and the scores over cost. of: what cost is for."""
     texts = list(data.groupby("text", sort=False))
     figure, axes = panels(2 * len(texts), 2, 2.9)
-    places, bases = iter(axes), data["base"].dropna().unique()
-    than = bases[0] if len(bases) == 1 else OWN
+    places, baselines = iter(axes), data["baseline"].dropna().unique()
+    than = baselines[0] if len(baselines) == 1 else OWN
     for text, rows in texts:
         effects, scores = next(places), next(places)
         effects.axhline(0, lw=0.8, ls="--", color=rows["colour"].iloc[0])
         for number, (variant, mine) in enumerate(rows.groupby("variant", sort=False)):
             style = {"marker": MARKS[number % len(MARKS)], "color": mine["colour"].iloc[0], "label": variant}
-            if mine["base"].notna().all():
+            if mine["baseline"].notna().all():
                 _draw_line(effects, mine["parameters"], mine, ("effect", "effect_low", "effect_high"), style)
             _draw_line(scores, mine["cost"], mine, ("score", "low", "high"), style)
         _label(effects, "parameters", f"{title}, less {than}'s", text)

@@ -5,7 +5,7 @@ from statistics import median
 
 import pandas as pd
 
-from workflow.report.answers.effects import GRID, OWN, Effect, bases, beside, by_text_and_seed, effect_of, places
+from workflow.report.answers.effects import GRID, OWN, Effect, baselines, beside, by_text_and_seed, effect_of, places
 from workflow.report.figures.colours import as_named
 from workflow.report.numbers import missing, to_digits
 from workflow.report.texts import with_titles
@@ -24,7 +24,7 @@ NEVER_DIFFERS = {"texts": ["no pair differs", "", ""], "sorts": [0, None, None],
 def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> dict:
     """Make the lines of the table. names: titles of costs, where the task has others than the registry.
 
-    first: what differences are to. bases: what some variants are compared with in place of the rest's. half,
+    first: what differences are to. baselines: what some variants are compared with in place of the rest's. half,
     difference_half: the median half width of the intervals, which sets the digits of all numbers in a column.
     """
     runs = with_titles(as_named(runs))
@@ -32,11 +32,13 @@ def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> d
         _line(text, *place, quantity) for text, rows in runs.groupby("title", sort=False) for place in places(rows)
     ]
     effects = {variant: _against(variant, lines) for variant in runs["variant"].unique()}
-    of, first = bases(runs), runs["variant"].iloc[0]
-    if {*of.values()} - {first}:
+    of, first = baselines(runs), runs["variant"].iloc[0]
+    named = {variant: baseline for variant, baseline in of.items() if baseline != first}
+    if named:
         own = [effects[of.get(line["variant"], first)][number] for number, line in enumerate(lines)]
-        first, effects = OWN, {OWN: own, **effects}
-    for line, effect in zip(lines, effects[first], strict=True):
+        effects = {OWN: own, **effects}
+    shown = next(iter(effects))
+    for line, effect in zip(lines, effects[shown], strict=True):
         line["effect"] = effect
     costs = [name for name in BESIDE_SCORE if name in runs and runs[name].notna().any()]
     if not len(learned_spans(runs)):
@@ -49,9 +51,9 @@ def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> d
         "axes": [axis for axis in "Sk" if runs[axis].notna().any()],
         "costs": [names.get(name, REGISTRY[name].title) for name in costs],
         "compared": any(line["effect"] for line in lines),
-        "first": first,
-        "bases": {variant: base for variant, base in of.items() if first == OWN and base != runs["variant"].iloc[0]},
-        "rest": runs["variant"].iloc[0],
+        "first": shown,
+        "baselines": named,
+        "rest": first,
         "effects": [(variant, _written(lines, against)) for variant, against in effects.items()],
         "half": median_half([line["half"] for line in lines]),
         "difference_half": median_half([line["effect"].half for line in lines if line["effect"]]),
