@@ -22,13 +22,17 @@ def copied(folder: Path, *more: str) -> Path:
     return folder
 
 
-def with_examples(folder: Path, part: str) -> Path:
-    """Write into a copy the files of studies/ or models/ that README and docs tell a reader to write."""
-    texts = [(ROOT / name).read_text() for name in ("README.md", "docs/variant.md", "docs/claim.md")]
-    shown = [each for text in texts for each in re.findall(r"Write `([^`]+)`:\n\n```\w+\n(.*?)```", text, re.DOTALL)]
-    places = {place: content for place, content in shown if place.startswith(f"{part}/")}
-    assert places
-    for place, content in places.items():
+def shown(*pages: str) -> dict[str, str]:
+    """The files that pages tell a reader to write: {place: content}."""
+    text = "\n".join((ROOT / page).read_text() for page in pages)
+    return dict(re.findall(r"Write `([^`]+)`[^`\n]*:\n\n```\w+\n(.*?)```", text, re.DOTALL))
+
+
+def written(folder: Path, files: dict[str, str], part: str = "") -> Path:
+    """Write those of the files into `folder` that lie in `part`."""
+    chosen = {place: content for place, content in files.items() if place.startswith(part)}
+    assert chosen, f"no file to write in {part}"
+    for place, content in chosen.items():
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         (folder / place).write_text(content)
     return folder

@@ -1,19 +1,16 @@
 """A paper of one's own is a folder: that of docs/paper.md, copied from the page into an empty folder."""
 
-import re
-
 import pytest
 
 from tests import _site
-from tests._copied import ROOT, snakemake
+from tests._copied import ROOT, shown, snakemake, written
 from tests._runs import run
 from tests.refused._kind import forget
 from workflow.config.studies import NAMED, known_studies, read_also, study_file
 from workflow.plan import sources
 from workflow.plan.targets import Targets
 
-WRITTEN = re.compile(r"Write `([^`]+)`[^`]*:\n\n```\w+\n(.*?)```", re.DOTALL)
-FILES = dict(WRITTEN.findall((ROOT / "docs" / "paper.md").read_text()))
+FILES = shown("docs/paper.md")
 WORDS = ("-s", str(ROOT / "workflow" / "Snakefile"), "--config", "scale=smoke", "studies=[theirs/short_spans]", "--")
 OTHERS = (("head_spans", "adaptive_span"), ("span_by_k", "own"))
 
@@ -21,10 +18,7 @@ OTHERS = (("head_spans", "adaptive_span"), ("span_by_k", "own"))
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """An empty folder to run the workflow in, beside which the paper lies."""
-    for place, text in FILES.items():
-        path = tmp_path / "theirs" / place
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+    written(tmp_path / "theirs", FILES)
     monkeypatch.setenv(NAMED, "")
     monkeypatch.chdir(tmp_path)
     forget()

@@ -4,14 +4,14 @@ import re
 
 import pytest
 
-from tests._copied import ROOT, copied, ended, with_examples
+from tests._copied import ROOT, copied, ended, shown, written
 
 pytestmark = pytest.mark.slow
 TEXT = (ROOT / "README.md").read_text()
 
 
 def test_an_added_variant_passes_the_contract_it_did_not_write(tmp_path):
-    copy = with_examples(copied(tmp_path, "tests"), "models")
+    copy = written(copied(tmp_path, "tests"), shown("docs/variant.md"), "models/")
     files = ("tests/models/test_contract.py", "tests/models/test_effects.py")
     chosen = (*files, "-k", "within_margin and (fixed or check)")
     tested = ended(copy, "pytest", "-q", "-p", "no:cacheprovider", *chosen)

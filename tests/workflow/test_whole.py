@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from tests._copied import ROOT, copied, ended, snakemake, with_examples
+from tests._copied import ROOT, copied, ended, shown, snakemake, written
 from workflow.plan.claims import known_claims
 from workflow.plan.targets import SHARED_PAGES
 from workflow.report.bundle import read_bundle
@@ -29,7 +29,8 @@ ADAPTIVE, TEMPLATE = "models/attention/spans/adaptive.py", "workflow/report/temp
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
     """A copy of the project, with the README's own question and claim, in which everything has been made."""
-    folder = with_examples(copied(tmp_path_factory.mktemp("smoke"), "README.md"), "studies")
+    copy = copied(tmp_path_factory.mktemp("smoke"), "README.md")
+    folder = written(copy, shown("README.md", "docs/claim.md"), "studies/")
     said = snakemake(folder, *CONFIG)
     assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
     return folder, said.stdout + said.stderr
@@ -239,8 +240,8 @@ def test_a_documented_command_works_as_it_stands_there(command, done):
     archive.write_archive(done[0] / "other.zip", files, "smoke", b"root", {})
     for name in ("my.txt", "my.de", "my.en"):
         (done[0] / name).write_text("a line of text\n" * 4000)
-    for shown, here in IN_PLACE.items():
-        command = command.replace(shown, here)
+    for there, here in IN_PLACE.items():
+        command = command.replace(there, here)
     trained = next((done[0] / "results" / "runs").glob("*/weights.pt")).parent
     command = command.replace("DIGEST", trained.name)
     program, *words = shlex.split(command)
