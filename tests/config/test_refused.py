@@ -35,6 +35,11 @@ def attention(axis: str = "span", **settings) -> tuple:
         ((StreamTraining, SCALE["training"] | {"lr": True}), "f: lr = True: must be a number"),
         ((StreamTraining, SCALE["training"] | {"lr": float("nan")}), "f: lr = nan: Input should be"),
         ((Ablation, QUESTION | {"grid": {"s": "all"}}), "f: unknown key 's': did you mean 'S'?"),
+        (
+            (Ablation, QUESTION | {"grid": {"S": {}}}),
+            "f: grid.S = {}: Input should be a valid integer or be a valid string",
+        ),
+        ((Ablation, QUESTION | {"grid": {"k": [8, 0]}}), "f: grid.k.1 = 0: Input should be greater than 0"),
         ((Ablation, QUESTION | {"question": "No."}), "'No.' does not end in a question mark"),
         ((Ablation, QUESTION | {"figures": ["adaptive_span_fig5"]}), "did you mean 'adaptive_span_figure5'?"),
         ((Ablation, QUESTION | {"variants": {"../b": {}}}), "'../b'"),

@@ -77,8 +77,13 @@ def _first_refusal(errors: list[dict], where: str) -> ConfigError:
     if first["type"] == "missing":
         missing = [f"'{_place(each)}'" for each in errors if each["type"] == "missing"]
         return ConfigError(f"{where}: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
-    place, value = _place(first), shown(first["input"])
-    return ConfigError(f"{where}: {f'{place} = {value}' if place else value}: {first['msg']}")
+    # A place that takes several types has an error for each; those inside a list that is one of them say the most.
+    inside = [each for each in errors if f"{_place(each)}.".startswith(f"{_place(first)}.")]
+    place = max(map(_place, inside), key=lambda each: each.count("."))
+    told = [each for each in inside if _place(each) == place]
+    value, said = shown(told[0]["input"]), " or ".join(dict.fromkeys(each["msg"] for each in told))
+    said = said.replace(" or Input should ", " or ")
+    return ConfigError(f"{where}: {f'{place} = {value}' if place else value}: {said}")
 
 
 def _place(error: dict) -> str:
