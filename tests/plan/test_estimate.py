@@ -34,6 +34,14 @@ def test_the_nearest_run_is_of_the_same_task_then_of_this_machine_then_the_most_
     assert estimate(wanted, []) is None and estimate(wanted, [broken]) is None
 
 
+def test_a_tiny_run_of_this_machine_tells_nothing_of_a_long_one():
+    """It mostly starts and ends: a run of another machine with about as much work says more."""
+    tiny, long, wanted = (job(steps=steps, evaluate_every=steps) for steps in (2, 1000, 2000))
+    known = [timed(tiny, START + 5), timed(long, START + 10, here=False)]
+    assert estimate(wanted, known).seconds == pytest.approx(START + 20)
+    assert estimate(wanted, known[:1]).nearest.record.job == tiny
+
+
 def test_a_variant_is_told_from_itself_rather_than_from_another_of_the_same_work():
     known = [timed(job(**choices, steps=12, seed=1), number) for number, choices in enumerate(VARIANTS.values(), 10)]
     for number, choices in enumerate(VARIANTS.values(), 10):

@@ -1,7 +1,8 @@
 """Estimate how long runs will take from records: as long as the nearest run took, times how much more they compute.
 
-The nearest: of the same kind of device, then of the same task, then of this machine, then the most alike. Of several
-seeds of a configuration the fastest counts: whatever else the machine had to do made the others slower.
+The nearest: of the same kind of device, then of the same task, then of this machine (unless it computes far less or
+more), then the most alike. Of several seeds of a configuration the fastest counts: whatever else the machine had to do
+made the others slower.
 """
 
 import math
@@ -22,6 +23,7 @@ START = 4.0  # seconds in which a run starts and ends, however little it compute
 # Times too long or too short: runs of scale laptop told from those of overnight, on another machine and with up to 60
 # times the work, were off by 1.9 on average (docs/log.md).
 OFF = 2.0
+FAR = math.log(60)  # a run of so many times less work mostly starts and ends, and says nothing of this machine
 OTHER_CHOICE, OTHER_NET, OTHER_CORPUS = 2.0, 1.0, 0.1  # how far two runs are apart, in powers of e of work
 
 
@@ -70,7 +72,8 @@ def _distance(job: Job, computed: float, configuration: str, run: Timed, gpu: bo
     choices = sum(getattr(job.attention, axis)["name"] != getattr(known.attention, axis)["name"] for axis in AXES)
     apart = abs(math.log(computed / run.work)) + OTHER_CHOICE * choices
     apart += OTHER_NET * (job.net.name != known.net.name) + OTHER_CORPUS * (job.corpus != known.corpus)
-    kinds = (run.is_gpu != gpu, job.task != known.task, not run.here, known.configuration != configuration)
+    here = run.here and abs(math.log(computed / run.work)) < FAR
+    kinds = (run.is_gpu != gpu, job.task != known.task, not here, known.configuration != configuration)
     return (*kinds, apart, run.seconds)
 
 
