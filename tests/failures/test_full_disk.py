@@ -83,7 +83,7 @@ def test_a_text_and_a_plan_with_its_jobs(disk, refused):
     leave_free(disk, 8192)
     assert refused(corpus_script.main, "words", str(disk / "words.npz")) == "words.npz"
     leave_free(disk, 40 << 10)
-    words = [str(disk / "plan.json"), "--config", '{"scale": "smoke"}', "--runs", str(disk / "runs")]
+    words = [str(disk / "results" / "smoke" / "plan.json"), "--config", '{"scale": "smoke"}']
     assert refused(plan.main, *words) in ("plan.json", "job.json")
     for path in disk.rglob("job.json"):
         json.loads(path.read_text())

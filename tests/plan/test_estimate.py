@@ -4,7 +4,7 @@ import pytest
 
 from tests._finished import finished, timed
 from tests._jobs import VARIANTS, job, translation
-from workflow.plan.estimate import START, Forecast, Timed, estimate, spell, spell_hours
+from workflow.plan.estimate import START, Timed, TrainingTime, estimate, spell, spell_hours
 from workflow.plan.work import memory_bytes
 
 
@@ -52,17 +52,17 @@ def test_a_gpu_is_told_from_runs_on_gpus_and_a_cpu_never_from_them():
     on_cpu, on_gpu = timed(job(seed=1), 100), timed(job(seed=2), 10, device="NVIDIA H200")
     assert not estimate(job(seed=3), [on_cpu, on_gpu]).nearest.is_gpu
     assert estimate(job(seed=3), [on_cpu, on_gpu], gpu=True).seconds == pytest.approx(10)
-    assert not Forecast.of([job(seed=3)], [on_cpu], 2, gpu=True).on_gpu
+    assert not TrainingTime.of([job(seed=3)], [on_cpu], 2, gpu=True).on_gpu
 
 
 def test_runs_share_the_cores_and_take_turns_on_a_gpu():
     """Ten runs of 100 s: five one after the other on each of two cores; with two threads each, ten."""
     jobs = [job(seed=seed) for seed in range(10)]
-    assert Forecast.of(jobs, [timed(job(seed=99), 100)], 2).wall == pytest.approx(500)
+    assert TrainingTime.of(jobs, [timed(job(seed=99), 100)], 2).wall == pytest.approx(500)
     wide = [job(seed=seed, threads=2) for seed in range(10)]
-    assert Forecast.of(wide, [timed(job(seed=99, threads=2), 100)], 2).wall == pytest.approx(1000)
+    assert TrainingTime.of(wide, [timed(job(seed=99, threads=2), 100)], 2).wall == pytest.approx(1000)
     on_gpu = [timed(job(seed=99), 100, device="NVIDIA H200")]
-    assert Forecast.of(jobs, on_gpu, 2, gpu=True).wall == pytest.approx(1000)
+    assert TrainingTime.of(jobs, on_gpu, 2, gpu=True).wall == pytest.approx(1000)
 
 
 def test_durations_are_short_in_words():

@@ -1,8 +1,12 @@
 """Badges: what was read, and which of the paper's texts it is not."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from tests._jobs import ADAPTIVE, FULL, job
 from tests._runs import run
+from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.scales import load_corpora
 from workflow.report.claims.evidence import collect_evidence
 from workflow.report.claims.schema import load_claim
@@ -34,6 +38,12 @@ def test_every_data_set_has_a_short_title_of_its_own_and_a_line(task):
     titles = [catalogue.title(name) for name in catalogue.entries]
     assert len(set(titles)) == len(titles) and max(map(len, titles)) <= 40
     assert all("\n" not in catalogue.about(name) and catalogue.about(name) for name in catalogue.entries)
+
+
+@pytest.mark.parametrize("span, windows", [(ADAPTIVE, "4 8 16 24 32"), (FULL, "4 8 16 32")])
+def test_best_readers_see_as_far_as_any_span_or_where_all_are_full_as_their_caches(span, windows):
+    runs = SimpleNamespace(jobs={"digest": job(span)}, scored_part=lambda slug: "")
+    assert PlannedRuns.best_reader_options(runs, "toy").strip() == f"--windows {windows}"
 
 
 def test_a_text_of_two_names_has_one_badge_and_a_claim_over_it_is_over_one_text():

@@ -48,15 +48,16 @@ def test_a_variant_is_compared_with_the_one_that_its_question_names():
     """Small 2.0 and 2.1, large 1.8 and 2.0: beside small the other large one would be no worse."""
     rows = scored("small", 2.0, 2.01, 2.02, macs_executed=100.0)
     rows += scored("other", 2.1, 2.11, 2.121, macs_executed=100.0)
-    rows += scored("large", 1.8, 1.811, 1.82, macs_executed=400.0)
+    rows += scored("large", 1.8, 1.811, 1.82, label="large, deep", macs_executed=400.0)
     rows += scored("other_large", 2.0, 2.01, 2.021, beside="large", label="large other", macs_executed=200.0)
     said = say(rows)
-    assert "Large is 0.1997 bpc better than small. Large other is 0.2000 bpc worse than large (" in said.sentence
-    assert "Beside small, large has 4.00 times the multiply-adds." in said.costs
-    assert "Beside large, large other has 0.50 times the multiply-adds." in said.costs
+    large = "“large, deep”"
+    assert f"{large} is 0.1997 bpc better than small. Large other is 0.2000 bpc worse than {large} (" in said.sentence
+    assert f"Beside small, {large} has 4.00 times the multiply-adds." in said.costs
+    assert f"Beside {large}, large other has 0.50 times the multiply-adds." in said.costs
     table = variant_table(as_frame(rows), "dev_bpc", {})
     assert table["first"] == table["effects"][0][0] == "its own baseline"
-    assert table["baselines"] == {"large other": "large"} and table["rest"] == "small"
+    assert table["baselines"] == {"large other": "large, deep"} and table["rest"] == "small"
     assert [line["effect"] and round(line["effect"].mean, 2) for line in table["lines"]] == [None, 0.1, -0.2, 0.2]
     assert dict(table["effects"])["small"][3]["texts"][0] == "0.0003"
 
@@ -169,7 +170,10 @@ def test_failed_runs_are_told_and_are_no_answer_alone():
     assert (said.status, said.sentence) == ("Not answered yet", "all 4 runs failed.")
     assert said.remarks == ["4 of 4 runs failed (4 diverged)."]
     said = say([*rows[:2], *(run(variant="adaptive", seed=seed) for seed in (1, 2))])
-    assert said.sentence.startswith("no run of fixed span, with which the others are compared, has ended well")
+    assert said.sentence.startswith("no run of fixed span, with which others are compared, has ended well")
+    other = [run(variant="other", seed=seed, beside="adaptive") for seed in (3, 4)]
+    said = say([*(run(variant="adaptive", seed=seed) for seed in (1, 2)), *other])
+    assert said.sentence.startswith("no run of adaptive span, with which others are compared, has the text and seed of")
 
 
 def test_along_a_grid_it_says_where_a_variant_is_worse_and_what_the_grid_does():

@@ -128,8 +128,8 @@ def ladder() -> Frames:
 
 
 def test_runs_that_follow_trials_and_make_no_pair_are_no_verdict(tuned):
-    alone = tuned.beside[~((tuned.beside["tuning"] == "tuned") & (tuned.beside["variant"] == "fixed"))]
-    assert collect_tuned(NAME, CLAIM, tuned) and collect_tuned(NAME, CLAIM, replace(tuned, beside=alone)) is None
+    alone = tuned.others[~((tuned.others["tuning"] == "tuned") & (tuned.others["variant"] == "fixed"))]
+    assert collect_tuned(NAME, CLAIM, tuned) and collect_tuned(NAME, CLAIM, replace(tuned, others=alone)) is None
 
 
 def test_a_claim_with_a_ladder_has_its_effect_at_each_size(ladder):
@@ -147,6 +147,7 @@ def test_effects_and_scores_over_size_are_numbers_and_a_figure(ladder):
     fixed = numbers[numbers["variant"] == "fixed span"]
     assert fixed["effect"].isna().all() and set(fixed["beside"]) == {""}
     assert mine["beside"].tolist() == fixed["runs"].tolist()
+    assert sizes.compared_with(numbers) == sizes.compared_with(numbers.iloc[::-1]) == "fixed span"
     assert "adaptive span" in as_svg(sizes.draw(numbers, "dev_bpc", "dev bpc", "character"))
 
 

@@ -16,7 +16,7 @@ from workflow.config.command_line import Parser, at_least, run
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import config_file
 from workflow.config.strict import load_yaml, read_yaml
-from workflow.plan.estimate import Forecast, Timed, device_lines, read_timed, spell, spell_hours
+from workflow.plan.estimate import Timed, TrainingTime, device_lines, read_timed, spell, spell_hours
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.scales import load_corpora
 from workflow.plan.targets import Targets
@@ -40,8 +40,8 @@ def report_lines(targets: Targets, results: Path, cores: int) -> list[str]:
         lines.append(f"  {task}: {_count(states[digest] for digest, job in runs.jobs.items() if job.task == task)}")
         lines.append(f"    config/scales/{targets.config.scale}/{task}.yaml: {scale.about}")
     lines += [f"data that is missing: {reason}" for reason in runs.missing.values()]
-    forecast = Forecast.of(waiting.values(), known, cores, gpu=bool(targets.config.gpus))
-    lines += _training_lines(forecast, bool(targets.config.gpus)) if waiting else ["nothing is left to train"]
+    needed = TrainingTime.of(waiting.values(), known, cores, gpu=bool(targets.config.gpus))
+    lines += _training_lines(needed, bool(targets.config.gpus)) if waiting else ["nothing is left to train"]
     lines.append("besides, minutes: data sets, costs, tables, figures and pages; `snakemake -n` counts these jobs")
     return [*lines, *_effect_lines(runs, known)]
 
@@ -59,19 +59,19 @@ def _count(states: Iterable[str]) -> str:
     return ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state] or state in ("done", "to train"))
 
 
-def _training_lines(forecast: Forecast, gpu: bool) -> list[str]:
-    if not forecast.estimates:
+def _training_lines(needed: TrainingTime, gpu: bool) -> list[str]:
+    if not needed.estimates:
         return ["training: no record is at hand, so what it takes is not known"]
-    if gpu and not forecast.on_gpu:
+    if gpu and not needed.on_gpu:
         return ["training: no record of a GPU is at hand, so how long it takes is not known but from the scale's files"]
-    where = "on one GPU" if forecast.on_gpu else f"on {forecast.cores} cores that do nothing else"
-    if forecast.wall > TOO_LONG:
+    where = "on one GPU" if needed.on_gpu else f"on {needed.cores} cores that do nothing else"
+    if needed.wall > TOO_LONG:
         lines = [f"training: months or more {where}: not for this machine; what the scale is meant for stands above"]
     else:
-        hours = f"{spell_hours(forecast.device_seconds / 3600)} {'GPU' if forecast.on_gpu else 'core'}-hours"
-        lines = [f"training: about {spell(forecast.wall)} {where}; {hours}"]
-    lines += [f"  {line}" for line in forecast.source_lines()]
-    return [*lines, _memory_line([memory_bytes(each.job, each.nearest.record) for each in forecast.estimates])]
+        hours = f"{spell_hours(needed.device_seconds / 3600)} {'GPU' if needed.on_gpu else 'core'}-hours"
+        lines = [f"training: about {spell(needed.wall)} {where}; {hours}"]
+    lines += [f"  {line}" for line in needed.source_lines()]
+    return [*lines, _memory_line([memory_bytes(each.job, each.nearest.record) for each in needed.estimates])]
 
 
 def _memory_line(needed: list[float | None]) -> str:

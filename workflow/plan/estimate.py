@@ -23,7 +23,7 @@ START = 4.0  # seconds in which a run starts and ends, however little it compute
 # Times too long or too short: runs of scale laptop told from those of overnight, on another machine and with up to 60
 # times the work, were off by 1.9 on average (docs/log.md).
 OFF = 2.0
-FAR = math.log(60)  # a run of so many times less work mostly starts and ends, and says nothing of this machine
+COMPARABLE = math.log(60)  # a run of so many times less work mostly starts and ends, and says nothing of this machine
 OTHER_CHOICE, OTHER_NET, OTHER_CORPUS = 2.0, 1.0, 0.1  # how far two runs are apart, in powers of e of work
 
 
@@ -72,7 +72,7 @@ def _distance(job: Job, computed: float, configuration: str, run: Timed, gpu: bo
     choices = sum(getattr(job.attention, axis)["name"] != getattr(known.attention, axis)["name"] for axis in AXES)
     apart = abs(math.log(computed / run.work)) + OTHER_CHOICE * choices
     apart += OTHER_NET * (job.net.name != known.net.name) + OTHER_CORPUS * (job.corpus != known.corpus)
-    here = run.here and abs(math.log(computed / run.work)) < FAR
+    here = run.here and abs(math.log(computed / run.work)) < COMPARABLE
     kinds = (run.is_gpu != gpu, job.task != known.task, not here, known.configuration != configuration)
     return (*kinds, apart, run.seconds)
 
@@ -114,14 +114,14 @@ def spell_hours(hours: float) -> str:
 
 
 @dataclass(frozen=True)
-class Forecast:
+class TrainingTime:
     """estimates: one for each run of which something like it has ended. cores: of the machine; a GPU takes one run."""
 
     estimates: list[Estimate]
     cores: int
 
     @classmethod
-    def of(cls, jobs: Iterable[Job], known: list[Timed], cores: int, *, gpu: bool = False) -> "Forecast":
+    def of(cls, jobs: Iterable[Job], known: list[Timed], cores: int, *, gpu: bool = False) -> "TrainingTime":
         return cls([each for job in jobs if (each := estimate(job, known, gpu=gpu))], cores)
 
     @property

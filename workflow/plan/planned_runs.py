@@ -63,7 +63,8 @@ class PlannedRuns:
     def best_reader_options(self, slug: str) -> str:
         """Write the options of the script of best readers: windows, streams, tokens."""
         jobs = [job for job in self.jobs.values() if job.corpus == slug]
-        limits = {job.attention.span["limit"] for job in jobs if job.attention.span.get("limit")}
+        spans = [job.attention.span for job in jobs]
+        limits = {span["limit"] for span in spans if span.get("limit")} or {span["cache"] for span in spans}
         windows = limits | {2**n for n in range(2, max(limits).bit_length() + 1)}  # up to the first beyond every S
         return f"--windows {' '.join(map(str, sorted(windows)))} {self.scored_part(slug)}"
 

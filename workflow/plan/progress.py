@@ -18,7 +18,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from workflow.config.command_line import SHOWN, printable
 from workflow.config.errors import ConfigError
-from workflow.plan.estimate import Forecast, read_timed, spell
+from workflow.plan.estimate import TrainingTime, read_timed, spell
 from workflow.plan.targets import Targets
 from workflow.results.record import read_record
 from workflow.tasks.spec import TASKS
@@ -174,5 +174,5 @@ def _expected(targets: Targets, cores: int) -> dict[str, float]:
     waiting = [targets.runs.jobs[each] for each in targets.runs.trained if not (RUNS / each / "record.json").exists()]
     if not waiting:
         return {}
-    forecast = Forecast.of(waiting, read_timed(RUNS), cores, gpu=bool(targets.config.gpus))
-    return {each.job.digest: each.seconds for each in forecast.estimates}
+    needed = TrainingTime.of(waiting, read_timed(RUNS), cores, gpu=bool(targets.config.gpus))
+    return {each.job.digest: each.seconds for each in needed.estimates}

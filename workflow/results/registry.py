@@ -74,10 +74,6 @@ def names(*sources: Source) -> list[str]:
     return [quantity.name for quantity in _QUANTITIES if quantity.source in sources]
 
 
-def numbers() -> list[str]:
-    return [quantity.name for quantity in _QUANTITIES if quantity.number]
-
-
 def check_registered(kind: Source, wanted: Iterable[str]) -> None:
     """Raise `ConfigError` with the nearest name where no task has such a metric or fact."""
     for name in wanted:

@@ -86,7 +86,7 @@ class Layer(BaseModel):
 class Frames:
     """What a table or figure may read: the runs with the costs that were given, and what belongs to no run.
 
-    beside: trials, runs that follow one, and nets of other sizes, which stand beside what tables and figures show.
+    others: trials, runs that follow one, and nets of other sizes, which no table or figure of a paper shows.
     layers: of Table 1. best_reader: its bpc on a text, window by window. topic_borders: dynamic spans around the
     borders of topics and within words. Both are empty where nothing is known.
     """
@@ -95,12 +95,12 @@ class Frames:
     layers: pd.DataFrame | None
     best_reader: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(BEST_READER)))
     topic_borders: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(TOPIC_BORDERS)))
-    beside: pd.DataFrame | None = None
+    others: pd.DataFrame | None = None
 
     @property
     def everything(self) -> pd.DataFrame:
-        """Join the runs that tables and figures show with what stands beside them."""
-        return self.runs if self.beside is None else pd.concat([self.runs, self.beside])
+        """Join the runs that tables and figures show with the others."""
+        return self.runs if self.others is None else pd.concat([self.runs, self.others])
 
     @property
     def at_every_size(self) -> pd.DataFrame:
@@ -137,7 +137,7 @@ def join_frames(rows: dict[str, list[dict]], where: str) -> Frames:
     try:
         runs = as_frame(rows["runs"], costs)
         plain = runs["tuning"].isna() & (runs["size"] == 1)
-        return Frames(runs[plain].copy(), layers, *of_texts, beside=runs[~plain].copy())
+        return Frames(runs[plain].copy(), layers, *of_texts, others=runs[~plain].copy())
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ConfigError(f"{where}: not runs as the workflow writes them ({type(error).__name__}: {error})") from None
 

@@ -19,11 +19,10 @@ def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="plan", description="Write the plan and a file for each job.")
     parser.add_argument("out", type=Path)
     parser.add_argument("--config", default=os.environ.get(CONFIG, "{}"), help="as JSON; the workflow passes its own")
-    parser.add_argument("--runs", type=Path, help="the folder of all runs; beside that of OUT where it is left out")
     options = parser.parse_args(argv)
     missing: dict[str, str] = {}
     rows = plan(load_config(parse_json(options.config, "config")), missing)
-    runs = options.runs or options.out.parent.parent / "runs"
+    runs = options.out.parent.parent / "runs"
     for job in {row.job.digest: row.job for row in rows if row.corpus not in missing}.values():
         write_if_changed(runs / job.digest / "job.json", job.model_dump_json(indent=1) + "\n", wait=False)
     write_if_changed(options.out, json.dumps([row.record() for row in rows], indent=1))

@@ -67,8 +67,7 @@ def list_findings_of(site: Site) -> list[str]:
         return []
     lines = [limit] if (limit := read_limit(site)) else []
     for each in list_findings(ledger.claims):
-        elsewhere = "" if each["set"] == ledger.set else f" at scale {each['set']}"
-        lines.append(f"{each['text']} ({each['verdict']}{elsewhere})")
+        lines.append(f"{each['text']} ({each['verdict']}{ledger.elsewhere(each['set'])})")
     counts = ", ".join(f"{count} {verdict}" for verdict, count in count_verdicts(ledger.measured))
     return [*lines, f"{len(ledger.measured)} claims that rest on measurements: {counts}"]
 

@@ -4,6 +4,7 @@ import pandas as pd
 
 from studies.own.tables._attainable import best_bpc, of_text, windows, with_share, words_bpc
 from workflow.report.tables.cells import make_cell, make_table, measured, pick, ratio
+from workflow.report.tables.paired import gain
 
 READS = ("runs", "best_reader")
 TITLE = "Spans beside the best possible reader"
@@ -19,7 +20,6 @@ COLUMNS = [
     ("test", "test_bpc", "bpc"),
     ("above the best reader", "above_best", "bpc"),
     ("of what can be gained", "share", "%"),
-    ("difference to fixed", "above_fixed", "bpc"),
     ("avg. span", "mean_span", "characters"),
     ("longest span", "max_span", "characters"),
     ("executed", "macs_executed", "multiply-adds / character"),
@@ -29,23 +29,17 @@ COLUMNS = [
 def build(runs: pd.DataFrame, best_reader: pd.DataFrame) -> pd.DataFrame:
     runs = pick(runs, ablation="limit")
     best_reader = of_text(best_reader, runs)
-    runs, cells = _beside_fixed(with_share(runs, best_reader)), []
+    runs, cells = with_share(runs, best_reader), []
     for variant, S in runs[["variant", "S"]].drop_duplicates().itertuples(index=False):
         seeds = runs[(runs["variant"] == variant) & (runs["S"] == S)]
         label = f"{variant}, S = {S:.0f}"
-        columns = [each for each in COLUMNS if variant != FIXED or each[1] != "above_fixed"]
-        cells += [measured(label, column, seeds, quantity, unit=unit) for column, quantity, unit in columns]
+        row = [measured(label, column, seeds, quantity, unit=unit) for column, quantity, unit in COLUMNS]
         if variant != FIXED:
             fixed = pick(runs, variant=FIXED, S=S)
-            cells.append(ratio(label, "executed, to fixed", "macs_executed", seeds, fixed, FIXED))
+            row.insert(3, gain(label, "difference to fixed", seeds, fixed, ("test_bpc", "test_bpc")))
+            row.append(ratio(label, "executed, to fixed", "macs_executed", seeds, fixed, FIXED))
+        cells += row
     return make_table(cells + _readers(best_reader))
-
-
-def _beside_fixed(runs: pd.DataFrame) -> pd.DataFrame:
-    """Add to runs `above_fixed`: their test bpc less that of the fixed span of the same S and seed."""
-    fixed = pick(runs, variant=FIXED, status="ok").set_index(["S", "seed"])["test_bpc"]
-    beside = fixed.reindex(pd.MultiIndex.from_frame(runs[["S", "seed"]])).to_numpy()
-    return runs.assign(above_fixed=runs["test_bpc"] - beside)
 
 
 def _readers(best_reader: pd.DataFrame) -> list[dict]:

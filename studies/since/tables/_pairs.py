@@ -3,13 +3,7 @@
 import pandas as pd
 
 from workflow.report.tables.cells import measured, pick, ratio
-
-
-def difference(row: str, column: str, ours: pd.DataFrame, theirs: pd.DataFrame) -> dict:
-    """Return the cell of the difference in test bpc, paired by seed. Both: of one text."""
-    by_seed = pick(theirs, status="ok").groupby("seed")["test_bpc"].mean()
-    apart = ours.assign(apart=ours["test_bpc"] - ours["seed"].map(by_seed))
-    return measured(row, column, apart, "apart", unit="bpc")
+from workflow.report.tables.paired import gain
 
 
 def beside_fixed(runs: pd.DataFrame, label: str, fixed: str, adaptive: str) -> list[dict]:
@@ -21,7 +15,7 @@ def beside_fixed(runs: pd.DataFrame, label: str, fixed: str, adaptive: str) -> l
         cells += [
             measured(row, "fixed span, test", theirs, "test_bpc"),
             measured(row, "adaptive span, test", ours, "test_bpc"),
-            difference(row, "adaptive, difference", ours, theirs),
+            gain(row, "adaptive, difference", ours, theirs, ("test_bpc", "test_bpc")),
             measured(row, "avg. adaptive span", ours, "mean_span"),
             measured(row, "fixed span, executed", theirs, "macs_executed"),
             ratio(row, "adaptive, executed, to fixed", "macs_executed", ours, theirs, fixed),

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from studies.since.tables._pairs import difference
 from workflow.report.tables.cells import make_table, measured, pick
+from workflow.report.tables.paired import gain
 
 READS = ("runs",)
 TITLE = "Where a head may say nothing"
@@ -11,6 +11,7 @@ CAPTION = (
     "Differences are paired by seed; above 0 what the column names is worse. Top-k and entmax-1.5 stand beside all "
     "keys of the same row, the rows beside softmax."
 )
+TEST = ("test_bpc", "test_bpc")
 SPARSE = ("top-k", "entmax-1.5")
 ROWS = {  # variants: all keys, top-k, entmax-1.5
     "softmax": ("softmax", "top_k", "entmax15"),
@@ -28,7 +29,7 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
         all_keys = pick(runs, variant=whole)
         cells.append(measured(row, "all keys, test", all_keys, "test_bpc"))
         if whole != "softmax":
-            cells.append(difference(row, "to softmax", all_keys, plain))
+            cells.append(gain(row, "to softmax", all_keys, plain, TEST))
         for name, variant in zip(SPARSE, sparse, strict=False):
-            cells.append(difference(row, f"{name}, difference", pick(runs, variant=variant), all_keys))
+            cells.append(gain(row, f"{name}, difference", pick(runs, variant=variant), all_keys, TEST))
     return make_table(cells)

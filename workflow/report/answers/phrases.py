@@ -18,15 +18,11 @@ STATES = ("better", "worse", ALIKE)
 
 @dataclass(frozen=True)
 class Score:
-    """The quantity that the variants are compared by. runs: with their text, the first variant's first."""
+    """The quantity that the variants are compared by. runs: with their text."""
 
     quantity: str
     unit: str
     runs: pd.DataFrame
-
-    @property
-    def first(self) -> str:
-        return self.runs["variant"].iloc[0]
 
     def direction(self, effect: Effect) -> str:
         return "better" if (effect.mean < 0) == (REGISTRY[self.quantity].better == "lower") else "worse"

@@ -24,7 +24,7 @@ FOUND, EARLY, UNANSWERED, ALONE = "Found", "So far", "Not answered yet", "Nothin
 class Answer:
     """The answer. status: one of the four above. sentence: follows the status.
 
-    costs: what the variants cost beside the first, and how far they look. remarks: what else to know.
+    costs: what the variants cost beside their baselines, and how far they look. remarks: what else to know.
     """
 
     status: str
@@ -40,7 +40,8 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     """
     (quantity, _, unit), runs = task.columns[0], with_titles(as_named(runs))
     at_every_size = runs[(runs["status"] == "ok") & runs[quantity].notna()]
-    runs = runs.assign(variant=runs["variant"].map(quoted))
+    names = {side: runs[side].map(quoted, na_action="ignore") for side in ("variant", "beside")}
+    runs = runs.assign(**names)
     grown, lost, runs = growth.trends(Score(quantity, unit, runs)), growth.failures(runs), runs[runs["size"] == 1]
     finished = runs[(runs["status"] == "ok") & runs[quantity].notna()]
     failed = remarks.failures(runs, quantity)
@@ -87,9 +88,10 @@ def _say(score: Score, comparisons: list[Comparison], changes: list, finished: p
     """Write status and sentence, without the basis and whether runs still learned. changes: from `_changes`."""
     paired = [each for each in comparisons if each.effect]
     if comparisons and not paired:
-        failed = score.first not in set(finished["variant"])
+        named = dict.fromkeys(each.baseline for each in comparisons)
+        failed = [name for name in named if name not in set(finished["variant"])]
         why = "has ended well" if failed else "has the text and seed of a run of another variant"
-        return UNANSWERED, f"no run of {score.first}, with which the others are compared, {why}"
+        return UNANSWERED, f"no run of {join(failed or [*named])}, with which others are compared, {why}"
     weighed = [each for each in paired if each.effect.p is not None]
     if not weighed and not changes:
         return UNANSWERED, _few_seeds(score, paired)

@@ -51,12 +51,17 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
     return table.sort_values(["text", "size"], kind="stable", ignore_index=True)
 
 
+def compared_with(data: pd.DataFrame) -> str:
+    """Name the baseline of all variants, or say that each has its own."""
+    named = data["baseline"].dropna().unique()
+    return named[0] if len(named) == 1 else OWN
+
+
 def draw(data: pd.DataFrame, quantity: str, title: str, of: str):
     """Draw for each text the effects over the number of parameters, and the scores over cost. of: what cost is for."""
-    texts = list(data.groupby("text", sort=False))
+    texts, than = list(data.groupby("text", sort=False)), compared_with(data)
     figure, axes = panels(2 * len(texts), 2, 2.9)
-    places, baselines = iter(axes), data["baseline"].dropna().unique()
-    than = baselines[0] if len(baselines) == 1 else OWN
+    places = iter(axes)
     for text, rows in texts:
         effects, scores = next(places), next(places)
         effects.axhline(0, lw=0.8, ls="--", color=rows["colour"].iloc[0])

@@ -16,9 +16,9 @@ OF_A_RUNG = ("effect", "low", "high", "n", "p", "ours", "than", "verdict", "why"
 
 def collect_tuned(name: str, claim: Claim, frames: Frames) -> dict | None:
     """Collect the evidence of the runs that follow trials; None where no two make a pair, and for costs of a step."""
-    if claim.recomputed or claim.ablation == LAYERS or frames.beside is None:
+    if claim.recomputed or claim.ablation == LAYERS or frames.others is None:
         return None
-    rows = frames.beside
+    rows = frames.others
     rows = rows[(rows["ablation"] == claim.ablation) & (rows["tuning"] == "tuned")]
     if rows.empty or any(claim.measured(side) in MEASURED_BY for side in claim.sides):
         return None

@@ -43,10 +43,7 @@ COST = (
 
 
 def ablation_page(site: Site, name: str, frames: Frames) -> dict:
-    """Collect what the page shows. frames: the ablation's runs, with costs, and what stands beside them.
-
-    The first variant is the one compared with.
-    """
+    """Collect what the page shows. frames: the ablation's runs, with costs, and what stands beside them."""
     runs, every = frames.runs, frames.everything
     ablation = load_ablation(name)
     task = ablation.spec
@@ -130,7 +127,7 @@ def of_sizes(runs: pd.DataFrame, task: TaskSpec) -> dict | None:
         "figure": _on_page(*about, SIZES, figure, numbers, runs),
         "rows": numbers.to_dict("records"),
         "score": (title, unit),
-        "first": numbers["variant"].iloc[0],
+        "than": sizes.compared_with(numbers),
         "of": of,
         "half": median_half(half_width(numbers["low"], numbers["high"])),
         "difference_half": median_half(half_width(numbers["effect_low"], numbers["effect_high"])),

@@ -75,7 +75,7 @@ def _tell_claim(site: Site, name: str) -> list[str]:
         return []
     evidence = speaking(line)
     written = write_numbers(evidence, line)
-    elsewhere = "" if line["speaks"] == ledger.set else f" at scale {line['speaks']}"
+    elsewhere = ledger.elsewhere(line["speaks"])
     numbers = f"{written['effect']} {line['unit']}" + (
         f" ({written['low']} to {written['high']})" if evidence["low"] is not None else ""
     )

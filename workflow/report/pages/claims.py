@@ -40,6 +40,10 @@ class Ledger:
     def by_formula(self) -> list[dict]:
         return [line for line in self.claims if line["ablation"] is None]
 
+    def elsewhere(self, scale: str) -> str:
+        """Write behind a verdict which scale gave it, where that is another one; `frame.js` reads it."""
+        return "" if scale == self.set else f" at scale {scale}"
+
 
 def read_ledger(path: Path) -> Ledger | None:
     """Read a ledger without the claims whose question was not asked; None where no ledger was made."""

@@ -53,8 +53,8 @@ def _begin(answer: Answer) -> str:
 def _claims(ledger: Ledger) -> Iterator[Entry]:
     """List the claims, each with the verdict that is shown, and the scale that gave it where that is another one."""
     for line in ledger.claims:
-        elsewhere = "" if line["speaks"] == ledger.set else f" at scale {line['speaks']}"
-        yield line["claim"], f"ledger.html#claim-{line['name']}", f"{line['overall']}{elsewhere}"
+        verdict = f"{line['overall']}{ledger.elsewhere(line['speaks'])}"
+        yield line["claim"], f"ledger.html#claim-{line['name']}", verdict
 
 
 def _variants(runs: pd.DataFrame) -> list[Entry]:

@@ -86,6 +86,7 @@ def bootstrap(counts: list, base: list, score=bleu) -> tuple[float, float]:
 def _pair(row, column, runs, base, quantities, unit) -> tuple[list[dict], dict]:
     """Return seed, value and base of each pair, and the cell without its value, whose note says what is missing."""
     by_seed, notes, states = [], [], []
+    runs, base = (side.drop_duplicates("digest") for side in (runs, base))  # a text may stand in for two of the paper's
     for side, quantity, prefix in ((runs, quantities[0], ""), (base, quantities[1], "compared with: ")):
         present = side[quantity].notna()
         state = measured(row, column, side.assign(present=present.map({True: 1.0})), "present", unit=unit)

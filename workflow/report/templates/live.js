@@ -132,7 +132,7 @@ function enliven(figure) {
 
 // The numbers of a figure as a table, behind one click.
 function tabulate(figure, numbers) {
-  const table = create("table", { className: "small" }), box = create("details", { className: "notes" }, create("summary", { textContent: "the numbers of this figure" }));
+  const table = create("table"), box = create("details", { className: "notes" }, create("summary", { textContent: "the numbers of this figure" }));
   box.addEventListener("toggle", () => {
     if (table.tBodies.length) return;
     const rows = Object.values(numbers), names = [...new Set(rows.flatMap((row) => row.told.map(([name]) => name)))];
