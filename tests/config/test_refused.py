@@ -7,7 +7,7 @@ import pytest
 from workflow.config.choices import AttentionChoices, complete_choice
 from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
-from workflow.config.strict import parse
+from workflow.config.strict import load_yaml, parse
 from workflow.plan.ablations import Ablation
 from workflow.plan.scales import Scale, load_scale
 from workflow.tasks.char_lm import CharLMNet, StreamTraining
@@ -56,6 +56,13 @@ def test_a_value_that_cannot_be_is_named_with_its_key(given, line):
     with pytest.raises(ConfigError) as error:
         parse(*given, "f")
     assert line in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "text, number", [("2e-6", 2e-6), ("-1E3", -1e3), ("2.5e4", 2.5e4), ("1_0e1", 100.0), ("e3", "e3")]
+)
+def test_a_number_may_be_written_with_a_power_of_ten_alone(text, number):
+    assert load_yaml(f"a: {text}") == {"a": number}
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,8 @@ def test_a_text_of_the_users_takes_the_place_of_the_scales(tmp_path):
     (tmp_path / "mine.txt").write_text("some text\n" * 400)
     rows = [row for row in planned(corpus=f"file:{tmp_path / 'mine.txt'}") if row.job.task == "char_lm"]
     assert {row.job.corpus for row in rows} == {rows[0].job.corpus} and rows[0].job.corpus.startswith("file-")
+    recipes = {row.job.training.model_dump_json() for row in rows if row.ablation == "span_limit"}
+    assert {row.paper_corpus for row in rows} > {"enwik8", "text8"} and len(recipes) == 1  # one text has one recipe
     targets = Targets.of({**BASE, "scale": "smoke", "corpus": f"file:{tmp_path / 'mine.txt'}"})
     assert targets.folder.startswith("smoke-file-")  # its results lie beside those of the scale
 

@@ -36,6 +36,7 @@ TAKEN |= {  # a file whose name something else has: that one
     "studies/own/claims/Models.yaml": "studies/adaptive_span/questions/models.yaml",
     "studies/own/figures/top_k.py": "questions/top_k.yaml",
 }
+NAMES = "TITLE = CAPTION = build = None"
 FAR, IDLE = {"span": "fixed", "S": 5_000_000}, {"span": "fixed", "S": 16, "selection": "top_k", "k": 99}
 QUESTION = "studies/own/questions/mine.yaml"
 
@@ -130,7 +131,31 @@ KINDS = {
     "ablation: no S": ablation("variants.a.S = []: ", variants={"a": {**VARIANT, "S": []}}),
     "ablation: k of 0": ablation("variants.a.k = 0: Input should be greater than 0", variants={"a": {**IDLE, "k": 0}}),
     "ablation: table of no Python": table("tabled.py: not Python: '(' was never closed", "READS = ("),
-    "ablation: table that reads what there is not": table("does not say what it reads; expected a line", "READS = 5"),
+    "ablation: table that reads what there is not": table(
+        "does not say what it reads; expected a line", f"{NAMES}\nREADS = 5"
+    ),
+    "ablation: table without its function": table(
+        "'build' is missing; it needs CAPTION, TITLE, build", "TITLE = CAPTION = ''"
+    ),
+    "ablation: k that nothing reads": ablation(
+        "k = 8: no choice of this variant reads it; valid: with one that does",
+        variants={"a": {"span": "fixed", "S": 8, "k": 8}},
+    ),
+    "ablation: S as a text": ablation(
+        "unknown value of S '64': valid: a whole number, all, max", variants={"a": {"S": "64"}}
+    ),
+    "ablation: trials of a variant alone": ablation(
+        "variants.a.trials: only where the question has trials", variants={"a": {**IDLE, "trials": {"lr": [1, 2]}}}
+    ),
+    "ablation: a factor twice": ablation("trials: a factor stands twice in [1.0, 1.0]", trials={"lr": [1, 1]}),
+    "ablation: a choice without its name": ablation(
+        "span = {'ramp': 4}: 'name' is missing; valid: adaptive", variants={"a": {"span": {"ramp": 4}}}
+    ),
+    "config: data set of a task that is not asked": Kind(
+        f"{SMOKE} ablations=[models] corpus=trees:README.md", "a data set of parsing, of which nothing is asked here"
+    ),
+    "scale: seed of trials that judges": scale("trial_seed = 1: one of the seeds that judge", trial_seed=1),
+    "--config: twice": Kind(f"{ESTIMATE} --config scale=smoke scale=laptop", "--config: scale stands twice"),
     "claim: of a misspelt ablation": Kind(
         SMOKE, "mine.yaml 'modls': did you mean 'models'?", {"studies/own/claims/mine.yaml": {"ablation": "modls"}}
     ),

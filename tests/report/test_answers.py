@@ -173,7 +173,9 @@ def test_failed_runs_are_told_and_are_no_answer_alone():
     assert said.sentence.startswith("no run of fixed span, with which others are compared, has ended well")
     other = [run(variant="other", seed=seed, beside="adaptive") for seed in (3, 4)]
     said = say([*(run(variant="adaptive", seed=seed) for seed in (1, 2)), *other])
-    assert said.sentence.startswith("no run of adaptive span, with which others are compared, has the text and seed of")
+    assert said.sentence.startswith(
+        "no run of adaptive span, with which others are compared, has the text, seed, S and k of"
+    )
 
 
 def test_along_a_grid_it_says_where_a_variant_is_worse_and_what_the_grid_does():
@@ -192,7 +194,7 @@ def test_where_k_keeps_every_key_two_variants_are_one_and_nothing_is_compared():
     for (S, k), more in bpc.items():
         rows += scored("few", 2.0 + more, 2.1 + 2 * more, 2.2 - more, S=S, k=k)
     said = say(rows)
-    assert said.sentence.startswith("few cannot be told apart from all. ")
+    assert said.sentence.startswith("few cannot be told apart from all at S = 32, k = 8. ")
     kept = "Not compared where k keeps every key that the span holds: S = 8, k = 8; S = 8, k = 32; S = 32, k = 32."
     assert kept in said.remarks
     beside_all = dict(variant_table(as_frame(rows), "dev_bpc", {})["effects"])["all"]

@@ -53,6 +53,10 @@ def evidence_of(asserted: Claim, runs: pd.DataFrame | None, apart: pd.DataFrame 
         ({"ours": {"variant": "adaptive", "measure": "macs_executed"}}, "measures of two kinds cannot be compared"),
         ({"ours": {"variant": "adaptive", "S": "below d"}}, "S = below d: only for layers"),
         ({"best_of": 3}, "best_of is for one printed score"),
+        (
+            {"finding": {"seen": "It is {size:.2f} better."}},
+            "'size': it is written with its digits; expected {size} alone",
+        ),
         ({"finding": {"seen": "It is {sise} better."}}, "figure of a sentence 'sise': did you mean 'size'"),
     ],
 )

@@ -59,9 +59,9 @@ def test_every_number_that_a_timing_changes_has_an_interval(kind, name, monkeypa
 
 def test_speeds_that_cannot_be_told_apart_are_said_to_be_so():
     runs = as_frame([timed(run(variant=name), *TURNS[name]) for name in TURNS])
-    assert not costs.of_variants(runs, "characters")
+    assert not costs.of_variants(runs, runs, "characters")
     told = as_frame([timed(run(variant="plain"), *TURNS["plain"]), timed(run(variant="slow"), 20.0, 20.3, 19.9)])
-    (said,) = costs.of_variants(told, "characters")
+    (said,) = costs.of_variants(told, told, "characters")
     assert said.startswith("Beside plain, slow has 0.50 times the speed in training")
 
 
@@ -91,21 +91,22 @@ def test_a_text_on_which_no_speed_was_measured_has_no_empty_panel():
 @pytest.mark.filterwarnings("error")
 def test_costs_of_0_are_no_base_of_a_ratio():
     rows = [run(variant=name, S=S, macs_executed=macs) for name, macs in (("a", 0.0), ("b", 5.0)) for S in (64, 128)]
-    assert not any("multiply-adds" in line for line in costs.of_variants(as_frame(rows), "characters"))
+    assert not any("multiply-adds" in line for line in costs.of_variants(as_frame(rows), as_frame(rows), "characters"))
     assert costs.growth(as_frame(rows)) == []
 
 
 def test_of_many_variants_the_least_and_the_most_cost_is_said_and_of_one_alone_its_own():
     macs = {"plain": 100.0, "a": 50.0, "b": 400.0, "c": 200.0, "alike": 101.0}
     rows = [run(variant=name, macs_executed=cost, memory_train_bytes=2.0**20) for name, cost in macs.items()]
-    said = costs.of_variants(as_frame(rows), "characters")
+    said = costs.of_variants(as_frame(rows), as_frame(rows), "characters")
     assert said == ["Beside plain, those that differ from it have 0.50 (a) to 4.00 (b) times the multiply-adds."]
-    (said,) = costs.of_variants(as_frame(rows[:1]), "characters")
+    (said,) = costs.of_variants(as_frame(rows[:1]), as_frame(rows[:1]), "characters")
     own = "100 multiply-adds for each of its characters, 1.0 MiB for a training step"
     assert said == f"Plain takes {own} and a second for 1,000 characters in training."
 
 
 def test_costs_are_compared_on_the_texts_that_both_have():
     rows = [run(variant="plain", corpus=text, macs_executed=macs) for text, macs in (("here", 100.0), ("there", 900.0))]
-    (said,) = costs.of_variants(as_frame([*rows, run(variant="a", corpus="here", macs_executed=200.0)]), "characters")
+    both = as_frame([*rows, run(variant="a", corpus="here", macs_executed=200.0)])
+    (said,) = costs.of_variants(both, both, "characters")
     assert said == "Beside plain, a has 2.00 times the multiply-adds."

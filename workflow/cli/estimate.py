@@ -6,13 +6,14 @@ nothing has run, they are predicted from multiply-adds and its peak rate.
 """
 
 import math
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
 from joblib import cpu_count
 
-from workflow.config.command_line import Parser, at_least, run
+from workflow.config.command_line import Parser, at_least, refuse_twice, run
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import config_file
 from workflow.config.strict import load_yaml, read_yaml
@@ -22,7 +23,7 @@ from workflow.plan.scales import load_corpora
 from workflow.plan.targets import Targets
 from workflow.plan.work import load_devices, memory_bytes
 from workflow.results.record import Record
-from workflow.results.statistics import scatter, smallest_effect
+from workflow.results.statistics import FEWEST, scatter, smallest_effect
 
 STATES = ("done", "failed", "come with the project", "to train")
 TOO_LONG = 30 * 86400  # seconds; beyond that a number would say nothing
@@ -105,11 +106,11 @@ def _effect_lines(runs: PlannedRuns, known: list[Timed]) -> list[str]:
         seeds = Counter(job.configuration for job in jobs if job.task == task)
         counts = sorted(set(seeds.values()))
         here = scatter_between_seeds(of_scale, task, score)
-        if counts == [1]:
-            lines.append(f"{task}: one seed shows no difference, two are needed")
+        if counts[-1] < FEWEST:
+            lines.append(f"{task}: fewer than {FEWEST} seeds tell no difference from chance")
         elif found := here or scatter_between_seeds(records, task, score):
             deviation, number = found
-            shown = {count: smallest_effect(math.sqrt(2) * deviation, count) for count in counts if count > 1}
+            shown = {count: smallest_effect(math.sqrt(2) * deviation, count) for count in counts if count >= FEWEST}
             effects = [f"{effect:.3g} with {count} seeds" for count, effect in shown.items()]
             source = f"the scatter of {number} runs of {'this scale' if here else 'other scales'}"
             lines.append(f"{task}: minimum detectable effect on {score}: {', '.join(effects)} (from {source})")
@@ -120,14 +121,13 @@ def _effect_lines(runs: PlannedRuns, known: list[Timed]) -> list[str]:
 
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="estimate", description="Print what would run, and what it would take.")
-    parser.add_argument(
-        "--config", nargs="*", default=[], action="extend", metavar="KEY=VALUE", help="as for snakemake"
-    )
+    parser.add_argument("--config", nargs="*", default=[], metavar="KEY=VALUE", help="as for snakemake")
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--cores", type=at_least(1), default=cpu_count())
     parser.add_argument(
         "--on", metavar="DEVICE", help="also predict the hours that a device of config/devices.yaml would take"
     )
+    refuse_twice("--config", sys.argv[1:] if argv is None else argv)
     options = parser.parse_args(argv)
     if options.on is not None:
         check_known("device", options.on, load_devices())

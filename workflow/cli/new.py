@@ -39,7 +39,7 @@ def begin(root: Path, kind: str, name: str) -> Path:
 
 
 def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
-    if not re.fullmatch("[a-z][a-z0-9_]*", name) or keyword.iskeyword(name) or keyword.iskeyword(titled):
+    if not re.fullmatch("[a-z][a-z0-9_]{0,99}", name) or keyword.iskeyword(name) or keyword.iskeyword(titled):
         raise ConfigError(f"name '{name}': expected small letters, digits and _, a letter first, and no Python keyword")
     places = [path.format(name) for path in CHOICES.values()]  # no two axes share a name
     there = next((place for place in places if (root / place).exists()), None)

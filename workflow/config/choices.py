@@ -92,6 +92,8 @@ def complete_choice(axis: str, choice: str | dict, defaults: dict[str, dict], gr
         raise ConfigError(f"{axis} must be a name, or a mapping with a name and settings, got {shown(choice)}")
     settings = {"name": choice} if isinstance(choice, str) else dict(choice)
     name = settings.pop("name", None)
+    if name is None:
+        raise ConfigError(f"{axis} = {shown(choice)}: 'name' is missing; valid: {', '.join(choice_names(axis))}")
     known = choice_settings(axis, str(name))
     for key in settings:
         check_known(f"setting of {axis} '{name}'", key, known)

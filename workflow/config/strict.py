@@ -1,6 +1,7 @@
 """Closed schemas: an unknown key is refused with the nearest valid one, and bad input ends in one line."""
 
 import ast
+import re
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -113,6 +114,11 @@ class UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
                 raise yaml.constructor.ConstructorError(None, None, f"key '{name}' stands twice", key.start_mark)
             seen.add(name)
         return super().construct_mapping(node, deep)
+
+
+# YAML 1.1 takes 2e-6, without a point, for a text
+NUMBER = re.compile(r"[-+]?[0-9][0-9_]*(\.[0-9_]*)?[eE][-+]?[0-9]+$")
+UniqueKeyLoader.add_implicit_resolver("tag:yaml.org,2002:float", NUMBER, list("-+0123456789"))
 
 
 def load_yaml(text: str):

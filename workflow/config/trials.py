@@ -3,7 +3,7 @@
 from itertools import product
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from workflow.config.errors import ConfigError
 from workflow.config.strict import one_of
@@ -17,7 +17,16 @@ PLACES = {
 }
 Varied = Annotated[str, one_of("setting of trials", PLACES)]
 Factor = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Trials = dict[Varied, Annotated[list[Factor], Field(min_length=1)]]  # the factors to try of each setting
+
+
+def _differ(factors: list[float]) -> list[float]:
+    if len(set(factors)) < len(factors):
+        raise ConfigError(f"trials: a factor stands twice in {factors}")
+    return factors
+
+
+Tried = Annotated[list[Factor], Field(min_length=1), AfterValidator(_differ)]
+Trials = Annotated[dict[Varied, Tried], Field(min_length=1)]  # the factors to try of each setting
 Factors = dict[Varied, Factor]  # those of one trial
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import ROOT, list_folder
@@ -126,6 +126,15 @@ class Ablation(StrictModel):
             if variant.beside:
                 check_known(f"variant beside {name}", variant.beside, {*variants} - {name})
         return variants
+
+    @model_validator(mode="after")
+    def variants_are_tried_alike(self):
+        own = [name for name, variant in self.variants.items() if variant.trials]
+        if own and self.trials is None:
+            raise ConfigError(
+                f"variants.{own[0]}.trials: only where the question has trials, of which these take the place"
+            )
+        return self
 
     @field_validator("tables", "figures")
     @classmethod

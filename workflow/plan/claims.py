@@ -7,13 +7,14 @@ from pathlib import Path
 
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import read_yaml
-from workflow.config.studies import shown_path, study_file, study_files
+from workflow.config.studies import known_studies, part_of, shown_path, study_file, study_files
 from workflow.plan.ablations import known_ablations
 from workflow.plan.sources import file_digest
 from workflow.results.record import write_text
 from workflow.results.registry import COSTS, REGISTRY
 
 FORMULAS = "formulas"  # stands in place of an ablation for claims that a formula recomputes
+ASIDE = ("study.yaml", "formulas.py")  # where the numbers stand that claims name
 LAYERS = "layers"  # the same for claims about layers, which are measured without a run
 
 
@@ -32,11 +33,12 @@ def _content(name: str) -> dict:
 
 
 def refuse_wrong(stamp: Path) -> None:
-    """Read every claim, unless none has changed, nor a question, since all were found right: `stamp` holds their state.
+    """Read every claim, unless `stamp` says that all were right and no claim, question or number has changed.
 
     What a claim may measure takes a second to import, which every dry run would pay: so it is another process.
     """
     files = [path for kind in ("claims", "questions") for _, path in study_files(kind).values()]
+    files += [path for study in known_studies() for name in ASIDE if (path := part_of(study, name))]
     state = "".join(f"{path} {file_digest(path)}\n" for path in files)
     if stamp.is_file() and stamp.read_text(encoding="utf-8") == state:
         return

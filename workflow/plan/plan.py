@@ -7,7 +7,7 @@ ask for the same job share its digest, and so its run. A configuration has all t
 from itertools import product
 from pathlib import Path
 
-from workflow.config.choices import AXES, AttentionChoices, complete_choice
+from workflow.config.choices import AttentionChoices
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import parse
 from workflow.plan.ablations import Ablation, Variant, known_ablations, load_ablation
@@ -16,6 +16,7 @@ from workflow.plan.row import PlanRow
 from workflow.plan.scales import Recipe, Scale, find_catalogue, load_corpora
 from workflow.plan.sizes import grown
 from workflow.plan.tuning import tuned
+from workflow.plan.variant import attention_of, grid_values, scaled
 from workflow.results.precomputed import precomputed
 from workflow.tasks.spec import JOBS, AnyJob, section
 from workflow.tasks.task import BaseCatalogue
@@ -31,16 +32,25 @@ def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]
     for task, scale in scales.items():
         _check_corpora_named(config, task, scale)
     if config.corpus is not None:
-        find_catalogue(config.corpus, scales)
+        task, _ = find_catalogue(config.corpus, scales)
     for name, ablation in config.load_ablations().items():
         for row in _rows(name, ablation, scales[ablation.task], config, missing):
             # a variant without S or k appears once however large the grid is
             rows.setdefault((name, row.variant, row.paper_corpus, row.job.digest), row)
     if not rows:
-        papers = ", ".join(config.papers or ["any paper"])
-        raise ConfigError(f"papers: no chosen ablation belongs to {papers}; see studies/*/questions/")
+        raise ConfigError(_why_none(config))
+    if config.corpus is not None and not any(row.corpus == config.corpus for row in rows.values()):
+        raise ConfigError(f"corpus '{config.corpus}': a data set of {task}, of which nothing is asked here")
     every = _with_every_seed(list(rows.values()))
     return _recorded(every, config) if config.train == "nothing" else every
+
+
+def _why_none(config: Config) -> str:
+    if names := [*config.load_ablations()]:
+        places = f"the scale has no text or no variant for them: corpora, variants in config/scales/{config.scale}/"
+        return f"ablations {', '.join(names)}: {places}"
+    papers = ", ".join(config.papers or ["any paper"])
+    return f"papers: no chosen ablation belongs to {papers}; see studies/*/questions/, and the config's tasks"
 
 
 def _with_every_seed(rows: list[PlanRow]) -> list[PlanRow]:
@@ -94,8 +104,10 @@ def _rows_of_recipe(name: str, ablation: Ablation, scale: Scale, config: Config,
     """Yield those of the recipe; the config's own corpus replaces the scale's where the task can read it."""
     catalogue = load_corpora(ablation.task)
     stand_ins = {corpus: scale.corpora.get(corpus, corpus) for corpus in ablation.corpora}
+    recipes_of = dict(zip(stand_ins, stand_ins, strict=True))
     if config.corpus is not None and catalogue.knows(config.corpus):
         stand_ins = {corpus: stand_in and config.corpus for corpus, stand_in in stand_ins.items()}
+        recipes_of = dict.fromkeys(stand_ins, next((corpus for corpus in stand_ins if stand_ins[corpus]), None))
     for (paper_corpus, corpus), (called, variant) in product(stand_ins.items(), ablation.variants.items()):
         if corpus is None or called not in scale.variants.get(name, ablation.variants):
             continue
@@ -106,7 +118,7 @@ def _rows_of_recipe(name: str, ablation: Ablation, scale: Scale, config: Config,
             check_known(f"data set of ablation {name}, scale {scale.scale}:", corpus, catalogue.choices(corpus))
         data = {"corpus": catalogue.slug(corpus), "checksum": _checksum(catalogue, corpus, config, missing)}
         try:
-            recipe = scale.recipe(variant.recipe, name, paper_corpus)
+            recipe = scale.recipe(variant.recipe, name, recipes_of[paper_corpus])
             cells = list(_jobs_of(variant, recipe, ablation, scale, data))
             _refuse_idle([job.attention for *_, job in cells], catalogue.most_keys(corpus, cells[0][-1]))
             yield from (PlanRow(**about, size=size, S=S, k=k, job=job) for size, S, k, job in cells)
@@ -139,8 +151,10 @@ def _jobs_of(variant: Variant, recipe: Recipe, ablation: Ablation, scale: Scale,
         for size, each in sized.items()
     }
     limits = [S for S in scale.S if variant.largest_S is None or variant.largest_S >= S]
-    spans = _grid_values(variant.S if variant.S is not None else ablation.grid.S, limits, "S")
-    counts = _grid_values(variant.k if variant.k is not None else ablation.grid.k, scale.k, "k")
+    spans = grid_values(variant.S if variant.S is not None else ablation.grid.S, limits, "S")
+    counts = grid_values(variant.k if variant.k is not None else ablation.grid.k, scale.k, "k")
+    if len(sections) > 1 and len(spans) * len(counts) > 1:
+        raise ConfigError(f"sizes: of several sizes nets have one S and one k, got S = {spans}, k = {counts}")
     for size, S, k, seed in product(sections, spans, counts, scale.seeds[: ablation.seeds]):
         attention = attention_of(variant, recipe, scale, S, k, section(task, "attention"))
         job = {"scale": scale.scale, "task": task, **data, "attention": attention, **sections[size], "seed": seed}
@@ -158,42 +172,3 @@ def _refuse_idle(choices: list[AttentionChoices], most: int) -> None:
     k = max(each.selection.get("k", 1) for each in choices)
     if k > widest:
         raise ConfigError(f"k = {k}: keeps all keys, for a query sees at most {widest} here; valid: 1 to {widest}")
-
-
-def scaled(net: dict, times: dict[str, float]) -> dict:
-    """Multiply some sizes of a recipe's net, to make a paper's variation at the size of the scale."""
-    for key in times:
-        check_known("size in times", key, [name for name, value in net.items() if type(value) is int])
-    sizes = {key: round(net[key] * factor) for key, factor in times.items()}
-    for key, size in sizes.items():
-        if size < 1 or abs(size - net[key] * times[key]) > 0.01:
-            raise ConfigError(f"times: {key} = {net[key]} x {times[key]:g} is not a whole number")
-    return {**net, **sizes}
-
-
-def attention_of(
-    variant: Variant, recipe: Recipe, scale: Scale, S: int | None, k: int | None, model: type[AttentionChoices]
-) -> AttentionChoices:
-    """Return the four choices of a variant: its own or its recipe's, with the settings of scale, recipe and grid."""
-    defaults: dict[str, dict] = {}
-    for settings in (scale.settings, recipe.settings, scale.settings_at.get(S, {})):
-        for name, values in settings.items():
-            defaults[name] = {**defaults.get(name, {}), **values}
-    named = {"selection": "all", "normaliser": "softmax", **recipe.attention}
-    for axis in named:
-        check_known("axis", axis, AXES)
-    choices = named | {axis: own for axis in AXES if (own := getattr(variant, axis)) is not None}
-    complete = {axis: complete_choice(axis, choices.get(axis), defaults, {"S": S, "k": k}) for axis in AXES}
-    where = {} if variant.apply_to is None else {"apply_to": variant.apply_to}
-    return parse(model, complete | where, "attention")
-
-
-def _grid_values(wanted, grid: list[int], key: str) -> list:
-    """List the values meant by `all`, `max` or `min` of the scale's grid, by a number, or by a list of numbers."""
-    if isinstance(wanted, str):
-        named = {"all": grid, "max": grid[-1:], "min": grid[:1]}
-        check_known(f"value of {key}", wanted, named)
-        if not grid:
-            raise ConfigError(f"{key} = '{wanted}': the scale's {key}, up to largest_S, are none")
-        return named[wanted]
-    return wanted if isinstance(wanted, list) else [wanted]

@@ -4,6 +4,7 @@ READS = ("runs", "flops", "throughput"): the runs of its ablation, with these co
 "maps" stands for the attention that the record of one seed keeps.
 """
 
+import ast
 from functools import cache
 
 from workflow.config.choices import assigned
@@ -15,6 +16,7 @@ from workflow.plan.claims import costs_claimed
 from workflow.results.registry import COSTS, OF_TEXTS
 
 MAPS = "maps"
+HOLDS = {"tables": {"TITLE", "CAPTION", "build"}, "figures": {"TITLE", "CAPTION", "data", "draw"}}
 READABLE = ("runs", MAPS, *COSTS, "layers", *OF_TEXTS)
 
 
@@ -22,12 +24,30 @@ READABLE = ("runs", MAPS, *COSTS, "layers", *OF_TEXTS)
 def reads(kind: str, name: str) -> tuple[str, ...]:
     """Return a file's `READS`; `ConfigError` if it has none or names what cannot be read. kind: tables | figures."""
     path = study_file(kind, name)
-    wanted = assigned(parse_python(path), "READS", None)
+    module = parse_python(path)
+    if lacking := sorted(HOLDS[kind] - _names_in(module)):
+        raise ConfigError(f"{shown_path(path)}: '{lacking[0]}' is missing; it needs {', '.join(sorted(HOLDS[kind]))}")
+    wanted = assigned(module, "READS", None)
     if not isinstance(wanted, tuple | list):
         raise ConfigError(f'{shown_path(path)}: does not say what it reads; expected a line such as READS = ("runs",)')
     for each in wanted:
         check_known(f"entry of READS in {shown_path(path)}", each, READABLE)
     return tuple(wanted)
+
+
+def _names_in(module: ast.Module) -> set[str]:
+    """Collect the names that a module's own lines define, assign or import."""
+    names = set()
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {each.asname or each.name for each in node.names}
+        else:
+            names |= {
+                each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+            }
+    return names
 
 
 def costs_shown(ablation: str) -> list[str]:

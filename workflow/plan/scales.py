@@ -102,6 +102,13 @@ class Scale(StrictModel):
             raise ConfigError(f"seeds: {twice[0]} stands twice")
         return seeds
 
+    @field_validator("trial_seed")
+    @classmethod
+    def judges_nothing(cls, seed, info):
+        if seed in info.data.get("seeds", []):
+            raise ConfigError(f"trial_seed = {seed}: one of the seeds that judge; valid: any other")
+        return seed
+
     @field_validator("settings_at")
     @classmethod
     def spans_exist(cls, offered, info):

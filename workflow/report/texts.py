@@ -76,10 +76,14 @@ def name_badges(runs: pd.DataFrame | None) -> str:
 
 
 def with_badge(runs: pd.DataFrame) -> pd.DataFrame:
-    """Add to runs `text`, the badge of the text that each read."""
-    read = _badges(runs)
-    texts = [read[text].badge for text in runs[["task", "corpus"]].itertuples(index=False, name=None)]
-    return runs.assign(text=pd.Series(texts, index=runs.index, dtype=object))
+    """Add to runs `text`, the badge of the text that each read; one row for each run, as in `with_titles`."""
+    read, once = _badges(runs), _once(runs)
+    texts = [read[text].badge for text in once[["task", "corpus"]].itertuples(index=False, name=None)]
+    return once.assign(text=pd.Series(texts, index=once.index, dtype=object))
+
+
+def _once(runs: pd.DataFrame) -> pd.DataFrame:
+    return runs.drop_duplicates(["ablation", "variant", "S", "k", "digest"])
 
 
 def title_of(task: str, corpus: str) -> str:
@@ -92,7 +96,7 @@ def with_titles(runs: pd.DataFrame) -> pd.DataFrame:
 
     Where a text stands in for several of the papers', a run of it still has one row for each variant, S and k.
     """
-    once = runs.drop_duplicates(["ablation", "variant", "S", "k", "digest"])
+    once = _once(runs)
     titles = [title_of(*key) for key in zip(once["task"], once["corpus"], strict=True)]
     return once.assign(title=pd.Series(titles, index=once.index, dtype=object))
 

@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from workflow.report.answers.effects import GRID, axes_of, baselines
+from workflow.report.answers.effects import GRID, axes_of, baselines, beside
 from workflow.report.numbers import capital, is_number, join, name_places, number
 from workflow.results.timings import SPEEDS, ratio_over_turns, told_apart
 from workflow.results.trained_enough import learned_spans, stayed
@@ -16,19 +16,22 @@ WORTH_OF = {"memory_train_bytes": 0.2}  # measured once: processes with nets of 
 NAMED = 3  # of so many variants at most each has a sentence
 
 
-def of_variants(finished: pd.DataFrame, tokens: str) -> list[str]:
+def of_variants(runs: pd.DataFrame, finished: pd.DataFrame, tokens: str) -> list[str]:
     """Say what the variants cost beside their baselines, at the largest S and k of each; of one alone what it costs.
 
+    finished: those of the runs that ended well.
     A few have a sentence each; of many the least and the most is said. Of speeds those count whose interval over turns
     does not hold 1.
     """
-    sides = {variant: _largest(rows) for variant, rows in finished.groupby("variant", sort=False)}
+    sides = {variant: largest(rows) for variant, rows in finished.groupby("variant", sort=False)}
     if len(sides) == 1:
         return [line for variant, rows in sides.items() for line in _alone(variant, rows, tokens)]
     by_base: dict[str, dict[str, dict[str, float]]] = {}
+    axes, every = axes_of(finished), dict(iter(runs.groupby("variant", sort=False)))
     for variant, base in baselines(finished).items():
-        by_base.setdefault(base, {})[variant] = _ratios(sides[variant], sides[base])
-    axes = axes_of(finished)
+        S, k = (None if pd.isna(value := sides[variant].iloc[0][axis]) else value for axis in GRID)
+        than = beside(every[base], S, k)  # none where the runs of that place failed
+        by_base.setdefault(base, {})[variant] = _ratios(sides[variant], than[than.index.isin(finished.index)])
     places = {variant: _place(rows.iloc[0], axes) for variant, rows in sides.items()}
     lines = []
     for base, ratios in by_base.items():
@@ -102,7 +105,8 @@ def growth(finished: pd.DataFrame) -> list[str]:
     return lines
 
 
-def _largest(rows: pd.DataFrame) -> pd.DataFrame:
+def largest(rows: pd.DataFrame) -> pd.DataFrame:
+    """Select the runs at the largest S and k that a variant has."""
     for axis in ("S", "k"):
         if rows[axis].notna().any():
             rows = rows[rows[axis] == rows[axis].max()]
@@ -125,7 +129,7 @@ def spans(finished: pd.DataFrame, tokens: str) -> list[str]:
     learned = learned_spans(finished[finished["mean_span"].notna()])
     lines = []
     for variant, rows in list(learned.groupby("variant", sort=False))[:NAMED]:
-        rows = _largest(rows)
+        rows = largest(rows)
         where = ", as at the start" if stayed(rows) else ""
         means = rows.groupby("title", sort=False)["mean_span"].mean()
         (text, mean), *others = means.items()

@@ -45,7 +45,7 @@ class Effect:
     @property
     def turns(self) -> bool:
         """Whether it has another sign on another text."""
-        return len({mean > 0 for mean in self.by_text.values()}) > 1
+        return len({mean > 0 for mean in self.by_text.values() if mean}) > 1
 
     @property
     def half(self) -> float | None:
@@ -55,13 +55,17 @@ class Effect:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A variant at one S and k beside another, its baseline; `effect` is None where the two have no pair."""
+    """A variant at one S and k beside another, its baseline; `effect` is None where the two have no pair.
+
+    is_same: they are the same runs at this scale.
+    """
 
     variant: str
     baseline: str
     S: float | None
     k: float | None
     effect: Effect | None
+    is_same: bool = False
 
     @property
     def place(self) -> str:
@@ -73,6 +77,11 @@ class Comparison:
     def keeps_all(self) -> bool:
         """Whether k is all that the span holds."""
         return self.S is not None and self.k is not None and self.k >= self.S
+
+    @property
+    def is_unmatched(self) -> bool:
+        """Whether the baseline lacks a run to compare with."""
+        return self.effect is None and not self.is_same and not self.keeps_all
 
     @property
     def is_one(self) -> bool:
@@ -142,11 +151,12 @@ def beside(base: pd.DataFrame, S: float | None, k: float | None) -> pd.DataFrame
 def compare(runs: pd.DataFrame, quantity: str) -> list[Comparison]:
     """Compare all variants with their baselines, at each S and k, over all texts, but where the two are one."""
     of, by_variant = baselines(runs), dict(iter(runs.groupby("variant")))
-    found = [
-        Comparison(variant, base, S, k, effect_beside(group, beside(by_variant[base], S, k), quantity))
-        for variant, S, k, group in places(runs)
-        if (base := of.get(variant))
-    ]
+    found = []
+    for variant, S, k, group in places(runs):
+        if base := of.get(variant):
+            than = beside(by_variant[base], S, k)
+            effect = effect_beside(group, than, quantity)
+            found.append(Comparison(variant, base, S, k, effect, set(group["digest"]) <= set(than["digest"])))
     return [replace(each, effect=None) if each.is_one else each for each in found]
 
 

@@ -3,16 +3,18 @@
 Intervals stand in the table and the figure beside it.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pandas as pd
 
-from workflow.report.answers.effects import Comparison, Effect
-from workflow.report.numbers import join, to_digits
+from workflow.report.answers.effects import GRID, Comparison, Effect, axes_of
+from workflow.report.numbers import join, name_places, to_digits
 from workflow.results.registry import REGISTRY
 
 NAMED = 3  # so many variants are compared one by one; of more, it is counted how many are better or worse
 ALIKE = "not told apart"
+VERB = "\0"  # stands for `is` or `are` where a name cannot hold it
 STATES = ("better", "worse", ALIKE)
 
 
@@ -54,19 +56,40 @@ def _beside_one(score: Score, paired: list[Comparison]) -> list[str]:
     for each in paired:
         by_variant.setdefault(each.variant, []).append(each)
     if len(by_variant) > NAMED:
-        return _count(score, [group[-1] for group in by_variant.values()])
+        return _count(score, worded(paired), _each_at_its_largest(by_variant.values()))
     said: dict[str, list[str]] = {}  # what is said -> of whom
     for variant, group in by_variant.items():
         said.setdefault(_one(score, group[0]) if len(group) == 1 else _along(score, group), []).append(variant)
-    return [f"{join(names)} {words.format(verb(len(names)))}" for words, names in said.items()]
+    return [f"{join(names)} {words.replace(VERB, verb(len(names)))}" for words, names in said.items()]
+
+
+def worded(paired: list[Comparison]) -> list[Comparison]:
+    """Select the comparisons that sentences speak of: of many variants beside one each at the last place alone."""
+    by_base: dict[str, dict[str, list[Comparison]]] = {}
+    for each in paired:
+        by_base.setdefault(each.baseline, {}).setdefault(each.variant, []).append(each)
+    return [
+        each
+        for variants in by_base.values()
+        for group in variants.values()
+        for each in (group[-1:] if len(variants) > NAMED else group)
+    ]
+
+
+def _each_at_its_largest(groups: Iterable[list[Comparison]]) -> str:
+    axes = [axis for axis in GRID if any(len({getattr(each, axis) for each in group}) > 1 for group in groups)]
+    return f", each at its largest {join(axes)}," if axes else ""
 
 
 def _one(score: Score, comparison: Comparison) -> str:
-    """Say how a variant without a grid compares, `{}` for the verb."""
-    effect = comparison.effect
+    """Say how a variant without a grid compares, where others have one at which place of it; `VERB` for the verb."""
+    effect, axes = comparison.effect, axes_of(score.runs)
+    values = name_places(*(getattr(comparison, axis) if axis in axes else None for axis in GRID))
+    place = f" at {', '.join(values)}" if values else ""
     if not effect.told:
-        return f"cannot be told apart from {comparison.baseline}"
-    return f"{{}} {score.size(effect)} {score.direction(effect)} than {comparison.baseline}{score.where(effect)}"
+        return f"cannot be told apart from {comparison.baseline}{place}"
+    than = f"{score.size(effect)} {score.direction(effect)} than {comparison.baseline}"
+    return f"{VERB} {than}{place}{score.where(effect)}"
 
 
 def _along(score: Score, group: list[Comparison]) -> str:
@@ -78,7 +101,7 @@ def _along(score: Score, group: list[Comparison]) -> str:
     parts = []
     for state, members in states.items():
         than = "it" if parts else members[0].baseline
-        words = f"cannot be told apart from {than}" if state == ALIKE else f"{{}} {state} than {than}"
+        words = f"cannot be told apart from {than}" if state == ALIKE else f"{VERB} {state} than {than}"
         last = members[-1]
         size = f", by {score.size(last.effect)}{last.place}" if state != ALIKE and last is group[-1] else ""
         parts.append(f"{words} {_places(axes, members, group)}{size}")
@@ -95,16 +118,16 @@ def _places(axes: list[str], members: list[Comparison], group: list[Comparison])
     return f"at {axes[0]} = {join(values)}"
 
 
-def _count(score: Score, last: list[Comparison]) -> list[str]:
+def _count(score: Score, last: list[Comparison], where: str) -> list[str]:
     """Count the variants that are better, worse and neither, and name those farthest from their baseline."""
     states, base = [score.state(each.effect) for each in last], last[0].baseline
     if set(states) == {ALIKE}:
-        return [f"none of {len(last)} variants can be told apart from {base}"]
+        return [f"none of {len(last)} variants{where} can be told apart from {base}"]
     counts = [(state, states.count(state)) for state in STATES if state in states]
     parts = [_part(state, number, "it" if place else base) for place, (state, number) in enumerate(counts)]
-    whole = f"all {len(last)} variants {parts[0].partition(' ')[2]}"
+    whole = f"all {len(last)} variants{where} {parts[0].partition(' ')[2]}"
     told = sorted((each for each in last if each.effect.told), key=lambda each: abs(each.effect.mean))
-    return [whole if len(counts) == 1 else f"of {len(last)} variants {join(parts)}", *_ends(score, told)]
+    return [whole if len(counts) == 1 else f"of {len(last)} variants{where} {join(parts)}", *_ends(score, told)]
 
 
 def _part(state: str, number: int, base: str) -> str:

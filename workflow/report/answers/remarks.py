@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from workflow.report.answers.effects import Change, Comparison, Effect
+from workflow.report.answers.effects import Change, Comparison, Effect, baselines
 from workflow.report.answers.phrases import Score, verb
 from workflow.report.numbers import capital, count, join
 from workflow.results.statistics import FEWEST, LEVEL, holm
@@ -64,20 +64,27 @@ def few(comparisons: list[Comparison]) -> list[str]:
 
 
 def same_runs(runs: pd.DataFrame) -> list[str]:
-    """Name the variants that are the same as the first at this scale: they ask for the same jobs."""
-    first = runs["variant"].iloc[0]
-    known = set(runs.loc[runs["variant"] == first, "digest"])
-    same = [variant for variant, rows in runs.groupby("variant", sort=False) if set(rows["digest"]) <= known][1:]
-    if not same:
-        return []
-    return [f"{capital(join(same))} {'is' if len(same) == 1 else 'are'} the same as {first} at this scale."]
+    """Name the variants that are the same as their baselines at this scale: they ask for the same jobs."""
+    jobs = {variant: set(rows["digest"]) for variant, rows in runs.groupby("variant", sort=False)}
+    same: dict[str, list[str]] = {}
+    for variant, base in baselines(runs).items():
+        if jobs[variant] <= jobs[base]:
+            same.setdefault(base, []).append(variant)
+    return [
+        f"{capital(join(names))} {verb(len(names))} the same as {base} at this scale." for base, names in same.items()
+    ]
 
 
-def all_kept(comparisons: list[Comparison]) -> list[str]:
-    """Name the places where k keeps every key, so that two variants are one."""
-    places = dict.fromkeys(each.place for each in comparisons if each.keeps_all and each.effect is None)
-    said = "; ".join(place.removeprefix(" at ") for place in places)
-    return [f"Not compared where k keeps every key that the span holds: {said}."] if said else []
+def not_compared(comparisons: list[Comparison], finished: pd.DataFrame) -> list[str]:
+    """Name the places where k keeps every key, so that two variants are one, and what has no pair but ended well."""
+    kept = dict.fromkeys(each.place for each in comparisons if each.keeps_all and each.effect is None)
+    said = "; ".join(place.removeprefix(" at ") for place in kept)
+    lines = [f"Not compared where k keeps every key that the span holds: {said}."] if said else []
+    ended, lost = set(finished["variant"]), [each for each in comparisons if each.is_unmatched]
+    names = [f"{each.variant}{each.place}" for each in lost if {each.variant, each.baseline} <= ended]
+    if names and len(lost) < len(comparisons):
+        lines.append(f"Not compared, for the baseline has no run of that text, seed, S and k: {join(names)}.")
+    return lines
 
 
 def learning(finished: pd.DataFrame) -> list[str]:

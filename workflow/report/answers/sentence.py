@@ -6,7 +6,7 @@ import pandas as pd
 
 from workflow.report.answers import costs, growth, remarks
 from workflow.report.answers.effects import Change, Comparison, Effect, axes_of, change_along, compare
-from workflow.report.answers.phrases import ALIKE, Score, describe_comparisons, quoted
+from workflow.report.answers.phrases import ALIKE, Score, describe_comparisons, quoted, worded
 from workflow.report.figures.colours import as_named
 from workflow.report.numbers import capital, count, join, to_digits
 from workflow.report.texts import with_titles
@@ -40,8 +40,7 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     """
     (quantity, _, unit), runs = task.columns[0], with_titles(as_named(runs))
     at_every_size = runs[(runs["status"] == "ok") & runs[quantity].notna()]
-    names = {side: runs[side].map(quoted, na_action="ignore") for side in ("variant", "beside")}
-    runs = runs.assign(**names)
+    runs = runs.assign(**{side: runs[side].map(quoted, na_action="ignore") for side in ("variant", "beside")})
     grown, lost, runs = growth.trends(Score(quantity, unit, runs)), growth.failures(runs), runs[runs["size"] == 1]
     finished = runs[(runs["status"] == "ok") & runs[quantity].notna()]
     failed = remarks.failures(runs, quantity)
@@ -63,12 +62,12 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
         *remarks.by_text(comparisons, changes, score),
         *remarks.few(comparisons),
         *remarks.same_runs(runs),
-        *remarks.all_kept(comparisons),
+        *remarks.not_compared(comparisons, finished),
         *still,
         *failed,
         *lost,
     ]
-    cost = [*costs.of_variants(finished, task.tokens), *costs.growth(finished)]
+    cost = [*costs.of_variants(runs, finished, task.tokens), *costs.growth(finished)]
     cost += costs.spans(finished, task.tokens) if not alone or status == ALONE else []
     status = EARLY if status == UNANSWERED and grown else status
     of_one = f"at the scale's own size {sentence}" if grown else sentence
@@ -88,14 +87,16 @@ def _say(score: Score, comparisons: list[Comparison], changes: list, finished: p
     """Write status and sentence, without the basis and whether runs still learned. changes: from `_changes`."""
     paired = [each for each in comparisons if each.effect]
     if comparisons and not paired:
+        if all(each.keeps_all or each.is_same for each in comparisons):
+            return ALONE, "the variants are the same at this scale"
         named = dict.fromkeys(each.baseline for each in comparisons)
         failed = [name for name in named if name not in set(finished["variant"])]
-        why = "has ended well" if failed else "has the text and seed of a run of another variant"
+        why = "has ended well" if failed else "has the text, seed, S and k of a run of another variant"
         return UNANSWERED, f"no run of {join(failed or [*named])}, with which others are compared, {why}"
     weighed = [each for each in paired if each.effect.p is not None]
     if not weighed and not changes:
         return UNANSWERED, _few_seeds(score, paired)
-    ps = [effect.p for effect in (*(each.effect for each in weighed), *(effect for *_, effect in changes))]
+    ps = [effect.p for effect in (*(each.effect for each in worded(weighed)), *(effect for *_, effect in changes))]
     parts = describe_comparisons(score, weighed) if weighed else []
     first, *others = [*parts, *_describe_changes(score, changes)]
     return _status(ps), ". ".join([first, *(capital(each) for each in others)])
@@ -109,7 +110,11 @@ def _status(ps: list[float]) -> str:
 
 
 def _alone(score: Score, finished: pd.DataFrame, tokens: str) -> tuple[str, str]:
-    """Say how far the heads of a single variant look, where they have learned that, else its score; text by text."""
+    """Say how far the heads of a single variant look, where they have learned that, else its score; text by text.
+
+    Of several S or k it is about the largest.
+    """
+    finished = costs.largest(finished)
     seeds = int(finished.groupby("title")["seed"].nunique().min())
     if seeds < FEWEST:
         return UNANSWERED, f"{_too_few(seeds)}; {_level(score, finished)}"
@@ -154,8 +159,9 @@ def _changes(score: Score) -> list[Change]:
     Changes over too few seeds are left out.
     """
     changes = []
+    finished = score.runs[(score.runs["status"] == "ok") & score.runs[score.quantity].notna()]
     for axis in axes_of(score.runs):
-        for variant, rows in list(score.runs.groupby("variant", sort=False))[:NAMED]:
+        for variant, rows in list(finished.groupby("variant", sort=False))[:NAMED]:
             effect = change_along(rows, axis, score.quantity)
             if effect and effect.p is not None:
                 changes.append((f"from {axis} = {rows[axis].min():g} to {rows[axis].max():g}", variant, effect))

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from workflow.report.answers.effects import Effect, effect_of
-from workflow.report.answers.phrases import ALIKE, Score
+from workflow.report.answers.phrases import ALIKE, Score, quoted
 from workflow.report.figures.colours import as_named
 from workflow.report.numbers import capital, join
 from workflow.report.texts import with_titles
@@ -32,18 +32,20 @@ def say(table: dict | None, score: Score) -> list[str]:
     """Say what following the trials changes: for whom, by how much, and where the recipe's rate was best."""
     lines = table["lines"] if table else []
     if lines and all(line["recipe"] for line in lines):
-        unsure = join([line["variant"] for line in lines if not line["sure"]])
+        unsure = join([quoted(line["variant"]) for line in lines if not line["sure"]])
         chance = f"; for {unsure} it leads by less than two seeds differ by" if unsure else ""
-        return [f"Every variant was tried at other rates too: the recipe's is the best for each of them{chance}."]
+        tried = f"{lines[0]['varied']}s"
+        return [f"Every variant was tried at other {tried} too: the recipe's is the best for each of them{chance}."]
     return [_change(line, line["effect"], score) for line in lines if not line["recipe"] and line["effect"]]
 
 
 def _change(line: dict, effect: Effect, score: Score) -> str:
-    chance = "" if line["sure"] else " It led the next rate by less than two seeds differ by."
+    name, varied = quoted(line["variant"]), line["varied"]
+    chance = "" if line["sure"] else f" It led the next {varied} by less than two seeds differ by."
     if score.state(effect) == ALIKE:
-        return f"The rate that its trials chose changes nothing that can be told of {line['variant']}.{chance}"
+        return f"The {varied} that its trials chose changes nothing that can be told of {name}.{chance}"
     change = f"{score.size(effect)} {score.direction(effect)}"
-    return f"{capital(line['variant'])} gets {change} at the rate that its trials chose.{chance}"
+    return f"{capital(name)} gets {change} at the {varied} that its trials chose.{chance}"
 
 
 def same_as_recipe(runs: pd.DataFrame) -> pd.Series:
@@ -65,13 +67,20 @@ def _line(rows: pd.DataFrame, quantity: str, decides: str) -> dict:
         "variant": rows["variant"].iloc[0],
         "trials": told,
         "lr": float(tuned["lr"].iloc[0]) if len(tuned) else None,
-        "edge": bool(chosen) and chosen[0] in (0, len(told) - 1),
+        "edge": _at_edge(best, trials["factors"].tolist()),
+        "varied": "rate" if all(set(factors) == {"lr"} for factors in trials["factors"]) else "setting",
         "recipe": bool(best) and set(best.values()) == {1},  # its own runs stand for it
         "lead": lead,
         "apart": apart,
         "sure": lead is not None and apart is not None and lead > apart,
         "effect": effect_of(_gains(tuned, rows[rows["tuning"].isna()], quantity)),
     }
+
+
+def _at_edge(best: dict[str, float], tried: list[dict[str, float]]) -> bool:
+    """Say whether a factor of the best trial is the least or the largest that was tried, of several."""
+    factors = {key: {each[key] for each in tried} for key in best}
+    return any(len(of) > 1 and best[key] in (min(of), max(of)) for key, of in factors.items())
 
 
 def _trial(run: dict, decides: str, follows: str | None) -> dict:

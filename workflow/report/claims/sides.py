@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from workflow.config.errors import check_known
+from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import PositiveStrictInt, StrictModel, one_of
 from workflow.report.claims.measures import UNITS
 from workflow.report.published import load
@@ -55,9 +55,13 @@ class Finding(StrictModel):
     @field_validator("seen", "failed")
     @classmethod
     def figures_exist(cls, sentence):
-        for _, name, _, _ in Formatter().parse(sentence or ""):
+        for _, name, form, conversion in Formatter().parse(sentence or ""):
             if name is not None:
                 check_known("figure of a sentence", name, FIGURES)
+            if form or conversion:
+                raise ConfigError(
+                    f"figure of a sentence '{name}': it is written with its digits; expected {{{name}}} alone"
+                )
         return sentence
 
 

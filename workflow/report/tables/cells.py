@@ -65,6 +65,7 @@ def measured(
     unit: where it is not that of `unit_of`. The note names runs that failed, or have no such score. If the measurement
     failed, or its own check refuses a count, the status is `failed`, and the note says why.
     """
+    runs = runs.drop_duplicates("digest") if len(runs) else runs  # a text may stand in for two of the paper's
     ok = runs[runs["status"] == "ok"] if len(runs) else runs
     values = values_of(ok, quantity)
     refusals = _refusals(ok, quantity, bool(values))
@@ -122,7 +123,7 @@ def summarise(runs: pd.DataFrame, by: list[str], quantity: str) -> pd.DataFrame:
     """
     rows = []
     for key, group in runs.groupby(by, dropna=False, sort=True):
-        group = take_rows(group, quantity)
+        group = take_rows(group.drop_duplicates("digest"), quantity)
         finished = group[(group["status"] == "ok") & group[quantity].notna()]
         values = values_of(finished, quantity)
         seeds = over_seeds(values)
