@@ -113,6 +113,11 @@ KINDS = {
     "scale: misspelt net": scale("net: name = 'char_ml'", recipes={"base": {"net": {"name": "char_ml"}}}),
     "scale: uneven batch": scale("accumulate must divide batch, got 5", training={"accumulate": 5}),
     "scale: misspelt task": Kind(SMOKE, "scales/smoke 'parsin'", {"config/scales/smoke/parsin.yaml": ""}),
+    "scale: based on one without this task": Kind(
+        f"{ESTIMATE} --config scale=mine",
+        "based_on: 'overnight': valid: laptop, paper, small, smoke",
+        {"config/scales/mine/captioning.yaml": "based_on: overnight"},
+    ),
     "scale: ends in .yml": stray("config/scales/smoke/char_lm.yml"),
     "scale: ends in .txt": stray("config/scales/mine/char_lm.yaml.txt"),
     "scale: a file": stray("config/scales/mine.yaml"),

@@ -170,7 +170,7 @@ def _files_of(scale: str, task: str, above: tuple[str, ...] = ()) -> dict[str, d
     if based_on is None:
         base = {shared: read_yaml(config_file(shared))} if config_file(shared).exists() else {}
         return base | {place: content}
-    others = set(known_scales()) - {scale, *above}
+    others = {each for each in known_scales() if task in tasks_of_scale(each)} - {scale, *above}
     check_known(f"scale in config/{place}, based_on:", based_on, others)
     return {**_files_of(based_on, task, (*above, scale)), place: content}
 
