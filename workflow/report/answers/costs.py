@@ -4,8 +4,8 @@ import math
 
 import pandas as pd
 
-from workflow.report.answers.effects import GRID, axes_of, baselines, beside
-from workflow.report.numbers import capital, is_number, join, name_places, number
+from workflow.report.answers.effects import GRID, axes_of, baselines, beside, place_on
+from workflow.report.numbers import capital, is_number, join, number
 from workflow.results.timings import SPEEDS, ratio_over_turns, told_apart
 from workflow.results.trained_enough import learned_spans, stayed
 
@@ -32,7 +32,7 @@ def of_variants(runs: pd.DataFrame, finished: pd.DataFrame, tokens: str) -> list
         S, k = (None if pd.isna(value := sides[variant].iloc[0][axis]) else value for axis in GRID)
         than = beside(every[base], S, k)  # none where the runs of that place failed
         by_base.setdefault(base, {})[variant] = _ratios(sides[variant], than[than.index.isin(finished.index)])
-    places = {variant: _place(rows.iloc[0], axes) for variant, rows in sides.items()}
+    places = {variant: place_on(axes, rows["S"].iloc[0], rows["k"].iloc[0]) for variant, rows in sides.items()}
     lines = []
     for base, ratios in by_base.items():
         lines += _range(base, ratios) if len(ratios) > NAMED else _each(base, ratios, places)
@@ -67,12 +67,6 @@ def _range(base: str, ratios: dict[str, dict[str, float]]) -> list[str]:
             ends = dict.fromkeys([min(known, key=known.get), max(known, key=known.get)])
             parts.append(f"{' to '.join(f'{known[end]:.2f} ({end})' for end in ends)} times {words}")
     return [f"Beside {base}, those that differ from it have {join(parts)}."] if parts else []
-
-
-def _place(run: pd.Series, axes: list[str]) -> str:
-    """Name the place of a run on these axes, ` at S = 64, k = 8`, as far as it has them."""
-    values = name_places(*(run[axis] if axis in axes else None for axis in GRID))
-    return f" at {', '.join(values)}" if values else ""
 
 
 def _ratios(rows: pd.DataFrame, base: pd.DataFrame) -> dict[str, float]:

@@ -1,6 +1,6 @@
 """The configurations of one ablation compared in pairs, a run beside the run of the same text and seed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -69,9 +69,7 @@ class Comparison:
 
     @property
     def place(self) -> str:
-        """` at S = 64, k = 8`, as far as it has them."""
-        values = name_places(self.S, self.k)
-        return f" at {', '.join(values)}" if values else ""
+        return place_on(GRID, self.S, self.k)
 
     @property
     def keeps_all(self) -> bool:
@@ -163,6 +161,12 @@ def compare(runs: pd.DataFrame, quantity: str) -> list[Comparison]:
 def effect_beside(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> Effect | None:
     """Compute the effect of runs against a base; None where they have no pair, or are the same runs at this scale."""
     return None if set(runs["digest"]) <= set(base["digest"]) else effect_of(pair(runs, base, quantity))
+
+
+def place_on(axes: Sequence[str], S: float | None, k: float | None) -> str:
+    """Name a place on these axes, ` at S = 64, k = 8`, as far as it has them."""
+    values = name_places(S if "S" in axes else None, k if "k" in axes else None)
+    return f" at {', '.join(values)}" if values else ""
 
 
 def axes_of(runs: pd.DataFrame) -> list[str]:

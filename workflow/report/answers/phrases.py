@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from workflow.report.answers.effects import GRID, Comparison, Effect, axes_of
-from workflow.report.numbers import join, name_places, to_digits
+from workflow.report.answers.effects import GRID, Comparison, Effect, axes_of, place_on
+from workflow.report.numbers import join, to_digits
 from workflow.results.registry import REGISTRY
 
 NAMED = 3  # so many variants are compared one by one; of more, it is counted how many are better or worse
@@ -45,18 +45,20 @@ class Score:
 
 def describe_comparisons(score: Score, paired: list[Comparison]) -> list[str]:
     """Write sentences on all comparisons that have pairs, baseline by baseline, in the order of the variants."""
-    by_base: dict[str, list[Comparison]] = {}
-    for each in paired:
-        by_base.setdefault(each.baseline, []).append(each)
-    return [sentence for group in by_base.values() for sentence in _beside_one(score, group)]
+    return [sentence for by_variant in _by_baseline(paired) for sentence in _beside_one(score, by_variant)]
 
 
-def _beside_one(score: Score, paired: list[Comparison]) -> list[str]:
-    by_variant: dict[str, list[Comparison]] = {}
+def _by_baseline(paired: list[Comparison]) -> list[dict[str, list[Comparison]]]:
+    """Group comparisons by variant, for each baseline."""
+    groups: dict[str, dict[str, list[Comparison]]] = {}
     for each in paired:
-        by_variant.setdefault(each.variant, []).append(each)
+        groups.setdefault(each.baseline, {}).setdefault(each.variant, []).append(each)
+    return [*groups.values()]
+
+
+def _beside_one(score: Score, by_variant: dict[str, list[Comparison]]) -> list[str]:
     if len(by_variant) > NAMED:
-        return _count(score, worded(paired), _each_at_its_largest(by_variant.values()))
+        return _count(score, [group[-1] for group in by_variant.values()], _each_at_its_largest(by_variant.values()))
     said: dict[str, list[str]] = {}  # what is said -> of whom
     for variant, group in by_variant.items():
         said.setdefault(_one(score, group[0]) if len(group) == 1 else _along(score, group), []).append(variant)
@@ -65,14 +67,11 @@ def _beside_one(score: Score, paired: list[Comparison]) -> list[str]:
 
 def worded(paired: list[Comparison]) -> list[Comparison]:
     """Select the comparisons that sentences speak of: of many variants beside one each at the last place alone."""
-    by_base: dict[str, dict[str, list[Comparison]]] = {}
-    for each in paired:
-        by_base.setdefault(each.baseline, {}).setdefault(each.variant, []).append(each)
     return [
         each
-        for variants in by_base.values()
-        for group in variants.values()
-        for each in (group[-1:] if len(variants) > NAMED else group)
+        for by_variant in _by_baseline(paired)
+        for group in by_variant.values()
+        for each in (group[-1:] if len(by_variant) > NAMED else group)
     ]
 
 
@@ -83,9 +82,7 @@ def _each_at_its_largest(groups: Iterable[list[Comparison]]) -> str:
 
 def _one(score: Score, comparison: Comparison) -> str:
     """Say how a variant without a grid compares, where others have one at which place of it; `VERB` for the verb."""
-    effect, axes = comparison.effect, axes_of(score.runs)
-    values = name_places(*(getattr(comparison, axis) if axis in axes else None for axis in GRID))
-    place = f" at {', '.join(values)}" if values else ""
+    effect, place = comparison.effect, place_on(axes_of(score.runs), comparison.S, comparison.k)
     if not effect.told:
         return f"cannot be told apart from {comparison.baseline}{place}"
     than = f"{score.size(effect)} {score.direction(effect)} than {comparison.baseline}"

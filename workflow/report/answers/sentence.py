@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from workflow.report.answers import costs, growth, remarks
-from workflow.report.answers.effects import Change, Comparison, Effect, axes_of, change_along, compare
+from workflow.report.answers.effects import Change, Comparison, Effect, axes_of, change_along, compare, place_on
 from workflow.report.answers.phrases import ALIKE, Score, describe_comparisons, quoted, worded
 from workflow.report.figures.colours import as_named
 from workflow.report.numbers import capital, count, join, to_digits
@@ -47,7 +47,7 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     if not len(finished):
         return Answer(UNANSWERED, f"all {count(runs['digest'].nunique(), 'run')} failed.", failed)
     score, comparisons = Score(quantity, unit, runs), compare(runs, quantity)
-    changes = _changes(score)
+    changes = _changes(score, finished)
     alone = not comparisons and not changes
     status, sentence = _alone(score, finished, task.tokens) if alone else _say(score, comparisons, changes, finished)
     still = remarks.learning(at_every_size if grown else _behind(finished, comparisons, changes))
@@ -147,19 +147,18 @@ def _too_few(seeds: int) -> str:
 def _few_seeds(score: Score, paired: list[Comparison]) -> str:
     """Say why so few seeds are not enough, and the largest difference that they show."""
     widest = max(paired, key=lambda each: abs(each.effect.mean))
-    place = widest.place if axes_of(score.runs) else ""
+    place = place_on(axes_of(score.runs), widest.S, widest.k)
     return f"{_too_few(widest.effect.fewest)}; {widest.variant}{place} is {score.size(widest.effect)} " + (
         f"{score.direction(widest.effect)} than {widest.baseline}"
     )
 
 
-def _changes(score: Score) -> list[Change]:
+def _changes(score: Score, finished: pd.DataFrame) -> list[Change]:
     """List how a few variants change from the smallest S, or k, to the largest: the ends, the variant and the effect.
 
     Changes over too few seeds are left out.
     """
     changes = []
-    finished = score.runs[(score.runs["status"] == "ok") & score.runs[score.quantity].notna()]
     for axis in axes_of(score.runs):
         for variant, rows in list(finished.groupby("variant", sort=False))[:NAMED]:
             effect = change_along(rows, axis, score.quantity)
