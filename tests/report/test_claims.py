@@ -107,6 +107,12 @@ def test_timings_are_paired_by_turn():
     assert line["why"] == "counted or measured once"
 
 
+@pytest.mark.parametrize("share, verdict", [(0.9, "cannot tell"), (0.7, "reproduced"), (1.3, "not reproduced")])
+def test_memory_tells_nothing_within_what_two_processes_with_one_net_differ_by(share, verdict):
+    rows = [run(variant=name, memory_train_bytes=size) for name, size in (("adaptive", share), ("fixed", 1.0))]
+    assert evidence_of(claim(measure="memory_train_bytes", by="ratio"), as_table(rows))["verdict"] == verdict
+
+
 def judge_alone(asserted: Claim, runs: pd.DataFrame) -> dict:
     """The line of a claim that is the only one."""
     line = evidence_of(asserted, runs)

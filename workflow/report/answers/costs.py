@@ -5,14 +5,14 @@ import math
 import pandas as pd
 
 from workflow.report.answers.effects import GRID, axes_of, baselines, beside, place_on
+from workflow.report.claims.measures import COUNTED
 from workflow.report.numbers import capital, is_number, join, number
 from workflow.results.timings import SPEEDS, ratio_over_turns, told_apart
 from workflow.results.trained_enough import learned_spans, stayed
 
 RATIOS = {"macs_executed": "the multiply-adds", "memory_train_bytes": "the memory of a training step"}
 RATIOS |= {"train_tokens_per_s": "the speed in training", "predict_tokens_per_s": "the speed in prediction"}
-WORTH = 0.02  # a cost that differs by less is not worth a word
-WORTH_OF = {"memory_train_bytes": 0.2}  # measured once: processes with nets of one size differ by up to a fifth
+WORTH = 0.02  # a cost that differs by less, or by less than that of one net may, is not worth a word
 NAMED = 3  # of so many variants at most each has a sentence
 
 
@@ -78,7 +78,7 @@ def _ratios(rows: pd.DataFrame, base: pd.DataFrame) -> dict[str, float]:
             ratio = shown["value"] if shown["value"] and told_apart(shown) else math.nan
         else:
             ratio = _ratio(rows, base, name)
-        if is_number(ratio) and abs(ratio - 1) >= WORTH_OF.get(name, WORTH):
+        if is_number(ratio) and abs(ratio - 1) >= COUNTED.get(name, WORTH):
             found[name] = ratio
     return found
 

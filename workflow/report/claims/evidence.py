@@ -4,6 +4,7 @@ import math
 from statistics import fmean
 
 from workflow.report.claims.measures import COUNTED, LAYERS, kind_of_pairs
+from workflow.report.claims.printed import read_finding, recompute
 from workflow.report.claims.samples import (
     NOT_ASKED,
     Sample,
@@ -23,8 +24,6 @@ from workflow.report.claims.schema import (
     unit_of_effect,
 )
 from workflow.report.numbers import count
-from workflow.report.published import find
-from workflow.report.tables.analytic import rounds_to
 from workflow.report.texts import names_of_texts, title_of
 from workflow.results import provenance
 from workflow.results.runs_table import Frames
@@ -143,22 +142,6 @@ def _training(claim: Claim, samples: list[Sample | None], pairs: list[dict]) -> 
     return {"late_gain": max((gains.get(digest, 0.0) for digest in paired), default=0.0)}
 
 
-def recompute(claim: Claim) -> dict:
-    """Check whether formulas reproduce the printed numbers to the printed digits."""
-    results = [(value, value.recomputed.result) for value in map(find, claim.recomputed)]
-    wrong = [
-        f"{value.row}: {ours:.4g}, printed {value.value:g}"
-        for value, ours in results
-        if not rounds_to(ours, value.value)
-    ]
-    line = {"published": claim.recomputed}
-    if len(results) == 1:
-        line |= {"effect": results[0][1], "unit": results[0][0].unit}
-    if wrong:
-        return line | {"verdict": "not reproduced", "why": f"{len(wrong)} of {len(results)}: {'; '.join(wrong)}"}
-    return line | {"verdict": "reproduced", "why": "by formula, to the printed digits"}
-
-
 def _texts(pairs: list[dict]) -> list[str]:
     """List the text of each pair."""
     return [pair["text"] for pair in pairs]
@@ -178,24 +161,15 @@ def _means(pairs: list[dict]) -> dict:
     return {side: None if None in values else mean_of(values, _texts(pairs)) for side, values in sides.items()}
 
 
-def read_finding(claim: Claim) -> dict | None:
-    """Read the effect that the paper prints, if it does, and the two sentences; None if the claim has none."""
-    if claim.finding is None:
-        return None
-    ids = (claim.finding.ours, claim.finding.than)
-    values = [find(key).value for key in ids if key]
-    printed = values[0] if values else None
-    if len(values) == 2:
-        ratio = values[0] / values[1] if values[1] else None
-        printed = ratio if claim.by == "ratio" else values[0] - values[1]
-    return {"printed": printed, "seen": claim.finding.seen, "failed": claim.finding.failed}
-
-
 def judge_constant(claim: Claim, effects: list[float]) -> dict:
     """Give the verdict on counts, which are no sample and need no interval."""
     agree = {is_as_claimed(claim, effect) for effect in effects}
     if len(agree) > 1:
         return {"verdict": "cannot tell", "why": "as claimed on some texts, not on others"}
+    noise = COUNTED.get(claim.measured(claim.ours), 0) if claim.by == "ratio" and claim.expect != "equal" else 0
+    if any(abs(effect - claim.against) < noise for effect in effects):
+        why = f"measured once, and within the {100 * noise:g} % by which two processes with one net may differ"
+        return {"verdict": "cannot tell", "why": why}
     return {"verdict": "reproduced" if agree == {True} else "not reproduced", "why": "counted or measured once"}
 
 
