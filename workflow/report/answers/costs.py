@@ -12,7 +12,7 @@ from workflow.results.trained_enough import learned_spans, stayed
 
 RATIOS = {"macs_executed": "the multiply-adds", "memory_train_bytes": "the memory of a training step"}
 RATIOS |= {"train_tokens_per_s": "the speed in training", "predict_tokens_per_s": "the speed in prediction"}
-WORTH = 0.02  # a cost that differs by less, or by less than that of one net may, is not worth a word
+WORTH = 0.02  # a cost that differs by less is not worth a word
 NAMED = 3  # of so many variants at most each has a sentence
 
 
@@ -78,7 +78,7 @@ def _ratios(rows: pd.DataFrame, base: pd.DataFrame) -> dict[str, float]:
             ratio = shown["value"] if shown["value"] and told_apart(shown) else math.nan
         else:
             ratio = _ratio(rows, base, name)
-        if is_number(ratio) and abs(ratio - 1) >= COUNTED.get(name, WORTH):
+        if is_number(ratio) and abs(ratio - 1) >= max(WORTH, COUNTED.get(name, 0)):
             found[name] = ratio
     return found
 

@@ -167,7 +167,7 @@ def judge_constant(claim: Claim, effects: list[float]) -> dict:
     if len(agree) > 1:
         return {"verdict": "cannot tell", "why": "as claimed on some texts, not on others"}
     noise = COUNTED.get(claim.measured(claim.ours), 0) if claim.by == "ratio" and claim.expect != "equal" else 0
-    if any(abs(effect - claim.against) < noise for effect in effects):
+    if noise and any(abs(effect / claim.against - 1) < noise for effect in effects):
         why = f"measured once, and within the {100 * noise:g} % by which two processes with one net may differ"
         return {"verdict": "cannot tell", "why": why}
     return {"verdict": "reproduced" if agree == {True} else "not reproduced", "why": "counted or measured once"}

@@ -26,7 +26,7 @@ CLAIMABLE = {
     name: (quantity.title, quantity.unit, quantity.tasks) for name, quantity in REGISTRY.items() if quantity.claimable
 } | DERIVED
 UNITS = {name: unit for name, (_, unit, _) in CLAIMABLE.items()}
-# not sampled: they have no interval. By what share two processes with the same net differ on a CPU
+# not sampled, without an interval: by what share two processes with the same net may differ, which on a CPU they do
 COUNTED = {"memory_train_bytes": 0.2, "longest_S": 0.0, "bytes": 0.0}
 
 

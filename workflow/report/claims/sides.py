@@ -68,10 +68,12 @@ class Finding(StrictModel):
 class Ladder(StrictModel):
     """Where a claim is also asked of nets of several sizes: the question, and which variants stand for the sides.
 
-    at: the printed number of parameters of each side, for which the effect is forecast.
+    at: the printed number of parameters of each side, for which the effect is forecast. caveat: what the ladder changes
+    besides size, and for which side.
     """
 
     ablation: str
     ours: Side
     than: Side
     at: Annotated[list[Annotated[str, one_of("published value", load)]], Field(min_length=2, max_length=2)]
+    caveat: str | None = Field(None, min_length=10)

@@ -33,7 +33,8 @@ CURVES = (
 )
 SIZES = (
     "Means over seeds with 95 % intervals. A net of size s is s times as wide, with as many heads, and has the root "
-    "of s times as many layers and updates. Bold where the interval of a difference does not hold zero. Seconds are "
+    "of s times as many layers and updates; the rate falls with the root of s and is not tuned at other sizes, so part "
+    "of an effect there may be the rate's. Bold where the interval of a difference does not hold zero. Seconds are "
     "those that passed, whatever else the machine did: multiply-adds compare variants."
 )
 COST = (

@@ -94,6 +94,7 @@ def _line(line: dict, scores: list[Score]) -> dict:
         "untuned": _why_untuned(line),
         "sizes": _sizes(sized["sizes"], line) if sized else [],
         "of_sizes": sized["set"] if sized else None,
+        "caveat": load_claim(line["name"]).sizes.caveat if sized else None,
         "forecasts": _forecasts(line, sized["sizes"], scores) if sized else {"told": []},
     }
 
