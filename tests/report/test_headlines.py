@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
+from tests._claims import claim
 from tests._runs import run
-from tests.report.test_claims import claim
 from workflow.report.claims.evidence import read_finding
 from workflow.report.claims.schema import claimed_range, load_claim
 from workflow.report.pages.claims import Ledger
