@@ -86,10 +86,12 @@ def test_counts_of_sentences_add_up_to_the_score_of_the_corpus():
 
 
 def test_what_is_the_same_scores_the_same_however_tools_write_it():
-    """Accents in one character or two, a hyphen that Moses cuts, the width of blanks."""
+    """Accents in one character or two, a hyphen that Moses cuts, the width of blanks; counts agree with the score."""
     right = ["un caf\u00e9 bien-aim\u00e9 dans la rue"]
     for written in ("un cafe\u0301 bien-aime\u0301 dans la rue", "un  caf\u00e9 bien-aim\u00e9\u00a0dans la rue"):
         assert [*score([written], right)[0].values()] == pytest.approx([100, 100, 100])
+        assert count_sentences([written], right) == [[6, 5, 4, 3, 6, 5, 4, 3, 6, 6]]
+        assert count_sentences(right, [written]) == count_sentences([written], right)
     cut = partial(tokenise, tokenised=True, compounds=True, uncased=False)
     assert cut("a state @-@ of @-@ the @-@ art net") == cut("a state-of-the-art net")
 

@@ -3,6 +3,7 @@
 import base64
 import textwrap
 from difflib import SequenceMatcher
+from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
@@ -65,7 +66,9 @@ def mark(caption: str, reference: str | None) -> str:
 
 
 def _compare(caption: str, reference: str) -> SequenceMatcher:
-    return SequenceMatcher(None, caption.split(), reference.split(), autojunk=False)
+    """Compare word by word, as scores do: how an accent is composed makes no difference."""
+    written, right = (normalize("NFC", text).split() for text in (caption, reference))
+    return SequenceMatcher(None, written, right, autojunk=False)
 
 
 def _pixels(picture: dict) -> list[dict]:

@@ -106,7 +106,7 @@ def score(
     """Compute scores in per cent, and the signatures they have; tokenised, compounds, uncased: see `PairEntry`."""
     if not outputs:
         return dict.fromkeys(("bleu", "bleu_tokenised", "chrf"), "no sentence"), {}
-    outputs, references = ([normalize("NFC", text) for text in texts] for texts in (outputs, references))
+    outputs, references = compose(outputs), compose(references)
     words = {"tokenised": tokenised, "compounds": compounds, "uncased": uncased}
     ours, theirs = ([tokenise(text, **words) for text in texts] for texts in (outputs, references))
     bleu, of_tokens, chrf = BLEU(), BLEU(tokenize="none", force=True), CHRF()
@@ -120,6 +120,11 @@ def score(
     return scores, {name: str(metric.get_signature()) for name, metric in signatures.items()}
 
 
+def compose(texts: list[str]) -> list[str]:
+    """Write each accent with its letter as one character (NFC), which all that compares texts needs."""
+    return [normalize("NFC", text) for text in texts]
+
+
 def _bleu(metric: BLEU, outputs: list[str], references: list[str]) -> Score:
     """Compute BLEU; a text whose sentences are all shorter than its n-grams has none."""
     ours, right = (metric.corpus_score(texts, [references]) for texts in (outputs, references))
@@ -129,10 +134,11 @@ def _bleu(metric: BLEU, outputs: list[str], references: list[str]) -> Score:
 def count_sentences(outputs: list[str], references: list[str]) -> list[list[int]]:
     """Count as sacreBLEU does, in each sentence: n-grams that match (4), n-grams there are (4), lengths of both.
 
-    Their sums give the BLEU of the corpus, and sums of resampled sentences its bootstrap, without the texts themselves.
+    How an accent is composed makes no difference here either. Their sums give the BLEU of the corpus, and sums of
+    resampled sentences its bootstrap, without the texts themselves.
     """
     metric = BLEU(effective_order=True)
-    pairs = zip(outputs, references, strict=True)
+    pairs = zip(compose(outputs), compose(references), strict=True)
     scores = [metric.sentence_score(output, [reference]) for output, reference in pairs]
     return [[*score.counts, *score.totals, score.sys_len, score.ref_len] for score in scores]
 
