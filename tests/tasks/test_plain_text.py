@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import io
+import json
 import lzma
 import tarfile
 
@@ -11,7 +12,11 @@ import pytest
 from tests.tasks._texts import catalogue, zipped
 from workflow.config.errors import ConfigError
 from workflow.plan.scales import load_corpora
+from workflow.tasks.captioning.files import read_captions
 from workflow.tasks.char_lm import data
+from workflow.tasks.parsing.data import build_trees
+from workflow.tasks.store import decode
+from workflow.tasks.translation.data import build_pairs
 
 TEXT = b"some text\n" * 900
 
@@ -32,14 +37,15 @@ def tarred(content: bytes) -> bytes:
         (bz2.compress(TEXT), "is not UTF-8"),
         (lzma.compress(TEXT), "byte 0xfd at offset 0 is not UTF-8"),
         (b"\x28\xb5\x2f\xfd\x04\x58some text", "byte 0xb5 at offset 1 is not UTF-8"),  # zstandard
-        (tarred(TEXT), "byte 0x00 at offset 4 is a control character"),
-        (zipped(TEXT), "line 1: byte 0x.. at offset"),
+        (tarred(TEXT), "character 5: U\\+0000 is a control character; .*an archive: unpack it first"),
+        (zipped(TEXT), "line 1(: byte 0x.. at offset|, character .*: U\\+00.. is a control)"),
         (b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n", "line 2: byte 0xe2 at offset 10 is not UTF-8"),
         (b"\x89PNG\r\n\x1a\n", "byte 0x89 at offset 0 is not UTF-8"),
         (TEXT.decode().encode("utf-16"), "byte 0xff at offset 0 is not UTF-8"),
-        (TEXT.decode().encode("utf-16-be"), "byte 0x00 at offset 0 is a control character"),
+        (TEXT.decode().encode("utf-16-be"), "line 1, character 1: U\\+0000 is a control character"),
         (b"caf\xe9 au lait\n", "line 1: byte 0xe9 at offset 3 is not UTF-8"),
-        (b"a\nb\0c\n", "line 2: byte 0x00 at offset 3 is a control character"),
+        ("a\n\ufdd0b\n".encode(), "line 2, character 1: U\\+FDD0 is no character of Unicode"),
+        (b"a\nb\0c\n", "line 2, character 2: U\\+0000 is a control character"),
     ],
 )
 def test_a_users_file_that_is_no_text_is_refused(content, line, tmp_path):
@@ -58,7 +64,45 @@ def test_an_archive_that_an_entry_names_is_no_text_either(tmp_path):
         data.read_file(catalogue(packed), "text", str(tmp_path))
 
 
-@pytest.mark.parametrize("end", ["\r\n", "\r", "\r\r\n", "\u2028", "\u2029", "\x85"])
+# Joiners of Persian, of Sinhala and of an emoji, and what else languages and published corpora hold. U+0378 is not
+# assigned yet; U+0093 is a quotation mark of Windows-1252, as WMT 2014 has it.
+LETTERS = {
+    "non-joiner": "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+    "joiner": "\u0d9a\u0dca\u200d\u0dc2 \U0001f469\u200d\U0001f4bb",
+    "soft hyphen": "Schiff\u00adfahrt",
+    "direction": "\u200f\u05d0\u2066b\u2069",
+    "variation": "\u2764\ufe0f",
+    "byte order": "a\ufeffb",
+    "private": "a\ue000",
+    "unassigned": "a\u0378",
+    "wrong encoding": "a\x93b",
+}
+
+
+@pytest.mark.parametrize("word", LETTERS.values(), ids=LETTERS)
+def test_characters_that_languages_need_pass_in_every_task(word, tmp_path):
+    line = f"the {word} is here"
+    (tmp_path / "mine").write_text(f"{line}\n" * 20, encoding="utf-8")
+    (tmp_path / "trees").write_text(f"(S (NP (NN {word.replace(' ', '')})) (VP (V is)))\n" * 20, encoding="utf-8")
+    images = [{"filename": f"{split}.png", "split": split} for split in ("train", "val", "test")]
+    images = [image | {"sentences": [{"tokens": line.split()}]} for image in images]
+    (tmp_path / "captions").write_text(json.dumps({"images": images}))
+    assert data.read_file(load_corpora("char_lm"), f"file:{tmp_path}/mine", None).decode() == f"{line}\n" * 20
+    pairs = build_pairs(load_corpora("translation"), f"pairs:{tmp_path}/mine,{tmp_path}/mine", None)
+    trees = build_trees(load_corpora("parsing"), f"trees:{tmp_path}/trees", None)
+    assert pairs.test.source_text == [line] and trees.test.source_text == [f"{word.replace(' ', '')} is"]
+    assert read_captions(tmp_path / "captions")[0].captions == [line.lower()]
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\u2029", "\x85", "\u00a0"])
+def test_a_word_of_a_treebank_may_hold_what_python_takes_for_the_end_of_a_line(sign, tmp_path):
+    (tmp_path / "mine").write_text(f"(S (NN a{sign}b) (V c{sign}))\n" * 20, encoding="utf-8")
+    trees = build_trees(load_corpora("parsing"), f"trees:{tmp_path}/mine", None)
+    assert trees.test.source_text == [f"a{sign}b c{sign}"]
+    assert decode(trees.symbols, trees.test.source[0]) == f"a{sign}b c{sign}"
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r", "\r\r\n"])
 def test_a_text_is_the_same_however_its_lines_end(end, tmp_path):
     plain = "some text,\n\tin naïve lines\n" * 90
     for name, text in (("unix", plain), ("other", "\ufeff" + plain.replace("\n", end) + "\x1a")):
@@ -68,7 +112,7 @@ def test_a_text_is_the_same_however_its_lines_end(end, tmp_path):
     assert texts.checksum(names[0]) == texts.checksum(names[1])
 
 
-def test_what_ends_a_line_elsewhere_is_a_space_within_a_line_and_a_cut_character_stays(tmp_path):
+def test_what_ends_a_line_elsewhere_stays_within_a_line_and_so_does_a_cut_character(tmp_path):
     (tmp_path / "mine").write_bytes("one\u2028two\rthree\n\tfour\ffive\nsix\x85\nmehr Ü".encode()[:-1])
     read = data.read_file(load_corpora("char_lm"), f"file:{tmp_path}/mine", None)
-    assert read == b"one two three\n\tfour\ffive\nsix \nmehr \xc3"
+    assert read == "one\u2028two three\n\tfour\ffive\nsix\x85\nmehr ".encode() + b"\xc3"

@@ -15,10 +15,11 @@ import numpy as np
 from PIL import Image
 from pydantic import BaseModel, Field
 
-from workflow.config.errors import ConfigError
+from workflow.config.errors import ConfigError, shown
 from workflow.config.files import open_zip
 from workflow.config.strict import one_of, parse, parse_json
 from workflow.tasks.captioning.images import NamedImage, image_path
+from workflow.tasks.plain_text import find_no_text
 from workflow.tasks.sources import Source, read_plain
 from workflow.tasks.store import largest
 
@@ -59,8 +60,9 @@ def read_captions(path: Path) -> list[Picture]:
     pictures, seen = [], set()
     for n, image in enumerate(content.images):
         captions = [" ".join(" ".join(each.tokens).lower().split()) for each in image.sentences]
-        if not all(map(str.isprintable, captions)):
-            raise ConfigError(f"{path}: images[{n}]: a caption has characters that are no text")
+        for m, caption in enumerate(captions):
+            if wrong := find_no_text(caption):
+                raise ConfigError(f"{path}: images[{n}].sentences[{m}], {wrong}; the caption is {shown(caption)}")
         if (place := (image.filepath, image.filename)) in seen:
             raise ConfigError(f"{path}: images[{n}] has the file of an earlier one, {ascii(image.filename)}")
         seen.add(place)

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from nltk import Tree
 
 from workflow.config.errors import ConfigError
+from workflow.tasks.plain_text import find_no_text
 
 TOP, TRACE = "TOP", "-NONE-"
 ROOTS = (TOP, "ROOT", "S1", "VROOT")
@@ -26,7 +27,12 @@ TOKENS = re.compile(r"[()]|[^\s()]+", re.ASCII)
 
 
 def read_trees(text: str, where: str) -> list[Tree]:
-    """Read and clean all trees of a text; `ConfigError` with `where` and the line where brackets do not match."""
+    """Read and clean all trees of a text; `ConfigError` with `where` and the line where brackets do not match.
+
+    And where a character is none of a text.
+    """
+    if wrong := find_no_text(text):
+        raise ConfigError(f"{where}, {wrong}")
     trees = [clean(_parse(tokens, f"{where}, line {line}")) for line, tokens in _split_brackets(text, where)]
     return [tree for tree in trees if tree is not None]
 

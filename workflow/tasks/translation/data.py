@@ -126,7 +126,7 @@ def read_embedded(name: str, entry: NamedPairEntry) -> dict[str, Bitext]:
     """Generate the phrases and split them: all but the last 2,000 are train; none occurs twice, in any language."""
     content = phrases.generate_bitext(entry.source, entry.target)
     verify_embedded(content, Source(checksum=entry.checksum), f"data set '{name}'", *phrases.PINS)
-    rows = [line.split("\t") for line in content.decode().splitlines()]
+    rows = [line.split("\t") for line in content.decode().removesuffix("\n").split("\n")]
     sides = [read_side("\n".join(row[n] for row in rows).encode(), name, entry.lowercase) for n in range(2)]
     return _split_lines(sides, HELD_OUT)
 
@@ -150,7 +150,10 @@ def _split_lines(sides: list[Side] | Bitext, held_out: int) -> dict[str, Bitext]
 
 
 def _read_side(name: str, source: Source, data_dir: str | None, entry: NamedPairEntry) -> Side:
-    """Read one official file. Error messages name its path, or its file name where it was fetched."""
+    """Read one official file. Error messages name its path, or its file name where it was fetched.
+
+    Control characters stay: the published texts have some (U+0001 in WMT 2014), and are what other suites train on.
+    """
     where = str(find_file(source, data_dir) or Path(source.files[0]).name)
     side = read_side(read_official(name, source, data_dir), where, entry.lowercase)
     return side.unescape() if entry.tokenised else side
