@@ -112,6 +112,10 @@ KINDS = {
     "scale: recipe of a misspelt question": scale("in config/scales/smoke 'modls'", recipes_of={"modls": {}}),
     "scale: misspelt net": scale("net: name = 'char_ml'", recipes={"base": {"net": {"name": "char_ml"}}}),
     "scale: uneven batch": scale("accumulate must divide batch, got 5", training={"accumulate": 5}),
+    "scale: a recipe that trains one variant differently": scale(
+        "models, scale smoke: variants differ in warmup (as_small: 3, txl_12: 0), which the question does not name",
+        recipes={"xl": {"training": {"warmup": 0}}},
+    ),
     "scale: misspelt task": Kind(SMOKE, "scales/smoke 'parsin'", {"config/scales/smoke/parsin.yaml": ""}),
     "scale: based on one without this task": Kind(
         f"{ESTIMATE} --config scale=mine",

@@ -13,6 +13,7 @@ from workflow.config.strict import parse
 from workflow.plan.ablations import Ablation, Variant, known_ablations, load_ablation
 from workflow.plan.config import Config
 from workflow.plan.row import PlanRow
+from workflow.plan.same_training import refuse_unnamed
 from workflow.plan.scales import Recipe, Scale, find_catalogue, load_corpora
 from workflow.plan.sizes import grown
 from workflow.plan.tuning import tuned
@@ -92,9 +93,10 @@ def _check_corpora_named(config: Config, task: str, scale: Scale) -> None:
 def _rows(name: str, ablation: Ablation, scale: Scale, config: Config, missing: dict[str, str] | None):
     """List the rows of one ablation: those of the recipe, then its trials and what follows them."""
     rows = list(_rows_of_recipe(name, ablation, scale, config, missing))
-    if not rows or ablation.trials is None or scale.trial_seed is None:
-        return rows
     try:
+        refuse_unnamed(ablation, rows, scale)
+        if not rows or ablation.trials is None or scale.trial_seed is None:
+            return rows
         return [*rows, *tuned(ablation, [row for row in rows if row.size == 1], scale.trial_seed)]
     except ConfigError as error:
         raise ConfigError(f"ablation {name}, scale {scale.scale}: {error}") from None

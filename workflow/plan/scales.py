@@ -71,7 +71,8 @@ class Scale(StrictModel):
     seeds it takes here, in place of what its own file says. train_first: ablations whose first seed is trained here
     although its record came with the project. recipes_at: by corpus, what changes in every recipe there. recipes_of:
     by ablation and corpus, what stands in place of recipes_at. trial_seed: of the trials of questions that have some,
-    null for no trials.
+    null for no trials. follows_papers: whether each recipe is its paper's, so that variants may differ in training
+    settings that their question does not name (`workflow.plan.same_training`).
     """
 
     scale: str
@@ -84,6 +85,7 @@ class Scale(StrictModel):
     seeds: list[StrictInt] = Field(min_length=1)
     seeds_of: dict[str, PositiveStrictInt] = {}
     trial_seed: StrictInt | None = None
+    follows_papers: bool = False
     S: Sizes = []
     k: Annotated[Sizes, Field(min_length=1)]
     settings: Settings = {}

@@ -62,7 +62,7 @@ def write_pages(site: Site, name: str, frames: Frames, records: dict[str, Record
     for digest, uses in find_uses(site, name, runs).items():
         context = run_page(records[digest], uses, rows[digest])
         site.write("run.html.j2", f"ablations/{name}/{digest}.html", wait=False, **context)
-    page = ablation_page(site, name, frames)
+    page = ablation_page(site, name, frames, records)
     site.write("ablation.html.j2", f"ablations/{name}/index.html", **page)
     write_answer_file(site.results, name, page["answer"]["said"])
     for other in (site.reports / "ablations" / name).glob("*.html"):

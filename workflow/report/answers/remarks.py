@@ -4,9 +4,12 @@ from dataclasses import replace
 
 import pandas as pd
 
+from workflow.plan.ablations import Ablation
+from workflow.plan.same_training import Trained, unnamed_settings
 from workflow.report.answers.effects import Change, Comparison, Effect, baselines
 from workflow.report.answers.phrases import Score, verb
 from workflow.report.numbers import capital, count, join
+from workflow.results.record import Record
 from workflow.results.statistics import FEWEST, LEVEL, holm
 from workflow.results.trained_enough import FLAT
 
@@ -85,6 +88,24 @@ def not_compared(comparisons: list[Comparison], finished: pd.DataFrame) -> list[
     if names and len(lost) < len(comparisons):
         lines.append(f"Not compared, for the baseline has no run of that text, seed, S and k: {join(names)}.")
     return lines
+
+
+def papers_recipes(ablation: Ablation, runs: pd.DataFrame, records: dict[str, Record]) -> list[str]:
+    """Name the training settings in which the recipes of a scale that follows the papers differ.
+
+    No other scale's plan has any. runs: of every size, with their trials. records: by digest.
+    """
+    trained = [
+        Trained(run.variant, (run.corpus, run.size), records[run.digest].job.training.model_dump())
+        for run in runs[runs["tuning"].isna()].itertuples()
+    ]
+    differing = unnamed_settings(ablation, trained, tuned=bool((runs["tuning"] == "tuned").any()))
+    if not differing:
+        return []
+    return [
+        f"Each variant follows its paper's recipe. These recipes differ in {join([*differing])}, so a difference "
+        "between variants may come from the recipe."
+    ]
 
 
 def learning(finished: pd.DataFrame) -> list[str]:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from workflow.config.studies import study_file
 from workflow.plan.ablations import load_ablation
-from workflow.report.answers import cost_figure, curves_figure, effect_figure, growth, sizes, tuning
+from workflow.report.answers import cost_figure, curves_figure, effect_figure, growth, remarks, sizes, tuning
 from workflow.report.answers.phrases import Score
 from workflow.report.answers.sentence import answer_of
 from workflow.report.answers.variants import median_half, variant_table
@@ -19,6 +19,7 @@ from workflow.report.pages.claims import write_details, write_numbers
 from workflow.report.pages.site import Site
 from workflow.report.published import studies
 from workflow.report.texts import badge_of_bits, badges, name_badges, title_of
+from workflow.results.record import Record
 from workflow.results.runs_table import Frames, describe_runs
 from workflow.results.statistics import half_width
 from workflow.tasks.task import TaskSpec
@@ -43,14 +44,18 @@ COST = (
 )
 
 
-def ablation_page(site: Site, name: str, frames: Frames) -> dict:
-    """Collect what the page shows. frames: the ablation's runs, with costs, and what stands beside them."""
+def ablation_page(site: Site, name: str, frames: Frames, records: dict[str, Record]) -> dict:
+    """Collect what the page shows.
+
+    frames: the ablation's runs, with costs, and what stands beside them. records: of these runs, by digest.
+    """
     runs, every = frames.runs, frames.everything
     ablation = load_ablation(name)
     task = ablation.spec
     quantity, _, unit = task.columns[0]
     tuned = tuning.tuning_table(every, quantity, f"dev_{task.curve[0]}")
     also = [*tuning.say(tuned, Score(quantity, unit, runs)), *growth.missing(ablation.sizes, frames.at_every_size)]
+    also += remarks.papers_recipes(ablation, every, records)
     return {
         "title": ablation.question,
         "name": name,

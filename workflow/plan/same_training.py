@@ -1,0 +1,87 @@
+"""Find the training settings in which the variants of a question differ although the question does not name them.
+
+A difference between such variants may come from how they were trained. A variant names a setting by its own `training`,
+or by trials that choose it. A recipe names nothing: it belongs to the scale, and a question does not see it.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from workflow.config.errors import ConfigError
+from workflow.plan.ablations import Ablation
+from workflow.plan.row import PlanRow
+from workflow.plan.scales import Scale
+
+# how a run is organised: what a network learns does not depend on it
+ORGANISATION = {"devices", "threads", "time_limit_s", "evaluate_every", "checkpoint_every"}
+
+
+@dataclass(frozen=True)
+class Trained:
+    """How one run of a question's recipes was trained.
+
+    compared_within: its corpus and size; variants are compared where both are equal. training: that section of its job.
+    """
+
+    variant: str
+    compared_within: tuple[str, float]
+    training: dict[str, object]
+
+
+def unnamed_settings(ablation: Ablation, runs: Iterable[Trained], tuned: bool) -> dict[str, dict[str, object]]:
+    """Map each training setting that differs and is not named to its value in each variant that does not name it.
+
+    tuned: whether the trials of the question are run, so that they choose the settings that they try.
+    """
+    values: dict[tuple, dict[str, object]] = defaultdict(dict)
+    for run in runs:
+        named = _named_by(ablation, run.variant, tuned)
+        for setting in run.training.keys() - named - ORGANISATION:
+            values[setting, run.compared_within][run.variant] = run.training[setting]
+    differing: dict[str, dict[str, object]] = {}
+    for (setting, _), by_variant in sorted(values.items(), key=lambda item: item[0]):
+        if _first_other(by_variant) is not None:
+            differing.setdefault(setting, by_variant)
+    return differing
+
+
+def _named_by(ablation: Ablation, variant: str, tuned: bool) -> set[str]:
+    """Collect the training settings that a variant sets itself, or that its trials choose."""
+    asked = ablation.variants[variant]
+    trials = asked.trials or ablation.trials or {}
+    return {*asked.training, *(trials if tuned else ())}
+
+
+def refuse_unnamed(ablation: Ablation, rows: list[PlanRow], scale: Scale) -> None:
+    """Raise `ConfigError` where variants differ in an unnamed setting, unless the scale follows the papers' recipes.
+
+    rows: those of the question's recipes at every size, without trials.
+    """
+    if scale.follows_papers:
+        return
+    runs = [Trained(row.variant, (row.corpus, row.size), row.job.training.model_dump()) for row in rows]
+    differing = unnamed_settings(ablation, runs, tuned=scale.trial_seed is not None)
+    if differing:
+        settings = " and ".join(_in_words(setting, values) for setting, values in differing.items())
+        place = f"config/scales/{scale.scale}/{ablation.task}.yaml"
+        raise ConfigError(
+            f"variants differ in {settings}, which the question does not name; valid: one value "
+            f"for all recipes of {place}, or `training` of a variant that sets it"
+        )
+
+
+def _in_words(setting: str, values: dict[str, object]) -> str:
+    """Write the value of the first variant, and that of the first one that differs.
+
+    >>> _in_words("warmup", {"fixed": 100, "adaptive": 100, "xl": 0})
+    'warmup (fixed: 100, xl: 0)'
+    """
+    first, other = next(iter(values)), _first_other(values)
+    return f"{setting} ({first}: {values[first]}, {other}: {values[other]})"
+
+
+def _first_other(values: dict[str, object]) -> str | None:
+    """Return the first variant whose value is not that of the first of all; None where all are equal."""
+    expected = next(iter(values.values()))
+    return next((variant for variant, value in values.items() if value != expected), None)
