@@ -7,7 +7,7 @@ import numpy as np
 from workflow.config.choices import AttentionChoices
 from workflow.tasks.char_lm import CharLMJob, CharLMNet, StreamEvaluation, StreamTraining
 from workflow.tasks.char_lm.store import Corpus
-from workflow.tasks.sequence_job import Seq2SeqAttentionChoices, SequenceEvaluation, SequenceTraining
+from workflow.tasks.sequence_job import Seq2SeqAttentionChoices, SequenceTraining
 from workflow.tasks.spec import JOBS, section
 from workflow.tasks.store import Pairs, Split
 
@@ -61,8 +61,10 @@ def bitext(count=400, longest=7, seed=0) -> Pairs:
     return Pairs("toy", "xx", "yy", Split(*(side[:-40] for side in sides)), *held, names, "sha256:toy", "a toy")
 
 
-def sequences(task, selection=None, normaliser=None, apply_to=SIDES, net=None, seed=1, span=None, **training):
-    """Make a job of a task with a source and a target."""
+def sequences(
+    task, selection=None, normaliser=None, apply_to=SIDES, net=None, seed=1, span=None, scored=(), **training
+):
+    """Make a job of a task with a source and a target. scored: further settings of its evaluation."""
     sizes = {"layers": 2, "d_model": 16, "heads": 2, "d_k": 8, "d_v": 8, "d_ff": 32, "dropout": 0.1, "max_length": 16}
     given = {"tokens": 80, "steps": 6, "optimiser": "adam_2017", "lr": 0.01, "warmup": 4, "schedule": "inverse_sqrt"}
     given |= {"clip": 1.0, "smoothing": 0.1, "average": 2, "average_every": 2}
@@ -72,7 +74,8 @@ def sequences(task, selection=None, normaliser=None, apply_to=SIDES, net=None, s
         "position": {"name": "none"},
         "apply_to": apply_to if not span or span["name"] == "full" else ("encoder",),
     }
-    about = {"training": SequenceTraining(**given), "evaluation": SequenceEvaluation(beam=2, alpha=0.6, batch=8)}
+    evaluation = section(task, "evaluation")(beam=2, alpha=0.6, batch=8, **dict(scored))
+    about = {"training": SequenceTraining(**given), "evaluation": evaluation}
     about |= {"attention": Seq2SeqAttentionChoices(**choices), "net": section(task, "net")(**sizes | (net or {}))}
     return JOBS[task](**TOY, **about, seed=seed)
 
@@ -81,8 +84,10 @@ translation = partial(sequences, "translation")
 parsing = partial(sequences, "parsing")
 
 
-def captioning(net=None, **changes):
-    return sequences("captioning", net={"name": "captioner", "size": 16, "patch": 8, **(net or {})}, **changes)
+def captioning(net=None, meteor="nltk", **changes):
+    """Make a job whose METEOR is nltk's: the Java program takes seconds to start."""
+    net = {"name": "captioner", "size": 16, "patch": 8, **(net or {})}
+    return sequences("captioning", net=net, scored={"meteor": meteor}, **changes)
 
 
 TRANSLATORS = {"softmax": {}, "top_k": {"selection": {"name": "top_k", "k": 2}}}

@@ -1,11 +1,14 @@
 """What is refused in a file that a person edits: one line with the key, the value and what would be valid."""
 
+import subprocess
+from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 
 from workflow.config.choices import AttentionChoices, complete_choice
 from workflow.config.command_line import run
+from workflow.config.environment import variables
 from workflow.config.errors import ConfigError
 from workflow.config.strict import load_yaml, parse
 from workflow.plan.ablations import Ablation
@@ -79,6 +82,14 @@ def test_a_choice_that_cannot_be_is_named(axis, choice, line):
     with pytest.raises(ConfigError) as error:
         complete_choice(axis, choice, {}, {})
     assert line in str(error.value) and "\n" not in str(error.value)
+
+
+def test_what_a_script_starts_speaks_english_whatever_the_locale(monkeypatch, capfd):
+    for name in ("LC_ALL", "LANGUAGE"):
+        monkeypatch.setenv(name, "de_DE.UTF-8")
+    run(lambda: subprocess.run(["sh", "-c", "echo $LC_ALL/$LANGUAGE"], check=True))
+    assert capfd.readouterr().out == "C.UTF-8/\n"
+    assert variables(Path(), "{}", None, deployed=False).items() >= {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}.items()
 
 
 def test_what_moves_a_terminals_cursor_is_shown_and_not_sent(capsys):

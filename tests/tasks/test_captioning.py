@@ -2,11 +2,11 @@
 
 import shutil
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from pydantic import ValidationError
 
 from models.decoding import beam
 from tests._jobs import captioning
@@ -16,16 +16,9 @@ from workflow.costs import sentences
 from workflow.costs.trained_net import build_net
 from workflow.tasks.captioning import scores as caption_scores
 from workflow.tasks.captioning.runner import CaptioningTask
-from workflow.tasks.captioning.scores import score
+from workflow.tasks.captioning.scores import meteor_by_java, meteor_by_nltk, score
 from workflow.tasks.captioning.store import CaptionCorpus
 from workflow.tasks.store import BOS, EOS, Split
-
-
-@pytest.fixture
-def no_java(monkeypatch):
-    """Score METEOR by nltk: the Java program takes seconds to start."""
-    monkeypatch.setattr(caption_scores, "shutil", SimpleNamespace(which=lambda name: None))  # not for the compiler too
-
 
 SYMBOLS = ["<pad>", "<bos>", "<eos>", "<unk>", "▁red", "▁green", "▁blue", "▁left", "▁right"]
 FEATURES = {"sees": "features", "size": 6}
@@ -54,7 +47,7 @@ def coloured(count=240, seed=0, features=False) -> CaptionCorpus:
 
 @pytest.mark.slow
 @each_kind
-def test_it_learns_to_say_what_it_sees(net, tmp_path, no_java):
+def test_it_learns_to_say_what_it_sees(net, tmp_path):
     net, features = {"dropout": 0.0, **net}, bool(net)
     small = captioning(net=net, steps=150, tokens=60, evaluate_every=150, checkpoint_every=150)
     metrics, facts, _ = train_to_end(small, tmp_path, coloured(features=features))
@@ -64,7 +57,7 @@ def test_it_learns_to_say_what_it_sees(net, tmp_path, no_java):
     assert sum(look["weights"][0]) == pytest.approx(1, abs=1e-3) and (look["pixels"] is None) == features
 
 
-def test_each_picture_is_described_once_and_scored_against_all_its_captions(no_java):
+def test_each_picture_is_described_once_and_scored_against_all_its_captions():
     task = CaptioningTask(captioning(), coloured(), CPU)
     assert len(task.sources_to_decode("test")) == 10 and len(task.corpus.test.target) == 20
     right = [caption.tolist() for caption in task.corpus.test.target[1::2]]  # the second caption of each
@@ -123,15 +116,69 @@ def test_pictures_that_the_net_does_not_read_or_that_its_cache_would_cut_are_ref
         CaptioningTask(captioning(net=FEATURES), many, CPU)
 
 
+JAVA = """#!/bin/sh
+echo "$LC_ALL/$LANGUAGE/$*" > {seen}
+while read -r line; do
+    case "$line" in SCORE*) echo stats ;; *) echo 0.25; echo 0.5 ;; esac
+done
+"""
+
+
+@pytest.fixture
+def java(tmp_path, monkeypatch):
+    """Put a program in the place of Java."""
+
+    def write(script: str) -> None:
+        (tmp_path / "java").write_text(script)
+        (tmp_path / "java").chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+
+    return write
+
+
+def test_java_speaks_english_whatever_the_locale(java, tmp_path, monkeypatch):
+    java(JAVA.format(seen=tmp_path / "seen"))
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    monkeypatch.setenv("LANGUAGE", "de")
+    assert meteor_by_java(["a b"], [["a b"]]) == 50
+    locale, language, words = (tmp_path / "seen").read_text().split("/", 2)
+    assert (locale, language) == ("C.UTF-8", "") and {"-Duser.language=en", "-Duser.country=US"} < set(words.split())
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("script", ["exit 1", "exec sleep 60"])
-def test_a_java_that_fails_costs_no_score_and_no_time(script, tmp_path, monkeypatch, capsys):
-    (tmp_path / "java").write_text(f"#!/bin/sh\n{script}\n")
-    (tmp_path / "java").chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+@pytest.mark.skipif(not shutil.which("java"), reason="no Java")
+def test_meteor_is_the_same_where_numbers_have_a_comma(monkeypatch):
+    outputs, right = ["a small red ring", "a dog runs"], [["a red ring"], ["two dogs ran"]]
+    here = meteor_by_java(outputs, right)
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Duser.language=de -Duser.country=DE")
+    assert meteor_by_java(outputs, right) == here
+
+
+@pytest.mark.parametrize("script", ["exit 1", "exec sleep 60", "while read -r line; do echo 0,5; done"])
+def test_where_the_job_asks_for_java_nothing_replaces_a_java_that_fails(script, java, monkeypatch):
+    java(f"#!/bin/sh\n{script}\n")
     monkeypatch.setattr(caption_scores, "PATIENCE", 1)
-    assert list(caption_scores.score_meteor(["a b"], [["a b"]])) == ["meteor_nltk"]
-    assert "METEOR's Java program failed, nltk's stands in" in capsys.readouterr().out
+    task = CaptioningTask(captioning(meteor="java"), coloured(), CPU)
+    metrics, _ = task.score("test", [caption.tolist() for caption in task.corpus.test.target[::2]])
+    assert "cider" in metrics and not {"meteor", "meteor_nltk"} & metrics.keys()
+    assert task.missing.keys() == {"test_meteor"} and "METEOR's Java program failed" in task.missing["test_meteor"]
+
+
+def test_where_there_is_no_java_a_score_is_missing_and_its_reason_names_the_setting(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for by, scored, missing in (("java", set(), {"test_meteor"}), ("nltk", {"meteor_nltk"}, set())):
+        task = CaptioningTask(captioning(meteor=by), coloured(), CPU)
+        metrics, _ = task.score("test", [caption.tolist() for caption in task.corpus.test.target[::2]])
+        assert {name for name in metrics if "meteor" in name} == scored and task.missing.keys() == missing
+        assert all("no java" in reason and "meteor: nltk" in reason for reason in task.missing.values())
+
+
+def test_a_job_names_what_computes_meteor_and_keeps_its_digest_where_that_is_java():
+    by_java, by_nltk = captioning(meteor="java"), captioning(meteor="nltk")
+    assert "meteor" not in by_java.model_dump()["evaluation"] and by_java.digest != by_nltk.digest
+    assert by_nltk.model_dump()["evaluation"]["meteor"] == "nltk"
+    with pytest.raises(ValidationError):
+        captioning(meteor="python")
 
 
 def test_scores_by_hand():
@@ -155,31 +202,31 @@ def test_bleu_and_meteor_are_those_of_other_libraries():
     assert metrics["bleu_4"] == pytest.approx(100 * theirs, rel=1e-3)
 
 
-def test_meteor_by_nltk_bears_its_name_and_counts_stems(no_java):
+def test_meteor_by_nltk_counts_stems():
     """Three words, the same or of one stem, in one chunk: F = 1 and the penalty .5 (1 / 3)^3."""
-    metrics = caption_scores.score_meteor(["red rings turn"], [["red ring turns", "nothing else"]])
-    assert metrics == {"meteor_nltk": pytest.approx(100 * (1 - 0.5 / 27))}
+    score = meteor_by_nltk(["red rings turn"], [["red ring turns", "nothing else"]])
+    assert score == pytest.approx(100 * (1 - 0.5 / 27))
 
 
 @pytest.mark.skipif(not shutil.which("java"), reason="no Java")
 @pytest.mark.slow
 def test_meteor_by_its_own_program():
-    assert caption_scores.score_meteor(["a small red ring"], [["a small red ring"]]) == {"meteor": pytest.approx(100)}
+    assert meteor_by_java(["a small red ring"], [["a small red ring"]]) == pytest.approx(100)
 
 
 RIGHT = [["a black dog runs", "a dog is running in snow"], ["two m\u00e9n sit on a bench"], ["the red bus"]]
 SAME = ["A  black dog\u00a0runs .", "Two me\u0301n sit on a bench!", "the Red bus"]
 
 
-def test_captions_score_the_same_with_capitals_full_stops_wide_blanks_and_composed_accents(no_java):
+def test_captions_score_the_same_with_capitals_full_stops_wide_blanks_and_composed_accents():
     plain = [right[0] for right in RIGHT]
     for outputs, references in ((SAME, RIGHT), (plain, [[text.upper() + "." for text in right] for right in RIGHT])):
         assert score(outputs, references) == score(plain, RIGHT)
-        assert caption_scores.score_meteor(outputs, references) == caption_scores.score_meteor(plain, RIGHT)
+        assert meteor_by_nltk(outputs, references) == meteor_by_nltk(plain, RIGHT)
     assert score(plain, RIGHT)[0]["rouge_l"] == pytest.approx(100)
 
 
-def test_a_score_that_captions_do_not_define_has_a_reason_in_place_of_a_number(no_java):
+def test_a_score_that_captions_do_not_define_has_a_reason_in_place_of_a_number():
     """CIDEr weighs a word by how few pictures have it: of one picture every word weighs 0, however good its caption."""
     scores, by_picture = score(["a black dog runs"], [["a black dog runs"]])
     assert scores["bleu_4"] == pytest.approx(100) and by_picture == []
@@ -188,13 +235,14 @@ def test_a_score_that_captions_do_not_define_has_a_reason_in_place_of_a_number(n
     short = score(["a dog", "a cat"], [["a dog"], ["the cat"]])[0]
     assert (short["bleu_3"], short["bleu_4"]) == ("no caption has 3 words", "no caption has 4 words")
     assert short["bleu_2"] > 0 and short["cider"] > 0
-    nothing = score([], [])[0] | caption_scores.score_meteor([], [])
-    assert set(nothing) > {"cider", "meteor_nltk"} and set(nothing.values()) == {"no caption was written"}
+    nothing = score([], [])[0]
+    assert "cider" in nothing and set(nothing.values()) == {"no caption was written"}
+    assert meteor_by_nltk([], []) == meteor_by_java([], []) == "no caption was written"
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("java"), reason="no java")
 def test_a_caption_may_hold_the_bars_that_the_meteor_program_parts_captions_by():
     right = [["a dog ||| in a box"], ["a red | bus |||"]]
-    assert caption_scores.score_meteor([text for (text,) in right], right)["meteor"] == pytest.approx(100)
-    assert caption_scores.score_meteor(["a dog", "a red bus"], right)["meteor"] < 50
+    assert meteor_by_java([text for (text,) in right], right) == pytest.approx(100)
+    assert meteor_by_java(["a dog", "a red bus"], right) < 50

@@ -11,8 +11,6 @@ from tests.tasks.test_captioning import coloured
 from tests.tasks.test_parsing import trees
 from tests.training._several import QUIET
 from workflow.scripts import train
-from workflow.tasks.captioning import scores as caption_scores
-from workflow.tasks.sequence_job import SequenceEvaluation
 from workflow.tasks.spec import TASKS, load
 from workflow.training import checkpoint
 from workflow.training.backends import prepare
@@ -36,8 +34,9 @@ JOBS |= {
     "parsing": parsing(net={"dropout": 0.0}, span=SPAN, normaliser={"name": "sparsemax"}, **SHORT),
     "captioning": captioning(net={"dropout": 0.0}, **SHORT),
 }
-FEW = {"evaluation": SequenceEvaluation(beam=2, alpha=0.6, batch=1, sentences=1)}
-JOBS = {name: each if each.task == "char_lm" else each.model_copy(update=FEW) for name, each in JOBS.items()}
+for name in ("translation", "parsing", "captioning"):
+    few = JOBS[name].evaluation.model_copy(update={"batch": 1, "sentences": 1})
+    JOBS[name] = JOBS[name].model_copy(update={"evaluation": few})
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +45,6 @@ def in_memory(monkeypatch):
     kept = {}
     monkeypatch.setattr(checkpoint, "save", lambda path, state: kept.update({path: to_cpu(state)}) or path.touch())
     monkeypatch.setattr(checkpoint, "load", lambda path, digest, device: to_device(kept[path]))
-    monkeypatch.setattr(caption_scores.shutil, "which", lambda name: None)  # Java takes seconds to start
     monkeypatch.setattr(torch.nn.Module, "load_state_dict", copy_into)
     monkeypatch.setattr(torch.nn.Module, "double", in_64_bits)
     torch.set_num_threads(1)

@@ -5,6 +5,7 @@ Versions and compiler, every backend against the definition, the counter of memo
 """
 
 import platform
+import shutil
 from collections.abc import Iterator
 from contextlib import nullcontext
 from importlib.metadata import distributions
@@ -58,6 +59,8 @@ def look_at_versions(device: torch.device) -> Iterator[Finding]:
     broken = compiled.obstacle()
     if not broken and not hasattr(compiled.library(torch.float32), "omp_get_thread_num"):
         broken = "attention is compiled without OpenMP, for one thread"
+    java = shutil.which("java")
+    yield "Java", OK if java else NOTE, "METEOR of captions" if java else "not installed; captions lack METEOR"
     yield "C compiler", NOTE if broken else OK, f"{broken}: slower" if broken else "attention is compiled"
 
 

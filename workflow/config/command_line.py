@@ -1,11 +1,13 @@
 """How every script ends: bad input in one line, no traceback; anything unforeseen with its traceback."""
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 from itertools import takewhile
 from typing import NoReturn
 
+from workflow.config.environment import LOCALE
 from workflow.config.errors import ConfigError, nearest
 
 SHOWN = "-> "  # begins the line with which a script says what it showed
@@ -48,7 +50,11 @@ def at_least(smallest: int) -> Callable[[str], int]:
 
 
 def run(main: Callable[[], None]) -> None:
-    """Exit 2 with one line for refused input, 1 with one line where the system refuses (disk full, no permission)."""
+    """Exit 2 with one line for refused input, 1 with one line where the system refuses (disk full, no permission).
+
+    What a script starts has one locale, whoever started the script.
+    """
+    os.environ.update(LOCALE)
     sys.stdout.reconfigure(errors="backslashreplace")  # of a terminal that lacks some letters
     try:
         main()

@@ -10,6 +10,9 @@ from pathlib import Path
 DEVICES = ("auto", "cpu", "cuda")
 ALLOCATOR = "GLIBC_TUNABLES"
 CONFIG = "ATTENTION_CONFIG"
+# What a program says, and how it writes a number, is the same whatever the language of the machine: some write a comma
+# for the point. gettext reads LANGUAGE before LC_ALL.
+LOCALE = {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}
 PLAIN = {"PYTHONSAFEPATH": "1"} | dict.fromkeys(("PYTHONOPTIMIZE", "PYTHONWARNINGS", "MPLBACKEND"), "")
 KEEPS_PAGES = ("hugetlb=1", f"mmap_threshold={32 << 20}", f"trim_threshold={16 << 30}", f"top_pad={64 << 20}")
 
@@ -21,7 +24,7 @@ def variables(suite: os.PathLike, config: str, data_dir: str | None, deployed: b
     their own; else it is the one that Snakemake runs on. A folder there that is called like a library is none, and a
     warning is no error. What the user has set in PYTHONPATH and in the allocator's variable stands.
     """
-    found = {CONFIG: config, "PYTHONPATH": _with_first(suite, "PYTHONPATH"), **PLAIN}
+    found = {CONFIG: config, "PYTHONPATH": _with_first(suite, "PYTHONPATH"), **PLAIN, **LOCALE}
     found[ALLOCATOR] = os.environ.get(ALLOCATOR, ":".join(f"glibc.malloc.{each}" for each in KEEPS_PAGES))
     found |= {"ATTENTION_DATA_DIR": data_dir} if data_dir else {}
     return found if deployed else found | {"PATH": _with_first(Path(sys.executable).parent, "PATH")}

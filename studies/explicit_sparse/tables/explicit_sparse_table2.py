@@ -12,13 +12,13 @@ CAPTION = (
     "BLEU-4, METEOR and CIDEr on the test pictures, each against all its captions, in per cent (docs/fidelity.md). "
     "Our two rows are trained at this scale, on pictures in place of COCO. Our encoder sees pixels; the paper's sees "
     "features of a kind it does not name. Comparable: the gain of top-k over softmax, paired by seed. Not "
-    "comparable: the scores. METEOR here is nltk's, without synonyms; the paper uses the Java program. p: a paired "
-    "bootstrap of CIDEr over test pictures with 1,000 resamples for each pair of seeds. The largest is shown, or 1 "
-    "where the pairs disagree on which is better."
+    "comparable: the scores. METEOR is the Java program's, as in the paper; a scale whose settings ask for nltk's, "
+    "without synonyms, has it in a column of its own. p: a paired bootstrap of CIDEr over test pictures with 1,000 "
+    "resamples for each pair of seeds. The largest is shown, or 1 where the pairs disagree on which is better."
 )
 SCORES = [("BLEU-4", "bleu_4", "bleu4"), ("METEOR", "meteor", "meteor"), ("CIDEr", "cider", "cider")]
 BESIDE = [("ROUGE-L", "rouge_l")] + [(f"BLEU-{n}", f"bleu_{n}") for n in (1, 2, 3)]
-NLTK = ("METEOR (nltk)", "meteor_nltk")  # where there is no Java
+NLTK = ("METEOR (nltk)", "meteor_nltk")  # where a scale asks for it
 OTHERS = ["sat", "scst", "nbt", "adaatt", "arnn", "updown"]
 TRAINED = [("transformer", SOFTMAX), ("est", "top_k")]
 

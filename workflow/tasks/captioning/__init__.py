@@ -1,8 +1,8 @@
 """Image captioning: its job, and what pages say of it. Imports no torch."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from workflow.config.errors import ConfigError
 from workflow.config.strict import PositiveStrictInt
@@ -12,6 +12,7 @@ from workflow.tasks.sequence_job import (
     QUANTITIES,
     Seq2SeqAttentionChoices,
     Seq2SeqNet,
+    SequenceEvaluation,
     SequenceJob,
     shortest_cache,
 )
@@ -33,9 +34,16 @@ class CaptionerNet(Seq2SeqNet):
         return self
 
 
+class CaptioningEvaluation(SequenceEvaluation):
+    """meteor: what computes METEOR: its Java program, or nltk without synonyms, whose score has a name of its own."""
+
+    meteor: Annotated[Literal["java", "nltk"], Field(exclude_if=lambda value: value == "java")] = "java"
+
+
 class CaptioningJob(SequenceJob):
     task: Literal["captioning"] = "captioning"
     net: CaptionerNet
+    evaluation: CaptioningEvaluation
 
     @model_validator(mode="after")
     def a_picture_fits_the_cache(self):

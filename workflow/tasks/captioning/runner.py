@@ -12,7 +12,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.job import Job
 from workflow.tasks.captioning import refuse_to_cut
 from workflow.tasks.captioning import store as captioned
-from workflow.tasks.captioning.scores import score, score_meteor
+from workflow.tasks.captioning.scores import meteor_by_java, meteor_by_nltk, score
 from workflow.tasks.sequences import SHOWN, Score, SequenceTask
 from workflow.tasks.store import decode
 from workflow.tasks.weights import read_weights
@@ -64,12 +64,18 @@ class CaptioningTask(SequenceTask):
         right = [corpus.references[number] for number in numbers]
         scores, by_picture = score(written, right)
         if split == "test":
-            names = ("test_meteor", "test_meteor_nltk")
-            scores |= attempt(self.missing, names, partial(score_meteor, written, right), {})
+            scores |= self.score_meteor(written, right)
         quoted = zip(numbers[:SHOWN], written, strict=False)
         shown = [(corpus.names[number], " / ".join(corpus.references[number]), text) for number, text in quoted]
         counts = {"counts": [[cider, 1.0] for cider in by_picture]} if by_picture else {}
         return scores, {**counts, "shown": shown}
+
+    def score_meteor(self, written: list[str], right: list[list[str]]) -> dict[str, Score]:
+        """Compute METEOR by what the job says, and by nothing else where that fails."""
+        by = self.job.evaluation.meteor
+        name, work = ("meteor", meteor_by_java) if by == "java" else ("meteor_nltk", meteor_by_nltk)
+        score = attempt(self.missing, [f"test_{name}"], partial(work, written, right))
+        return {} if score is None else {name: score}
 
     def lengths(self) -> tuple[int, int]:
         """Return the patches or regions of a picture, and the mean length of a caption with its end."""

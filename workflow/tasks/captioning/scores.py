@@ -1,28 +1,34 @@
-"""How captions are scored: BLEU-1 to 4, ROUGE-L and CIDEr by pycocoevalcap, METEOR by its Java program or by nltk.
+"""How captions are scored: BLEU-1 to 4, ROUGE-L and CIDEr by pycocoevalcap, METEOR by what the job says.
 
 Words are compared as they stand in the data set: without punctuation (Karpathy's tokens), which is what coco-caption's
 tokeniser makes of COCO's captions. Capitals, the width of blanks, a mark at the end, and how an accent is composed make
 no difference. Per cent, CIDEr too, as papers print it. In place of a score that has no value stands the reason.
 
-meteor        the Java program (Denkowski and Lavie 2014), where `java` is found
+meteor        the Java program (Denkowski and Lavie 2014)
 meteor_nltk   nltk's, of equal words and stems without synonyms: never to be set beside a paper's METEOR
 """
 
 import contextlib
 import io
-import shutil
+import os
+import subprocess
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 from unicodedata import normalize
 
 from nltk.translate.meteor_score import meteor_score
 from pycocoevalcap.bleu.bleu import Bleu
 from pycocoevalcap.cider.cider import Cider
+from pycocoevalcap.meteor import meteor as pycocoevalcap_meteor
 from pycocoevalcap.rouge.rouge import Rouge
 
+from workflow.config.environment import LOCALE
 from workflow.tasks.sequences import Score
 
 PATIENCE = 600  # seconds
+# On a Mac, Java asks the system for the language, and takes no notice of a locale of C.
+ENGLISH = ("-Duser.language=en", "-Duser.country=US", "-Dfile.encoding=UTF-8")
 NOTHING = "no caption was written"
 NO_SYNONYMS = SimpleNamespace(synsets=lambda word: [])  # in place of WordNet, which would have to be downloaded
 
@@ -52,21 +58,47 @@ def score(outputs: list[str], references: list[list[str]]) -> tuple[dict[str, Sc
     return in_per_cent, [100 * float(value) for value in by_picture]
 
 
-def score_meteor(outputs: list[str], references: list[list[str]]) -> dict[str, Score]:
-    """Compute METEOR, in per cent, by the program that is there and works; the name of the score says which."""
+def meteor_by_java(outputs: list[str], references: list[list[str]]) -> Score:
+    """Compute METEOR by its Java program, in per cent; `OSError` says why where that does not run."""
     outputs, references = [*map(plain, outputs)], [[*map(plain, right)] for right in references]
     if not outputs:
-        return {"meteor_nltk": NOTHING}
-    if shutil.which("java"):
-        try:
-            return {"meteor": 100 * _run_program(outputs, references)}
-        except (OSError, ValueError) as error:  # this java does not run, or has too little memory
-            print(f"METEOR's Java program failed, nltk's stands in: {type(error).__name__}: {error}", flush=True)
+        return NOTHING
+    try:
+        return 100 * _run_program(outputs, references)
+    except FileNotFoundError:
+        reason = "there is no java on this machine"
+    except (OSError, ValueError) as error:  # this java does not run, or has too little memory
+        reason = f"METEOR's Java program failed ({type(error).__name__}: {error})"
+    raise OSError(f"{reason}; `meteor: nltk` among a scale's evaluation for captioning asks for nltk's in its place")
+
+
+def meteor_by_nltk(outputs: list[str], references: list[list[str]]) -> Score:
+    """Compute METEOR of equal words and stems, in per cent."""
+    outputs, references = [*map(plain, outputs)], [[*map(plain, right)] for right in references]
+    if not outputs:
+        return NOTHING
     by_picture = [
         meteor_score([reference.split() for reference in right], output.split(), wordnet=NO_SYNONYMS)
         for output, right in zip(outputs, references, strict=True)
     ]
-    return {"meteor_nltk": 100 * sum(by_picture) / len(by_picture)}
+    return 100 * sum(by_picture) / len(by_picture)
+
+
+class _Program(pycocoevalcap_meteor.Meteor):
+    """Talk to the Java program, which was started elsewhere."""
+
+    def __init__(self, running: subprocess.Popen):
+        self.meteor_p = running
+        self.lock = threading.Lock()
+
+
+def _start_program() -> subprocess.Popen:
+    """Start the Java program as pycocoevalcap does, but with numbers as they are written in English."""
+    command = ["java", *ENGLISH, "-Xmx2G", "-jar", pycocoevalcap_meteor.METEOR_JAR]
+    command += ["-", "-", "-stdio", "-l", "en", "-norm"]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    folder = Path(pycocoevalcap_meteor.__file__).parent
+    return subprocess.Popen(command, cwd=folder, env=os.environ | LOCALE, **pipes)
 
 
 def _apart(caption: str) -> str:
@@ -76,10 +108,8 @@ def _apart(caption: str) -> str:
 
 def _run_program(outputs: list[str], references: list[list[str]]) -> float:
     """Run the Java program, which takes seconds to start; kill it after `PATIENCE`, so that nothing waits for it."""
-    from pycocoevalcap.meteor.meteor import Meteor
-
-    program = Meteor()
-    running = program.meteor_p
+    running = _start_program()
+    program = _Program(running)
     alarm = threading.Timer(PATIENCE, running.kill)
     alarm.start()
     try:
