@@ -113,6 +113,24 @@ def test_spans_that_have_not_grown_are_said_to_stand_where_they_began():
     assert "Stays looks 9 characters far, of at most 32, as at the start." in said.costs
 
 
+def test_a_variant_is_not_compared_where_its_spans_have_hardly_moved():
+    """On a .3 better with spans that stayed at 9, on b .1 better with spans of 20."""
+    fixed = [row for text in "ab" for row in scored("fixed", 2.0, 2.1, 2.2, corpus=text, paper_corpus=text)]
+    spans = {"span": "adaptive", "start_span": 8.0}
+    on_a = scored("own", 1.7, 1.8, 1.901, mean_span=9.0, corpus="a", paper_corpus="a", **spans)
+    on_b = scored("own", 1.9, 2.0, 2.101, mean_span=20.0, corpus="b", paper_corpus="b", **spans)
+    said = say([*fixed, *on_a, *on_b])
+    assert said.sentence.startswith("own is 0.0997 bpc better than fixed on b alone (")
+    assert "no conclusion about spans for own on a (S = 64: 9.0 characters after 8.0)." in said.sentence
+    assert "Own looks 9 characters far on a as at the start and 20 on b, of at most 64." in said.costs
+    lines = variant_table(as_frame([*fixed, *on_a, *on_b]), "dev_bpc", {})["lines"]
+    effects = {line["text"]: line["effect"] and line["effect"].mean for line in lines if line["variant"] == "own"}
+    assert effects == {"a": None, "b": pytest.approx(-0.0997, abs=1e-4)}
+    said = say([*fixed, *on_a])
+    assert said.status == "Not answered yet" and "no conclusion about spans for own on a" in said.sentence
+    assert not [line for line in said.remarks + said.costs if "Not compared" in line or "times" in line]
+
+
 SHORT, LONG = scored("short", 2.0, 2.1, 2.2), scored("long", 2.3, 2.41, 2.49)
 WORSE = "long is 0.300 bpc worse than short"
 ALIKE = "long cannot be told apart from short"
@@ -133,6 +151,7 @@ def test_a_difference_beyond_its_interval_is_found(rows, status, sentence, seeds
     said = say(rows)
     basis = f" (dev bpc, {seeds}, Python sources in 27 letters, scale test)."
     assert (said.status, said.sentence) == (status, sentence + basis)
+    assert said.converged == (remark != LEARNING)
     assert not remark or any(line.startswith(remark) for line in said.remarks)
 
 

@@ -176,6 +176,21 @@ def test_what_size_changes_is_said_with_what_is_missing_and_what_failed(ladder):
     assert missing([1, 2], some) == ["Of 3 nets of size 2, a variant on a text each, 1 is trained so far."]
 
 
+def test_models_whose_spans_have_hardly_moved_have_no_effect_at_their_size(ladder):
+    """Adaptive spans of the smallest models stay at 9 after a start at 8."""
+    least = ladder.others["size"].min()
+    smallest = (ladder.others["size"] == least) & (ladder.others["variant"] == "adaptive")
+    ladder.others.loc[smallest, ["start_span", "mean_span"]] = (8.0, 9.0)
+    rungs = {rung["size"]: rung["effect"] for rung in collect_sizes(NAME, CLAIM, ladder)}
+    assert rungs[least] is None and None not in [effect for size, effect in rungs.items() if size != least]
+    runs = ladder.at_every_size
+    table = sizes.data(runs, "dev_bpc").set_index(["variant", "size"])["effect"]
+    assert pd.isna(table["adaptive span", least]) and pd.notna(table["adaptive span", 1.0])
+    sentence = answer_of(runs, TASKS["char_lm"]).sentence
+    assert sentence.startswith("adaptive span goes from 0.0997 bpc worse than fixed span to ")  # at half the size
+    assert "no conclusion about spans for adaptive span" in sentence
+
+
 def test_what_size_changes_is_said_of_the_texts_that_nets_of_both_ends_were_trained_on(ladder):
     """Elsewhere the smallest nets have other vocabularies, so other numbers of parameters."""
     runs = ladder.at_every_size

@@ -1,15 +1,18 @@
 """What was found, in sentences, and the forest plot of headline claims: from a ledger made by hand."""
 
+import json
+
 import pandas as pd
 import pytest
 
 from tests._claims import claim
 from tests._runs import run
 from workflow.report.claims.evidence import read_finding
+from workflow.report.claims.ledger import LINE
 from workflow.report.claims.schema import claimed_range, load_claim
 from workflow.report.pages.claims import Ledger
 from workflow.report.pages.headlines import find_limit, forest_of, list_findings
-from workflow.report.pages.index import list_failures, list_unmeasured
+from workflow.report.pages.index import list_failures, list_unmeasured, root_page
 from workflow.results.precomputed import NOT_MEASURED
 
 SEEN, FAILED = "It is {size} better: {ours}, {than}.", "It takes {share}, {times} of it."
@@ -36,6 +39,12 @@ def test_a_sentence_says_the_effect_as_size_share_and_factor_and_which_texts_say
     assert seen["text"] == "It is 0.16 bpc better: 2.00, 2.16 (dev)." and seen["verdict"] == "consistent"
     (failed,) = list_findings([line("a", "not reproduced", 0.65)])
     assert failed["text"] == "It takes 0.65, 0.65 times of it (dev)."
+    (late,) = list_findings([line("a", "consistent", -0.16, late_gain=0.05)])
+    assert late["text"] == seen["text"]  # that of the line's own set counts for nothing
+    unfinished = line("a", "consistent", -0.16)
+    unfinished["sets"][0]["late_gain"] = 0.05
+    (late,) = list_findings([unfinished])
+    assert late["text"].endswith("2.16 (dev, not converged).")
     otherwise = line("a", "consistent", -0.16)
     otherwise["sets"][0]["otherwise_on"] = ["text8-3mb"]
     (seen,) = list_findings([otherwise])
@@ -127,3 +136,18 @@ def test_what_nobody_tried_is_no_failure():
     told = [(each["status"], each["reason"]) for each in list_failures(runs)]
     assert told == [("stuck", "learned nothing"), ("flops", "no memory is left")]
     assert list_unmeasured(runs) == ["memory of 1 configuration"]
+
+
+def test_a_report_whose_models_had_stopped_learning_comes_before_a_larger_one(tmp_path):
+    gains = {"small": (0.1, 0.3, 0.01), "overnight": (0.01, 0.015, 0.3), "laptop": (0.1, None, 0.1), "smoke": ()}
+    for scale, each_claim in gains.items():
+        folder = tmp_path / scale
+        folder.mkdir()
+        (folder / "index.html").write_text("a")
+        # what another set says of the claim does not count for this report
+        sets = [[{"set": scale, "late_gain": gain}, {"set": "paper", "late_gain": 0.0}] for gain in each_claim]
+        lines = [dict.fromkeys(LINE) | {"overall": "reproduced", "speaks": scale, "sets": each} for each in sets]
+        lines = [claim | {"name": "a", "where": "b"} for claim in lines]
+        (folder / "ledger.json").write_text(json.dumps({"set": scale, "beside": [], "claims": lines}))
+    order = [scale["name"] for scale in root_page(tmp_path, tmp_path)["scales"]]
+    assert order == ["overnight", "small", "laptop", "smoke"]

@@ -39,6 +39,17 @@ def test_what_follows_from_spans_that_have_not_grown_comes_too_early():
     for asserted, rows in ((claim(measure="memory_train_bytes"), counted), (claim(), scores), (claim(), dynamic)):
         line = evidence_of(asserted, rows)
         assert (line["verdict"], line["p"]) == ("too early", None) and "hardly moved from their start" in line["why"]
+    elsewhere = scores.assign(corpus="words", digest="w" + scores["digest"], mean_span=40.0)
+    line = evidence_of(claim(), pd.concat([scores.assign(corpus="sources"), elsewhere], ignore_index=True))
+    assert (line["n"], line["verdict"], line["p"]) == (
+        6,
+        "too early",
+        None,
+    )  # what grew on one text vouches for no other
+    assert line["why"].endswith("on Python sources at S = 64")
+    longer = scores.assign(S=128, mean_span=90.0, digest="l" + scores["digest"], configuration="l" + scores["variant"])
+    line = evidence_of(claim(by="slope"), pd.concat([scores, longer], ignore_index=True))
+    assert line["verdict"] == "too early" and line["why"].endswith("at S = 64")  # nor at one S for another
     short = scores.assign(S=8)  # a span that begins at its limit has nowhere to go
     assert judge_alone(claim(), short)["verdict"] == "reproduced"
 
@@ -138,8 +149,18 @@ def test_what_contradicts_a_claim_while_runs_still_learn_comes_too_early():
         "consistent",
         "as claimed, but the last quarter of training still brought 1 bits",
     )
-    costs = against.assign(late_gain=1.0, macs_executed=against["dev_bpc"])
-    assert judge_alone(claim(measure="macs_executed"), costs)["verdict"] == "not reproduced"
+
+
+def test_more_training_changes_what_follows_from_learned_spans_and_no_other_cost():
+    late = both().assign(late_gain=[0.05, 0, 0, 0, 0, 0], macs_executed=both()["dev_bpc"], mean_span=both()["dev_bpc"])
+    for measure in ("macs_executed", "mean_span"):
+        line = judge_alone(claim(measure=measure), late)
+        assert (line["late_gain"], line["verdict"]) == (0.05, "consistent")
+        assert judge_alone(claim(measure=measure, expect="more"), late)["verdict"] == "too early"
+        line = judge_alone(claim(measure=measure), late.assign(span="fixed"))
+        assert (line["late_gain"], line["verdict"]) == (None, "reproduced")
+    baseline = late.assign(late_gain=[0, 0, 0, 0.05, 0, 0])  # a fixed span costs the same however long it trains
+    assert judge_alone(claim(measure="macs_executed"), baseline)["verdict"] == "reproduced"
 
 
 def test_an_interval_on_the_claimed_side_is_not_said_to_hold_both():

@@ -2,7 +2,9 @@
 
 import pytest
 
-from workflow.results.trained_enough import late_gain, learned_nothing
+from tests._runs import run
+from workflow.results.runs_table import as_frame
+from workflow.results.trained_enough import hardly_moved, late_gain, learned_nothing
 
 
 def curve(**points):
@@ -51,3 +53,22 @@ def test_a_net_whose_curve_is_flat_from_the_start_learned_nothing(points, learne
     told = learned_nothing(curve(**points))
     assert (told is None) == learned
     assert learned or told.startswith("learned nothing: dev stayed at ")
+
+
+@pytest.mark.parametrize(
+    "variant, S, start, means, still",
+    [
+        ("adaptive", 512, 8.0, (9.0, 9.2), True),  # it has to reach 1.25 (8 + 1) = 11.25
+        ("adaptive", 512, 8.0, (11.0, 11.4), True),  # 11.2 over its seeds: one that grew does not vouch for the other
+        ("adaptive", 512, 8.0, (11.1, 11.5), False),
+        ("dynamic", 64, 33.2, (42.0, 43.0), True),  # of 42.75
+        ("adaptive", 11, 8.0, (8.0, 8.0), False),  # its limit leaves it no room
+        ("fixed", 512, 8.0, (8.0, 8.0), False),  # learns no span
+    ],
+)
+def test_a_learned_span_is_judged_on_its_own_dataset_and_limit(variant, S, start, means, still):
+    of_one = {"variant": variant, "S": S, "start_span": start, "corpus": "a"}
+    rows = [run(seed=seed, mean_span=mean, **of_one) for seed, mean in enumerate(means)]
+    grown = {"variant": variant, "start_span": 8.0, "mean_span": 100.0}
+    rows += [run(S=S, corpus="b", **grown), run(S=2048, corpus="a", **grown)]  # elsewhere spans grew
+    assert hardly_moved(as_frame(rows)).tolist() == [still, still, False, False]

@@ -26,6 +26,11 @@ def name_places(S: float | None, k: float | None) -> list[str]:
     return [f"{axis} = {value:g}" for axis, value in (("S", S), ("k", k)) if not missing(value)]
 
 
+def at_limits(limits: list[int]) -> str:
+    """Name the limits S of a few runs, ` at S = 128 and 256`; an empty text for runs without a limit."""
+    return f" at S = {join([f'{S:,}' for S in limits])}" if limits else ""
+
+
 def is_number(value) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 

@@ -7,6 +7,7 @@ nothing: it guesses by how often each character occurs, and what it is compared 
 
 import math
 
+import numpy as np
 import pandas as pd
 
 FLAT = 0.02  # bits; claims are about differences of this size
@@ -14,6 +15,9 @@ LATE = 0.25  # of all updates
 EARLY = 0.15  # of all updates: where a curve must begin, to say whether a net learned
 NOTHING = 0.05  # bits; all nets at hand gain .14 or more after their first tenth, or .04 or less
 GROWN = 1.25  # times its start and one key that a span must reach to have grown
+LEARNED = ("adaptive", "dynamic")  # spans that training moves
+# `configuration` names the dataset, S, k and size already; a table of another origin may lack that
+CONFIGURATION = ["configuration", "corpus", "size"]
 
 
 def late_gain(curve: list[dict]) -> float | None:
@@ -34,6 +38,11 @@ def late_gain(curve: list[dict]) -> float | None:
     if following > step:
         bits += (after - bits) * max(0.0, begins - step) / (following - step)
     return bits - final
+
+
+def converged(late_gain: float | None) -> bool:
+    """Say whether a curve had flattened; None, where training changes nothing or there is no curve, counts as that."""
+    return (late_gain or 0.0) <= FLAT
 
 
 def learned_nothing(curve: list[dict]) -> str | None:
@@ -64,12 +73,20 @@ def _dev_bits(point: dict) -> float:
 
 def learned_spans(runs: pd.DataFrame) -> pd.DataFrame:
     """Select, of finished runs, those whose nets learn how far to look."""
-    return runs[runs["span"].isin(["adaptive", "dynamic"])]
+    return runs[runs["span"].isin(LEARNED)]
 
 
-def stayed(runs: pd.DataFrame) -> bool:
-    """Say whether no mean learned span of these finished runs has grown, though one at least had room to."""
+def hardly_moved(runs: pd.DataFrame) -> pd.Series:
+    """Mark the finished runs whose learned spans hardly moved from their start, though the limit S left them room.
+
+    Each configuration (dataset, S, k, size of the model) is judged by the mean over its own seeds, so that none vouches
+    for another. A span that starts at its limit has no room, and is not marked.
+    """
     learned = learned_spans(runs)
-    least = GROWN * (learned["start_span"] + 1)
-    has_room = ~(learned["S"] <= least)
-    return bool(has_room.any()) and bool((learned["mean_span"] < least)[has_room].all())
+    over_seeds = learned.groupby(CONFIGURATION, dropna=False)[["mean_span", "start_span"]].transform("mean")
+    least = GROWN * (over_seeds["start_span"] + 1)
+    marked = ~(learned["S"] <= least) & (over_seeds["mean_span"] < least)
+    # by position, because a table of runs that was joined from several may repeat its index
+    still = np.zeros(len(runs), dtype=bool)
+    still[runs["span"].isin(LEARNED)] = marked
+    return pd.Series(still, index=runs.index)

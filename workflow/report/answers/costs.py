@@ -8,7 +8,7 @@ from workflow.report.answers.effects import GRID, axes_of, baselines, beside, pl
 from workflow.report.claims.measures import COUNTED
 from workflow.report.numbers import capital, is_number, join, number
 from workflow.results.timings import SPEEDS, ratio_over_turns, told_apart
-from workflow.results.trained_enough import learned_spans, stayed
+from workflow.results.trained_enough import hardly_moved, learned_spans
 
 RATIOS = {"macs_executed": "the multiply-adds", "memory_train_bytes": "the memory of a training step"}
 RATIOS |= {"train_tokens_per_s": "the speed in training", "predict_tokens_per_s": "the speed in prediction"}
@@ -26,12 +26,15 @@ def of_variants(runs: pd.DataFrame, finished: pd.DataFrame, tokens: str) -> list
     sides = {variant: largest(rows) for variant, rows in finished.groupby("variant", sort=False)}
     if len(sides) == 1:
         return [line for variant, rows in sides.items() for line in _alone(variant, rows, tokens)]
+    # a span that has hardly moved costs what it cost at its start
+    moved = finished[~hardly_moved(finished)]
     by_base: dict[str, dict[str, dict[str, float]]] = {}
     axes, every = axes_of(finished), dict(iter(runs.groupby("variant", sort=False)))
     for variant, base in baselines(finished).items():
         S, k = (None if pd.isna(value := sides[variant].iloc[0][axis]) else value for axis in GRID)
         than = beside(every[base], S, k)  # none where the runs of that place failed
-        by_base.setdefault(base, {})[variant] = _ratios(sides[variant], than[than.index.isin(finished.index)])
+        ours, theirs = (side[side.index.isin(moved.index)] for side in (sides[variant], than))
+        by_base.setdefault(base, {})[variant] = _ratios(ours, theirs)
     places = {variant: place_on(axes, rows["S"].iloc[0], rows["k"].iloc[0]) for variant, rows in sides.items()}
     lines = []
     for base, ratios in by_base.items():
@@ -86,7 +89,8 @@ def _ratios(rows: pd.DataFrame, base: pd.DataFrame) -> dict[str, float]:
 def growth(finished: pd.DataFrame) -> list[str]:
     """Say how the executed multiply-adds grow from the smallest S, or k, to the largest, for a few variants."""
     lines = []
-    for axis in axes_of(finished):
+    finished = finished[~hardly_moved(finished)]
+    for axis in axes_of(finished) if len(finished) else ():
         ends, ratios = [finished[axis].min(), finished[axis].max()], {}
         for variant, rows in list(finished.groupby("variant", sort=False))[:NAMED]:
             if {*ends} <= {*rows[axis]}:
@@ -119,15 +123,18 @@ def _ratio(rows: pd.DataFrame, base: pd.DataFrame, quantity: str) -> float:
 
 
 def spans(finished: pd.DataFrame, tokens: str) -> list[str]:
-    """Say how far the nets with learned spans look, at the largest S."""
+    """Say how far the nets with learned spans look, at the largest S, and on which texts that is as at the start."""
     learned = learned_spans(finished[finished["mean_span"].notna()])
     lines = []
     for variant, rows in list(learned.groupby("variant", sort=False))[:NAMED]:
         rows = largest(rows)
-        where = ", as at the start" if stayed(rows) else ""
+        still = hardly_moved(rows).groupby(rows["title"], sort=False).all()
+        same = {text: " as at the start" if still[text] and not still.all() else "" for text in still.index}
         means = rows.groupby("title", sort=False)["mean_span"].mean()
         (text, mean), *others = means.items()
-        on = f" on {text}" if others else ""
-        shown = join([f"{mean:.0f} {tokens} far{on}", *(f"{mean:.0f} on {text}" for text, mean in others)])
-        lines.append(f"{capital(variant)} looks {shown}, of at most {rows['S'].max():.0f}{where}.")
+        on = f" on {text}{same[text]}" if others else ""
+        rest = [f"{mean:.0f} on {text}{same[text]}" for text, mean in others]
+        shown = join([f"{mean:.0f} {tokens} far{on}", *rest])
+        everywhere = ", as at the start" if still.all() else ""
+        lines.append(f"{capital(variant)} looks {shown}, of at most {rows['S'].max():.0f}{everywhere}.")
     return lines

@@ -8,10 +8,10 @@ from workflow.plan.ablations import Ablation
 from workflow.plan.same_training import Trained, unnamed_settings
 from workflow.report.answers.effects import Change, Comparison, Effect, baselines
 from workflow.report.answers.phrases import Score, verb
-from workflow.report.numbers import capital, count, join
+from workflow.report.numbers import at_limits, capital, count, join
 from workflow.results.record import Record
 from workflow.results.statistics import FEWEST, LEVEL, holm
-from workflow.results.trained_enough import FLAT
+from workflow.results.trained_enough import FLAT, hardly_moved
 
 NAMED = 3
 
@@ -118,6 +118,32 @@ def learning(finished: pd.DataFrame) -> list[str]:
         f"{len(late)} of {count(len(gains), 'run')} were still learning, by up to {late.max():.2f} bits in the last "
         "quarter of the updates: more training may change the answer."
     ]
+
+
+def unmoved(runs: pd.DataFrame, tokens: str) -> list[str]:
+    """Name the variants and datasets whose learned spans have hardly moved from their start, in a sentence.
+
+    runs: with their `title`, of models of all sizes.
+    """
+    still = runs[hardly_moved(runs) & (runs["status"] == "ok")]
+    places = [
+        f"{variant} on {title} ({_spell_unmoved(rows, tokens)})"
+        for (variant, title), rows in still.groupby(["variant", "title"], sort=False)
+    ]
+    if not places:
+        return []
+    return [f"Learned spans have hardly moved from their start: no conclusion about spans for {join(places)}."]
+
+
+def _spell_unmoved(rows: pd.DataFrame, tokens: str) -> str:
+    """Write where and how far: `S = 128, size 0.25 and 2: 9.0 to 9.1 characters after 8.0`."""
+    means = rows.groupby("configuration")["mean_span"].mean()
+    low, high = (f"{value:.1f}" for value in (means.min(), means.max()))
+    limits = at_limits(sorted({int(S) for S in rows["S"].dropna()})).removeprefix(" at ")
+    sizes = [f"{size:g}" for size in sorted(rows["size"].unique())]
+    of_size = f", size {join(sizes)}" if sizes != ["1"] else ""
+    reached = low if low == high else f"{low} to {high}"
+    return f"{limits}{of_size}: {reached} {tokens} after {rows['start_span'].mean():.1f}"
 
 
 def failures(runs: pd.DataFrame, quantity: str) -> list[str]:

@@ -13,7 +13,7 @@ from workflow.report.texts import with_titles
 from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import count_seeds
 from workflow.results.statistics import FEWEST, LEVEL, half_width, holm, over_seeds
-from workflow.results.trained_enough import learned_spans, stayed
+from workflow.results.trained_enough import hardly_moved, learned_spans
 from workflow.tasks.spec import TaskSpec
 
 NAMED = 3  # of so many variants at most it is said what happens along the grid
@@ -24,32 +24,43 @@ FOUND, EARLY, UNANSWERED, ALONE = "Found", "So far", "Not answered yet", "Nothin
 class Answer:
     """The answer. status: one of the four above. sentence: follows the status.
 
-    costs: what the variants cost beside their baselines, and how far they look. remarks: what else to know.
+    costs: what the variants cost beside their baselines, and how far they look. remarks: what else to know. converged:
+    whether no run behind the answer was still learning.
     """
 
     status: str
     sentence: str
     remarks: list[str] = field(default_factory=list)
     costs: list[str] = field(default_factory=list)
+    converged: bool = True
 
 
 def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     """Answer the question of one ablation. runs: failed ones included, those of the first variant first.
 
-    Of nets of several sizes it is said first what size changes; all else is about those of the scale's own size.
+    Of nets of several sizes it is said first what size changes; all else is about those of the scale's own size. Runs
+    whose learned spans have hardly moved from their start are compared with none.
     """
     (quantity, _, unit), runs = task.columns[0], with_titles(as_named(runs))
     at_every_size = runs[(runs["status"] == "ok") & runs[quantity].notna()]
     runs = runs.assign(**{side: runs[side].map(quoted, na_action="ignore") for side in ("variant", "beside")})
-    grown, lost, runs = growth.trends(Score(quantity, unit, runs)), growth.failures(runs), runs[runs["size"] == 1]
+    unmoved = remarks.unmoved(runs, task.tokens)
+    moved = runs.assign(**{quantity: runs[quantity].mask(hardly_moved(runs))})
+    grown, lost = growth.trends(Score(quantity, unit, moved)), growth.failures(runs)
+    runs, moved = (each[each["size"] == 1] for each in (runs, moved))
     finished = runs[(runs["status"] == "ok") & runs[quantity].notna()]
     failed = remarks.failures(runs, quantity)
     if not len(finished):
         return Answer(UNANSWERED, f"all {count(runs['digest'].nunique(), 'run')} failed.", failed)
-    score, comparisons = Score(quantity, unit, runs), compare(runs, quantity)
-    changes = _changes(score, finished)
+    score, comparisons = Score(quantity, unit, runs), compare(moved, quantity)
+    changes = _changes(score, moved[moved.index.isin(finished.index)])
     alone = not comparisons and not changes
-    status, sentence = _alone(score, finished, task.tokens) if alone else _say(score, comparisons, changes, finished)
+    if alone:
+        status, sentence = _alone(score, finished, task.tokens)
+    elif unmoved and not changes and not any(each.effect for each in comparisons):
+        status, sentence = UNANSWERED, "no comparison is left in which learned spans moved"
+    else:
+        status, sentence = _say(score, comparisons, changes, finished)
     still = remarks.learning(at_every_size if grown else _behind(finished, comparisons, changes))
     status = EARLY if status == FOUND and still else status
     texts = [*finished["title"].unique()]
@@ -62,7 +73,7 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
         *remarks.by_text(comparisons, changes, score),
         *remarks.few(comparisons),
         *remarks.same_runs(runs),
-        *remarks.not_compared(comparisons, finished),
+        *remarks.not_compared(compare(runs, quantity), finished),
         *still,
         *failed,
         *lost,
@@ -71,8 +82,8 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     cost += costs.spans(finished, task.tokens) if not alone or status == ALONE else []
     status = EARLY if status == UNANSWERED and grown else status
     of_one = f"at the scale's own size {sentence}" if grown else sentence
-    first, *others = [*grown, f"{of_one} ({basis})."]
-    return Answer(status, " ".join([first, *map(capital, others)]), also, cost)
+    first, *others = [*grown, f"{of_one} ({basis}).", *unmoved]
+    return Answer(status, " ".join([first, *map(capital, others)]), also, cost, converged=not still)
 
 
 def _behind(finished: pd.DataFrame, comparisons: list[Comparison], changes: list[Change]) -> pd.DataFrame:
@@ -119,12 +130,14 @@ def _alone(score: Score, finished: pd.DataFrame, tokens: str) -> tuple[str, str]
     if seeds < FEWEST:
         return UNANSWERED, f"{_too_few(seeds)}; {_level(score, finished)}"
     learned = learned_spans(finished[finished["mean_span"].notna()])
-    if not len(learned) or stayed(learned):
+    learned = learned[~hardly_moved(learned)]
+    if not len(learned):
         return ALONE, f"one variant was run; {_level(score, finished)}"
     by_text = learned.groupby("title", sort=False)
+    on = f"on {join([*by_text.groups])}, " if len(by_text) < finished["title"].nunique() else ""
     average, longest = (join([_span(spans) for _, spans in by_text[name]]) for name in ("mean_span", "max_span"))
     heads = f"{average} {tokens} on average over its heads, and {longest} with the longest of them"
-    return FOUND, f"{finished['variant'].iloc[0]} reaches {heads}, of at most {learned['S'].max():.0f}"
+    return FOUND, f"{on}{finished['variant'].iloc[0]} reaches {heads}, of at most {learned['S'].max():.0f}"
 
 
 def _span(of_seeds: pd.Series) -> str:

@@ -10,6 +10,7 @@ from workflow.report.figures.style import fold, set_log, share_legend
 from workflow.report.tables.cells import name_runs
 from workflow.report.texts import with_badge, with_titles
 from workflow.results.statistics import FEWEST, mean_interval
+from workflow.results.trained_enough import hardly_moved
 
 COST = "macs_executed"
 COLUMNS = ["text", "variant", "baseline", "colour", "size", "parameters", "cost", "score", "low", "high", "n"]
@@ -22,18 +23,20 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """Make a row for each text, size and variant: its score, and its effect beside its baseline, with intervals.
 
     runs: of one question, at all sizes. cost: executed multiply-adds for a character or piece. Few seeds have no
-    interval.
+    interval. Models whose learned spans have hardly moved from their start have no effect.
     """
     runs = with_badge(with_titles(as_named(runs)))
     of, rows = baselines(runs), []
     runs = runs[(runs["status"] == "ok") & runs[quantity].notna()]
+    moved = runs.assign(**{quantity: runs[quantity].mask(hardly_moved(runs))})
     for (text, size), group in runs.groupby(["text", "size"], sort=False):
         for variant, mine in group.groupby("variant", sort=False):
             values = mine[quantity].astype(float).tolist()
             mean, low, high = mean_interval(values)
             bounds = (low, high) if len(values) >= FEWEST else (None, None)
             base = group[group["variant"] == of.get(variant)]
-            effect = effect_beside(mine, base, quantity) if variant in of else None
+            sides = (moved.loc[each.index] for each in (mine, base))
+            effect = effect_beside(*sides, quantity) if variant in of else None
             told = (effect.mean, effect.low, effect.high) if effect else (None, None, None)
             place = (
                 text,

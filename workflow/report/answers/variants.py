@@ -12,7 +12,7 @@ from workflow.report.texts import with_titles
 from workflow.results.registry import REGISTRY
 from workflow.results.statistics import FEWEST, half_width, mean_interval, over_seeds
 from workflow.results.timings import SPEEDS, over_turns
-from workflow.results.trained_enough import learned_spans
+from workflow.results.trained_enough import hardly_moved, learned_spans
 
 BESIDE_SCORE = (
     *("mean_span", "macs_executed", "parameters"),
@@ -51,6 +51,7 @@ def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> d
         "axes": [axis for axis in "Sk" if runs[axis].notna().any()],
         "costs": [names.get(name, REGISTRY[name].title) for name in costs],
         "compared": any(line["effect"] for line in lines),
+        "unmoved": any(line["unmoved"] for line in lines),
         "first": shown,
         "baselines": named,
         "rest": first,
@@ -99,6 +100,7 @@ def _line(text: str, variant: str, S, k, group: pd.DataFrame, quantity: str) -> 
     finished = group[(group["status"] == "ok") & group[quantity].notna()]
     values = finished[quantity].astype(float).tolist()
     mean, low, high = mean_interval(values) if values else (None, None, None)
+    unmoved = hardly_moved(group)  # all of them or none: these are the seeds of one configuration
     return {
         "text": text,
         "variant": variant,
@@ -112,7 +114,8 @@ def _line(text: str, variant: str, S, k, group: pd.DataFrame, quantity: str) -> 
         ],
         "runs": finished,
         "digests": set(group["digest"]),
-        "scores": by_text_and_seed(group, quantity),
+        "unmoved": bool(unmoved.any()),
+        "scores": by_text_and_seed(group[~unmoved], quantity),
     }
 
 

@@ -8,10 +8,12 @@ from workflow.report.claims.schema import Claim
 from workflow.report.tables.cells import MEASURED_BY
 from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import Frames
+from workflow.results.trained_enough import hardly_moved
 
 ASKED = ("ablation", "ours", "than")  # of every text of the ladder
 OUT_OF_100 = ("BLEU", "F1", "%")  # units of scores of which 100 is the best
 OF_A_RUNG = ("effect", "low", "high", "n", "p", "ours", "than", "verdict", "why", "digests", "signed", "of", "texts")
+OF_A_RUNG += ("late_gain",)
 
 
 def collect_tuned(name: str, claim: Claim, frames: Frames) -> dict | None:
@@ -30,13 +32,15 @@ def collect_sizes(name: str, claim: Claim, frames: Frames) -> list[dict]:
     """Collect the evidence at each size of the claim's ladder, from the smallest on.
 
     A rung has the effect with its interval, the scores of each pair, the best possible score, and of each side
-    the parameters of its nets that have a pair.
+    the parameters of its nets that have a pair. Models whose learned spans have hardly moved are left out, because
+    their effect is none of learned spans.
     """
     ladder = claim.sizes
     if ladder is None or frames.runs is None:
         return []
     rows = frames.at_every_size
     rows = rows[rows["ablation"] == ladder.ablation]
+    rows = rows[~hardly_moved(rows)]
     asked = claim.model_copy(update={"corpora": [], **{key: getattr(ladder, key) for key in ASKED}})
     return [_rung(name, asked, size, replace(frames, runs=mine)) for size, mine in rows.groupby("size")]
 

@@ -23,7 +23,7 @@ from workflow.report.claims.schema import (
     is_as_claimed,
     unit_of_effect,
 )
-from workflow.report.numbers import count
+from workflow.report.numbers import at_limits, count, join
 from workflow.report.texts import names_of_texts, title_of
 from workflow.results import provenance
 from workflow.results.runs_table import Frames
@@ -90,7 +90,7 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
     line |= {"texts": [names[text] for text in names if text in _texts(pairs)], "by_text": _by_text(pairs, names)}
     line |= {"pairs": [pair | {"text": titles.get(pair["text"], pair["text"])} for pair in pairs]}
     line |= weigh(claim, effects, _texts(pairs)) | _training(claim, samples, pairs)
-    return line | _untested(claim, samples, effects)
+    return line | _untested(claim, samples, line["pairs"])
 
 
 def weigh(claim: Claim, effects: list[float], texts: list[str]) -> dict:
@@ -123,21 +123,36 @@ def weigh(claim: Claim, effects: list[float], texts: list[str]) -> dict:
     return told | {"detectable": detectable, "looks": looks, "p_none": none}
 
 
-def _untested(claim: Claim, samples: list[Sample | None], effects: list[float]) -> dict:
-    """Give the verdict on a claim that was not tested: spans have not grown, or all runs agree."""
-    if any(sample.stayed for sample in samples if sample):
-        return {"verdict": "too early", "why": "learned spans have hardly moved from their start", "p": None}
+def _untested(claim: Claim, samples: list[Sample | None], pairs: list[dict]) -> dict:
+    """Give the verdict on a claim that was not tested: spans have hardly moved somewhere, or all runs agree.
+
+    One dataset and S at which learned spans have not moved is enough: what others show does not vouch for it.
+    """
+    unmoved = _where_unmoved(samples)
+    if unmoved:
+        why = f"learned spans have hardly moved from their start on {join(unmoved)}"
+        return {"verdict": "too early", "why": why, "p": None}
+    effects = [pair["effect"] for pair in pairs]
     neutral = float(claim.by == "ratio")
     if claim.expect != "equal" and all(effect == neutral for effect in effects):
         return {"verdict": "cannot tell", "why": "it is the same in every run", "p": None}
     return {}
 
 
+def _where_unmoved(samples: list[Sample | None]) -> list[str]:
+    """Name each dataset on which the learned spans of a side have hardly moved, with the S at which they have not."""
+    found: dict[str, set[int]] = {}
+    for sample in filter(None, samples):
+        for dataset, limits in sample.unmoved.items():
+            found.setdefault(dataset, set()).update(limits)
+    return [f"{dataset}{at_limits(sorted(limits))}" for dataset, limits in found.items()]
+
+
 def _training(claim: Claim, samples: list[Sample | None], pairs: list[dict]) -> dict:
-    """Report how much the runs behind a claim about quality were still learning, in bits."""
-    if not claim.is_about_quality:
-        return {}
+    """Report how much the runs behind a claim were still learning, in bits, where that may change its effect."""
     gains = {digest: gain for sample in samples if sample for digest, gain in sample.late_gains.items()}
+    if not gains and not claim.is_about_quality:
+        return {}
     paired = {digest for pair in pairs for digests in pair["runs"].values() for digest in digests}
     return {"late_gain": max((gains.get(digest, 0.0) for digest in paired), default=0.0)}
 

@@ -18,7 +18,7 @@ from workflow.report.texts import name_badges
 from workflow.results.record import write_text
 from workflow.results.runs_table import Frames, csv_text, describe_runs
 from workflow.results.statistics import LEVEL, holm
-from workflow.results.trained_enough import FLAT
+from workflow.results.trained_enough import converged
 
 OUTSIDE = "the interval lies outside of what is claimed"
 VERDICTS = ("reproduced", "consistent", "equivalent", "not reproduced", "too early", "cannot tell", "not tested")
@@ -50,8 +50,8 @@ def judge(line: dict, claim: Claim) -> dict:
     """Judge one claim that was tested."""
     toward = is_as_claimed(claim, line["effect"])
     clear, likely = line["holm"] <= LEVEL, line["p"] <= LEVEL
-    gain = line["late_gain"] or 0.0
-    still = f"but the last quarter of training still brought {gain:.2g} bits" if gain > FLAT else ""
+    gain = line["late_gain"]
+    still = "" if converged(gain) else f"but the last quarter of training still brought {gain:.2g} bits"
     if toward and clear and not still:
         return {"verdict": "reproduced", "why": "as claimed, also after correction for all claims"}
     if toward and likely:
@@ -116,8 +116,8 @@ def _compare(line: dict, own: tuple[str, str], others: list[dict]) -> dict:
 
 def order(evidence: dict) -> tuple[float, float]:
     """Order evidence, the best first: of nets that still learned least; and, where none did, of the strongest scale."""
-    gain = evidence["late_gain"] or 0.0
-    return gain * (gain > FLAT), -strength(evidence["scale"])
+    gain = evidence["late_gain"]
+    return 0.0 if converged(gain) else gain, -strength(evidence["scale"])
 
 
 def _is_told(line: dict) -> bool:

@@ -11,9 +11,10 @@ from workflow.report.claims.measures import LAYERS, Point, points_of_layers, poi
 from workflow.report.claims.schema import Claim, Side
 from workflow.report.numbers import join
 from workflow.report.tables.layer_costs import LABELS, exponent
+from workflow.report.texts import title_of
 from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import Frames
-from workflow.results.trained_enough import stayed
+from workflow.results.trained_enough import hardly_moved, learned_spans
 
 NOT_ASKED = "its question was not run"
 
@@ -22,15 +23,15 @@ NOT_ASKED = "its question was not run"
 class Sample:
     """One side of a claim. values: by (text, seed), timings by (text, (clock, turn)). runs: digests behind each.
 
-    A text counts once, even where it stands in for two texts of the papers. stayed: whether the learned spans have
-    hardly moved from their start, so that nothing that follows from them was tested. late_gains: digest -> bits that
-    the last quarter of the updates still brought. failed: the statuses of runs that failed. at: the S and k that the
-    side names; for layers length and width.
+    A text counts once, even where it stands in for two texts of the papers. unmoved: title of a dataset -> the S at
+    which learned spans have hardly moved from their start there, so that nothing that follows from them was tested.
+    late_gains: digest -> bits that the last quarter of the updates still brought, where more training would change the
+    values. failed: the statuses of runs that failed. at: the S and k that the side names; for layers length and width.
     """
 
     values: dict[tuple, float]
     runs: dict[tuple, list[str]]
-    stayed: bool = False
+    unmoved: dict[str, list[int]] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
     late_gains: dict[str, float] = field(default_factory=dict)
     at: dict[str, list[int]] = field(default_factory=dict)
@@ -52,11 +53,27 @@ def read_sample(claim: Claim, side: Side, frames: Frames) -> Sample:
     # one text may stand in for two of the paper's
     points = {(each.digest, each.turn): each for each in points_of_runs(finished, measure)}
     points = _drop_incomplete([*points.values()], rows)
-    trained = zip(finished["digest"], finished["late_gain"], strict=True)
-    gains = {digest: float(gain) for digest, gain in trained if pd.notna(gain)}
     at = _places(finished, {column: column for column in ("S", "k") if getattr(side, column) is not None})
     failed = {*rows.loc[rows["status"] != "ok", "status"]}
-    return _fold(claim, points, stayed=stayed(finished), failed=failed, late_gains=gains, at=at)
+    late_gains = _late_gains(claim, finished)
+    return _fold(claim, points, unmoved=_unmoved(finished), failed=failed, late_gains=late_gains, at=at)
+
+
+def _unmoved(finished: pd.DataFrame) -> dict[str, list[int]]:
+    """Map each dataset on which a learned span of this side has hardly moved to the S at which it has not."""
+    still = finished[hardly_moved(finished)]
+    by_dataset = still.groupby(["task", "corpus"], sort=False)["S"]
+    return {title_of(*names): sorted({int(S) for S in values.dropna()}) for names, values in by_dataset}
+
+
+def _late_gains(claim: Claim, finished: pd.DataFrame) -> dict[str, float]:
+    """Map each run to what the last quarter of its updates brought, where more training would change its value.
+
+    That is so for a score, and for everything that follows from learned spans: their length, MACs, memory, speed.
+    """
+    rows = finished if claim.is_about_quality else learned_spans(finished)
+    trained = zip(rows["digest"], rows["late_gain"], strict=True)
+    return {digest: float(gain) for digest, gain in trained if pd.notna(gain)}
 
 
 def _places(rows: pd.DataFrame, named: dict[str, str]) -> dict[str, list[int]]:

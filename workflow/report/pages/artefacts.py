@@ -13,7 +13,7 @@ from workflow.report.layout import IN_TABLES, Column, list_columns, list_rows, t
 from workflow.report.pages.site import Site, embed_svg, read_svg
 from workflow.report.tables.cells import NOT_TRAINED
 from workflow.results import provenance
-from workflow.results.trained_enough import FLAT
+from workflow.results.trained_enough import FLAT, converged
 
 NOT_MADE = "not made yet"
 
@@ -91,7 +91,7 @@ def _as_shown(cell: dict, column: Column) -> dict:
         "printed": column.printed.text(cell["published_value"]),
         "apart": column.apart,
         "note": "" if cell["note"] == NOT_TRAINED else cell["note"],
-        "still_learning": (cell.get("late_gain") or 0.0) > FLAT,
+        "still_learning": not converged(cell.get("late_gain")),
         "sort": value if isinstance(value, int | float) else "",
     }
 

@@ -10,6 +10,7 @@ from workflow.report.pages.artefacts import read_table
 from workflow.report.pages.claims import Ledger, name_basis, write_numbers
 from workflow.report.pages.site import Site
 from workflow.report.published import studies
+from workflow.results.trained_enough import converged
 
 SEEN = ("reproduced", "consistent")
 BEST = "best reader, all of the past"  # a row of the table `limit`, and columns of the rows of adaptive spans
@@ -60,8 +61,9 @@ def _sentence(line: dict) -> str | None:
 def _finding(line: dict) -> dict:
     evidence = line["evidence"]
     text = _sentence(line).format(**write_numbers(evidence, line))
-    if split := split_of(line["measure"]):
-        text = f"{text.removesuffix('.')} ({split})."
+    about = [split_of(line["measure"]), "" if converged(evidence["late_gain"]) else "not converged"]
+    if any(about):
+        text = f"{text.removesuffix('.')} ({', '.join(filter(None, about))})."
     if evidence["otherwise_on"]:
         text += f" Not so on {join(evidence['otherwise_on'])}."
     return {key: line[key] for key in ("name", "paper")} | {
@@ -125,7 +127,7 @@ def _row(line: dict) -> dict:
     written = write_numbers(evidence, line) | {"printed": number(printed, line["unit"])}
     shown = {"numbers": numbers, "places": places, "span": claimed, "written": written, "asked": _asked(line)}
     about = {"texts": "; ".join(evidence["texts"]), "basis": name_basis(evidence), "split": split_of(line["measure"])}
-    return line | shown | about
+    return line | shown | about | {"converged": converged(evidence["late_gain"])}
 
 
 def _asked(line: dict) -> str:

@@ -1,6 +1,7 @@
 """The index of one scale: what was found, in sentences and pictures; and that of all scales, reports/index.html."""
 
 from pathlib import Path
+from statistics import median
 from urllib.parse import quote
 
 import pandas as pd
@@ -21,6 +22,7 @@ from workflow.report.texts import name_badges
 from workflow.results.precomputed import NOT_MEASURED
 from workflow.results.registry import COSTS
 from workflow.results.runs_table import Frames, describe_runs
+from workflow.results.trained_enough import converged
 
 OPENING = "limit"  # the question, its table and its figure, that the report opens with
 SHARED = {
@@ -111,7 +113,7 @@ def root_page(results: Path, reports: Path, only: str | None = None) -> dict:
     The findings are those of the ledger that has most of them: evidence of all scales stands in each.
     """
     folders = [path for path in list_folder(reports) if path.is_dir() and only in (None, path.name)]
-    folders.sort(key=lambda path: (-strength(path.name), path.name))
+    folders.sort(key=lambda path: (not _has_converged(results, path.name), -strength(path.name), path.name))
     scales = [_scale(folder) for folder in folders]
     scales = [scale for scale in scales if scale["index"] or scale["lists"]]
     shown = [scale["name"] for scale in scales if (reports / scale["name"] / "ledger.html").exists()]
@@ -119,6 +121,20 @@ def root_page(results: Path, reports: Path, only: str | None = None) -> dict:
     most = max(found, key=lambda name: len(found[name]), default=None)
     findings = {"findings": found.get(most, []), "ledger": f"{quote(most)}/ledger.html" if most else None}
     return {"title": "What attention variants cost, and what they buy", "scales": scales} | findings
+
+
+def _has_converged(results: Path, scale: str) -> bool:
+    """Say whether half of a scale's own claims or more rest on models that had stopped learning; not without a ledger.
+
+    Only claims count whose effect more training would change.
+    """
+    try:
+        ledger = read_ledger(results / scale / "ledger.json")
+    except ConfigError:
+        return False
+    sets = [each for line in ledger.claims for each in line["sets"] if each["set"] == ledger.set] if ledger else []
+    gains = [each["late_gain"] for each in sets if each["late_gain"] is not None]
+    return bool(gains) and converged(median(gains))
 
 
 def _findings(path: Path) -> list[dict]:

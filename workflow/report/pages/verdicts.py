@@ -19,6 +19,7 @@ from workflow.report.pages.headlines import list_headlines
 from workflow.report.published import find, studies
 from workflow.report.tables.cells import MEASURED_BY
 from workflow.results.statistics import LEVEL, LOOKS
+from workflow.results.trained_enough import converged
 
 COSTS = "a learning rate changes no cost"
 COVERED = 0.5  # of the ladders: what a predictor has to cover, and to call more than a coin, for anybody to trust it
@@ -67,9 +68,14 @@ def _would_coin_do(each: Score) -> bool:
 
 
 def _longest_ladder(sets: list[dict]) -> dict | None:
-    """Return the set with the most sizes, and of several the strongest: sets stand strongest first."""
-    longest = max(sets, key=lambda each: len(_known(each["sizes"])))
+    """Return the set with the most sizes, of several one that has converged, then the strongest, which comes first."""
+    longest = max(sets, key=lambda each: (len(_known(each["sizes"])), _has_converged(each["sizes"])))
     return longest if _known(longest["sizes"]) else None
+
+
+def _has_converged(rungs: list[dict] | None) -> bool:
+    """Whether the models of all sizes had stopped learning."""
+    return all(converged(rung["late_gain"]) for rung in _known(rungs))
 
 
 def _known(rungs: list[dict] | None) -> list[dict]:
@@ -94,6 +100,7 @@ def _line(line: dict, scores: list[Score]) -> dict:
         "untuned": _why_untuned(line),
         "sizes": _sizes(sized["sizes"], line) if sized else [],
         "of_sizes": sized["set"] if sized else None,
+        "has_ladder": load_claim(line["name"]).sizes is not None,
         "caveat": load_claim(line["name"]).sizes.caveat if sized else None,
         "forecasts": _forecasts(line, sized["sizes"], scores) if sized else {"told": []},
     }
