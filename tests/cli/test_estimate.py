@@ -108,6 +108,17 @@ def test_runs_are_done_or_failed_or_come_with_the_project_or_are_to_train(printe
     assert "nothing is left to train" in printed(*WORDS)
 
 
+def test_trials_and_what_follows_them_are_counted_and_their_seed_is_none_of_those_that_judge(printed):
+    """Models at scale overnight: 4 variants on 2 texts with 3 seeds, as many tuned, and 3 trials a variant."""
+    said = printed("--config", "scale=overnight", "ablations=[models]", "train=everything", "device=cpu")
+    assert "scale overnight: 60 runs" in said
+    assert "of these 12 trials: 0 done, 12 to train" in said
+    assert "of these 24 runs that follow a trial: 0 done, 24 to train" in said
+    assert "with 3 seeds (from" in said and "4 seeds" not in said and "not tuned" not in said
+    said = printed("--config", "scale=smoke", "ablations=[models, span_kinds]", "device=cpu")
+    assert "not tuned at this scale, which has no trial_seed: models\n" in said and "trials:" not in said
+
+
 @pytest.mark.parametrize("word, line", [("scale", "expected KEY=VALUE"), ("scale=smok", "did you mean 'smoke'")])
 def test_nonsense_is_refused(word, line, printed):
     with pytest.raises(ConfigError, match=line):

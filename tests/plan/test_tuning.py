@@ -9,10 +9,12 @@ from workflow.config.trials import every_trial, multiply
 from workflow.plan.ablations import Ablation, load_ablation
 from workflow.plan.config import load_config
 from workflow.plan.labels import Labels
+from workflow.plan.names import asked_of
 from workflow.plan.plan import plan
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.scales import Scale, load_scale
 from workflow.plan.sizes import grown
+from workflow.plan.targets import Targets
 
 BASE = read_yaml(config_file("config.yaml"))
 TRIED = 101
@@ -48,8 +50,10 @@ def test_every_variant_is_tried_as_often_by_a_seed_of_no_other_run_and_run_again
 
 
 def test_trials_that_cost_more_than_a_fifth_or_are_not_alike_are_refused(monkeypatch):
-    with pytest.raises(ConfigError, match="trials: 12 beside 32 runs; valid: at most 8, a fifth of all"):
+    enough = "trials: 12 and 32 other runs; valid: at most 8, a fifth of all, or 3 seeds in place of 2"
+    with pytest.raises(ConfigError, match=enough):
         asked(monkeypatch, seeds=2)
+    assert asked(monkeypatch, seeds=3)
     variants = load_ablation("models").model_dump()["variants"]
     variants["txl_12"] |= {"trials": {"lr": [1, 2]}}
     with pytest.raises(ConfigError, match="trials of txl_12: 2, the others have 3; give each variant as many"):
@@ -58,6 +62,22 @@ def test_trials_that_cost_more_than_a_fifth_or_are_not_alike_are_refused(monkeyp
         asked(monkeypatch, trials={"ramp": [1, 2]})
     with pytest.raises(ConfigError, match="unknown setting of trials 'lrr': did you mean 'lr'"):
         asked(monkeypatch, trials={"lrr": [1, 2]})
+
+
+def test_a_question_with_trials_runs_by_its_recipe_where_the_scale_has_no_seed_for_them_and_the_plan_says_so():
+    targets = Targets.of(BASE | {"scale": "smoke", "ablations": ["models", "head_spans"]})
+    assert targets.untuned == ["models"] and all(row.plain for row in targets.runs.rows)
+    assert asked_of(targets, "models").endswith(
+        "(1 of the 3 seeds that it asks for; not tuned at this scale, which has no trial_seed)"
+    )
+    assert "tuned" not in asked_of(targets, "head_spans")
+    assert Targets.of(BASE | {"scale": "overnight", "ablations": ["models"]}).untuned == []
+
+
+def test_trials_in_the_file_of_a_scale_are_refused_with_what_would_do():
+    content = load_scale("smoke", "char_lm").model_dump(exclude_unset=True)
+    with pytest.raises(ConfigError, match="f: trials: a question has them.*trial_seed.*how many seeds are enough"):
+        parse(Scale, content | {"trials": {"lr": [0.5, 1]}}, "f")
 
 
 def test_a_tuned_job_names_its_trials_and_becomes_the_recipe_with_their_factors(monkeypatch):

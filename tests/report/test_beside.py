@@ -1,5 +1,6 @@
 """What stands beside a verdict on one recipe: tuned variants, and nets of other sizes, worked out by hand."""
 
+import re
 from dataclasses import replace
 
 import pandas as pd
@@ -12,12 +13,13 @@ from workflow.config.strict import parse
 from workflow.report.answers import sizes
 from workflow.report.answers.growth import missing
 from workflow.report.answers.phrases import Score
-from workflow.report.answers.sentence import answer_of
+from workflow.report.answers.sentence import answer_of, answer_question
 from workflow.report.answers.tuning import say, tuning_table
 from workflow.report.claims.beside import collect_sizes, collect_tuned
 from workflow.report.claims.ledger import collect, judge_all
 from workflow.report.claims.schema import Claim, load_claim
 from workflow.report.figures.style import as_svg
+from workflow.report.pages.ablation import answer
 from workflow.report.pages.claims import Ledger
 from workflow.report.pages.verdicts import verdicts_page
 from workflow.results.runs_table import Frames, join_frames
@@ -26,6 +28,7 @@ from workflow.tasks.spec import TASKS
 NAME = "adaptive_as_good_as_fixed"
 CLAIM = load_claim(NAME)
 RATES = (0.5, 1.0, 2.0)
+TASK = TASKS["char_lm"]
 
 
 def scored(variant: str, score: float, ablation="span_limit", **changes) -> list[dict]:
@@ -95,6 +98,48 @@ def test_the_lead_of_a_trial_stands_beside_what_two_seeds_differ_by(trials, seed
     (line,) = tuning_table(frames(rows).everything, "dev_bpc", "dev_bpc")["lines"]
     assert line["lead"] == pytest.approx(lead) and line["sure"] is sure
     assert line["apart"] == (apart and pytest.approx(apart, abs=1e-5))
+
+
+def found(sentence: str) -> list[str]:
+    """List the differences that a sentence has: `0.1003 bpc better`."""
+    return re.findall(r"[\d.]+ bpc (?:better|worse)", sentence)
+
+
+def test_a_question_is_answered_with_each_variant_tuned_first_and_then_with_the_recipes_settings(tuned):
+    """Adaptive less fixed: -.1, -.1, -.101 tuned, which is -.1003; .1, .1, .099 with the recipe's settings."""
+    said = answer_question(tuned.everything, TASK, has_trials=True)
+    first, second = said.sentence.split(" With the recipe's settings, ")
+    assert said.status == "Found" and first.startswith("with each variant tuned, ")
+    assert (found(first), found(second)) == (["0.1003 bpc better"], ["0.0997 bpc worse"])
+    page = answer(tuned, TASK, [], has_trials=True)
+    headings, tables = zip(*page["tables"], strict=True)
+    assert ["tuned" in each for each in headings] == [True, False]
+    effects = [next(line["effect"].mean for line in each["lines"] if line["effect"]) for each in tables]
+    assert effects == pytest.approx([-0.1003, 0.0997], abs=1e-4)
+    assert page["figures"][0]["name"] == "answer-tuned-effect" and page["said"].sentence == said.sentence
+
+
+def test_an_effect_that_trials_make_up_is_not_found():
+    """With the recipe's settings adaptive spans are .1 better; the trials of fixed spans make that up."""
+    rows = scored("fixed", 2.0) + scored("adaptive", 1.9)
+    made = frames(rows + tried("fixed", (2.2, 2.0, 1.9)) + tried("adaptive", (2.3, 1.9, 2.1)))
+    said = answer_question(made.everything, TASK, has_trials=True)
+    assert said.status == "Not answered yet"
+    first, second = said.sentence.split(" With the recipe's settings (found), ")
+    assert (found(first), found(second)) == ([], ["0.1003 bpc better"])
+
+
+def test_an_answer_says_where_variants_are_not_tuned_and_where_trials_chose_the_recipe(tuned):
+    plain = tuned.runs
+    assert "not tuned at this scale" in answer_question(plain, TASK, has_trials=True).sentence
+    assert "tuned" not in answer_question(plain, TASK, has_trials=False).sentence
+    rows = scored("fixed", 2.0) + scored("adaptive", 2.1)
+    kept = frames(rows + tried("fixed", (2.2, 2.0, 2.3)) + tried("adaptive", (2.3, 2.1, 2.2)))
+    said = answer_question(kept.everything, TASK, has_trials=True).sentence
+    assert found(said) == ["0.0997 bpc worse"] and "its trials chose the recipe's settings" in said
+    assert len(answer(kept, TASK, [], has_trials=True)["tables"]) == 1
+    alone = frames(rows + tried("adaptive", (2.3, 2.1, 1.9)))  # tuned beside untuned is no comparison
+    assert "not tuned at this scale" in answer_question(alone.everything, TASK, has_trials=True).sentence
 
 
 def test_it_is_said_whom_its_own_rate_helps(tuned):

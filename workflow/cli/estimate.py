@@ -40,11 +40,24 @@ def report_lines(targets: Targets, results: Path, cores: int) -> list[str]:
     for task, scale in targets.config.load_scales().items():
         lines.append(f"  {task}: {_count(states[digest] for digest, job in runs.jobs.items() if job.task == task)}")
         lines.append(f"    config/scales/{targets.config.scale}/{task}.yaml: {scale.about}")
+    lines += _tuning_lines(targets, states)
     lines += [f"data that is missing: {reason}" for reason in runs.missing.values()]
     needed = TrainingTime.of(waiting.values(), known, cores, gpu=bool(targets.config.gpus))
     lines += _training_lines(needed, bool(targets.config.gpus)) if waiting else ["nothing is left to train"]
     lines.append("besides, minutes: data sets, costs, tables, figures and pages; `snakemake -n` counts these jobs")
     return [*lines, *_effect_lines(runs, known)]
+
+
+def _tuning_lines(targets: Targets, states: dict[str, str]) -> list[str]:
+    """Count the trials and the runs that follow them, which the counts above hold too; name what is not tuned here."""
+    lines = []
+    for tuning, words in (("trial", "trials"), ("tuned", "runs that follow a trial")):
+        digests = {row.job.digest for row in targets.runs.rows if row.tuning == tuning}
+        if digests:
+            lines.append(f"  of these {len(digests)} {words}: {_count(states[digest] for digest in digests)}")
+    if targets.untuned:
+        lines.append(f"not tuned at this scale, which has no trial_seed: {', '.join(targets.untuned)}")
+    return lines
 
 
 def _states(runs: PlannedRuns, waiting: set[str], failed: set[str]) -> dict[str, str]:
@@ -98,8 +111,12 @@ def scatter_between_seeds(records: Iterable[Record], task: str, score: str) -> t
 
 
 def _effect_lines(runs: PlannedRuns, known: list[Timed]) -> list[str]:
-    """Say which differences the planned seeds could show, from the scatter at this scale, else at all scales."""
-    jobs, lines, records = runs.jobs.values(), [], [run.record for run in known]
+    """Say which differences the planned seeds could show, from the scatter at this scale, else at all scales.
+
+    The seed of trials is none of them: a trial of factor 1 has the recipe's configuration, and no answer reads it.
+    """
+    judged = {row.job.digest: row.job for row in runs.rows if row.tuning != "trial"}
+    jobs, lines, records = judged.values(), [], [run.record for run in known]
     of_scale = [record for record in records if record.job.scale == next(iter(jobs)).scale]
     for task in dict.fromkeys(job.task for job in jobs):
         score = f"test_{load_corpora(task).metric}"

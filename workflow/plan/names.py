@@ -25,10 +25,11 @@ def title_of_paper(name: str) -> str:
 
 
 def asked_of(targets: Targets, name: str) -> str:
-    """Return a question, with the seeds that it takes where the scale has fewer than it asks for."""
+    """Return a question, with what the scale lacks of what it asks for: seeds, and a seed for its trials."""
     ablation, seeds = targets.ablations[name], len({row.job.seed for row in targets.runs.rows_of(name) if row.plain})
-    fewer = f" ({seeds} of the {ablation.seeds} seeds that it asks for)" if seeds < (ablation.seeds or 0) else ""
-    return ablation.question + fewer
+    lacks = [f"{seeds} of the {ablation.seeds} seeds that it asks for"] if seeds < (ablation.seeds or 0) else []
+    lacks += ["not tuned at this scale, which has no trial_seed"] if name in targets.untuned else []
+    return ablation.question + (f" ({'; '.join(lacks)})" if lacks else "")
 
 
 def describe(targets: Targets) -> dict[str, str]:

@@ -16,7 +16,7 @@ from workflow.plan.row import PlanRow
 from workflow.plan.same_training import refuse_unnamed
 from workflow.plan.scales import Recipe, Scale, find_catalogue, load_corpora
 from workflow.plan.sizes import grown
-from workflow.plan.tuning import tuned
+from workflow.plan.tuning import is_untuned, tuned
 from workflow.plan.variant import attention_of, grid_values, scaled
 from workflow.results.precomputed import precomputed
 from workflow.tasks.spec import JOBS, AnyJob, section
@@ -95,7 +95,7 @@ def _rows(name: str, ablation: Ablation, scale: Scale, config: Config, missing: 
     rows = list(_rows_of_recipe(name, ablation, scale, config, missing))
     try:
         refuse_unnamed(ablation, rows, scale)
-        if not rows or ablation.trials is None or scale.trial_seed is None:
+        if not rows or ablation.trials is None or is_untuned(ablation, scale):
             return rows
         return [*rows, *tuned(ablation, [row for row in rows if row.size == 1], scale.trial_seed)]
     except ConfigError as error:

@@ -6,7 +6,7 @@ from functools import cache, reduce
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from workflow.config.choices import AXES, choice_names, choice_settings
 from workflow.config.errors import ConfigError, check_known
@@ -96,6 +96,16 @@ class Scale(StrictModel):
     training: dict[str, Any]
     evaluation: dict[str, Any]
     measure: Measure
+
+    @model_validator(mode="before")
+    @classmethod
+    def trials_are_of_questions(cls, raw):
+        if isinstance(raw, dict) and "trials" in raw:
+            raise ConfigError(
+                "trials: a question has them, in studies/*/questions; a scale runs them if it has a trial_seed, "
+                "which is none of its seeds, and the plan says how many seeds are enough for them"
+            )
+        return raw
 
     @field_validator("seeds")
     @classmethod

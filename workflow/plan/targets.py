@@ -18,6 +18,7 @@ from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.precomputed_files import PrecomputedFiles, SharedMeasurements
 from workflow.plan.reads import costs_shown, reads
 from workflow.plan.scales import Measure
+from workflow.plan.tuning import is_untuned
 from workflow.results.registry import COSTS, OF_TEXTS
 
 ENDINGS = {"tables": ("csv", "tex", "json"), "figures": ("svg", "pdf", "png", "csv")}
@@ -28,7 +29,8 @@ SHARED_PAGES = ("index", "verdicts", "budget", "ledger", "analytic", "status", "
 class Targets:
     """The config, read and checked; every list in a stable order.
 
-    measures: by task. other_results: those that stand beside these in the ledger, by name.
+    measures: by task. untuned: the ablations whose trials this scale does not run. other_results: those that stand
+    beside these in the ledger, by name.
     """
 
     config: Config
@@ -36,6 +38,7 @@ class Targets:
     code: Code
     ablations: dict[str, Ablation]
     measures: dict[str, Measure]
+    untuned: list[str]
     other_results: dict[str, OtherResults]
 
     @classmethod
@@ -45,11 +48,13 @@ class Targets:
         runs = PlannedRuns(plan(config, missing), config, missing)
         named = {row.ablation for row in runs.rows}
         ablations = {name: ablation for name, ablation in config.load_ablations().items() if name in named}
-        measures = {task: scale.measure for task, scale in config.load_scales().items()}
+        scales = config.load_scales()
+        measures = {task: scale.measure for task, scale in scales.items()}
+        untuned = [name for name, ablation in ablations.items() if is_untuned(ablation, scales[ablation.task])]
         check_owners(ablations)
         find_owners()  # refuses a name of two things
         others = find_other_results(config.folder, config.other_results)
-        targets = cls(config, runs, Code(runs), ablations, measures, others)
+        targets = cls(config, runs, Code(runs), ablations, measures, untuned, others)
         # Rules ask for these again. What is wrong in a claim, table or figure is refused here, in one line.
         _ = targets.all_files, targets.all_rows, [targets.code.of_question(name) for name in ablations]
         return targets

@@ -1,5 +1,6 @@
 """The trials of a question: each variant gets as many, by seeds that judge nothing, and is run again as they say."""
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -7,21 +8,32 @@ from workflow.config.errors import ConfigError
 from workflow.config.trials import every_trial
 from workflow.plan.ablations import Ablation
 from workflow.plan.row import PlanRow
+from workflow.plan.scales import Scale
+
+
+def is_untuned(ablation: Ablation, scale: Scale) -> bool:
+    """Say whether a question has trials that this scale does not run, for want of a seed."""
+    return ablation.trials is not None and scale.trial_seed is None
 
 
 def tuned(ablation: Ablation, rows: list[PlanRow], seed: int) -> Iterator[PlanRow]:
     """Yield the trials of a question's variants, and its own runs again, each following the trials of its variant.
 
     A variant is tried on its first text, at its largest S and k: what is chosen there holds for it everywhere. rows:
-    those of the recipe, in the order of the grid. seed: of the trials. `ConfigError` where they are too many.
+    those of the recipe, in the order of the grid. seed: of the trials. `ConfigError` where they are too many for so
+    few seeds.
     """
     by_variant: dict[str, list[PlanRow]] = defaultdict(list)
     for row in rows:
         by_variant[row.variant].append(row)
     trials = {name: _trials_of(ablation, name, mine, seed) for name, mine in by_variant.items()}
-    tried, most = sum(map(len, trials.values())), len(rows) / 2  # a fifth of rows, as many tuned, and the trials
+    tried = sum(map(len, trials.values()))
+    most = len(rows) // 2  # a fifth of rows, as many tuned, and the trials
     if tried > most:
-        raise ConfigError(f"trials: {tried} beside {2 * len(rows)} runs; valid: at most {most:.0f}, a fifth of all")
+        seeds = len({row.job.seed for row in rows})
+        enough = math.ceil(2 * tried * seeds / len(rows))
+        valid = f"at most {most}, a fifth of all, or {enough} seeds in place of {seeds}"
+        raise ConfigError(f"trials: {tried} and {2 * len(rows)} other runs; valid: {valid}")
     for name, mine in by_variant.items():
         yield from trials[name]
         follows = {trial.job.digest: trial.factors for trial in trials[name]}

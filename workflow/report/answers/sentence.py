@@ -7,6 +7,7 @@ import pandas as pd
 from workflow.report.answers import costs, growth, remarks
 from workflow.report.answers.effects import Change, Comparison, Effect, axes_of, change_along, compare, place_on
 from workflow.report.answers.phrases import ALIKE, Score, describe_comparisons, quoted, worded
+from workflow.report.answers.tuning import follows_recipe, tuned_runs
 from workflow.report.figures.colours import as_named
 from workflow.report.numbers import capital, count, join, to_digits
 from workflow.report.texts import with_titles
@@ -18,6 +19,8 @@ from workflow.tasks.spec import TaskSpec
 
 NAMED = 3  # of so many variants at most it is said what happens along the grid
 FOUND, EARLY, UNANSWERED, ALONE = "Found", "So far", "Not answered yet", "Nothing to compare"
+TUNED, RECIPE = "with each variant tuned", "with the recipe's settings"
+UNTUNED = "not tuned at this scale"  # of a question that has trials
 
 
 @dataclass(frozen=True)
@@ -35,9 +38,36 @@ class Answer:
     converged: bool = True
 
 
-def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
-    """Answer the question of one ablation. runs: failed ones included, those of the first variant first.
+def answer_question(runs: pd.DataFrame, task: TaskSpec, *, has_trials: bool) -> Answer:
+    """Answer the question of one ablation: with each variant tuned, then with the recipe's settings.
 
+    runs: of the recipe, at all sizes, with its trials and what follows them. has_trials: whether the question does;
+    where nothing follows them, the answer says that its variants are not tuned.
+    """
+    recipe, tuned = runs[runs["tuning"].isna()], tuned_runs(runs)
+    if follows_recipe(runs):
+        return answer_of(recipe, task, "each variant tuned: its trials chose the recipe's settings")
+    if not len(tuned):
+        return answer_of(recipe, task, UNTUNED if has_trials else "")
+    alike, plain = answer_of(tuned, task), answer_of(recipe, task)
+    status = f" ({plain.status.lower()})" if plain.status != alike.status else ""
+    sentence = f"{TUNED}, {alike.sentence} {capital(RECIPE)}{status}, {plain.sentence}"
+    cost = [*plain.costs, "Costs and spans are those of the recipe's runs."] if plain.costs else []
+    converged = alike.converged and plain.converged
+    return Answer(alike.status, sentence, _of_both(alike.remarks, plain.remarks), cost, converged)
+
+
+def _of_both(tuned: list[str], recipe: list[str]) -> list[str]:
+    """Join remarks, each with what it is about unless it holds for both."""
+    shared = [remark for remark in tuned if remark in recipe]
+    lines = [f"{capital(TUNED)}: {remark}" for remark in tuned if remark not in shared]
+    return [*shared, *lines, *(f"{capital(RECIPE)}: {remark}" for remark in recipe if remark not in shared)]
+
+
+def answer_of(runs: pd.DataFrame, task: TaskSpec, settings: str = "") -> Answer:
+    """Answer the question of one ablation by runs that are all tuned, or all of the recipe; failed ones included.
+
+    runs: those of the first variant first. settings: what is said of them where the numbers' basis is.
     Of nets of several sizes it is said first what size changes; all else is about those of the scale's own size. Runs
     whose learned spans have hardly moved from their start are compared with none.
     """
@@ -67,6 +97,7 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     mean = "mean of " if len(texts) > 1 and not alone else ""
     judged = "" if alone and status == FOUND else f"{REGISTRY[quantity].title}, "  # of spans there is no score
     basis = f"{judged}{count_seeds(finished)}, {mean}{join(texts)}, scale {join([*runs['scale'].unique()])}"
+    basis += f", {settings}" if settings else ""
     basis += remarks.chance(comparisons)
     also = [
         *remarks.on_fewer_texts(comparisons, texts),

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.report.answers.effects import Effect, effect_of
+from workflow.report.answers.effects import Effect, baselines, effect_of
 from workflow.report.answers.phrases import ALIKE, Score, quoted
 from workflow.report.figures.colours import as_named
 from workflow.report.numbers import capital, join
@@ -46,6 +46,23 @@ def _change(line: dict, effect: Effect, score: Score) -> str:
         return f"The {varied} that its trials chose changes nothing that can be told of {name}.{chance}"
     change = f"{score.size(effect)} {score.direction(effect)}"
     return f"{capital(name)} gets {change} at the {varied} that its trials chose.{chance}"
+
+
+def tuned_runs(runs: pd.DataFrame) -> pd.DataFrame:
+    """Select the runs that follow trials and can be compared: those of variants whose baseline is tuned too.
+
+    runs: of one question; of the recipe, its trials, and what follows them.
+    """
+    tuned, of = runs[runs["tuning"] == "tuned"], baselines(runs)
+    has = set(tuned["variant"])
+    compared = {variant for variant in has if of.get(variant) in has}
+    return tuned[tuned["variant"].isin(compared | {of[variant] for variant in compared})]
+
+
+def follows_recipe(runs: pd.DataFrame) -> bool:
+    """Say whether each variant has trials and they chose the recipe: its own runs are then the tuned ones."""
+    tuned = runs["tuning"] == "tuned"
+    return set(runs.loc[tuned, "variant"]) == set(runs["variant"]) and bool(same_as_recipe(runs)[tuned].all())
 
 
 def same_as_recipe(runs: pd.DataFrame) -> pd.Series:

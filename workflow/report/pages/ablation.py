@@ -11,7 +11,7 @@ from workflow.config.studies import study_file
 from workflow.plan.ablations import load_ablation
 from workflow.report.answers import cost_figure, curves_figure, effect_figure, growth, remarks, sizes, tuning
 from workflow.report.answers.phrases import Score
-from workflow.report.answers.sentence import answer_of
+from workflow.report.answers.sentence import RECIPE, TUNED, answer_question
 from workflow.report.answers.variants import median_half, variant_table
 from workflow.report.claims.ledger import read_lines
 from workflow.report.pages import artefacts
@@ -62,7 +62,7 @@ def ablation_page(site: Site, name: str, frames: Frames, records: dict[str, Reco
         "paper": studies()[ablation.paper].heading,
         "study": ablation.paper,
         "provenance": describe_runs(runs, name_badges(runs)),
-        "answer": answer(frames, task, also),
+        "answer": answer(frames, task, also, has_trials=ablation.trials is not None),
         "sizes": of_sizes(frames.at_every_size, task),
         "tuning": tuned,
         "decides": task.curve[0],
@@ -106,19 +106,32 @@ def _line(run, task: TaskSpec) -> dict:
     }
 
 
-def answer(frames: Frames, task: TaskSpec, also: list[str]) -> dict:
-    """Answer the question in a sentence, a table and figures. frames: the runs of one ablation, with their costs.
+def answer(frames: Frames, task: TaskSpec, also: list[str], *, has_trials: bool) -> dict:
+    """Answer the question in a sentence, tables and figures. frames: the runs of one ablation, with their costs.
 
-    also: what stands before the other remarks.
+    Where variants are tuned, their table and figure of effects come before those of the recipe. also: what stands
+    before the other remarks. has_trials: whether the question does.
     """
-    (quantity, title, unit), runs = task.columns[0], frames.runs
-    said = answer_of(frames.at_every_size, task)
+    (quantity, title, unit), runs, every = task.columns[0], frames.runs, frames.everything
+    said = answer_question(every, task, has_trials=has_trials)
+    tables = [("The variants", variant_table(runs, quantity, _names(task)))]
+    figures = [_on_page(*each, runs) for each in draw_figures(runs, task)]
+    tuned = tuning.tuned_runs(every)
+    if len(tuned) and not tuning.follows_recipe(every):
+        of_recipe = tables[0][1]
+        of_tuned = variant_table(tuned, quantity, _names(task))
+        tables = [(f"The variants, {TUNED}", of_tuned), (f"The variants, {RECIPE}", of_recipe)]
+        for figure in figures:
+            figure["title"] += f", {RECIPE}"
+        scores = effect_figure.data(tuned, quantity)
+        drawn = effect_figure.draw(scores, quantity, title)
+        figures.insert(0, _on_page("tuned-effect", f"The effect, {TUNED}", EFFECT, drawn, scores, tuned))
     return {
         "said": replace(said, remarks=[*also, *said.remarks]),
         "score": (title, unit),
         "texts": badges(runs),
-        "table": variant_table(runs, quantity, _names(task)),
-        "figures": [_on_page(*each, runs) for each in draw_figures(runs, task)],
+        "tables": tables,
+        "figures": figures,
     }
 
 

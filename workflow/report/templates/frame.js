@@ -101,31 +101,39 @@ function variants() {
   });
 }
 
-// Another baseline: the differences of every variant to it, computed when the page was made.
+// Another baseline: the differences of every variant to it, computed when the page was made. One choice for all tables.
 function baselines() {
-  const numbers = document.getElementById("effects");
-  if (!numbers) return;
-  const table = document.querySelector("table.variants"), rows = [...table.tBodies[0].rows];
-  const pairs = JSON.parse(numbers.textContent), effects = Object.fromEntries(pairs), [[first]] = pairs;
-  const head = table.querySelector("th[data-compared] button");
-  const from = head.closest("th").cellIndex;
-  const field = create("select", {}, ...pairs.map(([name]) => new Option(name, name)));
+  const tables = [...document.querySelectorAll("script.effects")].map(comparable);
+  if (!tables.length) return;
+  const [{ names: [first] }] = tables, every = [...new Set(tables.flatMap(({ names }) => names))];
+  const field = create("select", {}, ...every.map((name) => new Option(name, name)));
   field.setAttribute("aria-label", "The variant that the others are compared with");
   field.addEventListener("change", () => view.set({ baseline: field.value === first ? null : field.value }));
   part("Compare with", field);
   view.follow(() => {
-    const base = view.get("baseline") in effects ? view.get("baseline") : first;
-    if (field.value === base && head.dataset.now === base) return;
-    field.value = head.dataset.now = base;
-    head.textContent = `difference to ${base}`;
+    const base = every.includes(view.get("baseline")) ? view.get("baseline") : first;
+    if (field.value === base && field.dataset.now === base) return;
+    field.value = field.dataset.now = base;
     document.querySelectorAll("[data-base]").forEach((each) => (each.textContent = base));
     document.querySelectorAll("[data-own]").forEach((each) => (each.hidden = base !== first));
+    for (const { compare } of tables) compare(base);
+  });
+}
+
+// A table of variants with the effects that come right after it: the names to compare with, and what shows a baseline.
+function comparable(script) {
+  const table = script.previousElementSibling.querySelector("table"), rows = [...table.tBodies[0].rows];
+  const pairs = JSON.parse(script.textContent), effects = Object.fromEntries(pairs);
+  const head = table.querySelector("th[data-compared] button"), from = head.closest("th").cellIndex;
+  const compare = (base) => {
+    head.textContent = `difference to ${base}`;
     rows.forEach((row, number) => {
-      const found = effects[base][number], cells = [...row.cells].slice(from, from + 3);
+      const found = effects[base]?.[number], cells = [...row.cells].slice(from, from + 3);
       cells.forEach((cell, order) => ((cell.textContent = found?.texts[order] ?? ""), (cell.dataset.sort = found?.sorts[order] ?? "")));
       cells[0].classList.toggle("told", Boolean(found?.told));
     });
-  });
+  };
+  return { names: pairs.map(([name]) => name), compare };
 }
 
 // Light, dark, or as the system has it; kept for all pages where the browser allows it.
