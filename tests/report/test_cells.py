@@ -5,6 +5,7 @@ import pytest
 from tests._runs import failed, run
 from workflow.report.tables.cells import measured, ratio, setting, take_cost_row
 from workflow.results.runs_table import as_frame
+from workflow.results.trained_enough import UNMOVED
 
 
 def test_a_mean_over_seeds_with_its_runs_and_a_setting_without_an_interval():
@@ -14,6 +15,18 @@ def test_a_mean_over_seeds_with_its_runs_and_a_setting_without_an_interval():
     assert (size["value"], size["low"], size["kind"]) == (64, None, "setting")
     cell = measured("r", "dev", as_frame([run(seed=1), failed(seed=2)]), "dev_bpc")
     assert cell["status"] == "ok" and cell["n"] == 1 and "seed 2: diverged" in cell["note"] and cell["low"] is None
+
+
+def test_a_cell_of_learned_spans_says_where_they_have_hardly_moved_and_how_much_they_still_learned():
+    late = {"variant": "adaptive", "start_span": 8.0, "late_gain": 0.05}
+    still, grown = (as_frame([run(mean_span=span, **late)]) for span in (9.0, 20.0))
+    for quantity in ("mean_span", "macs_executed", "dev_bpc"):
+        cells = [measured("r", "c", runs, quantity) for runs in (still, grown)]
+        assert [(cell["note"], cell["late_gain"]) for cell in cells] == [(UNMOVED, 0.05), ("", 0.05)]
+    assert ratio("r", "c", "macs_executed", grown, still, "adaptive")["note"] == UNMOVED
+    fixed = as_frame([run(variant="fixed", late_gain=0.05)])
+    cells = [measured("r", "c", fixed, "macs_executed"), setting("r", "#params", still, "parameters")]
+    assert [(cell["note"], cell["late_gain"]) for cell in cells] == [("", None)] * 2
 
 
 REASON = "macs_torch differs from our count by +9.0%"

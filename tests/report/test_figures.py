@@ -8,6 +8,7 @@ from studies.adaptive_span.figures import (
     adaptive_span_figure2,
     adaptive_span_figure3_center,
     adaptive_span_figure3_left,
+    adaptive_span_figure4,
     adaptive_span_figure5,
 )
 from tests._layers import layers
@@ -61,6 +62,23 @@ def test_published_points_stand_apart_with_their_ids_and_three_panels_share_one_
     names = [text.get_text() for text in legend.get_texts()]
     assert names == ["fixed span", "adaptive span", "fixed span (by formula)", "adaptive span (the paper)"]
     assert not any(axes.get_legend() for axes in figure.axes)
+
+
+def test_spans_that_have_hardly_moved_are_drawn_hollow_named_or_left_out():
+    """They stay at 9 after a start at 8 with S = 64, and reach 40 with S = 128."""
+    spans = {64: {"mean_span": 9.0, "start_span": 8.0}, 128: {"mean_span": 40.0, "start_span": 8.0}}
+    rows = [run(variant=name, S=S, **spans[S]) for name in ("fixed", "adaptive") for S in spans]
+    points = adaptive_span_figure3_left.data(as_frame(rows))
+    marked = points[points["unmoved"].astype(bool)]
+    assert marked[["variant", "S"]].to_numpy().tolist() == [["adaptive", 64]]
+    lines = adaptive_span_figure3_left.draw(points).axes[0].lines
+    (hollow,) = [line for line in lines if line.get_markerfacecolor() == "white"]
+    assert hollow.get_xdata().tolist() == [64]
+    for S, suffix in ((64, "hardly moved from its start"), (128, "S = 128")):
+        heads = adaptive_span_figure4.data(as_frame([run("head_spans", "adaptive", S=S, **spans[S])]))
+        assert adaptive_span_figure4.draw(heads).axes[0].get_title().replace("\n", " ").endswith(suffix)
+        fragment = adaptive_span_figure5.data(as_frame([run("dynamic_span", "dynamic", S=S, **spans[S])]))
+        assert bool(len(fragment)) == (S == 128)
 
 
 def test_words_start_after_a_blank():

@@ -44,7 +44,7 @@ def test_a_sentence_says_the_effect_as_size_share_and_factor_and_which_texts_say
     unfinished = line("a", "consistent", -0.16)
     unfinished["sets"][0]["late_gain"] = 0.05
     (late,) = list_findings([unfinished])
-    assert late["text"].endswith("2.16 (dev, not converged).")
+    assert late["text"].endswith("2.16 (dev), not converged.")
     otherwise = line("a", "consistent", -0.16)
     otherwise["sets"][0]["otherwise_on"] = ["text8-3mb"]
     (seen,) = list_findings([otherwise])

@@ -16,6 +16,7 @@ EARLY = 0.15  # of all updates: where a curve must begin, to say whether a net l
 NOTHING = 0.05  # bits; all nets at hand gain .14 or more after their first tenth, or .04 or less
 GROWN = 1.25  # times its start and one key that a span must reach to have grown
 LEARNED = ("adaptive", "dynamic")  # spans that training moves
+UNMOVED = "learned spans have hardly moved from their start: no conclusion about spans"
 # `configuration` names the dataset, S, k and size already; a table of another origin may lack that
 CONFIGURATION = ["configuration", "corpus", "size"]
 

@@ -19,6 +19,7 @@ from workflow.report.texts import with_badge
 VARIANTS = ("fixed", "adaptive")
 SPANS = (256, 512, 1024, 2048, 4096, 8192)
 PUBLISHED = "the paper's model"
+MARKED = "Hollow: a learned span that has hardly moved from its start supports no conclusion about spans."
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
@@ -28,7 +29,8 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 def data(runs: pd.DataFrame, quantity: str, points: dict[str, dict[int, str]]) -> pd.DataFrame:
     """Return a row for each text, variant and S, of our runs and of the paper: the mean of `quantity` over seeds.
 
-    text: the badge of the text read, or `PUBLISHED`. published: the id of a printed value. points: variant -> S -> id.
+    text: the badge of the text read, or `PUBLISHED`. unmoved: whether learned spans have hardly moved from their start.
+    published: the id of a printed value. points: variant -> S -> id.
     """
     runs = with_badge(used(runs))
     labels = dict(zip(runs["variant"], runs["label"], strict=True))
@@ -36,7 +38,7 @@ def data(runs: pd.DataFrame, quantity: str, points: dict[str, dict[int, str]]) -
     measured["label"] = measured["variant"].map(labels)
     published = [
         {"text": PUBLISHED, "variant": variant, "S": S, "mean": find(key).value, "published": key}
-        | {"label": labels.get(variant, variant)}
+        | {"label": labels.get(variant, variant), "unmoved": False}
         for variant, ids in points.items()
         for S, key in ids.items()
     ]

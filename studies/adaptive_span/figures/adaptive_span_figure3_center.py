@@ -8,7 +8,8 @@ READS = ("runs",)
 TITLE = "Average span by span limit (Adaptive Attention Span, Figure 3, centre)"
 CAPTION = (
     "A fixed span is its limit. The adaptive average includes the ramp R, as in the paper. Published points: Table 3 "
-    "(S = 1024), the mean of Figure 4 read off its plot to about 10 % (4096), and the text (8192)."
+    "(S = 1024), the mean of Figure 4 read off its plot to about 10 % (4096), and the text (8192). "
+    f"{_by_limit.MARKED}"
 )
 POINTS = {
     "fixed": {S: f"as.f3.center.fixed.{S}" for S in _by_limit.SPANS},

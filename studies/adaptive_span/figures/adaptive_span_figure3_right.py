@@ -8,7 +8,8 @@ READS = ("runs",)
 TITLE = "Multiply-adds by span limit (Adaptive Attention Span, Figure 3, right)"
 CAPTION = (
     "The paper's formula at the mean span reached, per predicted character. The paper prints no numbers for this "
-    "curve: on the right, the fixed curve is its formula, and the adaptive point stands in its Table 1."
+    "curve: on the right, the fixed curve is its formula, and the adaptive point stands in its Table 1. "
+    f"{_by_limit.MARKED}"
 )
 POINTS = {"fixed": {S: f"as.f3.right.fixed.{S}" for S in _by_limit.SPANS}, "adaptive": {8192: "as.t1.as_small.flops"}}
 used = _by_limit.used

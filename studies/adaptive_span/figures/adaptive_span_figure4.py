@@ -7,16 +7,18 @@ import pandas as pd
 from studies.adaptive_span.figures._by_limit import PUBLISHED
 from workflow.report.figures.colours import COLOURS, GREY, INK
 from workflow.report.figures.marks import shows
-from workflow.report.figures.style import canvas, draw_message, fold, set_log
+from workflow.report.figures.style import STILL, canvas, draw_message, fold, set_log
 from workflow.report.tables.cells import pick
 from workflow.report.texts import with_badge
+from workflow.results.trained_enough import hardly_moved
 
 DIGITISED = Path(__file__).with_name("figure4_digitised.csv")  # layer, head_rank, span; exact to about 10 %
 READS = ("runs",)
 TITLE = "Span of every head by layer (Adaptive Attention Span, Figure 4)"
 CAPTION = (
     "Our heads at the largest S of the scale, all seeds, text by text; last the paper's small model at S = 4096, read "
-    "off its plot to about 10 %. Heads of a layer are sorted by span."
+    "off its plot to about 10 %. Heads of a layer are sorted by span. Where their mean has hardly moved from its "
+    "start, they support no conclusion about spans."
 )
 
 
@@ -27,17 +29,24 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the span of each head, in characters. text: the badge of the text read, or `PUBLISHED`. head: by rank."""
+    """Return the span of each head, in characters. text: the badge of the text read, or `PUBLISHED`. head: by rank.
+
+    unmoved: whether the mean span of these models has hardly moved from its start.
+    """
+    adaptive = used(runs)
+    adaptive = with_badge(adaptive.assign(unmoved=hardly_moved(adaptive)))
     rows = [
-        {"text": run.text, "S": run.S, "layer": layer, "head": head, "span": span}
-        for run in with_badge(used(runs)).itertuples()
+        {"text": run.text, "S": run.S, "layer": layer, "head": head, "span": span, "unmoved": run.unmoved}
+        for run in adaptive.itertuples()
         if isinstance(run.spans, list)
         for layer, heads in enumerate(run.spans, 1)
         for head, span in enumerate(sorted(heads), 1)
     ]
-    published = pd.read_csv(DIGITISED).rename(columns={"head_rank": "head"}).assign(text=PUBLISHED, S=4096)
+    published = (
+        pd.read_csv(DIGITISED).rename(columns={"head_rank": "head"}).assign(text=PUBLISHED, S=4096, unmoved=False)
+    )
     rows += published.to_dict("records")
-    return pd.DataFrame(rows, columns=["text", "S", "layer", "head", "span"])
+    return pd.DataFrame(rows, columns=["text", "S", "layer", "head", "span", "unmoved"])
 
 
 def draw(data: pd.DataFrame):
@@ -56,7 +65,8 @@ def draw(data: pd.DataFrame):
         layers = sorted(spans["layer"].unique())
         panel.set_xticks(layers if len(layers) <= 8 else layers[1::2])
         panel.set_xlabel("layer")
-        title = fold(f"{text}, S = {spans['S'].iloc[0]:.0f}", len(panels))
+        moved = f", {STILL}" if spans["unmoved"].any() else ""
+        title = fold(f"{text}, S = {spans['S'].iloc[0]:.0f}{moved}", len(panels))
         panel.set_title(title, fontsize=9, color=GREY if text == PUBLISHED else INK)
     axes[0].set_ylabel("span of a head (characters)")
     return figure

@@ -5,6 +5,7 @@ import pandas as pd
 from workflow.report.figures.colours import COLOURS, GREY
 from workflow.report.figures.style import canvas, draw_message, pick_holding
 from workflow.report.tables.cells import pick
+from workflow.results.trained_enough import hardly_moved
 
 READS = ("runs",)
 TITLE = "Dynamic span over a text (Adaptive Attention Span, Figure 5)"
@@ -19,7 +20,7 @@ SIGNS = {"<eos>": "↵", " ": "␣"}
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
     dynamic = pick(runs, ablation="dynamic_span", variant="dynamic", status="ok")
-    return pick_holding(dynamic, "fragment").head(1)
+    return pick_holding(dynamic[~hardly_moved(dynamic)], "fragment").head(1)
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
@@ -35,7 +36,7 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
 
 def draw(data: pd.DataFrame):
     if not len(data):
-        return draw_message("no run with a dynamic span has ended well")
+        return draw_message("no run with a dynamic span that moved from its start has ended well")
     lines = [data.iloc[start : start + LINE] for start in range(0, len(data), LINE)]
     figure, axes = canvas(rows=len(lines), height=1.7, sharey=True, squeeze=False)
     for panel, line in zip(axes[:, 0], lines, strict=True):

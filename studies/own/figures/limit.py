@@ -7,6 +7,7 @@ from workflow.report.figures.colours import COLOURS, GREY, INK
 from workflow.report.figures.marks import shows
 from workflow.report.figures.style import canvas, draw_curve, draw_message, set_powers, set_span_axis, share_legend
 from workflow.report.tables.cells import pick, summarise
+from workflow.results.trained_enough import hardly_moved
 
 READS = ("runs", "best_reader")
 TITLE = "Spans beside the best possible reader"
@@ -15,7 +16,8 @@ CAPTION = (
     "prediction from the last w characters, which is computed; a net of several layers sees further than S and can go "
     "below it. Solid, at the bottom: the best possible prediction from all of the past; no net can go below it. Right: "
     "the learned span of every head at the largest S, all seeds. To the right of the vertical line more characters "
-    "would bring even the best prediction less than 0.01 bpc."
+    "would bring even the best prediction less than 0.01 bpc. Hollow: a learned span that has hardly moved from its "
+    "start supports no conclusion about spans."
 )
 VARIANTS = ("fixed", "adaptive", "dynamic")
 SEEN = "best reader of the last w"
@@ -39,14 +41,15 @@ def data(runs: pd.DataFrame, best_reader: pd.DataFrame) -> pd.DataFrame:
         rows += [seen | {"S": row.window, "mean": row.bpc} for row in windows(best_reader).itertuples()]
         rows.append({"source": WHOLE, "mean": best_bpc(best_reader)})
         rows.append({"source": "pays", "span": paying_window(best_reader)})
-    columns = ["source", "label", "S", "layer", "span", "mean", "low", "high", "n"]
+    columns = ["source", "label", "S", "layer", "span", "mean", "low", "high", "n", "unmoved"]
     return pd.DataFrame(rows + _heads(runs), columns=columns)
 
 
 def _heads(runs: pd.DataFrame) -> list[dict]:
-    """List the span of every head of the adaptive runs with the largest S."""
+    """List the span of every head of the adaptive runs with the largest S, unless they have hardly moved."""
     adaptive = pick(runs, variant="adaptive", status="ok")
     adaptive = adaptive[adaptive["S"] == adaptive["S"].max()]
+    adaptive = adaptive[~hardly_moved(adaptive)]
     return [
         {"source": "heads", "label": row.label, "S": row.S, "layer": layer, "span": span}
         for row in adaptive.itertuples()
@@ -85,7 +88,7 @@ def _draw_quality(axes, data: pd.DataFrame) -> None:
 
 def _draw_spans(axes, data: pd.DataFrame) -> None:
     heads = data[data["source"] == "heads"]
-    title = f"heads at S = {heads['S'].iloc[0]:.0f}" if len(heads) else "no learned spans"
+    title = f"heads at S = {heads['S'].iloc[0]:.0f}" if len(heads) else "no learned spans that moved"
     axes.set_xlabel("learned span of a head (characters)")
     axes.set_ylabel("layer")
     axes.set_yticks(sorted(heads["layer"].unique()))

@@ -6,6 +6,7 @@ from workflow.report.figures.colours import COLOURS, GREY
 from workflow.report.figures.marks import shows
 from workflow.report.figures.style import canvas, draw_message
 from workflow.report.tables.cells import pick
+from workflow.results.trained_enough import hardly_moved
 
 READS = ("runs", "topic_borders")
 TITLE = "The dynamic span within words and at the borders of topics"
@@ -19,7 +20,8 @@ NOTICED = 0.05  # share of the span: a change of topic that moves it by less goe
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
     dynamic = pick(runs, ablation="limit", variant="dynamic")
-    return dynamic[dynamic["S"] == dynamic["S"].max()]
+    dynamic = dynamic[dynamic["S"] == dynamic["S"].max()]
+    return dynamic[~hardly_moved(dynamic)]
 
 
 def data(runs: pd.DataFrame, topic_borders: pd.DataFrame) -> pd.DataFrame:
@@ -33,7 +35,7 @@ def data(runs: pd.DataFrame, topic_borders: pd.DataFrame) -> pd.DataFrame:
 def draw(data: pd.DataFrame):
     words = data[data["place"].notna()].sort_values("place")
     if not words["span"].notna().any():
-        return draw_message("no dynamic span over a text of topics has been measured")
+        return draw_message("no dynamic span that moved from its start has been measured over a text of topics")
     figure, axes = canvas(height=2.8)
     line = axes.plot(words["place"], words["span"], "o-", color=COLOURS["dynamic"], markersize=4)
     shows(line, words.index)

@@ -17,7 +17,7 @@ ID = re.compile(r'\sid="(shows|cells|with)-([\d-]+)"')
 ROWS = re.compile(r' data-(?:rows|with)="([\d ]+)"')
 NAMES = ("label", "variant")  # columns of which the first that is known is what a mark is of
 VALUES = ("mean", "value", "score")  # columns whose interval stands in `low` and `high`
-UNTOLD = (*NAMES, "low", "high", "colour", "points", "runs", "beside", "published", "digest")
+UNTOLD = (*NAMES, "low", "high", "colour", "points", "runs", "beside", "published", "digest", "unmoved")
 
 
 def shows(drawn, rows: Iterable[int]) -> None:

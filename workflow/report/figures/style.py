@@ -17,6 +17,7 @@ WIDTH = 6.4  # inches of a whole figure; one width, so that text has one size on
 LETTERS = 70  # of a title that fit side by side over a whole figure
 IN_LEGEND, ROW = 90, 0.22  # of a legend: letters that fit side by side; inches of height of a row
 OFFSETS = (5, 4), (5, -10), (-5, 4), (-5, -10)  # of names from their points, in typographic points
+STILL = "hardly moved from its start"  # a learned span
 NEAR = 3  # pixels between a name and what it must not touch
 # So that lines that lie on each other can all be seen; a dotted line is what they are compared with.
 DASHES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (2, 2)))
@@ -140,7 +141,10 @@ def draw_points(axes, data: pd.DataFrame, x: str, colour: str) -> None:
 
 
 def draw_curve(axes, data: pd.DataFrame, x: str, colour: str, label: str, **style) -> None:
-    """Draw a line through the means, with its interval as a band, or the points of few seeds."""
+    """Draw a line through the means, with its interval as a band, or the points of few seeds.
+
+    Where the numbers say that learned spans are `unmoved`, the mark is hollow.
+    """
     data = data.dropna(subset=["mean"]).sort_values(x)
     line = axes.plot(data[x], data["mean"], **{"marker": "o", "markersize": 4, "color": colour, "label": label} | style)
     band = None
@@ -150,6 +154,9 @@ def draw_curve(axes, data: pd.DataFrame, x: str, colour: str, label: str, **styl
         low, high = banded["low"].astype(float), banded["high"].astype(float)
         band = axes.fill_between(banded[x], low, high, color=colour, alpha=0.15, lw=0)
     shows([line, band], data.index)
+    still = data[data["unmoved"].astype(bool)] if "unmoved" in data else data[:0]
+    if len(still):
+        axes.plot(still[x], still["mean"], "o", color=colour, markerfacecolor="white", markersize=6, label=STILL)
 
 
 def pick_holding(runs: pd.DataFrame, fact: str) -> pd.DataFrame:

@@ -14,14 +14,17 @@ from workflow.report.answers.phrases import Score
 from workflow.report.answers.sentence import RECIPE, TUNED, answer_question
 from workflow.report.answers.variants import median_half, variant_table
 from workflow.report.claims.ledger import read_lines
+from workflow.report.figures.colours import as_named
+from workflow.report.numbers import join
 from workflow.report.pages import artefacts
 from workflow.report.pages.claims import write_details, write_numbers
 from workflow.report.pages.site import Site
 from workflow.report.published import studies
-from workflow.report.texts import badge_of_bits, badges, name_badges, title_of
+from workflow.report.texts import badge_of_bits, badges, name_badges, title_of, with_titles
 from workflow.results.record import Record
 from workflow.results.runs_table import Frames, describe_runs
 from workflow.results.statistics import half_width
+from workflow.results.trained_enough import UNMOVED, hardly_moved
 from workflow.tasks.task import TaskSpec
 
 EFFECT = (
@@ -179,6 +182,10 @@ def _names(task: TaskSpec) -> dict[str, str]:
 
 
 def _on_page(name: str, title: str, caption: str, figure, numbers: pd.DataFrame, runs: pd.DataFrame) -> dict:
-    """Return a figure of one question as its template takes it."""
+    """Return a figure of one question as its template takes it; the caption names spans that have hardly moved."""
+    still = with_titles(as_named(runs[hardly_moved(runs)]))
+    if len(still):
+        places = [f"{variant} on {text}" for variant, text in still[["variant", "title"]].drop_duplicates().to_numpy()]
+        caption = f"{caption} Of {join(places)}, {UNMOVED}."
     runs_at = artefacts.runs_at(runs["ablation"].iloc[0])
     return artefacts.drawn_here(f"answer-{name}", title, caption, figure, numbers, runs_at)

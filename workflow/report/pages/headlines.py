@@ -61,9 +61,10 @@ def _sentence(line: dict) -> str | None:
 def _finding(line: dict) -> dict:
     evidence = line["evidence"]
     text = _sentence(line).format(**write_numbers(evidence, line))
-    about = [split_of(line["measure"]), "" if converged(evidence["late_gain"]) else "not converged"]
-    if any(about):
-        text = f"{text.removesuffix('.')} ({', '.join(filter(None, about))})."
+    if split := split_of(line["measure"]):
+        text = f"{text.removesuffix('.')} ({split})."
+    if not converged(evidence["late_gain"]):
+        text = f"{text.removesuffix('.')}, not converged."
     if evidence["otherwise_on"]:
         text += f" Not so on {join(evidence['otherwise_on'])}."
     return {key: line[key] for key in ("name", "paper")} | {

@@ -8,7 +8,8 @@ published      the id of what the paper prints for this cell, or None
 as_the_paper   whether the runs behind it have the paper's size and text: scale `paper`, and no text that stands in
 digests        the runs behind the number
 status, note   ok | failed | not run, and why
-late_gain      of a score: what the last quarter of the updates still brought, in bits, at most over the runs behind it
+late_gain      what the last quarter of the updates still brought, in bits, at most over the runs behind it: of a score,
+               and of all that follows from learned spans
 """
 
 import pandas as pd
@@ -16,6 +17,7 @@ import pandas as pd
 from workflow.results.registry import COSTS, REGISTRY
 from workflow.results.statistics import over_seeds
 from workflow.results.timings import SPEEDS, TIMED, all_turns, ratio_over_turns
+from workflow.results.trained_enough import UNMOVED, hardly_moved, learned_spans
 
 COLUMNS = [
     *("row", "column", "value", "low", "high", "points", "n", "unit", "kind"),
@@ -62,9 +64,25 @@ def measured(
 ) -> dict:
     """Return the cell of a measured quantity over the seeds in `runs`, or of a timing over its turns.
 
-    unit: where it is not that of `unit_of`. The note names runs that failed, or have no such score. If the measurement
-    failed, or its own check refuses a count, the status is `failed`, and the note says why.
+    unit: where it is not that of `unit_of`. The note names runs that failed, or have no such score, and says where
+    learned spans have hardly moved. If the measurement failed, or its own check refuses a count, the status is
+    `failed`, and the note says why.
     """
+    cell = _over_seeds(row, column, runs, quantity, published, unit=unit)
+    if cell["value"] is None:
+        return cell
+    ok = runs[runs["status"] == "ok"]
+    is_score = quantity in REGISTRY and REGISTRY[quantity].source == "metric"
+    changing = ok if is_score else learned_spans(ok)
+    late_gain = float(changing["late_gain"].max()) if len(changing) else None
+    notes = [cell["note"], UNMOVED if hardly_moved(ok).any() else ""]
+    return cell | {"late_gain": late_gain, "note": "; ".join(filter(None, notes))}
+
+
+def _over_seeds(
+    row: str, column: str, runs: pd.DataFrame, quantity: str, published: str | None, *, unit: str | None
+) -> dict:
+    """Return the cell of a quantity over seeds or turns, without what training would change."""
     runs = runs.drop_duplicates("digest") if len(runs) else runs  # a text may stand in for two of the paper's
     ok = runs[runs["status"] == "ok"] if len(runs) else runs
     values = values_of(ok, quantity)
@@ -74,12 +92,9 @@ def measured(
     failures += refusals
     status = "failed" if refusals else "ok" if values else "failed" if failures else "not run"
     missing = "" if values else "no run of this variant" if not len(runs) else "not measured"
-    is_score = quantity in REGISTRY and REGISTRY[quantity].source == "metric"
     unit, note = unit_of(quantity) if unit is None else unit, "; ".join(failures) or missing
     about = {"n": len(values), "runs": runs, "status": status, "note": note}
-    cell = make_cell(row, column, None, unit, "measured", published, **about)
-    late_gain = float(ok["late_gain"].max()) if is_score and values else None
-    return cell | over_seeds(values) | {"late_gain": late_gain}
+    return make_cell(row, column, None, unit, "measured", published, **about) | over_seeds(values)
 
 
 def why_missing(run, quantity: str) -> str:
@@ -118,6 +133,7 @@ def take_rows(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
 def summarise(runs: pd.DataFrame, by: list[str], quantity: str) -> pd.DataFrame:
     """Compute by group a quantity's mean, 95 % interval or points over the seeds that ended well; count the others.
 
+    unmoved: whether the learned spans of these runs have hardly moved from their start.
     What is measured once per configuration stands on the row of each seed, and counts as one value without an
     interval, or as the turns of a timing.
     """
@@ -129,8 +145,9 @@ def summarise(runs: pd.DataFrame, by: list[str], quantity: str) -> pd.DataFrame:
         seeds = over_seeds(values)
         row = dict(zip(by, key, strict=True)) | {"mean": seeds.pop("value")} | seeds
         counts = {"n": len(values), "failed": len(group) - len(finished)}
+        counts |= {"unmoved": bool(hardly_moved(finished).any())}
         rows.append({**row, **counts, "runs": name_runs(finished, quantity)})
-    groups = pd.DataFrame(rows, columns=[*by, "mean", "low", "high", "points", "n", "failed", "runs"])
+    groups = pd.DataFrame(rows, columns=[*by, "mean", "low", "high", "points", "n", "failed", "unmoved", "runs"])
     return groups.astype(dict.fromkeys(("mean", "low", "high"), float))
 
 
@@ -162,6 +179,7 @@ def ratio(
             return make_cell(row, column, None, "x", "measured", runs=runs, status=cell["status"], note=note)
     if not denominator["value"]:
         return make_cell(row, column, None, "x", "measured", runs=runs, status="not run", note=f"{base_name}: 0")
+    numerator["note"] = "; ".join(dict.fromkeys(filter(None, (numerator["note"], denominator["note"]))))
     if quantity not in TIMED:
         return numerator | _only(numerator["value"] / denominator["value"])
     shown = ratio_over_turns(runs, base, quantity, base_quantity)
@@ -173,7 +191,7 @@ def setting(
     row: str, column: str, runs: pd.DataFrame, quantity: str, published: str | None = None, *, unit: str | None = None
 ) -> dict:
     """Return the cell of a number that the job itself fixes: the same for every seed, so it has no interval."""
-    cell = measured(row, column, runs, quantity, published, unit=unit)
+    cell = _over_seeds(row, column, runs, quantity, published, unit=unit)
     return cell | {"kind": "setting"} | _only(cell["value"])
 
 
