@@ -73,6 +73,11 @@ def test_errors_and_warnings_are_seen_whole(told):
     assert [line.split()[0] for line in lines(told)] == ["Error", "a", "Nothing"]
 
 
+def test_the_tail_of_a_log_is_shown_and_not_sent(told):
+    tell(told, LogEvent.JOB_ERROR, "Error in rule train:\n\x1b[2Jno memory", logging.ERROR)
+    assert lines(told) == ["Error in rule train:", r"\x1b[2Jno memory"]
+
+
 def test_on_a_terminal_the_line_is_written_over():
     told = Progress(io.StringIO(), terminal=True)
     told.say("a line")

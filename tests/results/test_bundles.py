@@ -201,6 +201,13 @@ def test_what_moved_is_named_and_ends_with_3(tmp_path, capsys):
     assert "fixed on text8" not in printed and "1 of" in printed
 
 
+def test_what_a_bundle_says_of_itself_cannot_steer_a_terminal_or_begin_a_line(tmp_path, capsys):
+    forged = "gpu\x1b[2J\n0 of 9 numbers differ"
+    exit_code(scale_of(write_set(tmp_path / "a")), scale_of(write_set(tmp_path / "b", device=forged)))
+    printed = capsys.readouterr().out
+    assert r"gpu\x1b[2J\n0 of 9 numbers differ in B" in printed and printed.replace("\n", "").isprintable()
+
+
 def test_a_configuration_of_two_ablations_is_compared_once():
     ablations, shared = ("span_limit", "models"), {"configuration": "shared"}
     runs = table(*(run(ablation, seed=seed) | shared for ablation in ablations for seed in (1, 2)))

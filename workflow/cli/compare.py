@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import ttest_ind
 
-from workflow.config.command_line import Parser, run
+from workflow.config.command_line import Parser, print_lines, run
 from workflow.config.errors import ConfigError
 from workflow.report.bundle import Bundle, read_bundle
 from workflow.report.numbers import name_places, number, percent
@@ -149,7 +149,7 @@ def main(argv: list[str] | None = None) -> None:
     lines, *only = compare_cells(a.runs, b.runs)
     if not lines:
         raise ConfigError(f"{options.a} and {options.b} have no number in common: nothing was compared")
-    print("\n".join(report_lines(a, b, lines, only)))
+    print_lines(report_lines(a, b, lines, only))
     sys.exit(MOVED if any(line["moved"] for line in lines) else 0)
 
 

@@ -6,6 +6,7 @@ Versions and compiler, every backend against the definition, the counter of memo
 
 import platform
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
 from importlib.metadata import distributions
@@ -15,7 +16,7 @@ import torch
 from models.attention.engine.backend import ENGINE_BACKENDS
 from models.kernels.compiled import build as compiled
 from models.nets.char_lm import CharLM
-from workflow.config.command_line import Parser, run
+from workflow.config.command_line import Parser, print_lines, run
 from workflow.config.environment import DEVICES
 from workflow.costs.fresh_process import in_fresh_process, peak_memory
 from workflow.costs.timing import time_turn
@@ -150,7 +151,8 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--device", default="auto", choices=DEVICES, help="auto: the GPU where there is one")
     wrong = []
     for about, status, said in findings(parser.parse_args(argv).device):
-        print(f"{about:<26}{status:<7}{said}", flush=True)
+        print_lines([f"{about:<26}{status:<7}{said}"])
+        sys.stdout.flush()
         wrong += [f"{about}: {said}"] if status == WRONG else []
     if wrong:
         raise SystemExit(f"doctor: {len(wrong)} wrong: {'; '.join(wrong)}")

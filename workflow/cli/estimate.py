@@ -13,7 +13,7 @@ from pathlib import Path
 
 from joblib import cpu_count
 
-from workflow.config.command_line import Parser, at_least, refuse_twice, run
+from workflow.config.command_line import Parser, at_least, print_lines, refuse_twice, run
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import config_file
 from workflow.config.strict import load_yaml, read_yaml
@@ -163,7 +163,7 @@ def main(argv: list[str] | None = None) -> None:
     lines = report_lines(targets, options.results, options.cores)
     if options.on:
         lines += device_lines(targets.runs.jobs.values(), options.on, load_devices()[options.on])
-    print("\n".join(lines))
+    print_lines(lines)
 
 
 if __name__ == "__main__":

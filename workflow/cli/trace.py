@@ -7,7 +7,7 @@ said then; or, with --data, its numbers as CSV.
 
 from pathlib import Path
 
-from workflow.config.command_line import Parser, printable, run
+from workflow.config.command_line import Parser, print_data, print_lines, run
 from workflow.config.errors import ConfigError
 from workflow.results import provenance
 from workflow.results.record import read_record
@@ -38,13 +38,13 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     trace = provenance.read(options.file)
     if options.data:
-        print(trace.data, end="")
+        print_data(trace.data)
         return
     unnamed = "as the record of each run says" if trace.runs else "none: computed by formula, or cited"
     lines = [f"origin: {trace.origin}", f"commit: {', '.join(trace.commits) or unnamed}"]
     lines.append(f"runs behind it: {len(trace.runs)}")
     lines += [f"  {digest}  {_find_page(digest)}  {_compare(digest, trace.signed)}" for digest in trace.runs]
-    print("\n".join(map(printable, lines)))
+    print_lines(lines)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,16 @@
-"""How every script ends: bad input in one line, no traceback; anything unforeseen with its traceback."""
+"""What every script shares: its words, what it prints, and how it ends.
+
+Bad input ends in one line, no traceback; anything unforeseen with its traceback. What is printed cannot steer a
+terminal, whatever it was made from. Where nobody reads it any more, the script goes on and says no more.
+"""
 
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import takewhile
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 from workflow.config.environment import LOCALE
 from workflow.config.errors import ConfigError, nearest
@@ -49,13 +54,50 @@ def at_least(smallest: int) -> Callable[[str], int]:
     return whole
 
 
+class Printed:
+    """A stream that people read: it shows control characters in place of sending them, and may lose its reader."""
+
+    def __init__(self, stream: TextIO):
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        self.send("\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n")))
+        return len(text)
+
+    def send(self, text: str) -> None:
+        """Write text as it is: what steers the terminal on purpose."""
+        with self._unread():
+            self.stream.write(text)
+
+    def flush(self) -> None:
+        with self._unread():
+            self.stream.flush()
+
+    @contextmanager
+    def _unread(self) -> Iterator[None]:
+        """Go on where the reader has gone, as `head` does: what is written from now on goes nowhere."""
+        try:
+            yield
+        except BrokenPipeError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self.stream.fileno())
+            os.close(nowhere)
+
+    def __getattr__(self, name: str):
+        return getattr(self.stream, name)
+
+
 def run(main: Callable[[], None]) -> None:
     """Exit 2 with one line for refused input, 1 with one line where the system refuses (disk full, no permission).
 
     What a script starts has one locale, whoever started the script.
     """
     os.environ.update(LOCALE)
-    sys.stdout.reconfigure(errors="backslashreplace")  # of a terminal that lacks some letters
+    if sys.stdout:
+        sys.stdout.reconfigure(errors="backslashreplace")  # of a terminal that lacks some letters
+    for name in ("stdout", "stderr"):
+        if (stream := getattr(sys, name)) and not isinstance(stream, Printed):
+            setattr(sys, name, Printed(stream))
     try:
         main()
     except (ConfigError, OSError) as error:
@@ -66,6 +108,18 @@ def run(main: Callable[[], None]) -> None:
 def show(line: str) -> None:
     """Say what was found, as the last line of a script's output: `workflow.plan.progress` shows it."""
     print(f"{SHOWN}{line}", flush=True)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines: what one was made from cannot begin another."""
+    print("\n".join(map(printable, lines)))
+
+
+def print_data(text: str) -> None:
+    """Print what another program reads: as it is to a file or a pipe, as all else to a terminal."""
+    stream = sys.stdout
+    as_it_is = isinstance(stream, Printed) and not stream.isatty()
+    (stream.send if as_it_is else stream.write)(text)
 
 
 def explain(error: ConfigError | OSError) -> str:

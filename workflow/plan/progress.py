@@ -16,7 +16,7 @@ from pathlib import Path
 from snakemake.logging import logger
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from workflow.config.command_line import SHOWN, printable
+from workflow.config.command_line import SHOWN, Printed, printable
 from workflow.config.errors import ConfigError
 from workflow.plan.estimate import TrainingTime, read_timed, spell
 from workflow.plan.targets import Targets
@@ -48,7 +48,7 @@ class Progress(logging.Handler):
 
     def __init__(self, stream, *, terminal: bool, training: dict[str, float] | None = None, cores: int = 1):
         super().__init__()
-        self.stream, self.terminal, self.cores = stream, terminal, cores
+        self.stream, self.terminal, self.cores = Printed(stream), terminal, cores
         self.training = training or {}
         self.running: dict[int, Step] = {}
         self.left: Counter = Counter()  # steps by rule
@@ -110,7 +110,7 @@ class Progress(logging.Handler):
 
     def _clear(self) -> None:
         if self.terminal:
-            self.stream.write("\r\x1b[K")
+            self.stream.send("\r\x1b[K")
             self.stream.flush()
 
     def line(self) -> str:

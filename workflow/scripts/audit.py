@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from workflow.config.command_line import Parser, printable, run
+from workflow.config.command_line import Parser, print_lines, run
 from workflow.config.environment import CONFIG
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse_json
@@ -98,7 +98,7 @@ def main(argv: list[str] | None = None) -> None:
     findings = [*compare_all(targets, options.digests, records), *refused]
     lines = say(findings, options.about, len(records) + len(refused))
     write_page(site, lines, findings)
-    print("\n".join(map(printable, lines)))
+    print_lines(lines)
     if any(each.fails for each in findings):
         sys.exit(1)
     shutil.rmtree(AGAIN, ignore_errors=True)

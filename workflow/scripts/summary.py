@@ -11,7 +11,7 @@ from textwrap import fill
 
 import pandas as pd
 
-from workflow.config.command_line import Parser, run
+from workflow.config.command_line import Parser, print_lines, run
 from workflow.config.errors import ConfigError
 from workflow.config.files import list_folder
 from workflow.plan.row import read_plan
@@ -119,7 +119,7 @@ def main(argv: list[str] | None = None) -> None:
     lines = failure_lines(site, questions, answered=not (options.asked or options.steps_failed))
     failed = ["failed:", *(f"  {line}" for line in lines)]
     well = [steps_ended(site.results, options.steps_failed)]
-    print("\n".join([*list_restless(site.results), *(failed if lines else well)]))
+    print_lines([*list_restless(site.results), *(failed if lines else well)])
     if (audit := site.reports / "audit.html").exists() and "audit" in options.asked:
         print(f"audit: {audit.resolve()}")
     written = write_root(options.results, options.reports)
