@@ -141,6 +141,21 @@ def test_the_findings_score_the_predictors_as_the_page_of_headlines_does(judged)
         assert f"| {both[0].predictor} | {' | '.join(map(str, numbers))} |" in findings
 
 
+def test_the_findings_have_the_effects_over_sizes_of_the_ledger(judged):
+    """A row for each size: adaptive less fixed spans, and Transformer-XL less adaptive spans."""
+    of = {line["name"]: line for line in lines_of(judged["overnight"])}
+    own = [
+        next(each["sizes"] for each in of[name]["sets"] if each["set"] == "overnight")
+        for name in ("adaptive_as_good_as_fixed", "large_adaptive_better_than_large_xl")
+    ]
+    findings = (ROOT / "docs/findings.md").read_text(encoding="utf-8").splitlines()
+    for less_fixed, less_xl in zip(*own, strict=True):
+        effects = [less_fixed["effect"], less_fixed["low"], less_fixed["high"]]
+        turned = [-less_xl["effect"], -less_xl["high"], -less_xl["low"]]
+        cells = ["{:.3f} ({:.3f} to {:.3f})".format(*numbers) for numbers in (effects, turned)]
+        assert [row for row in findings if row.endswith(f"| {' | '.join(cells)} |")], cells
+
+
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_ledger_speaks_in_titles(scale, judged):
     """Not in the names that measures, texts and variants have in files; and not in lists of the language."""

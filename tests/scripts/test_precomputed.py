@@ -109,6 +109,14 @@ def test_every_record_that_came_belongs_to_a_scale_that_came():
     assert all(digest == record.digest == record.job.digest for digest, record in records.items())
 
 
+def test_the_documents_count_the_runs_of_scale_small_that_came():
+    asked, came = Targets.of({"scale": "small"}).runs.jobs, records_of("small")
+    assert f" {len(came)} of {len(asked)} runs of scale `small`" in " ".join((ROOT / "README.md").read_text().split())
+    assert f" {len(came)} of scale `small`" in (ROOT / "docs/findings.md").read_text()
+    assert f"of its {len(asked)} runs" in (ROOT / "docs/scales.md").read_text()
+    assert f"records of {len(came)} ship" in (ROOT / "docs/scales.md").read_text()
+
+
 @pytest.mark.slow
 def test_every_record_that_came_is_of_code_that_is_in_a_commit():
     """Where something was not committed, the files that can change the numbers are those of the commit it names."""
