@@ -7,11 +7,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
+from workflow.config.strict import parse, read_yaml
+from workflow.report.numbers import Printed
 from workflow.report.pages.papers import analytic_page
 from workflow.report.pages.site import render
-from workflow.report.published import find, formulas, ids_by_formula, load
-from workflow.report.tables.analytic import build, rounds_to
+from workflow.report.published import AsPrinted, Study, find, formulas, ids_by_formula, load
+from workflow.report.tables.analytic import build
 
 f = SimpleNamespace(**formulas())
 SMALL = {"L": 12, "d": 512, "ff": 2048}
@@ -61,18 +64,74 @@ def test_attention_is_all_you_need_with_and_without_the_fitted_vocabulary():
 
 
 @pytest.mark.parametrize(
-    "result, printed, expected",
+    "printed, value, below, above",
     [
-        (41.607e6, 42e6, True),
-        (22.55e9, 22e9, False),
-        (3.2832e18, 3.3e18, True),
-        (61.54, 62, True),
-        (61.4, 62, False),
-        (89.8e6, 90e6, True),
+        ("0.5", 0.5, 0.449, 0.551),
+        ("0.50", 0.5, 0.4949, 0.5051),
+        ("0.25", 0.25, 0.2449, 0.2551),
+        ("1.1", 1.1, 1.049, 1.151),
+        ("18.4", 18.4, 18.349, 18.451),
+        ("0.43", 0.43, 0.4249, 0.4351),
+        ("62", 62, 61.49, 62.51),
+        ("1,024", 1024, 1023.49, 1024.51),
+        ("1.0M", 1e6, 0.949e6, 1.051e6),
+        ("4.5M", 4.5e6, 4.449e6, 4.551e6),
+        ("42M", 42e6, 41.49e6, 42.51e6),
+        ("12,000,000", 12e6, 11.49e6, 12.51e6),
+        ("90000000", 90e6, 89.49e6, 90.51e6),
+        ("22000000000", 22e9, 21.49e9, 22.51e9),
+        ("120G", 120e9, 119.49e9, 120.51e9),
+        ("3.3e18", 3.3e18, 3.249e18, 3.351e18),
+        ("2e-6", 2e-6, 1.49e-6, 2.51e-6),
+        ("-4", -4, -4.51, -3.49),
     ],
 )
-def test_rounding_to_what_is_printed(result, printed, expected):
-    assert rounds_to(result, printed) is expected
+def test_a_result_is_rounded_to_the_digits_that_are_printed(printed, value, below, above):
+    """Half a unit of the last printed digit on either side."""
+    read = Printed.read(printed)
+    assert read.value == pytest.approx(value) and read.is_rounded(value)
+    apart = (above - below) / 100
+    assert read.is_rounded(below + apart) and read.is_rounded(above - apart)
+    assert not read.is_rounded(below) and not read.is_rounded(above)
+
+
+@pytest.mark.parametrize("text", ["O(n)", "< 1/4", "about 5", "1,2", "5 M", "", "1.2.3", "nan"])
+def test_other_text_is_no_printed_number(text):
+    assert Printed.read(text) is None
+
+
+@pytest.mark.parametrize(
+    "written, value, text",
+    [
+        ("0.50", 0.5, "0.50"),
+        ("'0.50'", 0.5, "0.50"),
+        ("1.10", 1.1, "1.10"),
+        ("41.0", 41.0, "41.0"),
+        ("1.0M", 1e6, "1.0M"),
+        ("42000000", 42e6, "42M"),
+        ("65536", 65536, "65,536"),
+        ("2.3e+19", 2.3e19, "2.3e19"),
+        ("1.0e+20", 1e20, "1.0e20"),
+        ("O(n)", "O(n)", "O(n)"),
+        ("[8, 16]", [8, 16], "8, 16"),
+    ],
+)
+def test_a_study_keeps_values_as_they_are_printed(written, value, text, tmp_path):
+    entry = f"{{id: a.b, where: T, row: r, column: c, value: {written}, unit: x, kind: trained}}"
+    (tmp_path / "study.yaml").write_text(f"title: t\nvalues: [{entry}]\n")
+    (published,) = parse(Study, read_yaml(tmp_path / "study.yaml", AsPrinted), "f").values
+    assert (published.value, published.text) == (value, text)
+
+
+def test_what_is_no_number_is_refused_as_something_to_round_to():
+    with pytest.raises(ConfigError, match="published value 'ai.txt.quarter': < 1/4 is no number"):
+        find("ai.txt.quarter").is_rounded(0.2)
+
+
+def test_the_papers_trailing_zeros_are_kept():
+    """Table 2 of Adaptive Attention Span, Figure 3 there, Table 3 (A) of Attention Is All You Need."""
+    ids = ("as.t2.as_large.dev", "as.f3.left.ytick2", "ai.t3.a4.ppl", "est.t4.entmaxa.infer_speed")
+    assert [find(each).text for each in ids] == ["1.00", "1.10", "5.00", "600"]
 
 
 def test_every_analytic_cell_is_recomputed_or_says_why_not():

@@ -121,10 +121,10 @@ NUMBER = re.compile(r"[-+]?[0-9][0-9_]*(\.[0-9_]*)?[eE][-+]?[0-9]+$")
 UniqueKeyLoader.add_implicit_resolver("tag:yaml.org,2002:float", NUMBER, list("-+0123456789"))
 
 
-def load_yaml(text: str):
+def load_yaml(text: str, loader: type[UniqueKeyLoader] = UniqueKeyLoader):
     """Parse a YAML text; `ConfigError` where it is none."""
     try:
-        return yaml.load(text, UniqueKeyLoader)
+        return yaml.load(text, loader)
     except (yaml.YAMLError, ValueError) as error:
         raise ConfigError(f"not YAML: {' '.join(str(error).split())}") from None
 
@@ -137,10 +137,10 @@ def parse_python(path: Path) -> ast.Module:
         raise ConfigError(f"{path}: not Python: {error}") from None
 
 
-def read_yaml(path: Path) -> dict:
+def read_yaml(path: Path, loader: type[UniqueKeyLoader] = UniqueKeyLoader) -> dict:
     """Read the keys and values of a YAML file; none of an empty one."""
     try:
-        content = load_yaml(path.read_text(encoding="utf-8"))
+        content = load_yaml(path.read_text(encoding="utf-8"), loader)
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not YAML: {error}") from None
     except ConfigError as error:

@@ -6,7 +6,7 @@ What the papers print stands apart, without a difference, unless every number in
 
 from dataclasses import dataclass
 
-from workflow.report.numbers import Form, form_of, is_number, printed_form
+from workflow.report.numbers import Form, form_of, is_number
 from workflow.results.statistics import FEWEST, half_width
 
 OURS = ("measured", "setting")
@@ -18,12 +18,11 @@ IN_TABLES = (  # how to read a number, on pages and in LaTeX
 
 @dataclass(frozen=True)
 class Column:
-    """One column. form: of our numbers; printed: of published ones. apart: whether those stand apart from ours."""
+    """One column. form: of our numbers. apart: whether published ones stand apart from ours."""
 
     title: str
     unit: str
     form: Form
-    printed: Form
     apart: bool
 
 
@@ -48,7 +47,7 @@ def _column(title: str, cells: list[dict]) -> Column:
     # what the paper prints for a setting stands beside ours
     apart = not any(cell["comparable"] for cell in published) and any(cell["kind"] != "setting" for cell in published)
     form = form_of((cell["value"] for cell in cells), map(half_of, cells), unit)
-    return Column(title, unit, form, printed_form(cell["published_value"] for cell in published), apart)
+    return Column(title, unit, form, apart)
 
 
 def half_of(cell: dict) -> float | None:

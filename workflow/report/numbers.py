@@ -5,6 +5,7 @@ Counts below a million are written out, 65,536 and never 65.54k; from a million 
 """
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -15,6 +16,10 @@ BITS = ("bpc", "bpb", "nats")
 DIGITS, OF_INTERVAL = 4, 2  # significant digits: of a number alone, of half an interval
 MOST = 4  # decimals
 HUGE = 1e15  # from here on numbers are written with an exponent
+TIMES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}  # suffixes of printed numbers
+PRINTED = re.compile(
+    r"(?P<digits>[-+]?(\d{1,3}([,_]\d{3})+|\d+)(\.\d*)?)([eE](?P<exponent>[-+]?\d+))?(?P<suffix>[kMGT]?)"
+)
 
 
 def missing(value) -> bool:
@@ -76,12 +81,43 @@ def form_of(values: Iterable, halves: Iterable = (), unit: str = "") -> Form:
     return Form(min(places, MOST, longest(sizes)), scale, suffix)
 
 
-def printed_form(values: Iterable) -> Form:
-    """Find the form of a column of published values: as many decimals as any of them is printed with."""
-    printed = [value for value in values if is_number(value)]
-    if any(abs(value) >= SUFFIXES[-1][0] for value in printed):
-        return form_of(printed)
-    return Form(longest(printed))
+@dataclass(frozen=True)
+class Printed:
+    """A number as a paper prints it. text: with its digits, `0.50` or `1.0M`. place: of its last digit, 0.01 or 1e5."""
+
+    value: float
+    text: str
+    place: float
+
+    @classmethod
+    def read(cls, text: str) -> "Printed | None":
+        """Read a number that is written with a point, an exponent, thousands or one of k, M, G, T; None for other text.
+
+        Whole numbers from a million on stand for what is printed with a suffix, 42000000 for 42M: those that are whole
+        millions are printed to the million, and from 1e9 on to 1e9 (90M, 120G).
+        """
+        if not (parts := PRINTED.fullmatch(text.strip())):
+            return None
+        digits = re.sub("[,_]", "", parts["digits"])
+        exponent = int(parts["exponent"] or 0)
+        times = 10.0**exponent * TIMES[parts["suffix"]]
+        value = float(f"{digits}e{exponent}") * TIMES[parts["suffix"]]
+        place = times / 10 ** len(digits.partition(".")[2])
+        if exponent:
+            return cls(value, f"{digits}e{exponent}{parts['suffix']}", place)
+        if "." in digits or parts["suffix"]:
+            return cls(value, text.strip(), place)
+        return cls(value, number(value), _place_of_whole(value))
+
+    def is_rounded(self, result: float) -> bool:
+        """Whether a result, rounded to the last digit that is printed, is this number; a half is rounded either way."""
+        return abs(result - self.value) <= self.place / 2 * (1 + 1e-9)
+
+
+def _place_of_whole(value: float) -> float:
+    if abs(value) >= 1e9:
+        return 1e9
+    return 1e6 if value and value % 1e6 == 0 else 1.0
 
 
 def longest(values: Iterable[float]) -> int:

@@ -6,14 +6,15 @@ The cells of tables name a printed value by its id.
 from collections.abc import Callable
 from functools import cache
 from inspect import getmembers, isfunction, signature
-from typing import Literal
+from typing import Annotated, Literal
 
 import pandas as pd
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.strict import StrictModel, parse, read_yaml
+from workflow.config.strict import StrictModel, UniqueKeyLoader, parse, read_yaml
 from workflow.config.studies import known_studies, load_module, part_of, shown_path
+from workflow.report.numbers import Printed, number
 
 
 @cache
@@ -52,9 +53,39 @@ class Recomputed(StrictModel):
         return formulas()[self.formula](**inputs) * self.times
 
 
-class Published(StrictModel):
-    """One published number. inferred, digitised: not printed. conflict: what is known of two sources that disagree.
+class AsPrinted(UniqueKeyLoader):
+    """Reads YAML that keeps the text of what stands at `value`: 0.50 with its zero."""
 
+    def construct_mapping(self, node, deep=False):
+        for key, value in node.value:
+            if key.value == "value" and value.tag in NUMBERS:
+                value.tag = "tag:yaml.org,2002:str"
+        return super().construct_mapping(node, deep)
+
+
+NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+
+
+class PrintedNumber(float):
+    """A number that knows how it is printed."""
+
+    printed: Printed
+
+
+def keep_printed(value: float | str | list) -> float | str | list:
+    """Make a number of a text that is one, with its digits; leave lists and other text as they are."""
+    text = value if isinstance(value, str) else repr(value).removesuffix(".0")
+    if isinstance(value, list) or not (printed := Printed.read(text)):
+        return value
+    kept = PrintedNumber(printed.value)
+    kept.printed = printed
+    return kept
+
+
+class Published(StrictModel):
+    """One published number. value: as it is printed, `0.50` or `1.0M`; a whole 42000000 stands for 42M.
+
+    inferred, digitised: not printed. conflict: what is known of two sources that disagree.
     recomputed: the formula that gives it without training; not_recomputed: why none does.
     """
 
@@ -62,7 +93,7 @@ class Published(StrictModel):
     where: str
     row: str
     column: str
-    value: float | str | list
+    value: Annotated[float | str | list, AfterValidator(keep_printed)]
     unit: str
     kind: Literal["analytic", "trained", "speed", "memory", "cited", "setting"]
     note: str | None = None
@@ -71,6 +102,19 @@ class Published(StrictModel):
     conflict: str | None = None
     recomputed: Recomputed | None = None
     not_recomputed: str | None = None
+
+    @property
+    def text(self) -> str:
+        """Write the value as it is printed."""
+        if not isinstance(self.value, PrintedNumber) or self.unit == "bytes":
+            return number(self.value, self.unit)
+        return self.value.printed.text
+
+    def is_rounded(self, result: float) -> bool:
+        """Whether a result rounds to the digits that are printed; `ConfigError` where no number is."""
+        if not isinstance(self.value, PrintedNumber):
+            raise ConfigError(f"published value '{self.id}': {self.value} is no number, which a result could round to")
+        return self.value.printed.is_rounded(result)
 
     @property
     def source(self) -> Literal["published", "inferred", "digitised"]:
@@ -110,7 +154,7 @@ class Study(StrictModel):
 def studies() -> dict[str, Study]:
     """Read what every study says of itself."""
     paths = {name: part_of(name, "study.yaml") for name in known_studies()}
-    return {name: parse(Study, read_yaml(path), shown_path(path)) for name, path in paths.items()}
+    return {name: parse(Study, read_yaml(path, AsPrinted), shown_path(path)) for name, path in paths.items()}
 
 
 @cache
@@ -152,6 +196,7 @@ def join(cells: pd.DataFrame) -> pd.DataFrame:
         key = cell.get("published")
         published = find(key) if isinstance(key, str) else None
         cell["published_value"] = published.value if published else None
+        cell["published_text"] = published.text if published else ""
         for column in ("unit", "kind", "where", "note", "source"):
             cell[f"published_{column}"] = getattr(published, column) if published else None
         cell["conflict"] = published.conflict if published else None

@@ -64,7 +64,7 @@ def as_texts(cells: pd.DataFrame) -> pd.DataFrame:
         found = [at.get((row, column.title)) for row, _ in list_rows(lines)]
         texts[column.title] = [_text(cell, column) if cell else "" for cell in found]
         if column.apart:
-            texts[f"{column.title}, published"] = [_published(cell, column) if cell else "" for cell in found]
+            texts[f"{column.title}, published"] = [_published(cell) if cell else "" for cell in found]
     return pd.DataFrame(texts, index=[row for row, _ in list_rows(lines)])
 
 
@@ -73,14 +73,12 @@ def _text(cell: dict, column: Column) -> str:
     ours = text_of(cell, column.form) if cell["status"] == "ok" and cell["kind"] != "cited" else cell["status"]
     if cell["kind"] == "cited":
         ours = "" if column.apart else "cited"
-    theirs = (
-        "" if column.apart else ", ".join(filter(None, (_published(cell, column), percent(cell["difference_pct"]))))
-    )
+    theirs = "" if column.apart else ", ".join(filter(None, (_published(cell), percent(cell["difference_pct"]))))
     return f"{ours} ({theirs})" if theirs else ours
 
 
-def _published(cell: dict, column: Column) -> str:
-    text = column.printed.text(cell["published_value"])
+def _published(cell: dict) -> str:
+    text = cell["published_text"]
     return f"{cell['published_source']} {text}" if text and cell["published_source"] != "published" else text
 
 

@@ -2,17 +2,12 @@
 
 from workflow.report.claims.schema import Claim
 from workflow.report.published import find
-from workflow.report.tables.analytic import rounds_to
 
 
 def recompute(claim: Claim) -> dict:
     """Check whether formulas reproduce the printed numbers to the printed digits."""
     results = [(value, value.recomputed.result) for value in map(find, claim.recomputed)]
-    wrong = [
-        f"{value.row}: {ours:.4g}, printed {value.value:g}"
-        for value, ours in results
-        if not rounds_to(ours, value.value)
-    ]
+    wrong = [f"{value.row}: {ours:.4g}, printed {value.text}" for value, ours in results if not value.is_rounded(ours)]
     line = {"published": claim.recomputed}
     if len(results) == 1:
         line |= {"effect": results[0][1], "unit": results[0][0].unit}

@@ -88,7 +88,7 @@ def _as_shown(cell: dict, column: Column) -> dict:
     return {
         **cell,
         "text": text_of(cell, column.form),
-        "printed": column.printed.text(cell["published_value"]),
+        "printed": cell["published_text"],
         "apart": column.apart,
         "note": "" if cell["note"] == NOT_TRAINED else cell["note"],
         "still_learning": not converged(cell.get("late_gain")),

@@ -96,7 +96,7 @@ def _line(site: Site, line: dict, own: str, tables: set[str]) -> dict:
     of those on the pages of this report.
     """
     values = [find(key) for key in line["published"]]
-    printed = "; ".join(f"{_label(value)}: {number(value.value, value.unit)}" for value in values)
+    printed = "; ".join(f"{_label(value)}: {value.text}" for value in values)
     about = {"printed": printed, "anchor": f"claim-{line['name']}", "page": _page(line, tables)}
     evidence, unit = speaking(line), line["unit"] or ""
     about |= {"rank": VERDICTS.index(line["overall"]), "basis": name_basis(evidence), "unit": unit}
