@@ -96,7 +96,8 @@ def test_of_one_variant_it_says_how_far_its_heads_look_text_by_text_and_without_
     near = scored("adaptive", 2.0, 2.2, 2.1, mean_span=20.0, max_span=41.0, corpus="a", **spans)
     far = scored("adaptive", 2.3, 2.5, 2.4, max_span=50.0, corpus="b", **spans)
     said = say([*near, *(row | {"mean_span": 10.0 * row["seed"]} for row in far)])  # 10, 20, 30
-    mean = f"adaptive reaches 20 and 20 ± {T2 * 10 / math.sqrt(3):.0f} characters on average over its heads"
+    high = 20 + T2 * 10 / math.sqrt(3)  # as far below 20 no span is
+    mean = f"adaptive reaches 20 and 20 (0 to {high:.0f}) characters on average over its heads"
     ends = "41 and 50 with the longest of them, of at most 64 (3 seeds, a and b, scale test)."
     assert (said.status, said.sentence) == ("Found", f"{mean}, and {ends}")
     assert not [line for line in said.costs if " looks " in line]  # a mean over texts, of the same

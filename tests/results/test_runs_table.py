@@ -38,6 +38,14 @@ def test_a_net_that_learned_nothing_has_no_score_to_compare():
     assert row["reason"] == "learned nothing: dev stayed at 2.00 bits after 10 updates (2.00 at best)"
 
 
+def test_a_record_that_knows_the_level_of_chance_is_judged_by_it():
+    """Four of five updates before the first point: the curve alone could not say."""
+    late = [Point(step=step, train_bpc=2.0, dev_bpc=2.0, tokens_per_s=1.0) for step in (80, 100)]
+    assert [rows_of(curve=late, facts=facts)[0]["status"] for facts in ({}, {"symbol_entropy": 3.0})] == ["ok", "ok"]
+    [row] = rows_of(curve=late, facts={"symbol_entropy": 2.01})
+    assert (row["status"], row["dev_bpc"], row["symbol_entropy"]) == ("stuck", None, 2.01)
+
+
 def test_an_infinite_number_is_a_missing_one():
     runs = as_frame([run(dev_bpc=float("inf"), macs_torch=float("-inf"), test_bpc=2.0)])
     assert runs["dev_bpc"].isna().all() and runs["macs_torch"].isna().all() and runs["test_bpc"].tolist() == [2]

@@ -18,6 +18,53 @@ def test_an_interval_of_few_values_holds_the_truth_as_often_as_it_says(n):
     assert 0.92 <= np.mean(held) <= 0.98
 
 
+def test_an_interval_of_a_bounded_score_ends_at_its_bounds():
+    """0, 0, 90: s = 51.96, half = 4.303 x 51.96 / sqrt(3) = 129.1. 85, 95, 99: s = 7.211, half = 17.91."""
+    per_cent = (0.0, 100.0)
+    assert statistics.mean_interval([0.0, 0.0, 90.0], bounds=per_cent) == (30.0, 0.0, 100.0)
+    mean, low, high = statistics.mean_interval([85.0, 95.0, 99.0], bounds=per_cent)
+    assert (mean, high) == (93.0, 100.0) and low == pytest.approx(93 - 17.913, abs=1e-3)
+    assert statistics.mean_interval([40.0, 41.0, 42.0], bounds=per_cent) == statistics.mean_interval([40.0, 41.0, 42.0])
+    assert statistics.of_difference(per_cent) == (-100.0, 100.0)
+
+
+def scores(kind: str, rng, shape) -> tuple[float, np.ndarray]:
+    """Draw scores between 0 and 1 of a known mean: skewed beside a bound, even, or of two kinds of run."""
+    if kind == "bimodal":
+        return 0.5, np.where(rng.random(shape) < 0.5, 0.98, 0.02) + rng.uniform(-0.02, 0.02, shape)
+    mean, precision = {"skewed": (0.05, 10), "even": (0.3, 50)}[kind]
+    return mean, rng.beta(mean * precision, (1 - mean) * precision, shape)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "kind, n, least",
+    [("even", 3, 0.94), ("even", 12, 0.94), ("skewed", 3, 0.81), ("skewed", 12, 0.86)]
+    + [("bimodal", 3, 0.73), ("bimodal", 6, 0.94), ("bimodal", 12, 0.94)],
+)
+def test_what_a_bound_cuts_off_holds_no_mean(kind, n, least):
+    """So it covers as often as Student's. Of two kinds of run three are alike one time in four, unseen."""
+    mean, samples = scores(kind, np.random.default_rng(0), (3000, n))
+    inside = [statistics.mean_interval(sample, bounds=(0.0, 1.0)) for sample in samples.tolist()]
+    whole = [statistics.mean_interval(sample) for sample in samples.tolist()]
+    held, of_students = (np.mean([low <= mean <= high for _, low, high in each]) for each in (inside, whole))
+    assert held == of_students >= least
+    assert all(0.0 <= low <= high <= 1.0 for _, low, high in inside)
+
+
+@pytest.mark.slow
+def test_the_interval_of_a_logit_holds_the_mean_of_skewed_scores_less_often_with_more_seeds():
+    """It is an interval for another mean, which is why it was not taken."""
+    held = {}
+    for n in (3, 12):
+        mean, samples = scores("skewed", np.random.default_rng(0), (3000, n))
+        logits = np.log((samples + 0.005) / (1.005 - samples))
+        middle, deviation = logits.mean(1), logits.std(1, ddof=1)
+        half = statistics.interval_factor(n) * deviation
+        held[n] = np.mean(abs(middle - np.log((mean + 0.005) / (1.005 - mean))) <= half)
+    assert held[3] > 0.88 and held[12] < 0.7
+
+
 def test_one_value_has_no_interval_and_equal_ones_have_none_to_speak_of():
     assert statistics.mean_interval([2.0]) == (2.0, None, None)
     assert statistics.mean_interval([2.0, 2.0, 2.0]) == (2.0, 2.0, 2.0)

@@ -1,10 +1,14 @@
 """What the last quarter of a curve brought, and whether a net learned at all, worked out by hand."""
 
+import math
+
+import numpy as np
 import pytest
 
 from tests._runs import run
 from workflow.results.runs_table import as_frame
 from workflow.results.trained_enough import hardly_moved, late_gain, learned_nothing
+from workflow.tasks.frequencies import symbol_entropy
 
 
 def curve(**points):
@@ -72,3 +76,39 @@ def test_a_learned_span_is_judged_on_its_own_dataset_and_limit(variant, S, start
     grown = {"variant": variant, "start_span": 8.0, "mean_span": 100.0}
     rows += [run(S=S, corpus="b", **grown), run(S=2048, corpus="a", **grown)]  # elsewhere spans grew
     assert hardly_moved(as_frame(rows)).tolist() == [still, still, False, False]
+
+
+@pytest.mark.parametrize(
+    "points, learned",
+    [
+        ({"at20": 4.2, "at100": 4.13}, False),  # at chance, though its curve begins late and fell on the way there
+        ({"at100": 4.14}, False),  # one point
+        ({"at20": 4.5, "at100": 4.48}, False),  # flat, and worse than chance
+        ({"at10": 4.3, "at100": 4.12}, False),  # fell by more than .05, to chance
+        ({"at20": 2.0, "at100": 2.0}, True),  # flat, and far better: it learned before the first point
+        ({"at50": 7.0, "at100": 5.0}, True),  # worse than chance, and still falling: not converged
+        ({"at100": 5.0}, True),  # as that, for all that is known
+        ({"at20": 4.2, "at100": 4.06}, True),  # .08 better than chance
+        ({}, True),
+    ],
+)
+def test_a_net_that_is_no_better_than_the_frequencies_of_symbols_learned_nothing(points, learned):
+    told = learned_nothing(curve(**points), chance=4.14)
+    assert (told is None) == learned and (learned or "4.14" in told)
+
+
+@pytest.mark.parametrize("late, learned", [(4.12, False), (3.0, True)])
+def test_where_a_curve_begins_late_the_first_losses_say_where_the_net_was(late, learned):
+    """Updates 3 and 4 of 40 had 4.15 bits on average, the first two 6 bits."""
+    nats = math.log(2)
+    losses = [6.0 * nats, 12.0 * nats, (12.0 + 2 * 4.15) * nats]
+    points = curve(at20=late, at40=late)
+    told = learned_nothing(points, losses)
+    assert (told is None) == learned and (learned or "4.15 bits after 4 updates" in told)
+    assert learned_nothing(points, losses[:1]) is None and learned_nothing(points, [*losses, math.nan]) is None
+    assert learned_nothing(curve(at8=late, at16=late), losses) is None  # 4 of 16 updates are too many
+
+
+def test_the_entropy_of_symbols_by_hand():
+    """One half, one quarter, two eighths: .5 x 1 + .25 x 2 + 2 x .125 x 3."""
+    assert symbol_entropy(np.array([7, 7, 7, 7, 2, 2, 1, 5])) == 1.75 and symbol_entropy(np.array([3, 3])) == 0.0

@@ -1,9 +1,12 @@
 """`train`: whatever happens to a run becomes a record, with weights, empty where it failed, beside it."""
 
+import math
+
+import numpy as np
 import pytest
 
 from models.attention.spans.adaptive import Adaptive
-from tests._jobs import job
+from tests._jobs import corpus, job
 from tests._training import CPU, run_script
 from workflow.config.errors import ConfigError
 from workflow.costs.trained_net import TrainedRun, build_net
@@ -20,6 +23,8 @@ def test_a_good_run_leaves_record_curve_and_weights(tmp_path):
     assert record.cost.macs.executed < record.cost.macs.dense
     assert {path.name for path in folder.iterdir()} == {"job.json", "record.json", "curve.csv", "weights.pt"}
     assert record.facts["start_span"] == 4.0 < record.facts["mean_span"] and record.origin.sources
+    counts = np.bincount(corpus().dev)
+    assert record.facts["symbol_entropy"] == pytest.approx(math.log2(600) - counts @ np.log2(counts) / 600)
     weights = checkpoint.load(folder / "weights.pt", record.digest, CPU)["net"]
     assert set(weights) == set(build_net(job(), CPU, 7).state_dict())
 

@@ -1,6 +1,7 @@
 """The task of translation: batches, loss, scores, averaged weights; that it learns, repeats itself and comes back."""
 
 import math
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -188,6 +189,9 @@ def test_a_whole_run_is_a_record(tmp_path):
     assert {"test_bleu", "test_bleu_tokenised", "test_chrf", "dev_bleu_tokenised_every_key"} <= set(record.metrics)
     assert len(record.facts["counts"]) == 20 and len(record.facts["shown"][0]) == 3
     assert "second_test_bleu" not in record.metrics
+    pieces = Counter(piece for target in bitext().dev.target for piece in [*target.tolist(), "<eos>"])
+    bits = [count * math.log2(pieces.total() / count) for count in pieces.values()]
+    assert record.facts["symbol_entropy"] == pytest.approx(sum(bits) / pieces.total())
     maps = record.facts["maps"]
     weights = np.array(maps["cross"]["2"])
     assert weights.shape == (2, len(maps["target"]), len(maps["source"]))

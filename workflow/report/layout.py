@@ -6,12 +6,13 @@ What the papers print stands apart, without a difference, unless every number in
 
 from dataclasses import dataclass
 
-from workflow.report.numbers import Form, form_of, is_number
+from workflow.report.numbers import Form, form_of, is_number, reach
 from workflow.results.statistics import FEWEST, half_width
 
 OURS = ("measured", "setting")
 IN_TABLES = (  # how to read a number, on pages and in LaTeX
-    f"± half the 95 % interval over seeds, or over turns of a timing; of fewer than {FEWEST} the values themselves. "
+    f"± half the 95 % interval over seeds, or over turns of a timing; of fewer than {FEWEST} the values themselves. An "
+    "interval that a bound of the score cuts off, and that of a ratio, has both its ends. "
     "Per cent: how far our number is from the paper's, where the two can be compared."
 )
 
@@ -58,8 +59,8 @@ def half_of(cell: dict) -> float | None:
 
 
 def text_of(cell: dict, form: Form) -> str:
-    """Write a mean ± half its interval, the points that stand in place of both, or the value alone."""
+    """Write a mean with its interval, the points that stand in place of both, or the value alone."""
     if cell["points"]:
         return ", ".join(map(form.text, cell["points"]))
-    half = half_of(cell)
-    return form.text(cell["value"]) + (f" ± {form.text(half)}" if half is not None else "")
+    value, low, high = cell["value"], cell["low"], cell["high"]
+    return form.text(value) + (reach(value, low, high, form.text) if is_number(low) and is_number(high) else "")

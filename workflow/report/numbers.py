@@ -6,7 +6,7 @@ Counts below a million are written out, 65,536 and never 65.54k; from a million 
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 MINUS = "\N{MINUS SIGN}"
@@ -155,12 +155,23 @@ def number(value, unit: str = "") -> str:
     return f"{value + 0.0:.4g}"
 
 
-def within(value, half: float | None, unit: str = "") -> str:
-    """Write a number ± half its interval, if it has one, in the digits that the interval allows."""
-    if not is_number(half):
+def within(value, low: float | None, high: float | None, unit: str = "") -> str:
+    """Write a number with its interval, if it has one, in the digits that the interval allows."""
+    if not (is_number(low) and is_number(high)):
         return number(value, unit)
-    form = Form() if 1000 <= abs(value) < SUFFIXES[-1][0] else form_of([value], [half], unit)
-    return f"{form.text(value)} ± {form.text(half)}"
+    form = Form() if 1000 <= abs(value) < SUFFIXES[-1][0] else form_of([value], [(high - low) / 2], unit)
+    return form.text(value) + reach(value, low, high, form.text)
+
+
+def reach(value: float, low: float, high: float, write: Callable[[float], str]) -> str:
+    """Write what follows a mean: ` ± half` its interval or, of one that is not even on both sides, ` (low to high)`.
+
+    An interval is uneven where a bound of the quantity cuts it off, and of a ratio, whose logarithm has the even one.
+    """
+    half = (high - low) / 2
+    if abs(value - low - half) <= 1e-6 * half:
+        return f" ± {write(half)}"
+    return f" ({write(low)} to {write(high)})"
 
 
 def quantity(value, unit: str = "") -> str:
@@ -193,6 +204,11 @@ def to_digits(value: float | None, half: float | None = None) -> str:
     size, digits = (half, 2) if half else (abs(value) or 1.0, 4)
     decimals = min(6, max(0, digits - 1 - math.floor(math.log10(size))))
     return f"{round(value, decimals) + 0.0:,.{decimals}f}".replace("-", MINUS)  # no minus before a zero
+
+
+def reach_to_digits(value: float, ends: tuple[float, float], half: float | None) -> str:
+    """Write what follows a mean, as `reach`, in the decimals that `to_digits` gives it. half: as there."""
+    return reach(value, *ends, lambda each: to_digits(each, half))
 
 
 def capital(text: str) -> str:

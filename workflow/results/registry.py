@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Literal, get_args
 
 from workflow.config.errors import check_known
+from workflow.results.statistics import UNBOUNDED, Bounds
 from workflow.tasks.spec import TASKS
 from workflow.tasks.task import Quantity, fact, merge_quantities
 
@@ -39,7 +40,7 @@ def _timed(kind: str, speed: str, step: str) -> list[Quantity]:
 _OF_ALL_TASKS = [
     fact("spans", "spans of the heads", "characters"),
     fact("alpha", "alpha of the heads"),
-    Quantity("late_gain", "dev bits that the last quarter of the updates brought", "bits", "curve"),
+    Quantity("late_gain", "dev bits that the last quarter of the updates brought", "bits", "curve", bounds=UNBOUNDED),
     # what the run itself cost
     Quantity("parameters", "#params", "parameters", "run", better="lower"),
     Quantity("seconds", "training time", "s", "run", better="lower"),
@@ -72,6 +73,11 @@ REGISTRY = {quantity.name: quantity for quantity in _QUANTITIES}
 def names(*sources: Source) -> list[str]:
     """Name the quantities that come from these sources, in their order."""
     return [quantity.name for quantity in _QUANTITIES if quantity.source in sources]
+
+
+def bounds_of(name: str) -> Bounds:
+    """Return the least and the most that a quantity can be; no bounds of one that is not registered."""
+    return REGISTRY[name].bounds if name in REGISTRY else UNBOUNDED
 
 
 def check_registered(kind: Source, wanted: Iterable[str]) -> None:

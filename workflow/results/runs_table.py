@@ -37,7 +37,8 @@ def build_rows(plan: list[dict], records: dict[str, Record]) -> list[dict]:
 def _row(planned: dict, record: Record) -> dict:
     job, cost = record.trained, record.cost
     curve = [point.model_dump() for point in record.curve]
-    nothing = learned_nothing(curve) if record.status == "ok" else None
+    chance = record.facts.get("symbol_entropy")
+    nothing = learned_nothing(curve, record.losses, chance) if record.status == "ok" else None
     metrics = {} if nothing else record.metrics
     row = {key: planned[key] for key in PLANNED}
     row |= {"label": planned.get("label") or planned["variant"]}

@@ -11,7 +11,7 @@ from statistics import fmean
 
 import pandas as pd
 
-from workflow.results.statistics import over_seeds
+from workflow.results.statistics import POSITIVE, over_seeds
 
 KINDS = ("train", "predict", "library_train", "library_predict")
 SPEEDS = {f"{kind}_tokens_per_s": kind for kind in KINDS}
@@ -56,7 +56,7 @@ def split_turns(rows: pd.DataFrame, quantity: str) -> pd.DataFrame:
 
 def over_turns(rows: pd.DataFrame, quantity: str) -> dict:
     """Compute value, low, high, points of a time or speed over the turns of one configuration, as for seeds."""
-    return over_seeds(all_turns(rows, quantity))
+    return over_seeds(all_turns(rows, quantity), bounds=POSITIVE)
 
 
 def ratio_over_turns(rows: pd.DataFrame, base: pd.DataFrame, quantity: str, of_base: str = "") -> dict:

@@ -1,18 +1,20 @@
 """Was it trained enough, and did it learn at all? Stated rules on a learning curve, and on how far spans grew.
 
 The curve is read in bits per character, or per piece: bpc, or the logarithm of the perplexity. It had flattened where
-the last quarter of the updates brought less than `FLAT` bits on dev. A net whose curve was flat from the start learned
-nothing: it guesses by how often each character occurs, and what it is compared with would win by bits.
+the last quarter of the updates brought less than `FLAT` bits on dev. A net that guesses by how often each symbol occurs
+learned nothing, and what it is compared with would win by bits. Its record says what that guess scores, the entropy of
+single symbols of dev; of older records, which do not, it is a curve that was flat from the start.
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 FLAT = 0.02  # bits; claims are about differences of this size
 LATE = 0.25  # of all updates
-EARLY = 0.15  # of all updates: where a curve must begin, to say whether a net learned
+EARLY = 0.15  # of all updates: where a curve must begin, to say by its course alone whether a net learned
 NOTHING = 0.05  # bits; all nets at hand gain .14 or more after their first tenth, or .04 or less
 GROWN = 1.25  # times its start and one key that a span must reach to have grown
 LEARNED = ("adaptive", "dynamic")  # spans that training moves
@@ -46,18 +48,43 @@ def converged(late_gain: float | None) -> bool:
     return (late_gain or 0.0) <= FLAT
 
 
-def learned_nothing(curve: list[dict]) -> str | None:
-    """Say that a net learned nothing: its dev score gained less than `NOTHING` bits after the first point of its curve.
+def learned_nothing(curve: list[dict], losses: Sequence[float] = (), chance: float | None = None) -> str | None:
+    """Say that a net learned nothing: dev is not `NOTHING` bits better than chance, or than soon after the start.
 
-    None where it learned, and where the curve begins too late to say.
+    None where it learned, where a net worse than chance was still falling towards it, and where nothing says.
+
+    losses: of a record, in nats, of the first 1, 2, 4, .. updates added up: where the curve begins late they say where
+    the net stood before. chance: the entropy of single symbols of dev, in bits, which a net reaches that knows how
+    often each occurs and nothing else.
     """
     points = _points(curve)
-    if len(points) < 2 or points[0][0] > EARLY * points[-1][0]:
+    if not points:
         return None
-    (step, first), best = points[0], min(bits for _, bits in points[1:])
+    best = min(bits for _, bits in points)
+    if chance is not None and best > chance - NOTHING and not _is_falling(points, chance):
+        return f"learned nothing: dev has {best:.2f} bits at best; how often each symbol occurs gives {chance:.2f}"
+    early, *later = _from_the_start(points, losses)
+    if not later or early[0] > EARLY * points[-1][0]:
+        return None
+    (step, first), best = early, min(bits for _, bits in later)
     if first - best >= NOTHING:
         return None
     return f"learned nothing: dev stayed at {first:.2f} bits after {step:,} updates ({best:.2f} at best)"
+
+
+def _is_falling(points: list[tuple[int, float]], chance: float) -> bool:
+    """Say whether a net that is worse than chance may be on its way there: its curve fell, or has one point."""
+    best = min(bits for _, bits in points)
+    return best > chance + NOTHING and (len(points) < 2 or points[0][1] - best >= NOTHING)
+
+
+def _from_the_start(points: list[tuple[int, float]], losses: Sequence[float]) -> list[tuple[int, float]]:
+    """Put the mean loss of the last early updates before a curve that begins late."""
+    if len(losses) < 2 or points[0][0] <= EARLY * points[-1][0]:
+        return points
+    step = 2 ** (len(losses) - 1)  # half of its updates are those since the loss before
+    bits = (losses[-1] - losses[-2]) / (step / 2) / math.log(2)
+    return [(step, bits), *points] if math.isfinite(bits) else points
 
 
 def _points(curve: list[dict]) -> list[tuple[int, float]]:

@@ -8,7 +8,7 @@ from workflow.config.choices import AttentionChoices
 from workflow.config.errors import ConfigError
 from workflow.config.job import Job, KeyHeads, Share, Training, refuse_uneven_keys
 from workflow.config.strict import FrozenModel, PositiveStrictInt, StrictInt
-from workflow.tasks.task import SCORED, fact, score_quantities
+from workflow.tasks.task import CHANCE, SCORED, fact, score_quantities
 
 
 class Seq2SeqAttentionChoices(AttentionChoices):
@@ -116,4 +116,5 @@ QUANTITIES = (
     fact("counts", "counts by sentence"),
     fact("shown", "examples"),
     fact("left_out", "training pairs left out"),
+    CHANCE,
 )

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -11,6 +12,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.job import Job
 from workflow.tasks import store as pairs
 from workflow.tasks.batches import Batches, count_pieces, loss, losses, perplexity, sources, targets
+from workflow.tasks.frequencies import symbol_entropy
 from workflow.tasks.spec import TASKS
 from workflow.training.devices import ALONE, Devices
 from workflow.training.guard import attempt
@@ -105,6 +107,7 @@ class SequenceTask:
             scores, examples = self.score_split(net, split)
             metrics |= scores
         facts |= {"left_out": len(self.corpus.train.source) - len(self.train.source), **examples}
+        facts["symbol_entropy"] = self._symbol_entropy()
         count = attempt(self.missing, ["macs_dense", "macs_executed"], lambda: macs.pair(net, *self.lengths()))
         return metrics, facts, count and {"dense": count, "executed": count}
 
@@ -117,6 +120,11 @@ class SequenceTask:
 
         names = [each.name for each in TASKS[self.job.task].quantities if each.name.startswith(f"{split}_")]
         return attempt(self.missing, [name for name in names if name.endswith(suffix)], work, ({}, {}))
+
+    def _symbol_entropy(self) -> float:
+        """Compute the entropy of single pieces, ends included, of the part of dev that a point of the curve reads."""
+        read = self.corpus.dev.target[: self.job.evaluation.dev_sentences or None]
+        return symbol_entropy(np.concatenate([[*target, pairs.EOS] for target in read]))
 
     def lengths(self) -> tuple[int, int]:
         """Average the lengths of a test source and of its target, ends counted."""

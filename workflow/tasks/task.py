@@ -1,5 +1,6 @@
 """What a task says of itself in its `__init__.py`, and its catalogue of data sets. Imports no torch: pages read it."""
 
+import math
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -99,6 +100,7 @@ class Quantity:
     those that have it; filled in from the tasks that name it. better: which direction is better, None where none is.
     number: False for lists, texts and whatever else a table cannot average. claimable: whether a claim may be about it.
     meaning: in the data dictionary of all runs, where the title, which stands over columns, does not say it.
+    bounds: the least and the most that it can be; its interval ends there.
     """
 
     name: str
@@ -110,18 +112,24 @@ class Quantity:
     claimable: bool = False
     meaning: str = ""
     tasks: tuple[str, ...] = ()
+    bounds: tuple[float, float] = (0.0, math.inf)
 
 
 def score_quantities(
-    better: str, titles: dict[str, tuple[str, str]], claimed: Iterable[str] = (), splits=SCORED
+    better: str,
+    titles: dict[str, tuple[str, str]],
+    claimed: Iterable[str] = (),
+    splits=SCORED,
+    most: float = math.inf,
 ) -> list[Quantity]:
-    """Make a quantity for each split of each score; titles: (title, unit) by the score's name."""
-    return [
-        Quantity(f"{split}_{name}", f"{split.replace('_', ' ')} {title}", unit, "metric", better, claimable=claimable)
-        for name, (title, unit) in titles.items()
-        for split in splits
-        for claimable in [name in claimed and split in SCORED]
-    ]
+    """Make a quantity for each split of each score; titles: (title, unit) by the score's name. most: of all of them."""
+    quantities = []
+    for name, (title, unit) in titles.items():
+        for split in splits:
+            about = (f"{split}_{name}", f"{split.replace('_', ' ')} {title}", unit, "metric", better)
+            claimable = name in claimed and split in SCORED
+            quantities.append(Quantity(*about, claimable=claimable, bounds=(0.0, most)))
+    return quantities
 
 
 def fact(name: str, title: str, unit: str = "", **more) -> Quantity:
@@ -135,6 +143,10 @@ SPANS = [
     fact("max_span", "longest span", "characters", number=True, claimable=True),
     fact("start_span", "avg. span before training", "characters", number=True),
 ]
+
+
+# The level of chance of a data set: `workflow.results.trained_enough`.
+CHANCE = fact("symbol_entropy", "entropy of single symbols of dev", "bits", number=True)
 
 
 @dataclass(frozen=True)

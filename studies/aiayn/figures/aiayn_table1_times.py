@@ -4,9 +4,9 @@ import pandas as pd
 
 from workflow.report.figures.colours import shades
 from workflow.report.figures.marks import shows
-from workflow.report.figures.style import canvas, draw_message, set_log, set_powers
+from workflow.report.figures.style import bars_of, canvas, draw_message, set_log, set_powers
 from workflow.report.tables import layer_costs
-from workflow.results.statistics import half_width, over_seeds
+from workflow.results.statistics import POSITIVE, over_seeds
 
 READS = ("layers",)
 TITLE = "Time of a layer by the length of its sequence (Attention Is All You Need, Table 1, measured)"
@@ -22,7 +22,7 @@ origin, commits = layer_costs.origin, layer_costs.commits
 def data(layers: pd.DataFrame) -> pd.DataFrame:
     """Return the time of each layer at each n, with its interval over turns, and the exponent fitted to the layer."""
     timed = layers[layers["status"] == "ok"].sort_values(["layer", "n"])
-    shown = [over_seeds(layer_costs.values_of(row, "ms")) for row in timed.to_dict("records")]
+    shown = [over_seeds(layer_costs.values_of(row, "ms"), bounds=POSITIVE) for row in timed.to_dict("records")]
     timed = timed[["layer", "n", "d", "ms"]].assign(**{end: [each[end] for each in shown] for end in ("low", "high")})
     timed = timed.astype({"low": float, "high": float})
     exponents = {name: layer_costs.exponent(layer["n"], layer["ms"]) for name, layer in timed.groupby("layer")}
@@ -38,9 +38,8 @@ def draw(data: pd.DataFrame):
         if len(layer):
             slope = layer["exponent"].iloc[0]
             label += f", slope {slope:.2f}" if pd.notna(slope) else ""
-            half = half_width(layer["low"], layer["high"]).fillna(0)
             style = {"color": colour, "label": label, "marker": "o", "markersize": 4}
-            shows(axes.errorbar(layer["n"], layer["ms"], half, **style), layer.index)
+            shows(axes.errorbar(layer["n"], layer["ms"], bars_of(layer, "ms"), **style), layer.index)
     lengths = sorted(data["n"].unique())
     set_powers(axes.xaxis, {n: str(n) for n in lengths})
     set_log(axes.yaxis)

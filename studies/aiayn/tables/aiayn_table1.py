@@ -4,7 +4,7 @@ import pandas as pd
 
 from workflow.report.tables import layer_costs
 from workflow.report.tables.cells import analytic, make_cell, make_table
-from workflow.results.statistics import over_seeds
+from workflow.results.statistics import POSITIVE, over_seeds
 
 READS = ("layers",)
 TITLE = "Cost of a layer by the length of its sequence (Attention Is All You Need, Table 1)"
@@ -77,4 +77,4 @@ def _at_length(label: str, row: dict, column: str, quantity: str, unit: str) -> 
         note = f"{row['status']}: {row['reason']}"
         return make_cell(*place, None, unit, "measured", status="failed", note=note)
     values = layer_costs.values_of(row, quantity)
-    return make_cell(*place, None, unit, "measured", n=len(values)) | over_seeds(values)
+    return make_cell(*place, None, unit, "measured", n=len(values)) | over_seeds(values, bounds=POSITIVE)

@@ -5,6 +5,7 @@ import pandas as pd
 from studies.aiayn.formulas import train_cost
 from workflow.report.published import find, load
 from workflow.report.tables.cells import analytic, cited, make_table, measured, pick
+from workflow.results.statistics import POSITIVE
 
 READS = ("runs",)
 TITLE = "BLEU and training cost (Attention Is All You Need, Table 2)"
@@ -50,9 +51,9 @@ def add_spent(runs: pd.DataFrame) -> pd.DataFrame:
 def _trained(label: str, pair: str, runs: pd.DataFrame, published: str) -> list[dict]:
     return [
         measured(label, f"BLEU {pair}", runs, "test_bleu_tokenised", published),
-        measured(label, f"training cost {pair}", runs, "spent", unit="FLOPs"),
+        measured(label, f"training cost {pair}", runs, "spent", unit="FLOPs", bounds=POSITIVE),
         measured(label, f"training time {pair}", runs, "seconds"),
-        measured(label, f"sustained {pair}", runs, "sustained", unit="FLOP/s"),
+        measured(label, f"sustained {pair}", runs, "sustained", unit="FLOP/s", bounds=POSITIVE),
     ]
 
 

@@ -6,11 +6,10 @@ import pandas as pd
 
 from workflow.report.figures.colours import COLOURS, GREY, shades
 from workflow.report.figures.marks import shows
-from workflow.report.figures.style import canvas, draw_message, draw_points, set_powers, share_legend
+from workflow.report.figures.style import bars_of, canvas, draw_message, draw_points, set_powers, share_legend
 from workflow.report.published import find
 from workflow.report.tables.cells import pick, summarise
 from workflow.report.texts import with_badge
-from workflow.results.statistics import half_width
 
 READS = ("runs",)
 TITLE = "BLEU by number of kept keys k (Explicit Sparse Transformer, Figure 3)"
@@ -87,7 +86,6 @@ def _draw_direction(axes, points: pd.DataFrame, colour: str, label: str) -> None
     """Draw a line through the k of top-k; softmax stands alone at infinity."""
     for chosen, marks, name in ((points["k"] < math.inf, "o-", "top-k"), (points["k"] == math.inf, "s", "softmax")):
         line = points[chosen].sort_values("k")
-        half = half_width(line["low"].astype(float), line["high"].astype(float))
         style = {"fmt": marks, "markersize": 5, "capsize": 4, "color": colour}
-        shows(axes.errorbar(line["x"], line["mean"], half, label=f"{label}, {name}", **style), line.index)
+        shows(axes.errorbar(line["x"], line["mean"], bars_of(line), label=f"{label}, {name}", **style), line.index)
         draw_points(axes, line, "x", colour)

@@ -17,6 +17,7 @@ CAPTION = (
 )
 KEYS = ["panel", "variant", "colour", "x"]
 PANELS = {"bleu": "planted sentences", "encoder": "layer", "cross": "layer"}
+BOUNDS = {"bleu": (0.0, 100.0), "encoder": (0.0, 1.0), "cross": (0.0, 1.0)}
 NAMES = {"bleu": "test BLEU", "encoder": "astray, encoder", "cross": "astray, from the target"}
 
 
@@ -30,7 +31,9 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
     rows = [row for run in runs.to_dict("records") for row in _points(run)]
     points = pd.DataFrame(rows, columns=[*KEYS, "y"])
     groups = points.groupby(KEYS, sort=False)["y"]
-    means = [dict(zip(KEYS, key, strict=True)) | over_seeds(values.tolist()) for key, values in groups]
+    means = [
+        dict(zip(KEYS, key, strict=True)) | over_seeds(values.tolist(), bounds=BOUNDS[key[0]]) for key, values in groups
+    ]
     return pd.DataFrame(means, columns=[*KEYS, "value", "low", "high", "points"]).rename(columns={"value": "mean"})
 
 

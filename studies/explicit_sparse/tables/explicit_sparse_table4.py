@@ -26,6 +26,7 @@ ROWS = [
 ]
 BY_LIBRARY = ("sparsemax", "entmax15", "entmax_alpha")
 TIMED = "iwslt14-deen"
+ALPHAS = (1.0, 2.0)  # from softmax to sparsemax
 DIRECTIONS = [("En-Vi", "iwslt15-envi", "envi"), ("De-En", TIMED, "deen")]
 SPEEDS = [("training", "train_tokens_per_s", "train_speed"), ("decoding", "predict_tokens_per_s", "infer_speed")]
 
@@ -62,7 +63,8 @@ def _settings(label: str, variant: str, runs: pd.DataFrame) -> list[dict]:
     if variant == "top_k":
         return [setting(label, "k", runs, "k", "est.txt.k_small", unit="keys")]
     if variant == "entmax_alpha":
-        return [measured(label, "alpha, De-En", runs.assign(mean_alpha=runs["alpha"].map(_mean_alpha)), "mean_alpha")]
+        runs = runs.assign(mean_alpha=runs["alpha"].map(_mean_alpha))
+        return [measured(label, "alpha, De-En", runs, "mean_alpha", bounds=ALPHAS)]
     return []
 
 

@@ -1,8 +1,11 @@
 """What a text of known limit gives at best: the bpc of its best reader, by what that reader sees."""
 
+import math
+
 import pandas as pd
 
 WORDS = 0  # stands for the window of a reader that sees its word so far and nothing before it
+BOUNDS = {"share": (-math.inf, 100.0), "above_best": (0.0, math.inf)}  # no net predicts better than the best reader
 PAYS = 0.01  # bpc: characters farther back pay if they bring more than this
 
 

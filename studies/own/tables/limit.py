@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from studies.own.tables._attainable import best_bpc, of_text, windows, with_share, words_bpc
+from studies.own.tables._attainable import BOUNDS, best_bpc, of_text, windows, with_share, words_bpc
 from workflow.report.tables.cells import make_cell, make_table, measured, pick, ratio
 from workflow.report.tables.paired import gain
 
@@ -33,7 +33,10 @@ def build(runs: pd.DataFrame, best_reader: pd.DataFrame) -> pd.DataFrame:
     for variant, S in runs[["variant", "S"]].drop_duplicates().itertuples(index=False):
         seeds = runs[(runs["variant"] == variant) & (runs["S"] == S)]
         label = f"{variant}, S = {S:.0f}"
-        row = [measured(label, column, seeds, quantity, unit=unit) for column, quantity, unit in COLUMNS]
+        row = [
+            measured(label, column, seeds, quantity, unit=unit, bounds=BOUNDS.get(quantity))
+            for column, quantity, unit in COLUMNS
+        ]
         if variant != FIXED:
             fixed = pick(runs, variant=FIXED, S=S)
             row.insert(3, gain(label, "difference to fixed", seeds, fixed, ("test_bpc", "test_bpc")))

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from studies.own.tables._attainable import best_bpc, of_text, of_words, with_share, words_bpc
+from studies.own.tables._attainable import BOUNDS, best_bpc, of_text, of_words, with_share, words_bpc
 from workflow.report.figures.colours import as_named
 from workflow.report.tables.cells import make_cell, make_table, measured, pick
 
@@ -23,7 +23,10 @@ def build(runs: pd.DataFrame, best_reader: pd.DataFrame) -> pd.DataFrame:
     runs, cells = with_share(runs, best_reader), []
     for (variant, k), mine in runs.groupby(["variant", "k"], sort=False, dropna=False):
         row = variant if pd.isna(k) else f"{variant}, k = {k:.0f}"
-        cells += [measured(row, column, mine, quantity, unit=unit) for column, quantity, unit in COLUMNS]
+        cells += [
+            measured(row, column, mine, quantity, unit=unit, bounds=BOUNDS.get(quantity))
+            for column, quantity, unit in COLUMNS
+        ]
     return make_table(cells + _readers(best_reader))
 
 

@@ -6,10 +6,9 @@ from workflow.report.answers.effect_figure import data as scores_of
 from workflow.report.answers.lines import LEGEND, Line, drawn_axis, lines_of, name_score, panels
 from workflow.report.figures.colours import INK, as_named
 from workflow.report.figures.marks import shows
-from workflow.report.figures.style import OFFSETS, fold, place_names, set_count_ticks, set_log, share_legend
+from workflow.report.figures.style import OFFSETS, bars_of, fold, place_names, set_count_ticks, set_log, share_legend
 from workflow.report.texts import with_badge
 from workflow.results.registry import REGISTRY
-from workflow.results.statistics import half_width
 from workflow.results.timings import SPEEDS, clocks, over_turns
 
 DRAWN = ("macs_executed", "train_tokens_per_s")
@@ -85,10 +84,9 @@ def _draw_points(panel, lines: list[Line], rows: pd.DataFrame, cost: str, axis: 
     """Draw the places of a grid, named by S or k and joined where their costs can be told apart."""
     for line in lines:
         mine = line.rows(rows, axis).sort_values(axis or "mean")
-        bars = [half_width(mine["low"], mine["high"]), half_width(mine[f"{cost}_low"], mine[f"{cost}_high"])]
+        bars = [bars_of(mine), bars_of(mine, cost, f"{cost}_low", f"{cost}_high")]
         style = {"marker": line.mark, "mec": INK, "mew": 0.4, "elinewidth": 0.9}
         style |= {"ls": "-" if _apart(mine, cost) else "none", "label": line.name, "color": line.colour}
-        bars = [bar.fillna(0) for bar in bars]
         shows(panel.errorbar(mine[cost], mine["mean"], *bars, ms=6, lw=0.9, alpha=0.7, **style), mine.index)
         for row in mine.itertuples() if len(mine) > 1 else ():
             place, name = (getattr(row, cost), row.mean), f"{getattr(row, axis):g}"

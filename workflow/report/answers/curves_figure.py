@@ -17,7 +17,7 @@ from workflow.report.figures.style import (
 from workflow.report.numbers import is_number
 from workflow.report.tables.cells import name_runs
 from workflow.report.texts import with_badge
-from workflow.results.statistics import FEWEST, over_seeds
+from workflow.results.statistics import FEWEST, POSITIVE, over_seeds
 
 PART_OF_DEV = (
     "A net may be scored on a part of dev while it trains, and tables on the mean of its last checkpoints: the last "
@@ -49,7 +49,7 @@ def data(runs: pd.DataFrame, unit: str) -> pd.DataFrame:
         ended = mine.groupby("digest")["step"].transform("max") == mine["step"].max()
         line = mine["digest"].mask(ended, "mean") if mine.loc[ended, "digest"].nunique() >= FEWEST else mine["digest"]
         for (name, step), at in mine.groupby([line, "step"], sort=False):
-            seeds = over_seeds(at["value"].tolist())
+            seeds = over_seeds(at["value"].tolist(), bounds=POSITIVE)
             rows.append((*key, name, step, seeds["value"], seeds["low"], seeds["high"], name_runs(at, "value")))
     return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(("S", "k", "mean", "low", "high"), float))
 

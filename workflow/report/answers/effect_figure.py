@@ -6,9 +6,10 @@ from workflow.report.answers.effects import places
 from workflow.report.answers.lines import LEGEND, Line, aside, drawn_axis, lines_of, name_score, panels, texts_of
 from workflow.report.figures.colours import GREY, INK, as_named, is_shade
 from workflow.report.figures.marks import shows
-from workflow.report.figures.style import canvas, draw_message, fold, set_powers, share_legend
+from workflow.report.figures.style import bars_of, canvas, draw_message, fold, set_powers, share_legend
 from workflow.report.tables.cells import name_runs
 from workflow.report.texts import with_badge
+from workflow.results.registry import bounds_of
 from workflow.results.statistics import FEWEST, mean_interval
 
 ROW, ROWS = 0.27, 5  # inches of a variant; how many have room at least, so that axes are more than their labels
@@ -22,7 +23,7 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
     for text, group in texts_of(with_badge(runs[(runs["status"] == "ok") & runs[quantity].notna()])):
         for variant, S, k, members in places(group):
             points = members[quantity].astype(float).tolist()
-            mean, low, high = mean_interval(points)
+            mean, low, high = mean_interval(points, bounds=bounds_of(quantity))
             bounds = (low, high) if len(points) >= FEWEST else (None, None)
             place = (text, variant, members["colour"].iloc[0], S, k)
             rows.append((*place, mean, *bounds, points, name_runs(members, quantity)))
@@ -49,7 +50,7 @@ def _draw_dots(data: pd.DataFrame, score: str):
         for place, row in enumerate(rows.itertuples()):
             colour = INK if many and is_shade(row.colour) else row.colour
             seeds = panel.plot(row.points, [place] * len(row.points), "|", ms=9, mew=1, color=colour, alpha=0.7)
-            bar = None if pd.isna(row.low) else row.high - row.mean
+            bar = None if pd.isna(row.low) else [[row.mean - row.low], [row.high - row.mean]]
             mean = panel.errorbar(row.mean, place, xerr=bar, fmt="o", ms=5, lw=1.4, capsize=3, color=colour)
             shows([mean, seeds], [row.Index])
         panel.set_yticks(range(len(rows)), _names(rows), parse_math=False)
@@ -99,7 +100,7 @@ def _draw_line(panel, line: Line, rows: pd.DataFrame) -> None:
     placed = rows.dropna(subset=["place"]).sort_values("place")
     if not len(placed):
         return
-    bars = (placed["high"] - placed["mean"]).fillna(0)
+    bars = bars_of(placed)
     style = {"marker": line.mark, "ms": 5, "capsize": 3, "lw": 1.4, "color": line.colour, "label": line.name}
     means = panel.errorbar(placed["place"], placed["mean"], bars, **style)
     points = placed.explode("points")

@@ -9,11 +9,11 @@ from workflow.report.answers.effects import Change, Comparison, Effect, axes_of,
 from workflow.report.answers.phrases import ALIKE, Score, describe_comparisons, quoted, worded
 from workflow.report.answers.tuning import follows_recipe, tuned_runs
 from workflow.report.figures.colours import as_named
-from workflow.report.numbers import capital, count, join, to_digits
+from workflow.report.numbers import capital, count, join, reach, to_digits
 from workflow.report.texts import with_titles
 from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import count_seeds
-from workflow.results.statistics import FEWEST, LEVEL, half_width, holm, over_seeds
+from workflow.results.statistics import FEWEST, LEVEL, POSITIVE, holm, over_seeds
 from workflow.results.trained_enough import hardly_moved, learned_spans
 from workflow.tasks.spec import TaskSpec
 
@@ -172,10 +172,10 @@ def _alone(score: Score, finished: pd.DataFrame, tokens: str) -> tuple[str, str]
 
 
 def _span(of_seeds: pd.Series) -> str:
-    """Write a mean ± half its interval, `19 ± 4`; the mean alone where seeds are too few for an interval."""
-    shown = over_seeds([*of_seeds])
-    half = half_width(shown["low"], shown["high"])
-    return f"{shown['value']:.0f}" if half is None else f"{shown['value']:.0f} ± {half:.0f}"
+    """Write a mean with its interval, `19 ± 4`; the mean alone where seeds are too few for an interval."""
+    shown = over_seeds([*of_seeds], bounds=POSITIVE)
+    value, low, high = shown["value"], shown["low"], shown["high"]
+    return f"{value:.0f}" + ("" if low is None else reach(value, low, high, "{:.0f}".format))
 
 
 def _level(score: Score, finished: pd.DataFrame) -> str:

@@ -6,9 +6,10 @@ from workflow.report.answers.effects import OWN, baselines, effect_beside
 from workflow.report.answers.lines import MARKS, name_score, panels
 from workflow.report.figures.colours import as_named
 from workflow.report.figures.marks import shows
-from workflow.report.figures.style import fold, set_log, share_legend
+from workflow.report.figures.style import bars_of, fold, set_log, share_legend
 from workflow.report.tables.cells import name_runs
 from workflow.report.texts import with_badge, with_titles
+from workflow.results.registry import bounds_of
 from workflow.results.statistics import FEWEST, mean_interval
 from workflow.results.trained_enough import hardly_moved
 
@@ -32,7 +33,7 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
     for (text, size), group in runs.groupby(["text", "size"], sort=False):
         for variant, mine in group.groupby("variant", sort=False):
             values = mine[quantity].astype(float).tolist()
-            mean, low, high = mean_interval(values)
+            mean, low, high = mean_interval(values, bounds=bounds_of(quantity))
             bounds = (low, high) if len(values) >= FEWEST else (None, None)
             base = group[group["variant"] == of.get(variant)]
             sides = (moved.loc[each.index] for each in (mine, base))
@@ -80,9 +81,8 @@ def draw(data: pd.DataFrame, quantity: str, title: str, of: str):
 
 
 def _draw_line(panel, places: pd.Series, rows: pd.DataFrame, columns: tuple[str, str, str], style: dict) -> None:
-    value, low, high = (rows[column].astype(float) for column in columns)
-    bars = [(value - low).fillna(0), (high - value).fillna(0)]
-    shows(panel.errorbar(places, value, bars, ms=5, lw=1.4, capsize=3, **style), rows.index)
+    bars = bars_of(rows, *columns)
+    shows(panel.errorbar(places, rows[columns[0]].astype(float), bars, ms=5, lw=1.4, capsize=3, **style), rows.index)
 
 
 def _label(panel, across: str, up: str, text: str) -> None:

@@ -9,7 +9,7 @@ from workflow.report.answers.effects import GRID, OWN, Effect, baselines, beside
 from workflow.report.figures.colours import as_named
 from workflow.report.numbers import missing, to_digits
 from workflow.report.texts import with_titles
-from workflow.results.registry import REGISTRY
+from workflow.results.registry import REGISTRY, bounds_of
 from workflow.results.statistics import FEWEST, half_width, mean_interval, over_seeds
 from workflow.results.timings import SPEEDS, over_turns
 from workflow.results.trained_enough import hardly_moved, learned_spans
@@ -99,7 +99,8 @@ def _write(effect: Effect, half: float | None, runs: int) -> dict:
 def _line(text: str, variant: str, S, k, group: pd.DataFrame, quantity: str) -> dict:
     finished = group[(group["status"] == "ok") & group[quantity].notna()]
     values = finished[quantity].astype(float).tolist()
-    mean, low, high = mean_interval(values) if values else (None, None, None)
+    mean, low, high = mean_interval(values, bounds=bounds_of(quantity)) if values else (None, None, None)
+    shown = len(values) >= FEWEST and low < high
     unmoved = hardly_moved(group)  # all of them or none: these are the seeds of one configuration
     return {
         "text": text,
@@ -107,7 +108,8 @@ def _line(text: str, variant: str, S, k, group: pd.DataFrame, quantity: str) -> 
         "S": S,
         "k": k,
         "mean": mean,
-        "half": half_width(low, high) if len(values) >= FEWEST else None,
+        "half": half_width(low, high) if shown else None,
+        "reach": (low, high) if shown else None,
         "points": [
             (run.seed, getattr(run, quantity), run.digest, run.status)
             for run in group[["seed", quantity, "digest", "status"]].itertuples()
@@ -119,13 +121,14 @@ def _line(text: str, variant: str, S, k, group: pd.DataFrame, quantity: str) -> 
     }
 
 
-def _cost(runs: pd.DataFrame, name: str) -> tuple[float | None, float | None]:
-    """Average a cost and give half its interval, for a span over seeds, for a speed over turns."""
+def _cost(runs: pd.DataFrame, name: str) -> tuple[float | None, float | None, float | None]:
+    """Average a cost and give its interval, for a span over seeds, for a speed over turns."""
     if name in SPEEDS or name == "mean_span":
-        shown = over_turns(runs, name) if name in SPEEDS else over_seeds(runs[name].dropna().astype(float).tolist())
-        return shown["value"], half_width(shown["low"], shown["high"])
+        spans = runs[name].dropna().astype(float).tolist()
+        shown = over_turns(runs, name) if name in SPEEDS else over_seeds(spans, bounds=bounds_of(name))
+        return shown["value"], shown["low"], shown["high"]
     mean = pd.to_numeric(runs[name]).mean()
-    return (None if pd.isna(mean) else float(mean)), None
+    return (None if pd.isna(mean) else float(mean)), None, None
 
 
 def median_half(halves: Iterable[float | None]) -> float | None:

@@ -1,17 +1,17 @@
 """What stands beside a verdict on one recipe: the same claim with each variant tuned, and in nets of other sizes."""
 
+import math
 from dataclasses import replace
 
 from workflow.plan.claims import LAYERS
 from workflow.report.claims.evidence import collect_evidence
 from workflow.report.claims.schema import Claim
 from workflow.report.tables.cells import MEASURED_BY
-from workflow.results.registry import REGISTRY
+from workflow.results.registry import bounds_of
 from workflow.results.runs_table import Frames
 from workflow.results.trained_enough import hardly_moved
 
 ASKED = ("ablation", "ours", "than")  # of every text of the ladder
-OUT_OF_100 = ("BLEU", "F1", "%")  # units of scores of which 100 is the best
 OF_A_RUNG = ("effect", "low", "high", "n", "p", "ours", "than", "verdict", "why", "digests", "signed", "of", "texts")
 OF_A_RUNG += ("late_gain",)
 
@@ -52,12 +52,12 @@ def _rung(name: str, claim: Claim, size: float, frames: Frames) -> dict:
         paired = {digest for pair in line["pairs"] for digest in pair["runs"][side]}
         nets = runs["digest"].isin(paired) if paired else runs["variant"] == getattr(claim, side).variant
         parameters[side] = float(runs.loc[nets, "parameters"].mean())
-    most = 100.0 if REGISTRY[claim.measured(claim.ours)].unit in OUT_OF_100 else None
+    _, most = bounds_of(claim.measured(claim.ours))
     pairs = [{key: pair[key] for key in ("text", "turn", "ours", "than")} for pair in line["pairs"]]
     return {
         "size": size,
         "parameters": parameters,
-        "most": most,
+        "most": most if math.isfinite(most) else None,
         "pairs": pairs,
         **{key: line[key] for key in OF_A_RUNG},
     }

@@ -26,16 +26,20 @@ from workflow.report.claims.schema import (
 from workflow.report.numbers import at_limits, count, join
 from workflow.report.texts import names_of_texts, title_of
 from workflow.results import provenance
+from workflow.results.registry import bounds_of
 from workflow.results.runs_table import Frames
 from workflow.results.statistics import (
     AT_EACH_LOOK,
     FEWEST,
     LEVEL,
+    UNBOUNDED,
+    Bounds,
     count_looks,
     detectable_effect,
     fewest_on_a_text,
     mean_interval,
     mean_of,
+    of_difference,
     over_looks,
     p_equal,
     p_of,
@@ -110,7 +114,7 @@ def weigh(claim: Claim, effects: list[float], texts: list[str]) -> dict:
         return alone | judge_few(claim, effects, few)
     if counted or not varies:
         return alone | judge_constant(claim, effects)
-    mean, low, high = (restore(value) for value in mean_interval(values, texts))
+    mean, low, high = (restore(value) for value in mean_interval(values, texts, _bounds(claim)))
     p = p_of(values, against, texts) if claim.within is None else p_equal(values, against, claim.room, texts)
     level, looks = LEVEL, None
     none = p_equal(values, against, claim.negligible, texts) if claim.negligible else None
@@ -121,6 +125,17 @@ def weigh(claim: Claim, effects: list[float], texts: list[str]) -> dict:
     detectable = restore(detectable_effect(values, texts, level)) if claim.within is None else None
     told = {"effect": mean, "low": low, "high": high, "n": len(values), "p": p}
     return told | {"detectable": detectable, "looks": looks, "p_none": none}
+
+
+def _bounds(claim: Claim) -> Bounds:
+    """Return the bounds of an effect that is a measure itself, or a difference of two.
+
+    An exponent and the logarithm of a ratio have none.
+    """
+    if claim.by != "difference":
+        return UNBOUNDED
+    bounds = bounds_of(claim.measured(claim.ours))
+    return bounds if claim.than is None else of_difference(bounds)
 
 
 def _untested(claim: Claim, samples: list[Sample | None], pairs: list[dict]) -> dict:

@@ -140,6 +140,12 @@ def draw_points(axes, data: pd.DataFrame, x: str, colour: str) -> None:
             axes.plot([row[x]] * len(points), points, ".", color=colour, markersize=4, alpha=0.7)
 
 
+def bars_of(data: pd.DataFrame, mean: str = "mean", low: str = "low", high: str = "high") -> list[pd.Series]:
+    """Return how far an interval reaches below and above each mean, as `errorbar` takes it; 0 where there is none."""
+    value, least, most = (data[column].astype(float) for column in (mean, low, high))
+    return [(value - least).fillna(0), (most - value).fillna(0)]
+
+
 def draw_curve(axes, data: pd.DataFrame, x: str, colour: str, label: str, **style) -> None:
     """Draw a line through the means, with its interval as a band, or the points of few seeds.
 

@@ -10,12 +10,12 @@ from workflow.report.answers.lines import name_score
 from workflow.report.answers.tuning import same_as_recipe
 from workflow.report.figures.colours import GREY, INK
 from workflow.report.figures.marks import shows
-from workflow.report.figures.style import canvas, set_log
-from workflow.report.numbers import name_places, to_digits
+from workflow.report.figures.style import bars_of, canvas, set_log
+from workflow.report.numbers import name_places, reach_to_digits, to_digits
 from workflow.report.pages.artefacts import drawn_here, runs_at
 from workflow.report.tables.cells import name_runs
 from workflow.report.texts import name_badges, with_titles
-from workflow.results.registry import REGISTRY
+from workflow.results.registry import REGISTRY, bounds_of
 from workflow.results.runs_table import describe_runs
 from workflow.results.statistics import FEWEST, half_width, mean_interval
 from workflow.tasks.spec import TASKS
@@ -74,7 +74,7 @@ def nets(runs: pd.DataFrame, decides: str, score: str) -> pd.DataFrame:
     for configuration, mine in runs.drop_duplicates("digest").groupby("configuration", sort=False):
         mine = mine[mine[decides].notna() & mine[score].notna()]
         if len(mine) >= FEWEST:
-            mean, low, high = mean_interval(mine[score].astype(float).tolist())
+            mean, low, high = mean_interval(mine[score].astype(float).tolist(), bounds=bounds_of(score))
             first, cost = mine.iloc[0], float(mine[COST].mean())
             about = (
                 _name(first, updates=updates),
@@ -114,7 +114,7 @@ def draw(numbers: pd.DataFrame, chosen: list[int], score: str):
     figure, axes = canvas(height=3.4)
     shows(axes.plot(numbers[COST], numbers["mean"], ".", color=GREY, ms=6, ls="none"), numbers.index)
     best = numbers.loc[chosen]
-    bars = half_width(best["low"], best["high"])
+    bars = bars_of(best)
     style = {"color": INK, "ms": 5, "lw": 1, "capsize": 3}
     shows(axes.errorbar(best[COST], best["mean"], bars, fmt="o-", drawstyle="steps-post", **style), best.index)
     set_log(axes.xaxis)
@@ -138,7 +138,7 @@ def _line(numbers: pd.DataFrame, runs: pd.DataFrame, place: int, chosen: list[in
         "page": f"{runs_at(mine['question'])}index.html#{urlencode({'variant': mine['of']})}",
         "cost": mine[COST],
         "until": end,
-        "score": f"{to_digits(mine['mean'], half)} ± {to_digits(half, half)}",
+        "score": to_digits(mine["mean"], half) + reach_to_digits(mine["mean"], (mine["low"], mine["high"]), half),
         "seeds": int(mine["n"]),
         "others": len(others),
         "second": second["variant"] if second is not None else None,

@@ -1,5 +1,7 @@
 """The pivot table of every ablation: an object for each cell of its grid, with the values of its seeds and a run."""
 
+import math
+
 import pandas as pd
 
 from workflow.plan.ablations import load_ablation
@@ -7,7 +9,7 @@ from workflow.report.figures.colours import as_named, on_page, shades
 from workflow.report.pages.artefacts import runs_at
 from workflow.report.tables.cells import MEASURED_BY, take_cost_row
 from workflow.report.texts import name_badges, with_titles
-from workflow.results.registry import REGISTRY
+from workflow.results.registry import REGISTRY, bounds_of
 from workflow.results.runs_table import describe_runs
 from workflow.results.statistics import interval_factor
 from workflow.results.timings import TIMED, clocks, turn_values
@@ -34,7 +36,7 @@ def pivot_page(runs: pd.DataFrame) -> dict:
 
 
 def _question(name: str, runs: pd.DataFrame) -> dict:
-    """Collect one ablation's cells. measures: title and which direction is better. colours: by variant."""
+    """Collect one ablation's cells. measures: title, which direction is better, bounds. colours: by variant."""
     ablation = load_ablation(name)
     titles = {title: quantity for quantity, title, _ in ablation.spec.columns}
     titles |= {"memory, bytes": "memory_train_bytes"}
@@ -48,7 +50,10 @@ def _question(name: str, runs: pd.DataFrame) -> dict:
         | {"run": f"{runs_at(name)}{group['digest'].iloc[0]}.html"}
         for key, group in finished.groupby([*DIMENSIONS.values()], dropna=False, sort=False)
     ]
-    measures = [(title, REGISTRY[quantity].better) for title, quantity in titles.items()]
+    measures = [
+        (title, REGISTRY[quantity].better, [each if math.isfinite(each) else None for each in bounds_of(quantity)])
+        for title, quantity in titles.items()
+    ]
     return {"question": ablation.question, "measures": measures, "cells": cells, "colours": colours}
 
 

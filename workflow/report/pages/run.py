@@ -18,8 +18,8 @@ from workflow.report.pages.site import Site
 from workflow.report.texts import Badge, badge_of, badge_of_bits, title_of
 from workflow.results import provenance
 from workflow.results.record import Point, Record
-from workflow.results.registry import COSTS, REGISTRY, names
-from workflow.results.statistics import half_width, over_seeds
+from workflow.results.registry import COSTS, REGISTRY, bounds_of, names
+from workflow.results.statistics import over_seeds
 from workflow.results.timings import TIMED, describe_timings, turn_values
 from workflow.tasks.spec import TASKS
 
@@ -104,10 +104,10 @@ def measured_lines(row: dict) -> dict:
 
 def _in_turns(row: dict, quantity: str) -> str:
     """Write a time or speed ± half its interval over turns, or its turns where they are few."""
-    shown = over_seeds(turn_values(row, quantity))
+    shown = over_seeds(turn_values(row, quantity), bounds=bounds_of(quantity))
     if shown["points"]:
         return ", ".join(map(number, shown["points"]))
-    return within(shown["value"], half_width(shown["low"], shown["high"]))
+    return within(shown["value"], shown["low"], shown["high"])
 
 
 def _lines(values: dict) -> list[Line]:

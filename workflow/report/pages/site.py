@@ -185,6 +185,7 @@ def _environment() -> Environment:
         behind=numbers.behind,
         within=numbers.within,
         digits=to_digits,
+        reach=numbers.reach_to_digits,
         cited=link_documents,
     )
     return environment

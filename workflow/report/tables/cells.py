@@ -14,8 +14,8 @@ late_gain      what the last quarter of the updates still brought, in bits, at m
 
 import pandas as pd
 
-from workflow.results.registry import COSTS, REGISTRY
-from workflow.results.statistics import over_seeds
+from workflow.results.registry import COSTS, REGISTRY, bounds_of
+from workflow.results.statistics import Bounds, over_seeds
 from workflow.results.timings import SPEEDS, TIMED, all_turns, ratio_over_turns
 from workflow.results.trained_enough import UNMOVED, hardly_moved, learned_spans
 
@@ -60,15 +60,22 @@ def unit_of(quantity: str) -> str:
 
 
 def measured(
-    row: str, column: str, runs: pd.DataFrame, quantity: str, published: str | None = None, *, unit: str | None = None
+    row: str,
+    column: str,
+    runs: pd.DataFrame,
+    quantity: str,
+    published: str | None = None,
+    *,
+    unit: str | None = None,
+    bounds: Bounds | None = None,
 ) -> dict:
     """Return the cell of a measured quantity over the seeds in `runs`, or of a timing over its turns.
 
-    unit: where it is not that of `unit_of`. The note names runs that failed, or have no such score, and says where
-    learned spans have hardly moved. If the measurement failed, or its own check refuses a count, the status is
-    `failed`, and the note says why.
+    unit: where it is not that of `unit_of`. bounds: of a quantity that is not registered. The note names runs that
+    failed, or have no such score, and says where learned spans have hardly moved. If the measurement failed, or its own
+    check refuses a count, the status is `failed`, and the note says why.
     """
-    cell = _over_seeds(row, column, runs, quantity, published, unit=unit)
+    cell = _over_seeds(row, column, runs, quantity, published, unit=unit, bounds=bounds)
     if cell["value"] is None:
         return cell
     ok = runs[runs["status"] == "ok"]
@@ -80,7 +87,14 @@ def measured(
 
 
 def _over_seeds(
-    row: str, column: str, runs: pd.DataFrame, quantity: str, published: str | None, *, unit: str | None
+    row: str,
+    column: str,
+    runs: pd.DataFrame,
+    quantity: str,
+    published: str | None,
+    *,
+    unit: str | None,
+    bounds: Bounds | None,
 ) -> dict:
     """Return the cell of a quantity over seeds or turns, without what training would change."""
     runs = runs.drop_duplicates("digest") if len(runs) else runs  # a text may stand in for two of the paper's
@@ -94,7 +108,8 @@ def _over_seeds(
     missing = "" if values else "no run of this variant" if not len(runs) else "not measured"
     unit, note = unit_of(quantity) if unit is None else unit, "; ".join(failures) or missing
     about = {"n": len(values), "runs": runs, "status": status, "note": note}
-    return make_cell(row, column, None, unit, "measured", published, **about) | over_seeds(values)
+    cell = make_cell(row, column, None, unit, "measured", published, **about)
+    return cell | over_seeds(values, bounds=bounds or bounds_of(quantity))
 
 
 def why_missing(run, quantity: str) -> str:
@@ -142,7 +157,7 @@ def summarise(runs: pd.DataFrame, by: list[str], quantity: str) -> pd.DataFrame:
         group = take_rows(group.drop_duplicates("digest"), quantity)
         finished = group[(group["status"] == "ok") & group[quantity].notna()]
         values = values_of(finished, quantity)
-        seeds = over_seeds(values)
+        seeds = over_seeds(values, bounds=bounds_of(quantity))
         row = dict(zip(by, key, strict=True)) | {"mean": seeds.pop("value")} | seeds
         counts = {"n": len(values), "failed": len(group) - len(finished)}
         counts |= {"unmoved": bool(hardly_moved(finished).any())}
@@ -191,7 +206,7 @@ def setting(
     row: str, column: str, runs: pd.DataFrame, quantity: str, published: str | None = None, *, unit: str | None = None
 ) -> dict:
     """Return the cell of a number that the job itself fixes: the same for every seed, so it has no interval."""
-    cell = _over_seeds(row, column, runs, quantity, published, unit=unit)
+    cell = _over_seeds(row, column, runs, quantity, published, unit=unit, bounds=None)
     return cell | {"kind": "setting"} | _only(cell["value"])
 
 

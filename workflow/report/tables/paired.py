@@ -5,7 +5,8 @@ import pandas as pd
 from sacrebleu.metrics import BLEU
 
 from workflow.report.tables.cells import make_cell, measured, unit_of
-from workflow.results.statistics import over_seeds
+from workflow.results.registry import bounds_of
+from workflow.results.statistics import of_difference, over_seeds
 
 SAMPLES = 1000
 SEED = 1
@@ -23,7 +24,8 @@ def gain(
     pairs, cell = _pair(row, column, runs, base, quantities, unit_of(quantities[0]) if unit is None else unit)
     if not pairs:
         return cell
-    return cell | over_seeds([pair["value"] - pair["base"] for pair in pairs])
+    differences = [pair["value"] - pair["base"] for pair in pairs]
+    return cell | over_seeds(differences, bounds=of_difference(bounds_of(quantities[0])))
 
 
 def bleu(counts: np.ndarray) -> float:

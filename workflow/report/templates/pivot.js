@@ -56,24 +56,29 @@ function beside(cells, all, view, base, column) {
   return Object.keys(found.values).length ? found : at(kept, view, base, null);
 }
 
-// Mean, interval and values of a place, divided seed by seed where there is a baseline; null where nothing is known.
-function estimate({ values, run }, base) {
+// Mean, interval and values of a place, divided seed by seed where there is a baseline; null where nothing is known. The
+// interval ends at the bounds of what is measured: see workflow/results/statistics.py.
+function estimate({ values, run }, base, [least, most]) {
   const seeds = Object.keys(values).filter((seed) => !base || base.values[seed]);
   const kept = seeds.map((seed) => (base ? values[seed] / base.values[seed] : values[seed]));
   if (!kept.length) return null;
   const value = mean(kept), n = kept.length;
   const deviation = Math.sqrt(kept.reduce((sum, each) => sum + (each - value) ** 2, 0) / (n - 1));
   const half = n > 2 && factors[n] ? factors[n] * deviation : 0;
-  return { value, half, low: half ? value - half : Math.min(...kept), high: half ? value + half : Math.max(...kept), kept, run };
+  const low = half ? Math.max(least ?? -Infinity, value - half) : Math.min(...kept);
+  const high = half ? Math.min((base ? null : most) ?? Infinity, value + half) : Math.max(...kept);
+  return { value, half, low, high, kept, run };
 }
 
 function place(found, divided, narrow) {
   const cell = create("td");
   cell.dataset.sort = found?.value ?? "";
   if (!found) return cell;
-  const { value, half, kept, run } = found;
+  const { value, half, low, high, kept, run } = found;
   cell.append(create("a", { href: run, className: "ours", textContent: `${digits(value, narrow)}${divided ? " x" : ""}` }));
-  const scatter = half ? ` ± ${digits(half, narrow)}` : kept.length === 2 && kept[0] !== kept[1] ? ` (${kept.map(number).join(", ")})` : "";
+  const even = low === value - half && high === value + half;
+  const interval = even ? ` ± ${digits(half, narrow)}` : ` (${digits(low, narrow)} to ${digits(high, narrow)})`;
+  const scatter = half ? interval : kept.length === 2 && kept[0] !== kept[1] ? ` (${kept.map(number).join(", ")})` : "";
   if (scatter) cell.append(create("span", { className: "half", textContent: scatter }));
   return cell;
 }
@@ -96,7 +101,8 @@ function draw() {
   const down = of(cells, chosen.rows);
   const across = chosen.rows === chosen.columns ? [undefined] : of(cells, chosen.columns);
   const base = down.find((row) => String(row) === chosen.baseline), divided = chosen.baseline !== "";
-  const found = down.map((row) => across.map((column) => estimate(at(cells, chosen, row, column), divided ? beside(cells, all, chosen, base, column) : null)));
+  const [, better, bounds] = measures.find(([measure]) => measure === chosen.measure);
+  const found = down.map((row) => across.map((column) => estimate(at(cells, chosen, row, column), divided ? beside(cells, all, chosen, base, column) : null, bounds)));
   const names = across.map((column) => (column === undefined ? chosen.measure : label(chosen.columns, column)));
   table.tHead.rows[0].replaceChildren(head(chosen.rows), ...names.map(head));
   const narrowest = across.map((_, order) => Math.min(...found.map((row) => row[order]?.half || Infinity)));
@@ -108,7 +114,6 @@ function draw() {
     return line;
   }));
   table.sort();
-  const [, better] = measures.find(([measure]) => measure === chosen.measure);
   const title = divided ? `${chosen.measure}, divided by ${label(chosen.rows, base)}` : chosen.measure + (better ? ` (${better} is better)` : "");
   const series = names.map((name, order) => ({ name, colour: colours[name] ?? shades[Math.round((order * (shades.length - 1)) / Math.max(1, names.length - 1))], points: found.map((row) => row[order]) }));
   const figure = document.getElementById("chart");

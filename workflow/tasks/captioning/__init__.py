@@ -59,8 +59,9 @@ def refuse_to_cut(attention: Seq2SeqAttentionChoices, count: int, what: str) -> 
 
 
 CAPTIONS = {f"bleu_{n}": (f"BLEU-{n}", f"BLEU-{n}") for n in range(1, 5)}
-CAPTIONS |= {"rouge_l": ("ROUGE-L", "ROUGE-L"), "cider": ("CIDEr", "CIDEr")}
+CAPTIONS |= {"rouge_l": ("ROUGE-L", "ROUGE-L")}
 CAPTIONS |= {"meteor": ("METEOR", "METEOR"), "meteor_nltk": ("METEOR (nltk)", "METEOR")}
+CIDER = {"cider": ("CIDEr", "CIDEr")}  # of 1,000
 TASK = TaskSpec(
     job=CaptioningJob,
     catalogue=CaptionCatalogue,
@@ -74,7 +75,8 @@ TASK = TaskSpec(
     scores=("dev_ppl", "dev_cider", "test_cider"),
     quantities=(
         *QUANTITIES,
-        *score_quantities("higher", CAPTIONS, claimed=("bleu_4", "cider", "meteor")),
+        *score_quantities("higher", CAPTIONS, claimed=("bleu_4", "meteor"), most=100.0),
+        *score_quantities("higher", CIDER, claimed=("cider",), most=1000.0),
         fact("looks", "attention to pictures"),
     ),
     examples=("picture", "references", "caption"),

@@ -9,7 +9,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.job import Job, KeyHeads, Share, Training, refuse_uneven_keys
 from workflow.config.strict import FrozenModel, PositiveStrictInt, StrictInt
 from workflow.tasks.char_lm.catalogue import TextCatalogue
-from workflow.tasks.task import SCORED, SPANS, Quantity, TaskSpec, fact, score_quantities
+from workflow.tasks.task import CHANCE, SCORED, SPANS, Quantity, TaskSpec, fact, score_quantities
 
 
 class CharLMNet(FrozenModel):
@@ -90,6 +90,7 @@ TASK = TaskSpec(
         *score_quantities("lower", {"bpc": ("bpc", "bpc")}, claimed=("bpc",), splits=("train", *SCORED)),
         Quantity("tokens_scored", "characters scored", "", "metric"),
         *SPANS,
+        CHANCE,
         fact("attention_by_distance", "weight by distance"),
         fact("fragment", "span over a text", "characters"),
         Quantity(

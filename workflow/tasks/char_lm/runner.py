@@ -19,6 +19,7 @@ from workflow.tasks.char_lm import refuse_uneven, store
 from workflow.tasks.char_lm.catalogue import refuse_short
 from workflow.tasks.char_lm.streams import Streams, bits, cut, losses, score_text
 from workflow.tasks.formula import mac
+from workflow.tasks.frequencies import symbol_entropy
 from workflow.tasks.store import SPLITS
 from workflow.training.backends import computing, engine_of
 from workflow.training.devices import ALONE, Devices
@@ -63,7 +64,9 @@ class CharLMTask:
         known, limit = partial(attempt, self.missing), self.job.evaluation.tokens
         test, scored = known(["test_bpc", "tokens_scored"], partial(self._score, net, "test", limit), (None, None))
         dev, _ = known(["dev_bpc"], partial(self._score, net, "dev", limit), (None, None))
-        facts = net.facts()
+        facts = net.facts() | {
+            "symbol_entropy": symbol_entropy(self.corpus.dev[: self.job.evaluation.dev_tokens or None])
+        }
         with computing(net.attentions, engine_of(net)):
             counts = [f"macs_{reading}" for reading in ("paper", "dense", "executed")]
             multiply_adds = known(counts, partial(self._count_macs, net, facts.get("mean_span", 0.0)))

@@ -12,8 +12,7 @@ class ParsingJob(SequenceJob):
 
 
 TREES = {"recall": ("recall", "%"), "precision": ("precision", "%"), "f1": ("F1", "F1")}
-TREES |= {"complete": ("complete match, %", "%"), "tagging": ("tagging", "%"), "errors": ("error sentences", "")}
-TREES |= {"repaired": ("repaired", "%")}
+TREES |= {"complete": ("complete match, %", "%"), "tagging": ("tagging", "%")}
 TASK = TaskSpec(
     job=ParsingJob,
     catalogue=TreeCatalogue,
@@ -25,6 +24,12 @@ TASK = TaskSpec(
     curve=PERPLEXITY,
     headline=("test_f1", "test_complete", "mean_span"),
     scores=("dev_ppl", "dev_f1", "test_f1"),
-    quantities=(*QUANTITIES, *score_quantities("higher", TREES, claimed=("f1",)), *SPANS),
+    quantities=(
+        *QUANTITIES,
+        *score_quantities("higher", TREES, claimed=("f1",), most=100.0),
+        *score_quantities("lower", {"errors": ("error sentences", "")}),
+        *score_quantities("lower", {"repaired": ("repaired", "%")}, most=100.0),
+        *SPANS,
+    ),
     examples=("sentence", "right tree", "tree written"),
 )

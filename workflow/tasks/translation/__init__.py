@@ -1,5 +1,6 @@
 """Translation: its job, and what pages say of it. Imports no torch."""
 
+import math
 from typing import Literal
 
 from workflow.tasks.sequence_job import PERPLEXITY, QUANTITIES, SequenceJob
@@ -14,6 +15,9 @@ class TranslationJob(SequenceJob):
 PLANTED = (4, 8, 12)  # sentences behind each source of test, of a text where some are planted
 BLEU = {"bleu": ("BLEU", "BLEU"), "bleu_tokenised": ("BLEU of tokens", "BLEU"), "chrf": ("chrF", "chrF")}
 EVERY_KEY = {f"{name}_every_key": (f"{title}, every key", unit) for name, (title, unit) in BLEU.items()}
+BEHIND_PLANTED = {f"bleu_planted_{n}": (f"BLEU, {n} planted", "BLEU") for n in PLANTED}
+SLOPE = ("test BLEU for each planted sentence", "BLEU")
+CLAIMED = ("bleu", "bleu_tokenised", "bleu_tokenised_every_key")
 TASK = TaskSpec(
     job=TranslationJob,
     catalogue=PairCatalogue,
@@ -27,13 +31,10 @@ TASK = TaskSpec(
     scores=("dev_ppl", "dev_bleu", "test_bleu"),
     quantities=(
         *QUANTITIES,
-        *score_quantities("higher", BLEU | EVERY_KEY, claimed=("bleu", "bleu_tokenised", "bleu_tokenised_every_key")),
-        *score_quantities("higher", BLEU, splits=("second_test",)),
-        *(
-            Quantity(f"test_bleu_planted_{n}", f"test BLEU, {n} planted", "BLEU", "metric", "higher")
-            for n in (4, 8, 12)
-        ),
-        Quantity("test_bleu_slope", "test BLEU for each planted sentence", "BLEU", "metric", "higher", claimable=True),
+        *score_quantities("higher", BLEU | EVERY_KEY, claimed=CLAIMED, most=100.0),
+        *score_quantities("higher", BLEU, splits=("second_test",), most=100.0),
+        *score_quantities("higher", BEHIND_PLANTED, splits=("test",), most=100.0),
+        Quantity("test_bleu_slope", *SLOPE, "metric", "higher", claimable=True, bounds=(-math.inf, math.inf)),
         fact("astray", "share of attention on planted pieces"),
         fact("second_test_counts", "counts by sentence of the second test"),
         fact("maps", "attention maps"),
