@@ -10,6 +10,7 @@ from studies.adaptive_span.tables import (
     adaptive_span_costs,
     adaptive_span_shares,
     adaptive_span_table1,
+    adaptive_span_table2,
     adaptive_span_table3,
 )
 from studies.explicit_sparse.tables import explicit_sparse_table3
@@ -77,6 +78,14 @@ def test_what_follows_from_a_formula_is_not_called_published():
     assert column["#FLOPS"].apart and not column["feed-forward"].apart
     assert "40.89M & inferred 40.89M & 61.54 (62, -0.7" in as_latex(joined, "t", "o")
     assert as_lines(joined.assign(texts=[[]] * len(joined)), "o").iloc[0]["published as"] == "inferred"
+
+
+@pytest.mark.parametrize("table", [adaptive_span_table1, adaptive_span_table2])
+def test_a_row_of_ours_has_the_layers_of_its_own_model(table):
+    cells = join(table.build(everything().assign(layers=3)))
+    ours = cells[(cells["column"] == "#layers") & (cells["kind"] == "setting")]
+    assert "Transformer-XL, large" in set(ours["row"]) and set(ours["value"]) == {3}
+    assert not ours["row"].str.contains("[0-9]").any()
 
 
 def test_a_table_is_three_files_that_say_where_they_come_from(tmp_path):

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from studies.aiayn.tables import aiayn_table2, aiayn_table3
-from tests._runs import everything, translated
+from studies.aiayn.tables import aiayn_table2, aiayn_table3, aiayn_table4
+from tests._runs import everything, parsed, translated
 from tests.report._cells import at
 from workflow.report.published import join
 from workflow.report.published import load as printed
@@ -76,3 +76,14 @@ def test_table_3_has_every_row_with_our_sizes_and_the_papers_scores():
     assert row.loc["BLEU, gain, paper", "value"] == -0.7  # 25.1 - 25.8
     blank = at(cells, "(A) h=1", "#params, paper size, V fitted")  # in the paper
     assert blank["published_source"] == "inferred" and pd.isna(blank["difference_pct"])
+
+
+def test_rows_of_our_models_do_not_state_the_papers_sizes():
+    runs = as_frame([translated("transformer_variations", name, scale="small") for name in ("base", "cN8", "e", "big")])
+    names = aiayn_table3.name_rows(runs)
+    assert names.pop("(C) N=8") == "(C) layers x 4/3 (paper: N=8)"
+    (big,) = names.values()  # learned positions are the paper's too
+    assert big.startswith("big (paper: N=6 ")
+    assert aiayn_table3.name_rows(runs.assign(scale="paper")) == {}
+    layers = as_frame([parsed(layers=2), parsed(variant="top_k", layers=3)])
+    assert aiayn_table4.name_rows(layers) == {"Transformer (4 layers)": "Transformer (2 layers)"}

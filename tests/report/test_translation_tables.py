@@ -4,11 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from studies.aiayn.tables import aiayn_table2
 from studies.explicit_sparse.figures import explicit_sparse_figure3
 from studies.explicit_sparse.tables import explicit_sparse_table1, explicit_sparse_table4, explicit_sparse_table5
 from tests._runs import BROKEN, translated
 from tests.report._cells import at
 from workflow.report.published import join
+from workflow.report.texts import name_directions
 from workflow.results.runs_table import as_frame
 
 
@@ -41,6 +43,20 @@ def test_table_1_has_our_mean_and_the_papers_number_in_three_directions():
     assert cited["kind"] == "cited" and pd.isna(cited["value"]) and cited["published_value"] == 25.2
     used = joined["published"].dropna()
     assert used.is_unique and used.str.startswith("est.t1.").sum() == 27  # all that its Table 1 prints
+
+
+def test_columns_name_the_languages_that_were_translated():
+    """English to French stands in for Vietnamese, and English to German for German to English."""
+    read = {"iwslt15-envi": "multi30k-enfr", "iwslt14-deen": "phrases-ende", "wmt14-ende": "multi30k-ende"}
+    runs = as_frame([translated(paper_corpus=paper, corpus=corpus) for paper, corpus in read.items()])
+    titles = pd.Series(["En-De", "De-En, gain", "k", "En-Vi, gain, paper"])
+    shown = ["En-De", "En-De (paper: De-En), gain", "k", "En-Fr (paper: En-Vi), gain, paper"]
+    assert name_directions(titles, explicit_sparse_table1.DIRECTIONS, runs).tolist() == shown
+    shown = ["training time EN-DE", "BLEU EN-FR"]  # which was not read
+    assert name_directions(pd.Series(shown), aiayn_table2.DIRECTIONS, runs).tolist() == shown
+    own = as_frame([translated(paper_corpus="wmt14-enfr", corpus="pairs:my.sv,my.fi")])
+    shown = name_directions(pd.Series(["BLEU EN-FR"]), aiayn_table2.DIRECTIONS, own).tolist()
+    assert shown == ["BLEU my.sv and my.fi (paper: EN-FR)"]
 
 
 def test_table_1_has_a_second_test_where_a_text_has_one():

@@ -57,6 +57,7 @@ def test_a_net_whose_curve_is_flat_from_the_start_learned_nothing(points, learne
     told = learned_nothing(curve(**points))
     assert (told is None) == learned
     assert learned or told.startswith("learned nothing: dev stayed at ")
+    assert learned or "from update 10 to 100 " in told  # not after so many updates in all
 
 
 @pytest.mark.parametrize(
@@ -104,7 +105,7 @@ def test_where_a_curve_begins_late_the_first_losses_say_where_the_net_was(late, 
     losses = [6.0 * nats, 12.0 * nats, (12.0 + 2 * 4.15) * nats]
     points = curve(at20=late, at40=late)
     told = learned_nothing(points, losses)
-    assert (told is None) == learned and (learned or "4.15 bits after 4 updates" in told)
+    assert (told is None) == learned and (learned or "4.15 bits from update 4 to 40" in told)
     assert learned_nothing(points, losses[:1]) is None and learned_nothing(points, [*losses, math.nan]) is None
     assert learned_nothing(curve(at8=late, at16=late), losses) is None  # 4 of 16 updates are too many
 

@@ -10,7 +10,7 @@ from workflow.report.builders import builder_inputs, describe_origin, load_build
 from workflow.report.layout import IN_TABLES, Column, list_columns, list_rows, text_of
 from workflow.report.numbers import percent
 from workflow.report.published import join
-from workflow.report.texts import badges_of_columns, texts_of_cells
+from workflow.report.texts import badges_of_columns, name_directions, texts_of_cells
 from workflow.results import provenance
 from workflow.results.record import write_text
 from workflow.results.runs_table import Frames, csv_text
@@ -95,11 +95,17 @@ def pick_used(cells: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def write_table(out: Path, name: str, frames: Frames) -> None:
-    """Build a table and write it as JSON to `out`, as CSV and LaTeX beside it."""
+    """Build a table and write it as JSON to `out`, as CSV and LaTeX beside it.
+
+    A builder whose columns name directions of translation says by `DIRECTIONS` which data set of the paper each is of;
+    one whose rows have the paper's names for its models says by `name_rows` what ours are called.
+    """
     builder = load_builder("tables", name)
     cells = join(builder.build(*builder_inputs("tables", name, frames)))
     used = None if frames.runs is None else pick_used(cells, frames.runs)
-    cells = cells.assign(texts=texts_of_cells(cells, used))
+    named = name_directions(cells["column"], getattr(builder, "DIRECTIONS", {}), used)
+    rows = builder.name_rows(used) if hasattr(builder, "name_rows") and used is not None and len(used) else {}
+    cells = cells.assign(texts=texts_of_cells(cells, used), column=named, row=cells["row"].replace(rows))
     origin, commits = describe_origin(builder, frames, used)
     about = {"title": builder.TITLE, "caption": builder.CAPTION, "provenance": origin, "commits": commits}
     about["texts"] = badges_of_columns(cells, used)

@@ -4,6 +4,7 @@ The badge of a text that stands in for a paper's says so: "invented phrases en-d
 badge, even if it stands in for several.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -89,6 +90,33 @@ def _once(runs: pd.DataFrame) -> pd.DataFrame:
 def title_of(task: str, corpus: str) -> str:
     """Name a text, whatever it stands in for."""
     return badge_of(task, (), corpus).badge
+
+
+def direction_of(corpus: str) -> str:
+    """Name the languages of pairs, `En-Fr`; pairs of the user's own by their files."""
+    catalogue = _catalogue("translation", config_file("tasks/translation.yaml"))
+    if corpus not in catalogue.entries:
+        return catalogue.title(corpus)
+    entry = catalogue.entries[corpus]
+    return f"{entry.source.capitalize()}-{entry.target.capitalize()}"
+
+
+def name_directions(columns: pd.Series, directions: Mapping[str, str], runs: pd.DataFrame | None) -> pd.Series:
+    """Name in titles of columns what was translated, where that is not the paper's: `En-Fr (paper: En-Vi), gain`.
+
+    directions: as titles of columns write a direction of the paper -> the paper's data set. runs: of the table.
+    """
+    if runs is None or not directions:
+        return columns
+    shown = dict.fromkeys(directions)
+    for printed, paper_corpus in directions.items():
+        corpora = runs.loc[runs["paper_corpus"] == paper_corpus, "corpus"].unique()
+        read = dict.fromkeys(map(direction_of, corpora))
+        other = read and [*read] != [direction_of(paper_corpus)]
+        shown[printed] = f"{' and '.join(read)} (paper: {printed})" if other else printed
+    # all at once: what one direction is called may be the paper's name of another
+    any_of = re.compile("|".join(map(re.escape, directions)))
+    return columns.map(lambda title: any_of.sub(lambda found: shown[found[0]], title))
 
 
 def with_titles(runs: pd.DataFrame) -> pd.DataFrame:

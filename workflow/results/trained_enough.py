@@ -69,7 +69,8 @@ def learned_nothing(curve: list[dict], losses: Sequence[float] = (), chance: flo
     (step, first), best = early, min(bits for _, bits in later)
     if first - best >= NOTHING:
         return None
-    return f"learned nothing: dev stayed at {first:.2f} bits after {step:,} updates ({best:.2f} at best)"
+    stayed = f"dev stayed at {first:.2f} bits from update {step:,} to {later[-1][0]:,}"
+    return f"learned nothing: {stayed} ({best:.2f} at best)"
 
 
 def _is_falling(points: list[tuple[int, float]], chance: float) -> bool:

@@ -15,7 +15,7 @@ CAPTION = (
     "The heads of the encoder whose weights are least spread (lowest mean entropy), of all recorded layers. A line "
     "goes from a word that looks, left, to a word that it looks at, right; the thicker and darker, the larger the "
     "weight, from 5 % on. Above each head: what it gives half of its weight to, or else its largest weight. The base "
-    "net, its first seed, on one sentence of English-German. Comparable with the paper: whether heads do different "
+    "net, its first seed, on one sentence. Comparable with the paper: whether heads do different "
     "things. Not comparable: which; net, text and sentence are others."
 )
 COLUMNS = ["layer", "head", "query", "key", "query_piece", "key_piece", "weight"]

@@ -3,19 +3,19 @@
 import pandas as pd
 
 from workflow.report.published import find, value
-from workflow.report.tables.cells import analytic, make_table, measured, pick, setting
+from workflow.report.tables.cells import PAPERS_SIZE, analytic, make_table, measured, pick, setting
 from workflow.report.tables.paired import gain
 
 READS = ("runs",)
 TITLE = "Variations on the Transformer (Attention Is All You Need, Table 3)"
 CAPTION = (
-    "Rows have the paper's names. Our nets change the same sizes by the same factors, from this scale's base. Rows "
-    "(D) set dropout and smoothing as the paper does; where our base has no dropout, P_drop=0.0 is the base itself. "
-    "Comparable: whether a change helps or hurts. Not comparable: perplexity, which is per piece of another "
-    "vocabulary, and BLEU, on another text. The paper averages no checkpoints here; ours are averaged as the scale "
-    "says. Parameters at the paper's sizes come from a formula, twice: with the 37,000 pieces that the paper names, "
-    "and with 4,096 more (32,000 + 4,096 for big), which fits every row and has no known cause. Tables of learned "
-    "positions are not counted."
+    "Rows say what changes, and in parentheses the paper's name. Our nets change the same sizes by the same "
+    "factors, from this scale's base. Rows (D) set dropout and smoothing as the paper does; where our base has no "
+    "dropout, P_drop=0.0 is the base itself. Comparable: whether a change helps or hurts. Not comparable: "
+    "perplexity, which is per piece of another vocabulary, and BLEU, on another text. The paper averages no "
+    "checkpoints here; ours are averaged as the scale says. Parameters at the paper's sizes come from a formula, "
+    "twice: with the 37,000 pieces that the paper names, and with 4,096 more (32,000 + 4,096 for big), which fits "
+    "every row and has no known cause. Tables of learned positions are not counted."
 )
 VOCABULARY = 37_000  # pieces of the shared vocabulary, section 5.1
 SIZES = [
@@ -35,6 +35,24 @@ EXPLAINED = ("base", "big")  # the rows whose fit a note explains; the others ar
 SETTINGS = {("base", end): f"ai.t3.set.{end}" for _, _, end in SIZES}
 SETTINGS |= {("big", end): f"ai.t3.set.big_{end}" for end in ("steps", "pdrop")}
 BLEU = "dev_bleu_tokenised"
+
+
+def name_rows(runs: pd.DataFrame) -> dict[str, str]:
+    """Name rows by what our question changes, `(C) layers / 3 (paper: N=2)`, unless models have the paper's sizes."""
+    if (runs["scale"] == PAPERS_SIZE).all():
+        return {}
+    labels, names = dict(zip(runs["variant"], runs["label"], strict=True)), {}
+    for key in ROWS:
+        printed = find(f"ai.t3.{key}.ppl").row
+        group, _, sizes = printed.partition(" ")
+        ours = labels.get(key, sizes)
+        if not sizes:
+            continue
+        if ours == key:  # big, which our question does not label
+            names[printed] = f"{key} (paper: {sizes})"
+        elif ours != sizes:
+            names[printed] = f"{group} {ours} (paper: {sizes})"
+    return names
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:

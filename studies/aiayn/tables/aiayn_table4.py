@@ -7,7 +7,7 @@ from workflow.report.tables.cells import cited, make_table, measured, pick, sett
 from workflow.report.tables.paired import SOFTMAX, f1, gain, p_value
 
 READS = ("runs",)
-TITLE = "English constituency parsing (Attention Is All You Need, Table 4)"
+TITLE = "Constituency parsing (Attention Is All You Need, Table 4)"
 CAPTION = (
     "F1 of labelled brackets (docs/fidelity.md), the paper's way: words translated into a linearised tree, at the "
     "size and on the trees of this scale. Where it reads Python statements, the tree is that of Python's own parser. "
@@ -21,6 +21,12 @@ TRAINED = {"softmax": "ai.t4.tr_wsj", "top_k": None, "adaptive": None}
 LABELS = {"top_k": "top-k", "adaptive": "adaptive span in the encoder"}
 BESIDE = [("recall", "recall"), ("precision", "precision"), ("complete match", "complete"), ("tagging", "tagging")]
 BESIDE += [("repaired", "repaired"), ("error sentences", "errors")]
+
+
+def name_rows(runs: pd.DataFrame) -> dict[str, str]:
+    """Name the Transformer by the layers of our models, where these are not the paper's."""
+    layers = sorted({int(layers) for layers in pick(runs, variant=SOFTMAX)["layers"].dropna()})
+    return {find("ai.t4.tr_wsj").row: f"Transformer ({' or '.join(map(str, layers))} layers)"} if layers else {}
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:

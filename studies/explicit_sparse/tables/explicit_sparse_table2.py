@@ -10,8 +10,8 @@ READS = ("runs",)
 TITLE = "Image captioning (Explicit Sparse Transformer, Table 2)"
 CAPTION = (
     "BLEU-4, METEOR and CIDEr on the test pictures, each against all its captions, in per cent (docs/fidelity.md). "
-    "Our two rows are trained at this scale, on pictures in place of COCO. Our encoder sees pixels; the paper's sees "
-    "features of a kind it does not name. Comparable: the gain of top-k over softmax, paired by seed. Not "
+    "Our two rows are trained at this scale, on the pictures named with the table. Our encoder sees pixels; the "
+    "paper's sees features of a kind it does not name. Comparable: the gain of top-k over softmax, paired by seed. Not "
     "comparable: the scores. METEOR is the Java program's, as in the paper; a scale whose settings ask for nltk's, "
     "without synonyms, has it in a column of its own. p: a paired bootstrap of CIDEr over test pictures with 1,000 "
     "resamples for each pair of seeds. The largest is shown, or 1 where the pairs disagree on which is better."

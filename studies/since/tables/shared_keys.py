@@ -8,11 +8,11 @@ from workflow.report.tables.cells import make_table, pick
 READS = ("runs",)
 TITLE = "Adaptive spans beside fixed ones, by heads of keys"
 CAPTION = (
-    "Four heads of queries share as many heads of keys and values as the row says. Differences are paired by seed, at "
+    "Heads of queries share as many heads of keys and values as the row says. Differences are paired by seed, at "
     "the same S; below 0 the adaptive span is better."
 )
 HEADS = {
-    "4 heads of keys": ("own", "adaptive_own"),
+    "a head of keys for each of queries": ("own", "adaptive_own"),
     "2 heads of keys": ("two", "adaptive_two"),
     "1 head of keys": ("one", "adaptive_one"),
 }
