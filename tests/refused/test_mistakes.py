@@ -146,6 +146,14 @@ KINDS = {
     "ablation: table without its function": table(
         "'build' is missing; it needs CAPTION, TITLE, build", "TITLE = CAPTION = ''"
     ),
+    "ablation: table that takes what READS does not name": table(
+        "tabled.py, line 3: build(runs, layers) is given (runs), as READS says",
+        "TITLE = CAPTION = ''\nREADS = ('runs', 'memory')\ndef build(runs, layers): pass",
+    ),
+    "ablation: table that takes its frames the other way round": table(
+        "build(best_reader, runs) is given (runs, best_reader)",
+        "TITLE = CAPTION = ''\nREADS = ('best_reader', 'runs')\ndef build(best_reader, runs): pass",
+    ),
     "ablation: k that nothing reads": ablation(
         "k = 8: no choice of this variant reads it; valid: with one that does",
         variants={"a": {"span": "fixed", "S": 8, "k": 8}},

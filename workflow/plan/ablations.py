@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field, field_validator, model_validator
@@ -12,7 +13,7 @@ from workflow.config.files import ROOT, list_folder
 from workflow.config.strict import Name, PositiveStrictInt, StrictModel, one_of, parse, read_yaml
 from workflow.config.studies import KINDS, known_studies, part_of, shown_path, study_file, study_files
 from workflow.config.trials import Trials
-from workflow.tasks.spec import TASKS
+from workflow.tasks.spec import TASKS, UNFINISHED, check_task
 from workflow.tasks.task import TaskSpec
 
 RULE = re.compile(r"^rule (\w+):", re.MULTILINE)  # those that rules/ writes in a loop have names that no file can have
@@ -145,8 +146,29 @@ class Ablation(StrictModel):
 
 
 def known_ablations() -> list[str]:
-    """Name the ablations of all studies, in order."""
-    return list(study_files("questions"))
+    """Name the ablations of all studies, in order; not those of unfinished tasks."""
+    left_out = ablations_left_out()
+    return [name for name in study_files("questions") if name not in left_out]
+
+
+def ablations_left_out() -> dict[str, str]:
+    """Map each ablation of an unfinished task to the task."""
+    if not UNFINISHED:
+        return {}
+    tasks = {name: _task_of(path) for name, (_, path) in study_files("questions").items()}
+    return {name: task for name, task in tasks.items() if task in UNFINISHED}
+
+
+@cache
+def _task_of(path: Path) -> str:
+    return str(read_yaml(path).get("task"))
+
+
+def check_ablation(what: str, name: str) -> None:
+    """Raise `ConfigError` unless this is an ablation: with the reason where its task is unfinished."""
+    if task := ablations_left_out().get(name):
+        check_task(f"{what} '{name}': its task", task)
+    check_known(what, name, known_ablations())
 
 
 @cache
@@ -175,7 +197,9 @@ def find_owners() -> dict[str, str]:
     asked = {name: load_ablation(name) for name in known_ablations()}
     answers = {(kind, name) for name in asked for kind in ("tables", "figures") if name in getattr(asked[name], kind)}
     things = [("studies", name, part_of(name, "study.yaml")) for name in known_studies()]
-    things += [(kind, name, path) for kind in KINDS for name, (_, path) in study_files(kind).items()]
+    left_out = {("questions", name) for name in ablations_left_out()}
+    files = [(kind, name, path) for kind in KINDS for name, (_, path) in study_files(kind).items()]
+    things += [each for each in files if each[:2] not in left_out]
     for path, name in [(shown_path(path), name.lower()) for kind, name, path in things if (kind, name) not in answers]:
         if (owner := owners.setdefault(name, path)) != path:
             raise ConfigError(f"{path}: {owner} has this name already; choose another")

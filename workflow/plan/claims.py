@@ -8,7 +8,7 @@ from pathlib import Path
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import read_yaml
 from workflow.config.studies import known_studies, part_of, shown_path, study_file, study_files
-from workflow.plan.ablations import known_ablations
+from workflow.plan.ablations import ablations_left_out, known_ablations
 from workflow.plan.sources import file_digest
 from workflow.results.record import write_text
 from workflow.results.registry import COSTS, REGISTRY
@@ -19,8 +19,11 @@ LAYERS = "layers"  # the same for claims about layers, which are measured withou
 
 
 def known_claims() -> list[str]:
-    """Name the claims of all studies, in order."""
-    return list(study_files("claims"))
+    """Name the claims of all studies, in order; not those about questions of unfinished tasks."""
+    left_out, files = ablations_left_out(), study_files("claims")
+    if not left_out:
+        return list(files)
+    return [name for name, (_, path) in files.items() if read_yaml(path).get("ablation") not in left_out]
 
 
 @cache

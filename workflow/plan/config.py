@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from datetime import date
 from itertools import chain
 from pathlib import Path
@@ -10,15 +11,16 @@ from typing import Annotated
 from pydantic import Field, field_validator
 
 from workflow.config.choices import backend_names
+from workflow.config.command_line import printable
 from workflow.config.environment import DEVICES
 from workflow.config.errors import check_known
 from workflow.config.files import ROOT, refuse_unread
 from workflow.config.strict import StrictModel, one_of, parse
 from workflow.config.studies import known_studies, read_also
-from workflow.plan.ablations import Ablation, known_ablations, load_ablation
+from workflow.plan.ablations import Ablation, check_ablation, known_ablations, load_ablation
 from workflow.plan.scales import Scale, find_catalogue, known_scales, load_scale, tasks_of_scale
 from workflow.tasks.sources import data_folders
-from workflow.tasks.spec import TASKS
+from workflow.tasks.spec import TASKS, UNFINISHED, check_task
 
 Names = Annotated[list[str], Field(min_length=1)]
 TRAIN = ("nothing", "first_seed", "everything")  # which runs are trained although their record came with the project
@@ -70,16 +72,20 @@ class Config(StrictModel):
     @field_validator("papers", "tasks", "ablations")
     @classmethod
     def names_exist(cls, names, info):
-        valid = {"papers": known_studies, "tasks": lambda: TASKS, "ablations": known_ablations}[info.field_name]
         for name in names or []:
-            check_known(info.field_name.removesuffix("s"), name, valid())
+            if info.field_name == "tasks":
+                check_task("task", name)
+            elif info.field_name == "ablations":
+                check_ablation("ablation", name)
+            else:
+                check_known("paper", name, known_studies())
         return names
 
     @field_validator("audit")
     @classmethod
     def is_a_number_or_a_question(cls, audit):
         if isinstance(audit, str):
-            check_known("ablation to audit", audit, known_ablations())
+            check_ablation("ablation to audit", audit)
         return audit
 
     def load_ablations(self) -> dict[str, "Ablation"]:
@@ -119,8 +125,11 @@ class Config(StrictModel):
 
 
 def load_config(raw: dict) -> Config:
-    """Check the config as Snakemake read it. Without `data_dir` the environment variable ATTENTION_DATA_DIR counts."""
-    files = [f"{task}.yaml" for task in TASKS]
+    """Check the config as Snakemake read it, and say which tasks are unfinished and left out.
+
+    Without `data_dir` the environment variable ATTENTION_DATA_DIR counts.
+    """
+    files = [f"{task}.yaml" for task in (*TASKS, *UNFINISHED)]
     for base in (Path("config"), ROOT / "config"):
         refuse_unread(base / "scales", *files, "*/*.yaml")
         refuse_unread(base / "tasks", *files)
@@ -129,4 +138,6 @@ def load_config(raw: dict) -> Config:
     if config.data_dir is None:
         config.data_dir = os.environ.get("ATTENTION_DATA_DIR")
     data_folders(config.data_dir)  # refuses a folder that does not exist
+    for task, reason in UNFINISHED.items():
+        print(f"task '{task}' is left out, for it is unfinished: {printable(reason)}", file=sys.stderr)
     return config

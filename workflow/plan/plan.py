@@ -9,9 +9,12 @@ from pathlib import Path
 
 from workflow.config.choices import AttentionChoices
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.strict import parse
+from workflow.config.files import ROOT
+from workflow.config.strict import parse, parse_python
+from workflow.plan import sources
 from workflow.plan.ablations import Ablation, Variant, known_ablations, load_ablation
 from workflow.plan.config import Config
+from workflow.plan.reads import names_in
 from workflow.plan.row import PlanRow
 from workflow.plan.same_training import refuse_unnamed
 from workflow.plan.scales import Recipe, Scale, find_catalogue, load_corpora
@@ -19,8 +22,8 @@ from workflow.plan.sizes import grown
 from workflow.plan.tuning import is_untuned, tuned
 from workflow.plan.variant import attention_of, grid_values, scaled
 from workflow.results.precomputed import precomputed
-from workflow.tasks.spec import JOBS, AnyJob, section
-from workflow.tasks.task import BaseCatalogue
+from workflow.tasks.spec import JOBS, TASKS, AnyJob, section
+from workflow.tasks.task import MEASURES, BaseCatalogue
 
 
 def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]:
@@ -31,6 +34,7 @@ def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]
     """
     scales, rows = config.load_scales(), {}
     for task, scale in scales.items():
+        _check_named(task)
         _check_corpora_named(config, task, scale)
     if config.corpus is not None:
         task, _ = find_catalogue(config.corpus, scales)
@@ -77,6 +81,20 @@ def _recorded(rows: list[PlanRow], config: Config) -> list[PlanRow]:
     if not kept:
         raise ConfigError(f"train = 'nothing': no run of scale {config.scale} came with the project, or was made here")
     return kept
+
+
+def _check_named(task: str) -> None:
+    """Refuse a task whose specification names code that is not there; the code itself is imported by runs alone."""
+    for field in ("runner", "write_corpus", "costs"):
+        dotted = getattr(TASKS[task], field)
+        module, _, attribute = dotted.partition(":")
+        where = f"workflow/tasks/{task}/__init__.py: {field} = '{dotted}'"
+        file = sources.file_of(dotted)
+        if not (ROOT / file).is_file():
+            raise ConfigError(f"{where}: there is no {file}")
+        defined = names_in(parse_python(ROOT / file))
+        for name in [attribute] if attribute else MEASURES:
+            check_known(f"name in {where}: {module} lacks", name, defined)
 
 
 def _check_corpora_named(config: Config, task: str, scale: Scale) -> None:

@@ -1,11 +1,13 @@
 """Find what a table or figure reads, as its file says in `READS`, without importing it.
 
 READS = ("runs", "flops", "throughput"): the runs of its ablation, with these costs. READS = (): formulas alone.
-"maps" stands for the attention that the record of one seed keeps.
+"maps" stands for the attention that the record of one seed keeps. A table's `build` and a figure's `data` take a frame
+for the runs, if they are named, and one for each other thing that is measured of no run.
 """
 
 import ast
 from functools import cache
+from pathlib import Path
 
 from workflow.config.choices import assigned
 from workflow.config.errors import ConfigError, check_known
@@ -16,8 +18,10 @@ from workflow.plan.claims import costs_claimed
 from workflow.results.registry import COSTS, OF_TEXTS
 
 MAPS = "maps"
+FRAMES = ("runs", "layers", *OF_TEXTS)  # what READS may name and a builder is then given, in this order
 HOLDS = {"tables": {"TITLE", "CAPTION", "build"}, "figures": {"TITLE", "CAPTION", "data", "draw"}}
-READABLE = ("runs", MAPS, *COSTS, "layers", *OF_TEXTS)
+TAKES = {"tables": "build", "figures": "data"}  # the function that is given what READS names
+READABLE = (*FRAMES, MAPS, *COSTS)
 
 
 @cache
@@ -25,17 +29,48 @@ def reads(kind: str, name: str) -> tuple[str, ...]:
     """Return a file's `READS`; `ConfigError` if it has none or names what cannot be read. kind: tables | figures."""
     path = study_file(kind, name)
     module = parse_python(path)
-    if lacking := sorted(HOLDS[kind] - _names_in(module)):
-        raise ConfigError(f"{shown_path(path)}: '{lacking[0]}' is missing; it needs {', '.join(sorted(HOLDS[kind]))}")
+    _check_holds(path, module, HOLDS[kind])
     wanted = assigned(module, "READS", None)
     if not isinstance(wanted, tuple | list):
         raise ConfigError(f'{shown_path(path)}: does not say what it reads; expected a line such as READS = ("runs",)')
     for each in wanted:
         check_known(f"entry of READS in {shown_path(path)}", each, READABLE)
+    given = [frame for frame in FRAMES if frame in wanted]
+    if kind == "figures":
+        _check_parameters(path, module, "draw", ["data"])
+    if kind == "figures" and "runs" in wanted:
+        _check_holds(path, module, HOLDS[kind] | {"used"})
+        _check_parameters(path, module, "used", ["runs"])
+    _check_parameters(path, module, TAKES[kind], given)
     return tuple(wanted)
 
 
-def _names_in(module: ast.Module) -> set[str]:
+def _check_holds(path: Path, module: ast.Module, needed: set[str]) -> None:
+    """Raise `ConfigError` where a module lacks one of these names."""
+    if lacking := sorted(needed - names_in(module)):
+        raise ConfigError(f"{shown_path(path)}: '{lacking[0]}' is missing; it needs {', '.join(sorted(needed))}")
+
+
+def _check_parameters(path: Path, module: ast.Module, name: str, given: list[str]) -> None:
+    """Raise `ConfigError` unless a function of a module can be called with what it is given, in this order.
+
+    A function that the module imports is not looked at.
+    """
+    found = [node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == name]
+    if not found or found[-1].args.vararg:
+        return
+    words, taken = found[-1].args, [arg.arg for arg in (*found[-1].args.posonlyargs, *found[-1].args.args)]
+    required = len(taken) - len(words.defaults)
+    named_only = [arg.arg for arg, default in zip(words.kwonlyargs, words.kw_defaults, strict=True) if default is None]
+    swapped = set(taken) == set(given) and taken != given
+    if named_only or swapped or not required <= len(given) <= len(taken):
+        has = f"{name}({', '.join([*taken, *named_only])})"
+        raise ConfigError(
+            f"{shown_path(path)}, line {found[-1].lineno}: {has} is given ({', '.join(given)}), as READS says"
+        )
+
+
+def names_in(module: ast.Module) -> set[str]:
     """Collect the names that a module's own lines define, assign or import."""
     names = set()
     for node in module.body:

@@ -12,7 +12,7 @@ from workflow.config.choices import AXES, choice_names, choice_settings
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import ROOT, config_file, list_folder
 from workflow.config.strict import PositiveStrictInt, StrictInt, StrictModel, parse, parse_json, read_yaml
-from workflow.tasks.spec import TASKS, section
+from workflow.tasks.spec import TASKS, UNFINISHED, section
 from workflow.tasks.task import BaseCatalogue
 
 
@@ -150,9 +150,12 @@ def known_scales() -> list[str]:
 
 
 def tasks_of_scale(scale: str) -> list[str]:
-    """List the tasks that a scale has a file for, in the suite or in the folder where it is run."""
+    """List the tasks that a scale has a file for, in the suite or in the folder where it is run.
+
+    Unfinished ones are left out.
+    """
     folders = [base / "config" / "scales" / scale for base in (ROOT, Path())]
-    return sorted({path.stem for folder in folders for path in list_folder(folder, ".yaml")})
+    return sorted({path.stem for folder in folders for path in list_folder(folder, ".yaml")} - UNFINISHED.keys())
 
 
 def load_scale(scale: str, task: str) -> Scale:

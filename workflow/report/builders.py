@@ -4,9 +4,8 @@ import pandas as pd
 
 from workflow.config.errors import ConfigError
 from workflow.config.studies import load_module, study_file
-from workflow.plan.reads import reads
+from workflow.plan.reads import FRAMES, reads
 from workflow.report.texts import name_badges
-from workflow.results.registry import OF_TEXTS
 from workflow.results.runs_table import Frames, describe_runs
 
 
@@ -18,7 +17,7 @@ def load_builder(kind: str, name: str):
 def builder_inputs(kind: str, name: str, frames: Frames) -> list[pd.DataFrame]:
     """Return the frames that the function of a table or figure takes: those that its module names in `READS`."""
     inputs = []
-    for frame in ("runs", "layers", *OF_TEXTS):
+    for frame in FRAMES:
         if frame in reads(kind, name):
             if getattr(frames, frame) is None:
                 raise ConfigError(f"{kind.removesuffix('s')} {name}: reads {frame}, but none were given")

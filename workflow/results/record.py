@@ -11,13 +11,14 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, create_model
 
 from workflow.config.errors import ConfigError, shown
 from workflow.config.files import atomic_write
 from workflow.config.job import Job
 from workflow.config.strict import Name, StrictModel, parse, read_json
-from workflow.tasks.spec import AnyJob
+from workflow.tasks.spec import TASKS, AnyJob
+from workflow.tasks.task import ON_CURVE
 
 VERSION = 2
 DIGITS = 12  # of a signature
@@ -32,18 +33,19 @@ class Measured(StrictModel):
     model_config = ConfigDict(allow_inf_nan=True)
 
 
-class Point(Measured):
-    """One row of a learning curve. bpc: bits per character; ppl: perplexity per piece; spans in characters."""
-
-    step: int
-    train_bpc: float | None = None
-    dev_bpc: float | None = None
-    train_ppl: float | None = None
-    dev_ppl: float | None = None
-    dev_bleu: float | None = None
-    mean_span: float | None = None
-    max_span: float | None = None
-    tokens_per_s: float
+# The losses that the tasks name in `curve`: bpc, bits per character; ppl, perplexity per piece.
+UNITS = dict.fromkeys(task.curve[0] for task in TASKS.values())
+LOSSES = {f"{split}_{unit}": (float | None, None) for unit in UNITS for split in ("train", "dev")}
+Point = create_model(
+    "Point",
+    __base__=Measured,
+    __doc__="One row of a learning curve: the losses of the task's unit, learned spans in characters, and the speed.",
+    step=int,
+    **LOSSES,
+    dev_bleu=(float | None, None),  # of older records
+    **{name: (float | None, None) for name in ON_CURVE},
+    tokens_per_s=float,
+)
 
 
 class Macs(Measured):

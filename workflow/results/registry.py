@@ -80,7 +80,7 @@ def bounds_of(name: str) -> Bounds:
     return REGISTRY[name].bounds if name in REGISTRY else UNBOUNDED
 
 
-def check_registered(kind: Source, wanted: Iterable[str]) -> None:
-    """Raise `ConfigError` with the nearest name where no task has such a metric or fact."""
+def check_registered(kind: Source, of: str, wanted: Iterable[str]) -> None:
+    """Raise `ConfigError` with the nearest name where no task has such a metric or fact. of: what gives them."""
     for name in wanted:
-        check_known(f"{kind} (the `quantities` of a task name them)", name, names(kind))
+        check_known(f"{kind} of {of} (the `quantities` of a task name them)", name, names(kind))

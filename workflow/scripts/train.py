@@ -13,24 +13,28 @@ workflow.scripts.train JOB --data FILE`.
 
 import argparse
 import faulthandler
+import math
 import sys
+from copy import deepcopy
 from functools import partial
-from math import isfinite
 from pathlib import Path
+from typing import Any, SupportsFloat
 
 import torch
 from psutil import virtual_memory
+from pydantic_core import PydanticSerializationError
 
 from models.kernels.compiled.build import fix_sums
 from workflow.config.choices import backend_names
 from workflow.config.command_line import Parser, at_least, run
 from workflow.config.environment import DEVICES
-from workflow.config.errors import ConfigError
+from workflow.config.errors import ConfigError, check_known, shown
 from workflow.config.files import CannotWrite
 from workflow.config.job import Job
+from workflow.config.strict import parse
 from workflow.plan import sources
-from workflow.results.record import Cost, Record, curve_text, write_record, write_text
-from workflow.results.registry import check_registered
+from workflow.results.record import Cost, Point, Record, curve_text, write_record, write_text
+from workflow.results.registry import REGISTRY, check_registered, names
 from workflow.results.trials import equal_run, read_choice
 from workflow.tasks.spec import TASKS, load, read_job
 from workflow.training import checkpoint
@@ -38,9 +42,10 @@ from workflow.training.backends import bits, chosen, prepare
 from workflow.training.devices import ALONE, Devices, join_devices, launched
 from workflow.training.guard import Ended, attempt, end_badly, limit_memory, stopped_by_signals
 from workflow.training.hardware import peak_bytes
-from workflow.training.loop import Run
+from workflow.training.loop import ASKED, Run
 from workflow.training.origin import describe, pick_device
 from workflow.training.processes import in_processes
+from workflow.training.rehearsal import rehearse
 from workflow.training.update import number_type
 
 
@@ -76,7 +81,7 @@ def train(
     follows: the digest of the trial whose settings it gets, where the job that was asked for has trials.
     """
     job = asked.following(follows)
-    task = load(TASKS[job.task].runner)
+    task = load_task(job.task)
     corpus = task.read(data)
     if corpus.checksum != job.checksum:
         raise ConfigError(f"{data}: corpus checksum {corpus.checksum}, the job was made for {job.checksum}")
@@ -86,7 +91,7 @@ def train(
     trained = None
     try:
         trained = Run(job, task, corpus, folder, device, origin["source"], devices)
-        check_registered("fact", trained.net.facts())  # before hours are spent
+        check_rehearsal(trained, origin)  # before hours are spent
         prepare(trained.net, backend, device, number_type(job.training.precision, device))
         trained.resume()
         with stopped_by_signals(trained.save) as check:
@@ -102,6 +107,45 @@ def train(
         end_badly(error, trained, keep, devices)
 
 
+def load_task(name: str) -> type:
+    """Import the class that computes a task; `ConfigError` where it lacks what the loop asks for."""
+    spec = TASKS[name]
+    runner = load(spec.runner)
+    if lacking := [each for each in ASKED if not hasattr(runner, each)]:
+        raise ConfigError(f"{spec.runner}: '{lacking[0]}' is missing; the loop asks a task for {', '.join(ASKED)}")
+    if runner.unit != spec.curve[0]:
+        raise ConfigError(f"{spec.runner}: unit = {shown(runner.unit)}, but the task's curve is in '{spec.curve[0]}'")
+    return runner
+
+
+def check_rehearsal(run: Run, origin: dict) -> None:
+    """Refuse, before the first update, what the run's record could not hold after the last.
+
+    `ConfigError` for a column of the curve, a score or a fact that no task names, or that is not of its kind.
+    """
+    runner = TASKS[run.job.task].runner
+    choices = {type(choice): choice for layer in run.net.attentions for choice in layer.choices}
+    for kind, choice in choices.items():
+        check_registered("fact", kind.__module__, deepcopy(choice).facts())
+    point, metrics, facts = rehearse(run)
+    for name in point:
+        check_known(f"column of the learning curve of {runner}", name, Point.model_fields)
+    check_registered("metric", runner, metrics)
+    check_registered("fact", runner, facts)
+    for name, score in metrics.items():
+        if not isinstance(score, str | SupportsFloat | None):
+            raise ConfigError(f"{runner}: score '{name}' must be a number, or a text why there is none: {shown(score)}")
+    for name, value in facts.items():
+        if REGISTRY[name].number and not isinstance(value, int | float | None):
+            raise ConfigError(f"{runner}: fact '{name}' must be a number, got {shown(value)}")
+    told = {"digest": run.job.digest, "job": run.job, "origin": origin, "status": "ok"}
+    told |= {"curve": [point], "metrics": numbers_of(metrics)[0], "facts": facts}
+    try:
+        parse(Record, told, runner).model_dump_json()
+    except PydanticSerializationError as error:
+        raise ConfigError(f"{runner}: a fact that JSON cannot hold: {error}") from None
+
+
 def describe_limited(job: Job, device: torch.device, devices: Devices) -> dict:
     """Describe where a run is trained; on a CPU its memory is limited first, so that the rest of the machine lives."""
     origin = describe(device, job.training.precision, sources.recorded(sources.of_run(job)), devices.count)
@@ -114,16 +158,18 @@ def describe_limited(job: Job, device: torch.device, devices: Devices) -> dict:
 def evaluate(trained: Run) -> dict:
     """Return the scores on dev and test, facts, what the run cost, and why a score or fact is missing."""
     task = trained.task
-    names = [quantity.name for quantity in TASKS[trained.job.task].quantities]
-    metrics, facts, macs = attempt(task.missing, names, lambda: task.evaluate(trained.net), ({}, {}, None))
+    known = [quantity.name for quantity in TASKS[trained.job.task].quantities]
+    metrics, facts, macs = attempt(task.missing, known, lambda: task.evaluate(trained.net), ({}, {}, None))
     backends = chosen(trained.net)
     print("\n".join(backends), flush=True)
     train_score = f"train_{task.unit}"
     had = ({train_score: trained.curve[-1][train_score], **metrics}, {**facts, "start_span": trained.start_span})
     metrics, facts = ({name: value for name, value in each.items() if value is not None} for each in had)
-    check_registered("metric", metrics)
+    for kind, found in (("metric", metrics), ("fact", facts)):  # one that a rehearsal did not give
+        for name in found.keys() - {*names(kind)}:
+            del found[name]
+            task.missing[name] = f"none of the `quantities` of task {trained.job.task} has this name"
     metrics, missing = numbers_of(metrics)
-    check_registered("fact", facts)
     cost = Cost(
         seconds=trained.seconds,
         tokens_per_s=trained.tokens / trained.training_seconds,
@@ -136,11 +182,19 @@ def evaluate(trained: Run) -> dict:
     return {"metrics": metrics, "facts": facts, "cost": cost, "missing": missing}
 
 
-def numbers_of(scores: dict[str, float | str]) -> tuple[dict[str, float], dict[str, str]]:
+def numbers_of(scores: dict[str, Any]) -> tuple[dict[str, float], dict[str, str]]:
     """Part scores that are numbers from the reasons that stand in place of the others."""
-    numbers = {name: score for name, score in scores.items() if not isinstance(score, str) and isfinite(score)}
-    reasons = {name: score if isinstance(score, str) else f"{score} is no number" for name, score in scores.items()}
-    return numbers, {name: reason for name, reason in reasons.items() if name not in numbers}
+    numbers = {name: number for name, score in scores.items() if math.isfinite(number := _number(score))}
+    others = {name: score for name, score in scores.items() if name not in numbers}
+    return numbers, {name: each if isinstance(each, str) else f"{each} is no number" for name, each in others.items()}
+
+
+def _number(score: Any) -> float:
+    """Convert a score, of Python, NumPy or torch; NaN for what is none, a text among them."""
+    try:
+        return math.nan if isinstance(score, str) else float(score)
+    except (TypeError, ValueError, RuntimeError):
+        return math.nan
 
 
 def take(same: Record, job: Job, folder: Path, follows: str) -> None:

@@ -1,5 +1,6 @@
 """What tasks with an encoder and a decoder share: batches of pairs, smoothed loss, averaged weights, beam search."""
 
+from copy import copy
 from functools import partial
 
 import numpy as np
@@ -14,6 +15,7 @@ from workflow.tasks import store as pairs
 from workflow.tasks.batches import Batches, count_pieces, loss, losses, perplexity, sources, targets
 from workflow.tasks.frequencies import symbol_entropy
 from workflow.tasks.spec import TASKS
+from workflow.tasks.task import ON_CURVE
 from workflow.training.devices import ALONE, Devices
 from workflow.training.guard import attempt
 from workflow.training.update import precision
@@ -29,8 +31,8 @@ def select_fitting(corpus: pairs.Pairs, max_length: int) -> pairs.Split:
     return pairs.Split(*map(list, zip(*kept, strict=True)), [], [])
 
 
+SAMPLED = 2  # sentences that are scored before the first update
 SHOWN = 10  # outputs that a record quotes, each with its source and what is right
-SPANS = ("mean_span", "max_span")  # facts of learned spans that a learning curve shows
 Score = float | str  # a number, or why there is none for what was written
 
 
@@ -96,7 +98,7 @@ class SequenceTask:
 
     def validate(self, net) -> dict[str, float]:
         dev = self._perplexity(net, self.corpus.dev, self.job.evaluation.dev_sentences)
-        return {"dev_ppl": dev, **{name: value for name, value in net.facts().items() if name in SPANS}}
+        return {"dev_ppl": dev, **{name: value for name, value in net.facts().items() if name in ON_CURVE}}
 
     def evaluate(self, net) -> tuple[dict, dict, dict]:
         """Score on dev and test, perplexity too, and keep facts of what was written for test."""
@@ -110,6 +112,17 @@ class SequenceTask:
         facts["symbol_entropy"] = self._symbol_entropy()
         count = attempt(self.missing, ["macs_dense", "macs_executed"], lambda: macs.pair(net, *self.lengths()))
         return metrics, facts, count and {"dense": count, "executed": count}
+
+    def sample(self, net) -> tuple[dict, dict, dict]:
+        """Score sentences of dev as if the net had written their targets: a point of the curve, metrics and facts.
+
+        They have the names that `validate` and `evaluate` give, for `training.rehearsal`.
+        """
+        few, counts = copy(self), {"sentences": SAMPLED, "dev_sentences": SAMPLED}
+        few.job = self.job.model_copy(update={"evaluation": self.job.evaluation.model_copy(update=counts)})
+        written = self.corpus.dev.target[: len(few.sources_to_decode("dev"))]
+        scores, facts = few.score("dev", [sentence.tolist() for sentence in written])
+        return few.validate(net), {f"dev_{name}": score for name, score in scores.items()}, {**net.facts(), **facts}
 
     def score_split(self, net, split: str, suffix: str = "") -> tuple[dict[str, float], dict]:
         """Decode a split and score it: metrics with their split and a suffix in their names, and facts."""

@@ -1,14 +1,15 @@
 """The tasks that there are, made from the folders here; a further folder is a further task.
 
-What computes and measures a task is named in its `TaskSpec`, not imported, so that a dry run and the pages import no
-torch.
+A folder that is no task yet is left out, with the reason, and costs the other tasks nothing. What computes and measures
+a task is named in its `TaskSpec`, not imported, so that a dry run and the pages import no torch.
 """
 
+import traceback
 from functools import reduce
 from importlib import import_module
 from operator import or_
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -19,10 +20,53 @@ from workflow.config.job import Job
 from workflow.config.strict import FrozenModel, parse, read_json
 from workflow.tasks.task import TaskSpec
 
-FOLDERS = [folder.name for folder in list_folder(Path(__file__).parent) if (folder / "__init__.py").is_file()]
-TASKS: dict[str, TaskSpec] = {name: import_module(f"workflow.tasks.{name}").TASK for name in FOLDERS}
+
+def _read_task(folder: Path) -> TaskSpec:
+    """Import a folder's `TASK`; any error where it is half-written."""
+    if not (folder / "__init__.py").is_file():
+        raise ConfigError("it has no __init__.py")
+    task = getattr(import_module(f"workflow.tasks.{folder.name}"), "TASK", None)
+    if not isinstance(task, TaskSpec):
+        raise ConfigError("its __init__.py gives no TASK, which is a TaskSpec")
+    if task.job.model_fields["task"].annotation != Literal[folder.name]:
+        raise ConfigError(f'its jobs need the line task: Literal["{folder.name}"] = "{folder.name}"')
+    return task
+
+
+def _reason(folder: Path, error: BaseException) -> str:
+    """Say in a line why a folder is no task, with the line of its own code that says so where there is one."""
+    place = f"workflow/tasks/{folder.name}"
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{place}/{Path(error.filename).name}, line {error.lineno}: {error.msg}"
+    own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(f"{folder}/")]
+    where = f"{place}/{Path(own[-1].filename).name}, line {own[-1].lineno}" if own else place
+    kind = "" if isinstance(error, ConfigError) else f"{type(error).__name__}: "
+    return " ".join(f"{where}: {kind}{error}".split())
+
+
+def _read_all(home: Path) -> tuple[dict[str, TaskSpec], dict[str, str]]:
+    """Read the tasks in a folder, and by name of its folder why another is no task."""
+    tasks, unfinished = {}, {}
+    for folder in list_folder(home):
+        if not folder.is_dir() or folder.name.startswith("_"):
+            continue
+        try:
+            tasks[folder.name] = _read_task(folder)
+        except (Exception, SystemExit) as error:  # whatever a half-written module does, it stops no other task
+            unfinished[folder.name] = _reason(folder, error)
+    return tasks, unfinished
+
+
+TASKS, UNFINISHED = _read_all(Path(__file__).parent)
 JOBS = {name: task.job for name, task in TASKS.items()}
 AnyJob = Annotated[reduce(or_, JOBS.values()), Field(discriminator="task")]
+
+
+def check_task(what: str, name) -> None:
+    """Raise `ConfigError` unless this is a task: with the reason where its folder is unfinished."""
+    if str(name) in UNFINISHED:
+        raise ConfigError(f"{what} '{name}' is unfinished: {UNFINISHED[str(name)]}")
+    check_known(what, name, TASKS)
 
 
 def load(dotted: str):
@@ -42,7 +86,7 @@ def read_job(path: Path) -> Job:
     where, raw = str(path), read_json(path)
     if not isinstance(raw, dict):
         raise ConfigError(f"{where}: not a job")
-    check_known(f"task in {where}", raw.get("task"), JOBS)
+    check_task(f"task in {where}", raw.get("task"))
     job = parse(JOBS[raw["task"]], raw, where)
     for axis in AXES:
         complete_choice(axis, getattr(job.attention, axis), {}, {})

@@ -89,6 +89,9 @@ class BaseCatalogue(StrictModel):
 
 
 SCORED = ("dev", "test")
+MEASURES = ("training_step", "prediction", "evaluation", "count")  # functions of what measures a task's costs
+AXIS_SCALES = ("linear", "log")  # of a learning curve's score
+SECTIONS = ("attention", "net", "training", "evaluation")  # of every job, besides what `Job` has
 Column = tuple[str, str, str]  # quantity, title and unit of a table's column
 
 
@@ -137,6 +140,7 @@ def fact(name: str, title: str, unit: str = "", **more) -> Quantity:
     return Quantity(name, title, unit, "fact", **{"number": False, **more})
 
 
+ON_CURVE = ("mean_span", "max_span")  # facts of learned spans that a learning curve shows
 # Facts of a net whose heads learn their spans. Pages and claims show them for the tasks that name them.
 SPANS = [
     fact("mean_span", "avg. span", "characters", number=True, claimable=True),
@@ -158,6 +162,8 @@ class TaskSpec:
     the learning curve: unit, axis label, scale of the axis. headline: quantities of a configuration, the first the
     task's score; the costs follow. scores: those of one run. examples: titles of the three columns of the fact `shown`.
     quantities: the metrics and facts that its records hold.
+
+    `ConfigError` for a name that the others do not explain: it would be missed only once a run has ended.
     """
 
     job: type[Job]
@@ -172,6 +178,26 @@ class TaskSpec:
     scores: tuple[str, ...]
     quantities: tuple[Quantity, ...]
     examples: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        for section in SECTIONS:
+            if section not in self.job.model_fields:
+                raise ConfigError(f"{self.job.__name__} has no section '{section}'; it needs {', '.join(SECTIONS)}")
+        unit, _, axis = self.curve
+        check_known("scale of the axis in curve", axis, AXIS_SCALES)
+        named = {"headline": self.headline, "scores": self.scores, "curve": (f"train_{unit}", f"dev_{unit}")}
+        for field, names in named.items():
+            for name in names:
+                check_known(f"name in {field} (the quantities explain it)", name, self.known)
+        if self.known[self.headline[0]].source != "metric":
+            raise ConfigError(f"headline: '{self.headline[0]}' is a fact; the first is the task's score, a metric")
+        if len(self.examples) not in (0, 3):
+            raise ConfigError(f"examples: expected three titles of columns, got {len(self.examples)}")
+
+    @property
+    def known(self) -> dict[str, Quantity]:
+        """Map the name of each of its quantities to the quantity."""
+        return {quantity.name: quantity for quantity in self.quantities}
 
     @property
     def name(self) -> str:
@@ -193,7 +219,7 @@ class TaskSpec:
         return self._titled(self.scores)
 
     def _titled(self, names: Iterable[str]) -> list[Column]:
-        known = {quantity.name: quantity for quantity in self.quantities}
+        known = self.known
         return [(name, known[name].title, known[name].unit) for name in names]
 
 

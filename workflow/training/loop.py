@@ -21,6 +21,8 @@ from workflow.training.guard import Ended, attempt
 from workflow.training.update import add_gradients, learning_rate, make_optimiser
 
 CHECK_EVERY = 16  # steps between checks of the loss: each waits for the device
+# what the loop, its script and the rehearsal ask of the class of a task
+ASKED = ("read", "losses", "after_step", "validate", "evaluate", "sample", "in_unit", "state_dict", "load_state_dict")
 # what a checkpoint keeps as it is
 PROGRESS = ("step", "seconds", "training_seconds", "point_seconds", "tokens", "point_tokens", "curve", "log", "losses")
 

@@ -21,6 +21,7 @@ from workflow.tasks.char_lm.streams import Streams, bits, cut, losses, score_tex
 from workflow.tasks.formula import mac
 from workflow.tasks.frequencies import symbol_entropy
 from workflow.tasks.store import SPLITS
+from workflow.tasks.task import ON_CURVE
 from workflow.training.backends import computing, engine_of
 from workflow.training.devices import ALONE, Devices
 from workflow.training.guard import attempt
@@ -55,9 +56,21 @@ class CharLMTask:
 
     def validate(self, net) -> dict[str, float]:
         """Score dev for a point of the learning curve."""
-        dev, _ = self._score(net, "dev", self.job.evaluation.dev_tokens)
+        return self._point(net, self.job.evaluation.dev_tokens)[0]
+
+    def sample(self, net) -> tuple[dict, dict, dict]:
+        """Score the first block of dev: a point of the curve, metrics and facts.
+
+        They have the names that `validate` and `evaluate` give, for `training.rehearsal`.
+        """
+        evaluation = self.job.evaluation
+        point, scored = self._point(net, evaluation.streams * (evaluation.block + 1))
+        return point, {"dev_bpc": point["dev_bpc"], "tokens_scored": scored}, net.facts()
+
+    def _point(self, net, limit: int) -> tuple[dict, int]:
+        dev, scored = self._score(net, "dev", limit)
         facts = net.facts()
-        return {"dev_bpc": dev, "mean_span": facts.get("mean_span"), "max_span": facts.get("max_span")}
+        return {"dev_bpc": dev, **{name: facts.get(name) for name in ON_CURVE}}, scored
 
     def evaluate(self, net) -> tuple[dict, dict, dict]:
         """Compute bpc on dev and test, facts of the choices and of a probe of dev text, and multiply-adds."""

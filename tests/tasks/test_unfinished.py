@@ -1,0 +1,80 @@
+"""A folder of a task that is half-written costs itself alone: it is left out, and a message says where and why."""
+
+import sys
+
+import pytest
+
+import workflow.tasks
+from tests._copied import copied, ended, shown, written
+from workflow.config.errors import ConfigError
+from workflow.tasks import spec
+
+WHOLE = """
+from typing import Literal
+from dataclasses import replace
+from workflow.tasks.parsing import TASK as OTHER, ParsingJob
+
+
+class HalfJob(ParsingJob):
+    task: Literal["half"] = "half"
+
+
+TASK = replace(OTHER, job=HalfJob)
+"""
+FOLDERS = {  # what an __init__.py says, and the message
+    "empty": (None, "workflow/tasks/half: it has no __init__.py"),
+    "begun": ("", "workflow/tasks/half: its __init__.py gives no TASK, which is a TaskSpec"),
+    "no Python": ("\n\nTASK = (", "workflow/tasks/half/__init__.py, line 3: '(' was never closed"),
+    "no module": (
+        "\nimport nothing_there",
+        "line 2: ModuleNotFoundError: No module named 'nothing_there'",
+    ),
+    "no job": ("TASK = __import__('workflow.tasks.task').tasks.task.TaskSpec(job=None)", "missing 10 required"),
+    "another's job": (WHOLE.replace('"half"', '"parsing"'), 'need the line task: Literal["half"] = "half"'),
+    "misspelt score": (
+        WHOLE.replace("HalfJob)", 'HalfJob, scores=("dev_f2",))'),
+        "__init__.py, line 11: unknown name in scores (the quantities explain it) 'dev_f2': did you mean 'dev_f1'?",
+    ),
+    "its own end": ("raise SystemExit(3)", "__init__.py, line 1: SystemExit: 3"),
+}
+
+
+@pytest.mark.parametrize("code, line", FOLDERS.values(), ids=FOLDERS)
+def test_it_is_left_out_with_the_reason(code, line, tmp_path, monkeypatch):
+    (tmp_path / "half").mkdir()
+    if code is not None:
+        (tmp_path / "half" / "__init__.py").write_text(code)
+    monkeypatch.setattr(workflow.tasks, "__path__", [*workflow.tasks.__path__, str(tmp_path)])
+    monkeypatch.setitem(sys.modules, "workflow.tasks.half", None)
+    del sys.modules["workflow.tasks.half"]
+    tasks, unfinished = spec._read_all(tmp_path)
+    assert not tasks and [*unfinished] == ["half"] and line in unfinished["half"] and "\n" not in unfinished["half"]
+    monkeypatch.setitem(spec.UNFINISHED, "half", unfinished["half"])
+    with pytest.raises(ConfigError) as error:
+        spec.check_task("task", "half")
+    assert line in str(error.value)
+
+
+@pytest.mark.slow
+def test_all_other_commands_go_on(tmp_path):
+    """With a question, a scale's file, data sets and a claim of the task that is half-written."""
+    folder = written(copied(tmp_path), shown("docs/task.md"))
+    claim = "claim: It reverses.\nwhere: here\nablation: reversal\nmeasure: test_exact\nexpect: less\n"
+    claim += "ours: {variant: top_k}\nthan: {variant: softmax}\n"
+    written(folder, {"studies/own/claims/reverses.yaml": claim})
+    assert ended(folder, "workflow.scripts.claims").returncode == 0
+    (folder / "workflow/tasks/reversal/__init__.py").write_text("import nothing_there")
+    commands = (
+        ("workflow.cli.estimate", "--results", ".", "--config", "scale=smoke"),
+        ("workflow.scripts.claims",),
+        ("snakemake", "-n", "--config", "scale=smoke", "--", "models"),
+    )
+    for words in commands:
+        said = ended(folder, *words)
+        assert said.returncode == 0, said.stderr
+        lines = [line for line in said.stderr.splitlines() if "'reversal'" in line]
+        assert words == commands[1] or len(lines) == 1 and "line 1: ModuleNotFoundError" in lines[0]
+    for asked in ("tasks=[reversal]", "ablations=[reversal]"):
+        said = ended(folder, *commands[0], asked)
+        assert said.returncode == 2 and said.stderr.count("\n") == 1
+        assert "is unfinished: workflow/tasks/reversal/__init__.py, line 1" in said.stderr

@@ -1,0 +1,34 @@
+"""What a run writes after its last update, had before the first: a net that has not learned scores a few samples."""
+
+from copy import deepcopy
+
+from models.attention.formula import Definition
+from workflow.config.errors import ConfigError
+from workflow.training.guard import Ended, failure
+from workflow.training.hardware import generators
+from workflow.training.loop import Run
+
+
+def rehearse(run: Run) -> tuple[dict, dict, dict]:
+    """Return a point of the learning curve, metrics and facts of a few samples.
+
+    The run is as it was before: a copy of its net is scored, by the definition, and random numbers go on where they
+    were. `Ended` where scoring fails.
+    """
+    net = deepcopy(run.net)
+    for layer in net.attentions:
+        layer.implementation = Definition()  # what computes the run is compiled and checked later
+    states = [(each, each.get_state()) for each in generators(run.device).values()]
+    try:
+        point, metrics, facts = run.task.sample(net)
+    except ConfigError:
+        raise
+    except Exception as error:
+        told = failure(error)
+        reason = f"a few samples cannot be scored before the first update: {told['reason']}"
+        raise Ended(told["status"], reason) from error
+    finally:
+        for generator, state in states:
+            generator.set_state(state)
+    loss = {f"train_{run.task.unit}": run.task.in_unit(1.0)}
+    return {"step": 1, **loss, **point, "tokens_per_s": 1.0}, metrics, facts
