@@ -1,8 +1,49 @@
 """What every choice on an axis of attention has in common, so that the training loop treats all alike."""
 
+import math
 from dataclasses import dataclass
+from typing import get_type_hints
 
 from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class Range:
+    """Say in a setting's annotation which of its values are valid: `Annotated[int, Range(ge=1)]`.
+
+    gt, ge, lt, le: above, at least, below, at most a number, or another setting of the choice by its name.
+    """
+
+    gt: float | str = -math.inf
+    ge: float | str = -math.inf
+    lt: float | str = math.inf
+    le: float | str = math.inf
+
+    def holds(self, value: float, settings: dict) -> bool:
+        """Say whether a value is within it. settings: all of the choice, by name."""
+        low, high = -math.inf, math.inf
+        gt, ge = (settings.get(bound, low) if isinstance(bound, str) else bound for bound in (self.gt, self.ge))
+        lt, le = (settings.get(bound, high) if isinstance(bound, str) else bound for bound in (self.lt, self.le))
+        return gt < value < lt and ge <= value <= le
+
+    def __str__(self) -> str:
+        bounds = {"above": self.gt, "at least": self.ge, "below": self.lt, "at most": self.le}
+        return " and ".join(f"{word} {bound}" for word, bound in bounds.items() if bound not in (math.inf, -math.inf))
+
+
+def check_settings(kind: type["Choice"], settings: dict) -> None:
+    """Raise ValueError for a setting that its annotation in `kind.__init__` rules out: its type, or its `Range`."""
+    annotations = get_type_hints(kind.__init__, include_extras=True)
+    for name, value in ((name, value) for name, value in settings.items() if name in annotations):
+        types = getattr(annotations[name], "__origin__", annotations[name])
+        ranges = [each for each in getattr(annotations[name], "__metadata__", ()) if isinstance(each, Range)]
+        if value is None and types in (int | None, float | None):
+            continue
+        whole = types in (int, int | None)
+        if isinstance(value, bool) or not hasattr(value, "__index__" if whole else "__float__"):
+            raise ValueError(f"{name} must be a {'whole ' if whole else ''}number, got {value!r}")
+        if not math.isfinite(value) or not all(each.holds(value, settings) for each in ranges):
+            raise ValueError(f"{name} must be {' and '.join(map(str, ranges)) or 'finite'}, got {value!r}")
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from importlib import import_module
 from torch import Tensor, nn
 
 from ..kernels.compiled.dense import Linear, by_heads, of_heads
-from .choice import Choice, Shape
+from .choice import Choice, Shape, check_settings
 from .engine.caches import Past, StreamCache
 from .engine.engine import Computed, Engine
 from .engine.groups import for_all_heads
@@ -140,9 +140,14 @@ CHOICES = {axis: choices_in(f"{__package__}.{axis}s") for axis in ("span", "sele
 
 
 def build_choice(axis: str, settings: dict, shape: Shape) -> Choice:
-    """Build the choice that `settings` ({"name": ..., its settings}) names on one axis."""
+    """Build the choice that `settings` ({"name": ..., its settings}) names on one axis.
+
+    ValueError for a setting outside its range.
+    """
     settings = dict(settings)
-    return CHOICES[axis][settings.pop("name")](shape, **settings)
+    kind = CHOICES[axis][settings.pop("name")]
+    check_settings(kind, settings)
+    return kind(shape, **settings)
 
 
 def build_layers(count: int, shape: Shape, attention: dict, kind: type, **settings) -> list:

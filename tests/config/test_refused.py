@@ -48,11 +48,18 @@ def attention(axis: str = "span", **settings) -> tuple:
         ((Ablation, QUESTION | {"variants": {"../b": {}}}), "'../b'"),
         ((CharLMNet, NET | {"heads": 3}), "heads must divide d_model, got heads = 3, d_model = 8"),
         ((CharLMNet, NET | {"heads": 4, "key_heads": 3}), "key_heads must divide heads, got key_heads = 3, heads = 4"),
-        (attention(p=1.5), "p must be a number above 0 and at most 1, got 1.5"),
-        (attention(limit="many"), "S must be a whole number and at least 1, got 'many'"),
-        (attention(evaluation_cache=6.5), "evaluation_cache must be a whole number and at least 1, or null, got 6.5"),
-        (attention(penalty_weight=-1), "penalty_weight must be a number and at least 0, got -1"),
-        (attention(ramp=9), "ramp R = 9 must not exceed S = 8"),
+        (
+            (Scale, SCALE | {"settings": {"adaptive": {"ramp": 2.5}}}),
+            "f: settings.adaptive: ramp must be a whole number",
+        ),
+        (attention("selection", name="top_p", p=1.5), "p must be a number above 0 and at most 1, got 1.5"),
+        (attention(limit="many"), "limit S must be a whole number of at least 1, got 'many'"),
+        (
+            attention(name="full", evaluation_cache=6.5),
+            "evaluation_cache must be a whole number of at least 1, or null",
+        ),
+        (attention(name="adaptive", penalty_weight=-1), "penalty_weight must be a number of at least 0, got -1"),
+        (attention(name="adaptive", ramp=9), "ramp must be a whole number of at least 1 and at most limit = 8, got 9"),
     ],
 )
 def test_a_value_that_cannot_be_is_named_with_its_key(given, line):
@@ -74,7 +81,11 @@ def test_a_number_may_be_written_with_a_power_of_ten_alone(text, number):
         ("span", "adaptiv", "unknown span 'adaptiv': did you mean 'adaptive'?"),
         ("span", {"name": "fixed", "limits": 3}, "unknown setting of span 'fixed' 'limits': did you mean 'limit'?"),
         ("selection", "top_k", "selection 'top_k' needs a value for 'k'"),
-        ("selection", {"name": "top_k", "k": "many"}, "selection 'top_k': k must be a number, got 'many'"),
+        (
+            "selection",
+            {"name": "top_k", "k": "many"},
+            "'top_k': k must be a whole number of at least 1, got 'many'",
+        ),
         ("position", None, "no position is named; valid: alibi, none, relative, rotary, transformer_xl"),
     ],
 )

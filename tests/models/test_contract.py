@@ -70,10 +70,15 @@ def test_engine_equals_definition_with_gradients_to_every_parameter(net, attenti
     assert all(gradient.abs().sum() > 0 for gradient in ours.values())
 
 
+def whole_numbers(axis: str, attention) -> list[str]:
+    """Name the settings of a choice that are whole numbers, of those that it is given."""
+    known = choice_settings(axis, attention[axis]["name"])
+    return [key for key, setting in known.items() if setting.kind == "int" and attention[axis].get(key) is not None]
+
+
 def at_its_ends(attention, whole: int, learned: float) -> StreamAttention:
     """Make a layer of one head in 32 bits. whole: its whole numbers; learned: where its span or alpha has gone."""
-    ends = {key: whole for key in choices.WHOLE}
-    given = {axis: {key: ends.get(key, value) for key, value in attention[axis].items()} for axis in CHOICES}
+    given = {axis: {**attention[axis], **dict.fromkeys(whole_numbers(axis, attention), whole)} for axis in CHOICES}
     torch.manual_seed(0)
     layer = StreamAttention(ONE, *(build_choice(axis, given[axis], ONE) for axis in CHOICES), attends_self=False)
     for choice in layer.choices[:3]:
@@ -88,9 +93,12 @@ def at_its_ends(attention, whole: int, learned: float) -> StreamAttention:
 @pytest.mark.parametrize("whole", [1, 5])  # one key, and as many as there are: S = R = k
 @each_pair
 def test_at_the_ends_of_every_range_all_code_gives_the_definitions_numbers_in_32_bits(attention, whole, learned):
-    for axis, key in ((each, key) for each in CHOICES for key in attention[each] if key in choices.WHOLE):
-        with pytest.raises((ConfigError, ValueError), match="at least 1"):  # so 1 is the end
-            choices.AttentionChoices(**attention | {axis: attention[axis] | {key: 0}})
+    for axis, key in ((each, key) for each in CHOICES for key in whole_numbers(each, attention)):
+        for outside in (0, -3, 1.5):  # so 1 is the end
+            with pytest.raises(ConfigError, match="a whole number of at least 1"):
+                choices.AttentionChoices(**attention | {axis: attention[axis] | {key: outside}})
+            with pytest.raises(ValueError, match="at least 1|a whole number"):
+                build_choice(axis, attention[axis] | {key: outside}, ONE)
     layer, x, past = at_its_ends(attention, whole, learned), torch.randn(2, 4, 4), torch.randn(1, 2, 4)
     direction, found = torch.randn(2, 4, 1, 3), []
     for backend in ("band", "auto"):  # by the compiled code where it knows the choices

@@ -1,14 +1,15 @@
 """Know what can be chosen on each axis of attention, read from the source without importing torch.
 
 A choice is one file in one of the four folders of `models/attention/`, and its one class without a leading _. Its name
-is the file's name; its settings are the keyword-only arguments of its class. So a dry run knows every name and every
-setting, and the file of maths stays the only place that states them.
+is the file's name; its settings are the keyword-only arguments of its class, their ranges in the annotations. So a dry
+run knows every name, every setting and its range, and the file of maths stays the only place that states them.
 """
 
 import ast
+import math
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,50 @@ AXES = {  # axis -> folder
     "position": "positions",
 }
 REQUIRED = object()
-OPTIONAL = ("evaluation_cache", "clamp")  # they may be left out
-WHOLE = ("limit", "ramp", "first", "k", "cache", *OPTIONAL)  # settings that are whole numbers
-SYMBOLS = {"limit": "limit S", "ramp": "ramp R"}  # of the papers
+BOUNDS = {"gt": "above", "ge": "at least", "lt": "below", "le": "at most"}  # of `models.attention.choice.Range`
+KINDS = {"int": "a whole number", "float": "a number"}  # what a setting may be, by the name of its type
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting of a choice. default: `REQUIRED` where it has none. kind: of `KINDS`. optional: whether null is valid.
+
+    bounds: by the keywords of `BOUNDS`, numbers or names of other settings of the choice.
+    """
+
+    default: Any
+    kind: str
+    optional: bool
+    bounds: dict[str, float | str]
+
+    def refusal(self, name: str, value: Any, others: dict[str, Any]) -> str | None:
+        """Say why a value is not valid, and what would be; None where it is.
+
+        others: the choice's other settings, as far as they are known.
+        """
+        if value is None and self.optional:
+            return None
+        bounds, said = {}, []
+        for key, bound in self.bounds.items():
+            limit = others.get(bound) if isinstance(bound, str) else bound
+            if _is_number(limit, "float"):
+                bounds[key] = limit
+                said.append(f"{BOUNDS[key]} {f'{bound} = ' if isinstance(bound, str) else ''}{limit:g}")
+        if _is_number(value, self.kind) and all(_holds(value, *bound) for bound in bounds.items()):
+            return None
+        said = " and ".join(said)
+        said = f" of {said}" if said.startswith("at") else f" {said}".rstrip()
+        return f"{name} must be {KINDS[self.kind]}{said}{', or null' if self.optional else ''}, got {shown(value)}"
+
+
+def _is_number(value: Any, kind: str) -> bool:
+    """Say whether a value is a number of this kind, and neither true nor infinite."""
+    types = (int,) if kind == "int" else (int, float)
+    return type(value) in types and math.isfinite(value)
+
+
+def _holds(value: float, key: str, bound: float) -> bool:
+    return {"gt": value > bound, "ge": value >= bound, "lt": value < bound, "le": value <= bound}[key]
 
 
 @cache
@@ -38,13 +80,48 @@ def choice_names(axis: str) -> tuple[str, ...]:
 
 
 @cache
-def choice_settings(axis: str, name: str) -> dict:
-    """Read the settings of one choice with their defaults; `REQUIRED` marks one without a default."""
+def choice_settings(axis: str, name: str) -> dict[str, Setting]:
+    """Read the settings of one choice; `ConfigError` where an annotation does not say what one is."""
     for node in _class_of(axis, name).body:
         if isinstance(node, ast.FunctionDef) and node.name == "__init__":
             pairs = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
-            return {arg.arg: REQUIRED if value is None else ast.literal_eval(value) for arg, value in pairs}
+            path, known = _path_of(axis, name), [arg.arg for arg in node.args.kwonlyargs]
+            return {arg.arg: _read_setting(arg, value, path, known) for arg, value in pairs}
     return {}
+
+
+def _read_setting(argument: ast.arg, default: ast.expr | None, path: Path, known: list[str]) -> Setting:
+    """Read `name: Annotated[int, Range(ge=1)] = 8`; without bounds `name: int` does, and `int | None` takes null."""
+    where, annotation, ranges = f"{path}, line {argument.lineno}: {argument.arg}", argument.annotation, []
+    if isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value).endswith("Annotated"):
+        annotation, *ranges = getattr(annotation.slice, "elts", [annotation.slice])
+    types = ast.unparse(annotation).split(" | ") if annotation else []
+    kinds = [each for each in types if each != "None"]
+    if len(kinds) != 1 or kinds[0] not in KINDS:
+        raise ConfigError(f"{where} must say what it is: int or float, `| None` where it may be left out")
+    try:
+        value = REQUIRED if default is None else ast.literal_eval(default)
+        return Setting(value, kinds[0], "None" in types, _read_bounds(ranges, {*known} - {argument.arg}))
+    except (ValueError, TypeError, AttributeError):
+        raise ConfigError(f"{where}: expected a range such as Range(ge=1), and a number as default") from None
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
+
+
+def _read_bounds(ranges: list[ast.expr], others: set[str]) -> dict[str, float | str]:
+    """Read the arguments of `Range(...)`; ValueError or AttributeError where there is something else."""
+    bounds = {}
+    for node in ranges:
+        if node.func.id != "Range" or node.args:
+            raise ValueError(node)
+        for word in node.keywords:
+            check_known("bound of a range", word.arg, BOUNDS)
+            bounds[word.arg] = bound = ast.literal_eval(word.value)
+            if isinstance(bound, str):
+                check_known("setting in a range", bound, others)
+            elif type(bound) not in (int, float):
+                raise ValueError(bound)
+    return bounds
 
 
 @cache
@@ -71,12 +148,31 @@ def assigned(source: ast.Module | ast.ClassDef, name: str, missing):
 @cache
 def _class_of(axis: str, name: str) -> ast.ClassDef:
     check_known(axis, name, choice_names(axis))
-    path = ATTENTION / AXES[axis] / f"{name}.py"
+    path = _path_of(axis, name)
     body = parse_python(path).body
     public = [node for node in body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
     if len(public) != 1:
         raise ConfigError(f"{path}: expected one class without a leading _, got {len(public)}")
     return public[0]
+
+
+def _path_of(axis: str, name: str) -> Path:
+    return ATTENTION / AXES[axis] / f"{name}.py"
+
+
+def check_settings(axis: str, choice: dict) -> None:
+    """Raise `ConfigError` for a setting outside its range. choice: its name and settings, of which others are let be.
+
+    A record may name a choice, or a setting, that is here no more.
+    """
+    if choice.get("name") not in choice_names(axis):
+        return
+    for key, setting in choice_settings(axis, choice["name"]).items():
+        symbol = from_grid(axis, choice["name"]).get(key, key)
+        if key in choice and (
+            wrong := setting.refusal(key if symbol == key else f"{key} {symbol}", choice[key], choice)
+        ):
+            raise ConfigError(wrong)
 
 
 def complete_choice(axis: str, choice: str | dict, defaults: dict[str, dict], grid: dict) -> dict:
@@ -98,16 +194,17 @@ def complete_choice(axis: str, choice: str | dict, defaults: dict[str, dict], gr
     for key in settings:
         check_known(f"setting of {axis} '{name}'", key, known)
     from_ablation = {key: grid[source] for key, source in from_grid(axis, name).items() if grid.get(source) is not None}
-    filled = {**known, **defaults.get(name, {}), **from_ablation, **settings}
+    own = {key: setting.default for key, setting in known.items()}
+    filled = {**own, **defaults.get(name, {}), **from_ablation, **settings}
     missing = [key for key, value in filled.items() if value is REQUIRED]
     if missing:
         asked = from_grid(axis, name).get(missing[0])
         of_grid = f": {asked} of the variant or of the grid" if asked else ""
         raise ConfigError(f"{axis} '{name}' needs a value for '{missing[0]}'{of_grid}")
-    for key, value in filled.items():
-        left_out = value is None and known[key] is None
-        if not left_out and (isinstance(value, bool) or not isinstance(value, int | float)):
-            raise ConfigError(f"{axis} '{name}': {key} must be a number, got {shown(value)}")
+    try:
+        check_settings(axis, {"name": name, **filled})
+    except ConfigError as error:
+        raise ConfigError(f"{axis} '{name}': {error}") from None
     return {"name": name, **filled}
 
 
@@ -121,15 +218,6 @@ class AttentionChoices(FrozenModel):
 
     @model_validator(mode="after")
     def in_range(self):
-        for key, value in chain(self.span.items(), self.selection.items(), self.position.items()):
-            null = ", or null" if key in OPTIONAL else ""
-            if key in WHOLE and not (value is None and null) and (type(value) is not int or value < 1):
-                name = SYMBOLS.get(key, key)
-                raise ConfigError(f"{name} must be a whole number and at least 1{null}, got {shown(value)}")
-            if key == "p" and not (type(value) in (int, float) and 0 < value <= 1):
-                raise ConfigError(f"p must be a number above 0 and at most 1, got {shown(value)}")
-            if key == "penalty_weight" and (type(value) not in (int, float) or not 0 <= value < float("inf")):
-                raise ConfigError(f"penalty_weight must be a number and at least 0, got {shown(value)}")
-        if self.span.get("ramp", 1) > self.span.get("limit", float("inf")):
-            raise ConfigError(f"ramp R = {self.span['ramp']} must not exceed S = {self.span['limit']}")
+        for axis in AXES:
+            check_settings(axis, getattr(self, axis))
         return self

@@ -22,8 +22,10 @@ def _known_settings(settings: dict, info) -> dict:
     for name, values in settings.items():
         check_known("choice of attention", name, axes)
         known = choice_settings(axes[name], name)
-        for key in values:
+        for key, value in values.items():
             check_known(f"setting of {axes[name]} '{name}' in {info.field_name}", key, known)
+            if wrong := known[key].refusal(key, value, values):
+                raise ConfigError(f"{info.field_name}.{name}: {wrong}")
     return settings
 
 

@@ -3,10 +3,12 @@
 score(t, x) = q_t . k_{t - x} + q_t . p_x
 """
 
+from typing import Annotated
+
 import torch
 from torch import Tensor, nn
 
-from ..choice import Shape
+from ..choice import Range, Shape
 from ._position import Position
 
 
@@ -14,7 +16,7 @@ class Relative(Position):
     example = {"limit": 24}
     from_grid = {"limit": "S"}
 
-    def __init__(self, shape: Shape, *, limit: int):
+    def __init__(self, shape: Shape, *, limit: Annotated[int, Range(ge=1)]):
         super().__init__(shape)
         self.limit = limit
         self.table = nn.Parameter(torch.randn(shape.d_k, limit))  # the last column is x = 1, the first x = S

@@ -5,18 +5,20 @@
 `clamp`: in evaluation, distances beyond it count as it (clamp_len of the released evaluation scripts).
 """
 
+from typing import Annotated
+
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
 from ...kernels.compiled.dense import Linear
-from ..choice import Shape
+from ..choice import Range, Shape
 from ._position import Position
 from ._sinusoid import halves
 
 
 class TransformerXL(Position):
-    def __init__(self, shape: Shape, *, clamp: int | None = None):
+    def __init__(self, shape: Shape, *, clamp: Annotated[int | None, Range(ge=1)] = None):
         super().__init__(shape)
         self.shape, self.clamp = shape, clamp
         self.u = nn.Parameter(0.02 * torch.randn(shape.heads, 1, shape.d_k))

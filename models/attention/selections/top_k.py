@@ -7,17 +7,18 @@ them. The threshold is a constant: no gradient flows through the comparison.
 """
 
 import math
+from typing import Annotated
 
 from torch import Tensor
 
-from ..choice import Choice, Shape
+from ..choice import Choice, Range, Shape
 
 
 class TopK(Choice):
     example = {"k": 3}
     from_grid = {"k": "k"}
 
-    def __init__(self, shape: Shape, *, k: int):
+    def __init__(self, shape: Shape, *, k: Annotated[int, Range(ge=1)]):
         super().__init__()
         if k < 1:
             raise ValueError(f"k must be at least 1, got {k}")

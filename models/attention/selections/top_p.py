@@ -6,16 +6,17 @@ Ties with the threshold stay. The threshold is a constant: no gradient flows thr
 """
 
 import math
+from typing import Annotated
 
 from torch import Tensor
 
-from ..choice import Choice, Shape
+from ..choice import Choice, Range, Shape
 
 
 class TopP(Choice):
     example = {"p": 0.7}
 
-    def __init__(self, shape: Shape, *, p: float):
+    def __init__(self, shape: Shape, *, p: Annotated[float, Range(gt=0, le=1)]):
         super().__init__()
         if not 0 < p <= 1:
             raise ValueError(f"p must be above 0 and at most 1, got {p}")

@@ -4,11 +4,12 @@ m(x) = clamp((R + z - (x - 1)) / R, 0, 1)     z = S z'     loss += lambda / M  s
 """
 
 import math
+from typing import Annotated
 
 import torch
 from torch import Tensor, nn
 
-from ..choice import Shape
+from ..choice import Range, Shape
 from ._ramp import log_ramp, ramp_reach
 from ._span import Span
 
@@ -19,7 +20,14 @@ class Adaptive(Span):
     example = {"limit": 8, "ramp": 3, "penalty_weight": 0.01}
     from_grid = {"limit": "S"}
 
-    def __init__(self, shape: Shape, *, limit: int, ramp: int = 32, penalty_weight: float = 2e-6):
+    def __init__(
+        self,
+        shape: Shape,
+        *,
+        limit: Annotated[int, Range(ge=1)],
+        ramp: Annotated[int, Range(ge=1, le="limit")] = 32,
+        penalty_weight: Annotated[float, Range(ge=0)] = 2e-6,
+    ):
         super().__init__(shape)
         if ramp > limit:
             raise ValueError(f"ramp R = {ramp} must not exceed S = {limit}")

@@ -5,11 +5,13 @@
 The paper leaves open how the penalty is reduced over time and batch (here: the mean) and where v starts (zeros).
 """
 
+from typing import Annotated
+
 import torch
 from torch import Tensor, nn
 
 from ...kernels.compiled.dense import linear
-from ..choice import Shape
+from ..choice import Range, Shape
 from ._ramp import log_ramp, ramp_reach
 from ._span import Span
 
@@ -19,7 +21,15 @@ class Dynamic(Span):
     example = {"limit": 8, "ramp": 3, "penalty_weight": 0.01}
     from_grid = {"limit": "S"}
 
-    def __init__(self, shape: Shape, *, limit: int, ramp: int = 32, penalty_weight: float = 2e-6, start: float = -4.0):
+    def __init__(
+        self,
+        shape: Shape,
+        *,
+        limit: Annotated[int, Range(ge=1)],
+        ramp: Annotated[int, Range(ge=1, le="limit")] = 32,
+        penalty_weight: Annotated[float, Range(ge=0)] = 2e-6,
+        start: float = -4.0,
+    ):
         super().__init__(shape)
         if ramp > limit:
             raise ValueError(f"ramp R = {ramp} must not exceed S = {limit}")

@@ -3,7 +3,9 @@
 m(x) = 1 for x <= S, else 0
 """
 
-from ..choice import Shape
+from typing import Annotated
+
+from ..choice import Range, Shape
 from ._span import Span
 
 
@@ -11,6 +13,6 @@ class Fixed(Span):
     example = {"limit": 5}
     from_grid = {"limit": "S"}
 
-    def __init__(self, shape: Shape, *, limit: int):
+    def __init__(self, shape: Shape, *, limit: Annotated[int, Range(ge=1)]):
         super().__init__(shape)
         self.limit = limit

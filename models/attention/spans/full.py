@@ -5,7 +5,9 @@
 In evaluation `evaluation_cache` M keys are seen from every position alike (Transformer-XL's "same length").
 """
 
-from ..choice import Shape
+from typing import Annotated
+
+from ..choice import Range, Shape
 from ._span import Span
 
 
@@ -13,7 +15,13 @@ class Full(Span):
     example = {"cache": 6}
     needs_distance = False
 
-    def __init__(self, shape: Shape, *, cache: int, evaluation_cache: int | None = None):
+    def __init__(
+        self,
+        shape: Shape,
+        *,
+        cache: Annotated[int, Range(ge=1)],
+        evaluation_cache: Annotated[int | None, Range(ge=1)] = None,
+    ):
         super().__init__(shape)
         self.cache = cache
         self.evaluation_cache = evaluation_cache or cache

@@ -5,7 +5,9 @@ m(x) = 1 for x <= S and for the first n keys, else 0
 Distances are those within the cache, as in the paper: the first keys are never farther than just beyond the window.
 """
 
-from ..choice import Shape
+from typing import Annotated
+
+from ..choice import Range, Shape
 from ._span import Span
 
 
@@ -13,6 +15,6 @@ class Sinks(Span):
     example = {"limit": 5, "first": 2}
     from_grid = {"limit": "S"}
 
-    def __init__(self, shape: Shape, *, limit: int, first: int = 4):
+    def __init__(self, shape: Shape, *, limit: Annotated[int, Range(ge=1)], first: Annotated[int, Range(ge=1)] = 4):
         super().__init__(shape)
         self.limit, self.first = limit, first
