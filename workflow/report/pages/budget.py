@@ -1,5 +1,12 @@
-"""The page that says which net to take for what a character may cost: on each text, over all questions and sizes."""
+"""The page that says which net to take for what a character may cost: on each text, over all questions and sizes.
 
+From the cheapest on, a dearer one is recommended where it is better on dev and significantly better on test than what
+was recommended before. So among those that are not significantly different the cheapest stays.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
 from urllib.parse import urlencode
 
 import pandas as pd
@@ -11,7 +18,7 @@ from workflow.report.answers.tuning import same_as_recipe
 from workflow.report.figures.colours import GREY, INK
 from workflow.report.figures.marks import shows
 from workflow.report.figures.style import bars_of, canvas, set_log
-from workflow.report.numbers import name_places, reach_to_digits, to_digits
+from workflow.report.numbers import count, name_places, number, reach_to_digits, to_digits
 from workflow.report.pages.artefacts import drawn_here, runs_at
 from workflow.report.tables.cells import name_runs
 from workflow.report.texts import name_badges, with_titles
@@ -26,8 +33,26 @@ BEST = {"lower": "min", "higher": "max"}
 FEWEST_NETS = 4  # on a text: among fewer there is nothing to choose
 CAPTION = (
     "Every configuration of all questions that was trained with three seeds or more; the line joins those that are "
-    "chosen. Means over seeds."
+    "recommended. Means over seeds."
 )
+
+Compare = Callable[[int, int], Effect | None]  # two rows of the table of nets, by their number, on test
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A net that is recommended. place: its row.
+
+    until: the cost of the net that is recommended next. gain: its effect on test beside what was recommended before,
+    None for the first. better_on_dev: rows that cost no less, below `until`, of which none is significantly better on
+    test; the best first. better_on_test: those that are, but not on dev.
+    """
+
+    place: int
+    until: float | None
+    gain: Effect | None
+    better_on_dev: list[int]
+    better_on_test: list[int]
 
 
 def budget_page(runs: pd.DataFrame) -> dict:
@@ -50,12 +75,14 @@ def _text(task: TaskSpec, title: str, runs: pd.DataFrame) -> dict | None:
     numbers = nets(runs, decides, score[0])
     if len(numbers) < FEWEST_NETS or numbers[COST].max() < DIFFERS * numbers[COST].min():
         return None  # nothing to choose, or not by cost
-    best = BEST[REGISTRY[decides].better]
-    chosen = frontier(numbers, best)
+    best, better = BEST[REGISTRY[decides].better], REGISTRY[score[0]].better
+    compare = compare_rows(numbers, runs, score[0])
+    chosen = recommend(numbers, compare, best, better)
     told = numbers.drop(columns=["configuration", "of", "question"]).rename(columns={"decides": decides})
-    figure = draw(numbers, chosen, name_score(score[0], score[1]))
+    figure = draw(numbers, [each.place for each in chosen], name_score(score[0], score[1]))
     figure = drawn_here(f"budget-{runs['corpus'].iloc[0]}", "Cost beside quality", CAPTION, figure, told, "")
-    lines = [_line(numbers, runs, place, chosen, score[0], best) for place in range(len(chosen))]
+    before = [None, *(each.place for each in chosen)]
+    lines = [_line(numbers, each, last, compare, score[0]) for each, last in zip(chosen, before, strict=False)]
     return {
         "title": title,
         "of": task.tokens[:-1],
@@ -98,15 +125,62 @@ def _name(run: pd.Series, *, updates: bool) -> str:
     return ", ".join([run["label"], *name_places(run["S"], run["k"]), f"width {run['d_model']:g}", *trained])
 
 
-def frontier(numbers: pd.DataFrame, best: str) -> list[int]:
-    """List the rows that no other row is as cheap as and better on dev, the cheapest first.
+def compare_rows(numbers: pd.DataFrame, runs: pd.DataFrame, score: str) -> Compare:
+    """Make a function that compares two rows on test, paired by seed: None where they have no seed in common."""
+    by_configuration = dict(iter(runs.drop_duplicates("digest").groupby("configuration")))
 
-    numbers: by rising cost. best: `min` or `max` of what decides.
+    @cache
+    def compare(one: int, other: int) -> Effect | None:
+        sides = (by_configuration[numbers["configuration"][place]] for place in (one, other))
+        return effect_beside(*sides, score)
+
+    return compare
+
+
+def recommend(numbers: pd.DataFrame, compare: Compare, best: str, better: str) -> list[Choice]:
+    """List what is recommended, the cheapest first. numbers: by rising cost.
+
+    best: `min` or `max` of what decides. better: whether a lower or a higher score on test is.
     """
-    at_cost = numbers.groupby(COST)["decides"].agg(f"idx{best}")  # of nets that cost the same
-    reached = numbers.loc[at_cost, "decides"]
-    best_yet = getattr(reached, f"cum{best}")()
-    return [*reached.index[best_yet != best_yet.shift()]]
+    taken: list[int] = []
+    for _, rows in numbers.groupby(COST):
+        places = [*rows.index]
+        if taken:
+            places = [place for place in places if _is_ahead(numbers, place, taken[-1], best)]
+            places = [place for place in places if is_better(compare(place, taken[-1]), better)]
+        if places:
+            taken.append(_of_one_cost(numbers, places, compare, best, better))
+    ends = [*(float(numbers[COST][place]) for place in taken[1:]), None]
+    gains = [None, *(compare(place, last) for last, place in zip(taken, taken[1:], strict=False))]
+    chosen = []
+    for place, until, gain in zip(taken, ends, gains, strict=True):
+        allowed = numbers[(numbers[COST] >= numbers[COST][place]) & (numbers.index != place)]
+        allowed = allowed[allowed[COST] < until] if until else allowed
+        rows = [*allowed.sort_values("decides", ascending=best == "min", kind="stable").index]
+        ahead = [each for each in rows if _is_ahead(numbers, each, place, best)]
+        on_test = [each for each in rows if each not in ahead and is_better(compare(each, place), better)]
+        chosen.append(Choice(place, until, gain, ahead, on_test))
+    return chosen
+
+
+def is_better(effect: Effect | None, better: str) -> bool:
+    """Say whether an effect is significant and in favour of the first side."""
+    return effect is not None and effect.told and (effect.mean < 0) == (better == "lower")
+
+
+def _is_ahead(numbers: pd.DataFrame, one: int, other: int, best: str) -> bool:
+    """Say whether one row is better on dev than another."""
+    apart = numbers["decides"][one] - numbers["decides"][other]
+    return bool(apart < 0 if best == "min" else apart > 0)
+
+
+def _of_one_cost(numbers: pd.DataFrame, places: list[int], compare: Compare, best: str, better: str) -> int:
+    """Pick of rows that cost the same the best on dev, unless another is significantly better on test."""
+    first, *others = numbers.loc[places].sort_values("decides", ascending=best == "min", kind="stable").index
+    for other in others:
+        if is_better(compare(other, first), better):
+            first = other
+    return first
 
 
 def draw(numbers: pd.DataFrame, chosen: list[int], score: str):
@@ -123,39 +197,55 @@ def draw(numbers: pd.DataFrame, chosen: list[int], score: str):
     return figure
 
 
-def _line(numbers: pd.DataFrame, runs: pd.DataFrame, place: int, chosen: list[int], score: str, best: str) -> dict:
-    """Describe one chosen net beside the next best of those that cost less than the net that is chosen after it."""
-    mine = numbers.loc[chosen[place]]
-    end = numbers[COST][chosen[place + 1]] if place + 1 < len(chosen) else None
-    others = numbers.drop(chosen[place])
-    others = others[others[COST] < end] if end else others
-    second = others.loc[getattr(others["decides"], f"idx{best}")()] if len(others) else None
-    by = [runs[runs["configuration"] == each["configuration"]] for each in (mine, second) if each is not None]
-    effect = effect_beside(*(each.drop_duplicates("digest") for each in by), score) if second is not None else None
+def _line(numbers: pd.DataFrame, choice: Choice, before: int | None, compare: Compare, score: str) -> dict:
+    """Describe a net that is recommended. before: the row that was recommended for less, None for the cheapest."""
+    mine = numbers.loc[choice.place]
     half = half_width(mine["low"], mine["high"])
+    why = "the cheapest"
+    if before is not None:
+        why = f"{describe(choice.gain, score)} than {_place(numbers, before)}"
     return {
         "name": mine["variant"],
         "page": f"{runs_at(mine['question'])}index.html#{urlencode({'variant': mine['of']})}",
         "cost": mine[COST],
-        "until": end,
+        "until": choice.until,
         "score": to_digits(mine["mean"], half) + reach_to_digits(mine["mean"], (mine["low"], mine["high"]), half),
         "seeds": int(mine["n"]),
-        "others": len(others),
-        "second": second["variant"] if second is not None else None,
-        "sure": how_sure(effect, REGISTRY[score].better),
-        "second_cost": second[COST] if second is not None else None,
+        "why": why,
+        "others": _others(numbers, choice, compare, score),
     }
 
 
-def how_sure(effect: Effect | None, better: str) -> str:
-    """Say whether the best on dev is better on test than the next best, and whether that is more than chance."""
+def _others(numbers: pd.DataFrame, choice: Choice, compare: Compare, score: str) -> list[str]:
+    """Say which dearer nets are better on dev or on test, and why they are not recommended."""
+    lines = []
+    if choice.better_on_dev:
+        first = choice.better_on_dev[0]
+        several = count(len(choice.better_on_dev), "other model")
+        told = f"best of them: {_place(numbers, first)}, {describe(compare(first, choice.place), score)}"
+        lines.append(f"{several} better on dev, none significantly better on test; {told}.")
+    lines += [
+        f"Significantly better on test but not on dev: {_place(numbers, each)}, "
+        f"{describe(compare(each, choice.place), score)}."
+        for each in choice.better_on_test
+    ]
+    return lines
+
+
+def _place(numbers: pd.DataFrame, place: int) -> str:
+    return f"{numbers['variant'][place]}, at {number(round(numbers[COST][place]))}"
+
+
+def describe(effect: Effect | None, score: str) -> str:
+    """Write a difference on test with its interval, or that it is not significant."""
     if effect is None:
-        return "no other net for so little"
-    way = "better" if (effect.mean < 0) == (better == "lower") else "worse"
+        return "no seed in common"
+    way = "better" if (effect.mean < 0) == (REGISTRY[score].better == "lower") else "worse"
+    unit = REGISTRY[score].unit
     if effect.low is None:
-        return f"{to_digits(abs(effect.mean))} {way} than the next best, of too few seeds to tell"
-    mean, low, high = (to_digits(each, effect.half) for each in (abs(effect.mean), effect.low, effect.high))
-    between = f"difference {low} to {high}, {effect.n} seeds"
+        return f"{to_digits(abs(effect.mean))} {unit} {way} (n = {effect.n}, too few for a test)"
     if not effect.told:
-        return f"cannot be told apart from the next best ({between})"
-    return f"{mean} {way} than the next best ({between})" + (": dev chose it, test does not" if way == "worse" else "")
+        low, high = (to_digits(each, effect.half) for each in (effect.low, effect.high))
+        return f"not significantly different (95 % CI of the difference {low} to {high}, n = {effect.n})"
+    low, high = (to_digits(each, effect.half) for each in sorted((abs(effect.low), abs(effect.high))))
+    return f"{to_digits(abs(effect.mean), effect.half)} {unit} {way} (95 % CI {low} to {high}, n = {effect.n})"

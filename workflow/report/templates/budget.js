@@ -1,4 +1,12 @@
 // What a prediction may cost, chosen on a slider: the line of the net to take is marked, and the cost drawn into the figure.
+const TIMES = { "": 1, k: 1e3, K: 1e3, M: 1e6, G: 1e9 };
+
+// A cost as people write it, 200,000 or 200k or 2e5 or 0.2M; NaN for anything else.
+function readCost(text) {
+  const [, digits, suffix] = /^((?:\d{1,3}(?:[,\u202f ]\d{3})+|\d+)(?:\.\d+)?(?:e\+?\d+)?) ?([kKMG]?)$/.exec(text.trim()) ?? [];
+  return digits === undefined ? NaN : Number(digits.replaceAll(/[,\u202f ]/g, "")) * TIMES[suffix];
+}
+
 for (const section of document.querySelectorAll("section.budget")) {
   const [field, typed] = section.querySelectorAll("input"), rows = [...section.querySelectorAll("tr[data-cost]")];
   const take = section.querySelector(".take"), svg = section.querySelector("figure svg"), key = `cost.${section.id}`;
@@ -15,15 +23,25 @@ for (const section of document.querySelectorAll("section.budget")) {
   svg.append(bar);
   Object.assign(field, { min: ends[0], max: ends[1] });
   field.addEventListener("input", () => view.set({ [key]: Math.exp(field.value).toPrecision(3) }, false));
-  typed.addEventListener("change", () => view.set({ [key]: typed.value.replaceAll(/[^\d.e+]/g, "") || null }));
+  typed.addEventListener("change", () => view.set({ [key]: typed.value.trim() || null }));
   field.closest("p").hidden = take.hidden = false;
   view.follow(() => {
-    const cost = Number(view.get(key)) || Math.exp((ends[0] + ends[1]) / 2), at = costs.findLastIndex((each) => each <= cost * 1.001);
+    const asked = view.get(key), cost = asked ? readCost(asked) : Math.exp((ends[0] + ends[1]) / 2);
+    const at = costs.findLastIndex((each) => each <= cost * 1.001);
+    rows.forEach((row, number) => row.classList.toggle("chosen", number === at));
+    bar.style.display = cost > 0 ? "" : "none";
+    if (!(cost > 0)) {
+      typed.value = asked;
+      take.replaceChildren(`“${asked}” is no cost: write a number above 0, such as 200000, 200k or 0.2M.`);
+      return;
+    }
     field.value = Math.log(cost);
     typed.value = Number(cost.toPrecision(6)).toLocaleString("en");
-    rows.forEach((row, number) => row.classList.toggle("chosen", number === Math.max(0, at)));
-    const [, name, score, beside] = rows[Math.max(0, at)].cells;
-    take.replaceChildren("Take ", name.firstChild.cloneNode(true), `: ${score.dataset.label} ${score.firstChild.textContent}. `, create("span", { className: "theirs", textContent: `On test: ${beside.textContent}` }));
+    if (at < 0) take.replaceChildren(`No model costs so little: the cheapest takes ${Number(costs[0].toPrecision(6)).toLocaleString("en")}.`);
+    else {
+      const [, name, score, why] = rows[at].cells;
+      take.replaceChildren("Take ", name.firstChild.cloneNode(true), `: ${score.dataset.label} ${score.firstChild.textContent}. `, create("span", { className: "theirs", textContent: why.textContent }));
+    }
     const x = far[0] > near[0] ? near[1] + ((Math.log(cost) - near[0]) / (far[0] - near[0])) * (far[1] - near[1]) : near[1];
     bar.setAttribute("x1", x);
     bar.setAttribute("x2", x);
