@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
+from matplotlib.colors import LogNorm
 
 from tests._records import SCALES, recorded
 from tests.report._pictures import faults, pale, words
@@ -14,7 +15,7 @@ from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.scales import load_corpora
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.figure_files import add_foot
-from workflow.report.figures.style import canvas, set_log, share_legend
+from workflow.report.figures.style import as_svg, canvas, set_log, share_legend
 from workflow.report.pages.ablation import draw_figures
 from workflow.tasks.spec import TASKS
 
@@ -75,7 +76,7 @@ def test_no_variant_is_shown_by_an_id():
 
 def raw(figure, axes):
     axes.plot([1, 1000], [1, 1000], color="#777777", label="fixed")
-    axes.set_xscale("log")
+    axes.set_xlabel("$S^2$")
     axes.set_title("fixed, words for text8")
 
 
@@ -147,3 +148,69 @@ def test_no_share_in_a_table_is_beyond_all_or_below_nothing(scale):
         values = cells[cells["unit"] == "%"]["value"].dropna() if "value" in cells else []
         shares |= {f"{name} {place}": value for place, value in enumerate(values) if not 0 <= value <= 100}
     assert not shares
+
+
+def of_base(base: float):
+    def draw(figure, axes):
+        axes.plot([1, 1000], [1 / 8, 1000])
+        axes.set_xscale("log", base=base)
+        axes.set_yscale("log", base=base)
+
+    return draw
+
+
+def minor(figure, axes):
+    """Less than a power of ten: matplotlib labels some of the minor ticks."""
+    axes.plot([2, 9], [2, 9])
+    axes.set_xscale("log")
+
+
+def negative(figure, axes):
+    axes.plot([-1000, 1000], [0, 1])
+    axes.set_xscale("symlog")
+
+
+def shares(figure, axes):
+    axes.plot([0.01, 0.999], [0, 1])
+    axes.set_xscale("logit")
+
+
+def bar(figure, axes):
+    mesh = axes.imshow([[1, 10], [100, 1000]], norm=LogNorm())
+    figure.colorbar(mesh)
+
+
+def inside(figure, axes):
+    within = axes.inset_axes((0.5, 0.5, 0.4, 0.4))
+    within.plot([1, 1000], [1, 2])
+    within.set_xscale("log")
+    axes.plot([1, 1000], [1, 2])
+    axes.set_xscale("log")
+    axes.secondary_xaxis("top")
+
+
+def by_hand(figure, axes):
+    axes.plot([1e6, 2e6], [1e-9, 2e-9])
+    axes.ticklabel_format(style="sci", scilimits=(0, 0), useMathText=True)
+
+
+@pytest.mark.parametrize(
+    "draw, labels",
+    [
+        (of_base(2), {"0.25", "1", "4", "16", "64", "256"}),
+        (of_base(10), {"1", "10", "100", "1,000", "0.1"}),
+        (of_base(4), {"1", "4", "16", "64", "256", "0.25"}),
+        (minor, {"2", "3", "4", "6"}),
+        (negative, {"−1,000", "−1", "0", "1", "1,000"}),
+        (shares, {"0.01", "0.1", "0.5", "0.9", "0.99", "0.999"}),
+        (bar, {"1", "10", "100", "1,000"}),
+        (inside, {"1", "10", "100", "1,000"}),
+        (by_hand, set()),
+    ],
+)
+def test_ticks_are_plain_numbers_whatever_the_scale(draw, labels):
+    figure, axes = canvas()
+    draw(figure, axes)
+    svg = as_svg(figure)
+    assert "mathdefault" not in svg and "$" not in svg
+    assert labels <= set(re.findall(r"<text[^>]*>([^<]*)</text>", svg))

@@ -2,16 +2,29 @@
 
 import io
 import textwrap
+from collections.abc import Iterable
 
 import matplotlib
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+from matplotlib.ticker import (
+    EngFormatter,
+    Formatter,
+    FuncFormatter,
+    LogFormatterMathtext,
+    LogitFormatter,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+    NullLocator,
+    ScalarFormatter,
+)
 from matplotlib.transforms import Bbox
 
 from workflow.report.figures.colours import GREY
 from workflow.report.figures.marks import shows
+from workflow.report.numbers import MINUS, number
 
 WIDTH = 6.4  # inches of a whole figure; one width, so that text has one size on a page
 LETTERS = 70  # of a title that fit side by side over a whole figure
@@ -55,12 +68,46 @@ def canvas(columns: int = 1, width: float | None = None, height: float = 3.2, ro
 
 def lay_out(figure) -> None:
     """Lay out a figure once: with an engine, even "none", savefig draws the whole figure twice in every format."""
+    write_plain_ticks(figure.axes)
     for axis in (each for axes in figure.axes for each in (axes.xaxis, axes.yaxis)):
         if not axis.get_label_text():
             axis.set_label_coords(0, 0)  # else all numbers on the axis are measured, to place a label that is not there
     if engine := figure.get_layout_engine():
         engine.execute(figure)
         figure.set_layout_engine(None)
+
+
+class PlainTicks(Formatter):
+    """Writes as plain numbers the ticks that a formatter labels in markup for maths, which is off for all text here."""
+
+    def __init__(self, markup: Formatter):
+        self.markup = markup
+
+    def set_locs(self, locs) -> None:
+        super().set_locs(locs)
+        self.markup.set_locs(locs)  # it labels some of the minor ticks alone
+
+    def __call__(self, value: float, pos: int | None = None) -> str:
+        if not self.markup(value, pos):
+            return ""
+        # one of 0.999 and 0.9999 must not be 1
+        text = f"{value:.12g}" if isinstance(self.markup, LogitFormatter) else number(float(value))
+        return text.replace("-", MINUS)
+
+
+def write_plain_ticks(every: Iterable) -> None:
+    """Replace the labels of ticks that matplotlib writes in markup for maths: of logarithmic axes of any kind.
+
+    every: axes; those inside them, and second scales, are axes too.
+    """
+    for axes in every:
+        write_plain_ticks(axes.child_axes)
+        for axis in (axes.xaxis, axes.yaxis):
+            for ticks, put in ((axis.major, axis.set_major_formatter), (axis.minor, axis.set_minor_formatter)):
+                if isinstance(ticks.formatter, LogFormatterMathtext | LogitFormatter):
+                    put(PlainTicks(ticks.formatter))
+                elif isinstance(ticks.formatter, ScalarFormatter):
+                    ticks.formatter.set_useMathText(False)
 
 
 def as_svg(figure) -> str:
@@ -177,11 +224,7 @@ def set_count_ticks(axis) -> None:
 
 
 def set_log(axis) -> None:
-    """Make an axis logarithmic, once its data are drawn.
-
-    Make logarithmic axes with this or `set_powers` alone: matplotlib's own labels are powers in its markup for maths,
-    which is off for all text here.
-    """
+    """Make an axis logarithmic, once its data are drawn, with as few ticks as tell its range."""
     getattr(axis.axes, f"set_{axis.axis_name}scale")("log")
     low, high = sorted(axis.get_view_interval())
     axis.set_major_locator(log_locator(low, high))
