@@ -17,7 +17,9 @@ from workflow.costs.libraries import use_library
 from workflow.costs.timing import count_rounds, reference_step, time_reference
 from workflow.costs.trained_net import TrainedRun
 from workflow.plan.scales import read_measure
+from workflow.results.makers import code_of
 from workflow.tasks.spec import TASKS, load
+from workflow.training.backends import chosen
 from workflow.training.hardware import synchronise
 from workflow.training.origin import pick_device
 
@@ -50,4 +52,5 @@ def test_throughput(benchmark, kind, trained):
     benchmark.pedantic(synchronised, rounds=rounds, iterations=1, warmup_rounds=1)
     references += time_reference(reference, device)
     about = {"threads": job.training.threads, "tokens": tokens, "reference": median(references)}
+    about["backend"] = code_of(chosen(net))
     benchmark.extra_info.update(configuration=job.configuration, kind=kind, **about)

@@ -59,6 +59,7 @@ _NAMED = {  # column: (type, meaning, source)
     ),
     "reason": ("text", "why the run failed, or which scores it lacks and why", RECORD),
     "device": ("text", "the processor that trained it", RECORD),
+    "backend": ("text", "the code that computed attention in training: compiled, band (in torch) or triton", RECORD),
     "follows": ("text", "the digest of the trial whose settings it has", RECORD),
     "steps": ("integer", "updates of the weights", JOB),
     "lr": ("number", "the highest rate of the updates", RECORD),

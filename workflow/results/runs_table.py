@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from workflow.config.choices import AXES
 from workflow.config.errors import ConfigError
 from workflow.config.strict import Name, parse
+from workflow.results.makers import KINDS, code_of
 from workflow.results.record import Record, Status
 from workflow.results.registry import COSTS, REGISTRY, names
 from workflow.results.rows import read_rows
@@ -24,7 +25,7 @@ FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # first characters of a text that a
 SHAPE = ("layers", "d_model", "heads", "key_heads", "d_ff", "d_k", "d_v", "dropout")
 PLANNED = ("ablation", "paper", "variant", "paper_corpus", "S", "k", "digest", "configuration", "corpus")
 TIMINGS = ("configuration", "reference_ms", "quiet", *SPEEDS)  # what is said of them
-RECIPE = {"size": 1.0, "tuning": None, "factors": {}, "follows": None, "lr": None}
+RECIPE = {"size": 1.0, "tuning": None, "factors": {}, "follows": None, "lr": None, "backend": None}
 BEST_READER = ("corpus", "window", "words", "bpc", "characters")
 TOPIC_BORDERS = ("digest", "corpus", "duration", "low", "high", "borders", "place", "span")
 
@@ -48,6 +49,7 @@ def _row(planned: dict, record: Record) -> dict:
     row |= {"task": job.task, "seed": job.seed, "scale": job.scale, "status": "stuck" if nothing else record.status}
     row["reason"] = nothing or record.why
     row |= {"missing": record.missing, "device": record.origin.device, "steps": job.training.steps, "net": job.net.name}
+    row |= {"backend": code_of(cost.backends) if cost else None}
     row |= {"source": record.origin.source, "commit": record.origin.commit, "bits": record.bits}
     row["signature"] = record.signature
     row |= {axis: getattr(job.attention, axis)["name"] for axis in AXES}
@@ -147,12 +149,17 @@ def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd
     """Make a frame of runs, missing and infinite numbers NaN. costs: rows by kind; a kind not given has no columns."""
     # an older table has no labels, names nothing that is missing, and has runs of its recipes alone
     costed = [{"label": row["variant"], "colour": None, "beside": None, "missing": {}, **RECIPE, **row} for row in rows]
+    of_run = {row["digest"]: row for row in costed}
     for kind, measured in (costs or {}).items():
         by_configuration = {row["configuration"]: row for row in measured}
         for row in costed:
             cost = by_configuration.get(row["configuration"], {})
             row |= {name: cost.get(name) for name in names(kind)}
             row[f"{kind}_status"], row[f"{kind}_reason"] = cost.get("status"), cost.get("reason")
+            if kind in KINDS:  # an older row names no code and no machine: they are those of the run that it measured
+                run = of_run.get(cost.get("digest"), row)
+                row[f"{kind}_backend"] = cost.get("backend") or run["backend"]
+                row[f"{kind}_machine"] = cost.get("machine") or run["device"]
     runs = pd.DataFrame(costed)
     numbers = runs.columns.intersection(["S", "k", *(name for name, quantity in REGISTRY.items() if quantity.number)])
     runs[numbers] = runs[numbers].apply(pd.to_numeric).replace((math.inf, -math.inf), math.nan)

@@ -12,11 +12,13 @@ from workflow.config.command_line import Parser, run
 from workflow.config.environment import DEVICES
 from workflow.costs.fresh_process import in_fresh_process, peak_memory
 from workflow.costs.trained_net import TrainedRun
+from workflow.results.makers import code_of
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
 from workflow.tasks.spec import TASKS, load
+from workflow.training.backends import chosen
 from workflow.training.guard import failure
-from workflow.training.origin import pick_device
+from workflow.training.origin import name_of, pick_device
 
 TOLERANCE = 0.01  # a larger relative difference between our count and a library's makes the row an error
 
@@ -56,14 +58,22 @@ def measure_memory(trained: TrainedRun, device: str) -> dict:
         "memory_train_bytes": training.get("bytes"),
         "memory_evaluate_bytes": evaluation.get("bytes"),
         "memory_reserved_bytes": training.get("reserved"),
+        "backend": training.get("backend"),
+        "machine": training.get("machine"),
     }
 
 
 def _peak_of(trained: TrainedRun, work: str, device: str) -> dict:
     """Measure one kind of work of a run: training_step | evaluation."""
-    on, job = pick_device(device), trained.job
-    make = getattr(load(TASKS[job.task].costs), work)
-    return peak_memory(lambda: make(*trained.load(on), on), on, job.training.threads)
+    on, nets = pick_device(device), []
+
+    def make():
+        job, net = trained.load(on)
+        nets.append(net)
+        return getattr(load(TASKS[job.task].costs), work)(job, net, on)
+
+    peak = peak_memory(make, on, trained.job.training.threads)
+    return peak | {"backend": code_of(chosen(nets[0])), "machine": name_of(on)}
 
 
 def main(argv: list[str] | None = None) -> None:

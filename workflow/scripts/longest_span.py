@@ -17,7 +17,7 @@ from workflow.costs.trained_net import TrainedRun, raise_limit
 from workflow.plan.scales import Measure, read_measure
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
-from workflow.training.origin import pick_device
+from workflow.training.origin import name_of, pick_device
 
 
 def step(trained: TrainedRun, device: str, S: int, budget: int) -> dict:
@@ -40,6 +40,7 @@ def search(trained: TrainedRun, device: str, settings: Measure) -> dict:
         return trained.unmeasured_row("longest_span")
     budget = settings.memory_mb << 20
     row = {**trained.about, "status": "ok", "reason": None, "memory_budget_bytes": budget}
+    row["machine"] = name_of(pick_device(device))
     S, fits = span["limit"], None
     while settings.longest_S >= S:
         measured = in_fresh_process(step, trained, device, S, budget, seconds=120)

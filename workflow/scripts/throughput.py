@@ -23,7 +23,7 @@ from workflow.plan.scales import Measure, read_measure
 from workflow.results.record import write_text
 from workflow.results.rows import read_rows, write_rows
 from workflow.results.statistics import FEWEST, half_width, mean_interval
-from workflow.training.origin import pick_device
+from workflow.training.origin import name_of, pick_device
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,15 @@ class Turn:
     ms: float
     reference: float
     quiet: float
+    backend: str | None = None  # the code that computed attention
 
     @classmethod
     def of(cls, report: dict, quiet: dict[int, float]) -> "Turn":
         """Read a report of pytest-benchmark. quiet: ms of the reference step by number of threads."""
         info = report["extra_info"]
         about = (info["configuration"], info["kind"], info["tokens"])
-        return cls(*about, 1000 * median(report["stats"]["data"]), info["reference"], quiet[info["threads"]])
+        times = (1000 * median(report["stats"]["data"]), info["reference"], quiet[info["threads"]])
+        return cls(*about, *times, info.get("backend"))
 
     @property
     def was_quiet(self) -> bool:
@@ -88,17 +90,18 @@ def _pool(turns: list[Turn], enough: int) -> dict:
         "turns": times,
         "references": [turn.reference for turn in kept],
         "quiet": len(still) >= enough,
+        "backend": kept[0].backend,
     }
 
 
-def build_rows(runs: list[TrainedRun], timed: dict, quiet: dict[int, float], device: str) -> list[dict]:
+def build_rows(runs: list[TrainedRun], timed: dict, quiet: dict[int, float], device: torch.device) -> list[dict]:
     """Make one row per configuration, with columns for each kind of step; one that was not timed says so."""
     measured = []
     for trained in runs:
         if not trained.has_weights:
             measured.append(trained.unmeasured_row("throughput"))
             continue
-        row = {**trained.about, "device": device, "status": "ok", "reason": None}
+        row = {**trained.about, "device": device.type, "machine": name_of(device), "status": "ok", "reason": None}
         row |= {"reference_ms": quiet[trained.job.training.threads], "quiet": True}
         for kind in trained.timed:
             speed = dict(timed.get((trained.job.configuration, kind), {}))
@@ -106,6 +109,8 @@ def build_rows(runs: list[TrainedRun], timed: dict, quiet: dict[int, float], dev
                 row |= {"status": "error", "reason": f"{kind} was not timed: see the throughput log"}
                 continue
             row["quiet"] = speed.pop("quiet") and row["quiet"]
+            backend = speed.pop("backend")
+            row |= {"backend": backend} if kind == "train" else {}
             row |= {f"{kind}_{column}": value for column, value in speed.items()}
         measured.append(row)
     return measured
@@ -139,7 +144,7 @@ def main(argv: list[str] | None = None) -> None:
         return [Turn.of(report, quiet) for report in run_turns(asked, options.measure, device)]
 
     turns = take_turns(once * passes, time_all)
-    rows = build_rows(runs, pool_turns(turns, passes), quiet, device.type)
+    rows = build_rows(runs, pool_turns(turns, passes), quiet, device)
     write_text(options.out, write_rows("throughput", rows))
 
 

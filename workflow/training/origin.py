@@ -26,6 +26,14 @@ def pick_device(name: str) -> torch.device:
     return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
 
 
+def name_of(device: torch.device) -> str:
+    """Name the processor that computes, with its cores, or the GPU."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    name = processor("model name").split(":", 1)[-1].strip()
+    return f"cpu: {name}, {os.cpu_count()} cores"
+
+
 def describe(device: torch.device, precision: str, code: dict, devices: int = 1) -> dict:
     """Describe where a number that is computed now comes from: the fields of a record's `Origin`.
 
@@ -33,7 +41,6 @@ def describe(device: torch.device, precision: str, code: dict, devices: int = 1)
     this machine does not tell stands under `missing` with the reason, and ends nothing.
     """
     cuda, missing = device.type == "cuda", {}
-    name = processor("model name").split(":", 1)[-1].strip()
     known = partial(attempt, missing)
     commit = known(["commit"], partial(_ask_git, "rev-parse", "HEAD"), "unknown")
     dirty = commit == "unknown" or known(["dirty"], lambda: bool(_ask_git("status", "--porcelain")), True)
@@ -43,7 +50,7 @@ def describe(device: torch.device, precision: str, code: dict, devices: int = 1)
     return {
         "commit": commit,
         "dirty": dirty,
-        "device": torch.cuda.get_device_name(device) if cuda else f"cpu: {name}, {os.cpu_count()} cores",
+        "device": name_of(device),
         "devices": devices,
         "driver": f"CUDA {torch.version.cuda}" if cuda else None,
         "threads": threads(),

@@ -13,6 +13,7 @@ CAPTION = (
     "pieces, on the data in place of IWSLT14 De-En, timed in turns: of a whole update, and of the net's steps in "
     "a beam search without the search itself. Ratios by library: the same net with the sorting and bisection of "
     "the entmax library, as the paper used; the other ratios use our Newton steps, which give the same weights. "
+    "There is no ratio of the library, in torch, to compiled softmax. "
     "Comparable: ratios to softmax; the paper's are quotients of the speeds it prints (half precision, a GPU of "
     "2019). Not comparable: BLEU and speeds. The learned alpha is a mean over heads and layers; the code released "
     "with the paper fixes it at 1.5. The paper has no En-Vi for sparsemax and entmax-alpha."

@@ -40,10 +40,12 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
 
 
 def _measured(finished: pd.DataFrame, cost: str) -> pd.DataFrame:
-    """Make a row for each place with its cost; speeds are those of one machine, the one that timed most of them."""
+    """Make a row for each place with its cost; speeds are those of one machine and code, which timed most of them."""
     rows = finished[finished[cost].notna()]
     if cost in SPEEDS and len(rows):
         beside = pd.Series(clocks(rows), index=rows.index)
+        if "throughput_backend" in rows:
+            beside += rows["throughput_backend"].fillna("")
         rows = rows[beside == beside.mode()[0]]
     places = []
     for key, group in rows.groupby(KEYS, dropna=False, sort=False):

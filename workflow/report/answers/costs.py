@@ -7,11 +7,14 @@ import pandas as pd
 from workflow.report.answers.effects import GRID, axes_of, baselines, beside, place_on
 from workflow.report.claims.measures import COUNTED
 from workflow.report.numbers import capital, is_number, join, number
+from workflow.results.makers import why_apart
 from workflow.results.timings import SPEEDS, ratio_over_turns, told_apart
 from workflow.results.trained_enough import hardly_moved, learned_spans
 
 RATIOS = {"macs_executed": "the multiply-adds", "memory_train_bytes": "the memory of a training step"}
 RATIOS |= {"train_tokens_per_s": "the speed in training", "predict_tokens_per_s": "the speed in prediction"}
+BY_CODE = {"memory_train_bytes": "memory"}  # costs that the code decides which computes them
+BY_CODE |= {"train_tokens_per_s": "training speed", "predict_tokens_per_s": "prediction speed"}
 WORTH = 0.02  # a cost that differs by less is not worth a word
 NAMED = 3  # of so many variants at most each has a sentence
 
@@ -29,17 +32,21 @@ def of_variants(runs: pd.DataFrame, finished: pd.DataFrame, tokens: str) -> list
     # a span that has hardly moved costs what it cost at its start
     moved = finished[~hardly_moved(finished)]
     by_base: dict[str, dict[str, dict[str, float]]] = {}
+    apart: dict[str, set[str]] = {}  # why there is no ratio -> of what
     axes, every = axes_of(finished), dict(iter(runs.groupby("variant", sort=False)))
     for variant, base in baselines(finished).items():
         S, k = (None if pd.isna(value := sides[variant].iloc[0][axis]) else value for axis in GRID)
         than = beside(every[base], S, k)  # none where the runs of that place failed
         ours, theirs = (side[side.index.isin(moved.index)] for side in (sides[variant], than))
         by_base.setdefault(base, {})[variant] = _ratios(ours, theirs)
+        for name in (name for name in BY_CODE if name in ours):
+            if why := why_apart(ours, theirs, name, variant, base):
+                apart.setdefault(why, set()).add(BY_CODE[name])
     places = {variant: place_on(axes, rows["S"].iloc[0], rows["k"].iloc[0]) for variant, rows in sides.items()}
     lines = []
     for base, ratios in by_base.items():
         lines += _range(base, ratios) if len(ratios) > NAMED else _each(base, ratios, places)
-    return lines
+    return [*lines, *(f"No ratio of {join(sorted(costs))}: {why}." for why, costs in apart.items())]
 
 
 def _alone(variant: str, rows: pd.DataFrame, tokens: str) -> list[str]:
@@ -73,9 +80,11 @@ def _range(base: str, ratios: dict[str, dict[str, float]]) -> list[str]:
 
 
 def _ratios(rows: pd.DataFrame, base: pd.DataFrame) -> dict[str, float]:
-    """Divide each cost by that of the base, where the two differ by as much as is worth a word."""
+    """Divide each cost by that of the base, where both were measured alike and differ by as much as is worth a word."""
     found = {}
     for name in (name for name in RATIOS if name in rows):
+        if why_apart(rows, base, name, "it", "its base"):
+            continue
         if name in SPEEDS:
             shown = ratio_over_turns(rows, base, name)
             ratio = shown["value"] if shown["value"] and told_apart(shown) else math.nan

@@ -10,8 +10,10 @@ from workflow.plan.ablations import load_ablation
 from workflow.report.claims.measures import LAYERS, Point, points_of_layers, points_of_runs
 from workflow.report.claims.schema import Claim, Side
 from workflow.report.numbers import join
+from workflow.report.tables.cells import NO_RATIO
 from workflow.report.tables.layer_costs import LABELS, exponent
 from workflow.report.texts import title_of
+from workflow.results.makers import Makers, makers_of
 from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import Frames
 from workflow.results.trained_enough import hardly_moved, learned_spans
@@ -27,6 +29,7 @@ class Sample:
     which learned spans have hardly moved from their start there, so that nothing that follows from them was tested.
     late_gains: digest -> bits that the last quarter of the updates still brought, where more training would change the
     values. failed: the statuses of runs that failed. at: the S and k that the side names; for layers length and width.
+    makers: what measured a cost.
     """
 
     values: dict[tuple, float]
@@ -35,6 +38,7 @@ class Sample:
     failed: set[str] = field(default_factory=set)
     late_gains: dict[str, float] = field(default_factory=dict)
     at: dict[str, list[int]] = field(default_factory=dict)
+    makers: Makers | None = None
 
     @property
     def digests(self) -> set[str]:
@@ -56,7 +60,8 @@ def read_sample(claim: Claim, side: Side, frames: Frames) -> Sample:
     at = _places(finished, {column: column for column in ("S", "k") if getattr(side, column) is not None})
     failed = {*rows.loc[rows["status"] != "ok", "status"]}
     late_gains = _late_gains(claim, finished)
-    return _fold(claim, points, unmoved=_unmoved(finished), failed=failed, late_gains=late_gains, at=at)
+    about = {"failed": failed, "late_gains": late_gains, "at": at, "makers": makers_of(finished, measure)}
+    return _fold(claim, points, unmoved=_unmoved(finished), **about)
 
 
 def _unmoved(finished: pd.DataFrame) -> dict[str, list[int]]:
@@ -207,6 +212,10 @@ def why_not_tested(claim: Claim, samples: list[Sample | None], frames: Frames) -
     if absent := _absent(claim, frames):
         return f"{join(_labels(claim, absent))} {'was' if len(absent) == 1 else 'were'} not run"
     ours, than = samples
+    if than and ours.makers and than.makers:
+        names = (join(_labels(claim, [side.variant])) for side in claim.sides)
+        if apart := ours.makers.why_apart(than.makers, *names):
+            return f"{NO_RATIO}: {apart}"
     same = than and ours.values == than.values and claim.measured(claim.ours) == claim.measured(claim.than)
     alike = same and ours.digests == than.digests and (ours.digests or claim.ours.variant == claim.than.variant)
     return "both sides are the same at this scale" if alike and ours.values else None

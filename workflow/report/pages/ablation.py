@@ -43,7 +43,8 @@ SIZES = (
 )
 COST = (
     "Means over seeds, of speeds over turns of a timing, with 95 % intervals. Small numbers are S or k, where there is "
-    "room. A line joins places on a grid where their speeds can be told apart."
+    "room. A line joins places on a grid where their speeds can be told apart. Speeds are those of one machine and one "
+    "backend: of the others there is no point."
 )
 
 

@@ -58,16 +58,26 @@ def _question(name: str, runs: pd.DataFrame) -> dict:
 
 
 def _by_seed(runs: pd.DataFrame, quantity: str) -> dict:
-    """Map each seed, or turn of a timing, to its value; a count per configuration has one value, under no seed."""
+    """Map each seed, or turn of a timing, to its value; a count per configuration has one value, under no seed.
+
+    A cost stands under what measured it, so that the page divides it by none of another backend or machine.
+    """
     if quantity in TIMED:
         row = take_cost_row(runs)
         (clock,) = clocks(row)
-        values = {f"{turn} {clock}": value for turn, value in enumerate(turn_values(row.iloc[0], quantity))}
+        made = f"{clock}, {_made(row.iloc[0], 'throughput')}"
+        values = {f"{turn} {made}": value for turn, value in enumerate(turn_values(row.iloc[0], quantity))}
     elif quantity in MEASURED_BY:
-        values = {"": take_cost_row(runs)[quantity].iloc[0]}
+        row = take_cost_row(runs).iloc[0]
+        values = {_made(row, MEASURED_BY[quantity]): row[quantity]}
     else:
         values = dict(zip(runs["seed"].astype(str), runs[quantity], strict=True))
     return {seed: _plain(value) for seed, value in values.items() if not pd.isna(value)}
+
+
+def _made(row: pd.Series, kind: str) -> str:
+    """Name the code and the machine that measured a cost."""
+    return f"{row.get(f'{kind}_backend')}, {row.get(f'{kind}_machine')}"
 
 
 def _plain(value):

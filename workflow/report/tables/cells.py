@@ -14,6 +14,7 @@ late_gain      what the last quarter of the updates still brought, in bits, at m
 
 import pandas as pd
 
+from workflow.results.makers import why_apart
 from workflow.results.registry import COSTS, REGISTRY, bounds_of
 from workflow.results.statistics import Bounds, over_seeds
 from workflow.results.timings import SPEEDS, TIMED, all_turns, ratio_over_turns
@@ -24,6 +25,7 @@ COLUMNS = [
     *("published", "as_the_paper", "digests", "status", "note", "late_gain"),
 ]
 OF_VALUES = ("value", "low", "high", "points")
+NO_RATIO = "no ratio across backends or machines"
 NOT_TRAINED = "not trained here"  # what every cited cell says without a note of its own
 PAPERS_SIZE = "paper"  # the scale whose nets are the papers'
 MEASURED_BY = {name: quantity.source for name, quantity in REGISTRY.items() if quantity.source in COSTS}
@@ -184,7 +186,7 @@ def ratio(
 ) -> dict:
     """Return the cell of a cost over that of the base: of means over seeds, of two values measured once, or of turns.
 
-    base_quantity: where the base's cost has another name.
+    base_quantity: where the base's cost has another name. There is none across backends or machines.
     """
     sides = ((runs, quantity), (base, base_quantity or quantity))
     numerator, denominator = (measured(row, column, take_rows(side, name), name, unit="x") for side, name in sides)
@@ -192,13 +194,16 @@ def ratio(
         if cell["status"] != "ok":
             note = prefix + cell["note"]
             return make_cell(row, column, None, "x", "measured", runs=runs, status=cell["status"], note=note)
+    if apart := why_apart(runs, base, quantity, "it", base_name, base_quantity):
+        note = f"{NO_RATIO}: {apart}"
+        return make_cell(row, column, None, "x", "measured", runs=runs, status="not run", note=note)
     if not denominator["value"]:
         return make_cell(row, column, None, "x", "measured", runs=runs, status="not run", note=f"{base_name}: 0")
     numerator["note"] = "; ".join(dict.fromkeys(filter(None, (numerator["note"], denominator["note"]))))
     if quantity not in TIMED:
         return numerator | _only(numerator["value"] / denominator["value"])
     shown = ratio_over_turns(runs, base, quantity, base_quantity)
-    elsewhere = {} if shown["value"] else {"status": "not run", "note": f"timed on another machine than {base_name}"}
+    elsewhere = {} if shown["value"] else {"status": "not run", "note": f"no timing of a text that {base_name} has"}
     return numerator | shown | elsewhere
 
 

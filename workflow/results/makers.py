@@ -1,0 +1,83 @@
+"""What measured a cost: which code computed attention, on which machine. Costs compare where both are the same.
+
+A choice that the compiled library does not know is computed in torch, which alone takes several times the time and the
+memory: a ratio of the two would compare code, not variants.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from workflow.results.registry import REGISTRY
+from workflow.results.timings import WITHOUT, clocks
+
+KINDS = ("memory", "longest_span", "throughput")  # costs of code; multiply-adds are the same whatever computes them
+DEFINITION = "definition"
+WORDS = {"compiled": "compiled C", "band": "torch", "triton": "a Triton kernel", DEFINITION: "the dense definition"}
+UNNAMED = "code that its record does not name"
+LIBRARY = "library_"  # quantities of a net whose weights another library computes, so that no layer is compiled
+LINE = re.compile(r", (?P<passes>forward|backward): (?P<code>\w+) \([\d,]+\)$")  # as `training.backends.chosen` has it
+
+
+def code_of(backends: Iterable[str]) -> str | None:
+    """Name the code that computed attention in training, else at all; None where the lines of a record name none."""
+    lines = list(backends)
+    if lines == [DEFINITION]:
+        return DEFINITION
+    found = [match for line in lines if (match := LINE.search(line))]
+    trained = [match for match in found if match["passes"] == "backward"] or found
+    return " and ".join(sorted({match["code"] for match in trained})) or None
+
+
+@dataclass(frozen=True)
+class Makers:
+    """What measured the costs of some runs.
+
+    codes: as `code_of` has them. machines: by name or, of timings, by their reference step (`timed`): such timings are
+    compared pair by pair, so that one machine in common is enough.
+    """
+
+    codes: frozenset[str | None]
+    machines: frozenset[str | None]
+    timed: bool
+
+    def why_apart(self, base: "Makers", name: str, base_name: str) -> str | None:
+        """Say why a cost of these cannot be set against the base's; None where it can. name, base_name: of variants."""
+        if not self.codes or not base.codes:
+            return None  # one was not measured, which is another reason
+        if self.codes != base.codes:
+            return f"{name} is computed in {_words(self.codes)}, {base_name} in {_words(base.codes)}"
+        both_timed = self.timed and base.timed
+        same = self.machines & base.machines if both_timed else self.machines == base.machines
+        return None if same else f"{name} was measured on another machine than {base_name}"
+
+
+def makers_of(rows: pd.DataFrame, quantity: str) -> Makers | None:
+    """Find what measured a cost of these runs; None of a quantity that is the same whatever computes it."""
+    kind = REGISTRY[quantity].source if quantity in REGISTRY else None
+    if kind not in KINDS or f"{kind}_backend" not in rows:
+        return None
+    rows = rows[rows[quantity].notna()].drop_duplicates("configuration")
+    codes = ["band"] * len(rows) if quantity.startswith(LIBRARY) else rows[f"{kind}_backend"]
+    machines, clocked = rows[f"{kind}_machine"], clocks(rows) if kind == "throughput" else [WITHOUT]
+    timed = WITHOUT not in clocked
+    return Makers(frozenset(codes), frozenset(clocked if timed else machines), timed)
+
+
+def why_apart(
+    rows: pd.DataFrame, base: pd.DataFrame, quantity: str, name: str, base_name: str, of_base: str = ""
+) -> str | None:
+    """Say why a cost of these runs cannot be set against the base's; None where it can.
+
+    of_base: where the quantity of the base has another name.
+    """
+    ours, theirs = makers_of(rows, quantity), makers_of(base, of_base or quantity)
+    return ours.why_apart(theirs, name, base_name) if ours and theirs else None
+
+
+def _words(codes: frozenset[str | None]) -> str:
+    """Write the codes of one side: `torch`, or `compiled C and torch`."""
+    parts = sorted({part for code in codes for part in (code or UNNAMED).split(" and ")})
+    return " and ".join(WORDS.get(part, part) for part in parts)
