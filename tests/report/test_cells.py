@@ -2,8 +2,10 @@
 
 import pytest
 
+from tests._costs import split_costs
 from tests._runs import failed, run
 from workflow.report.tables.cells import measured, ratio, setting, take_cost_row
+from workflow.results.precomputed import NOT_MEASURED
 from workflow.results.runs_table import as_frame
 from workflow.results.trained_enough import UNMOVED
 
@@ -47,6 +49,20 @@ def test_a_measurement_that_broke_is_a_failed_cell_with_its_reason(quantity, val
     broke |= {f"{kind}_status": state, f"{kind}_reason": REASON}
     cell = measured("r", "c", as_frame([run(**broke)]), quantity)
     assert (cell["status"], cell["value"], cell["note"]) == (status, value, note)
+
+
+def test_what_nobody_measured_has_not_failed():
+    """A scale that was run in part has an error with this reason in the rows of its costs."""
+    runs, costs = split_costs([run(seed=seed) for seed in (1, 2)])
+    lost = {"status": "error", "reason": NOT_MEASURED, "memory_train_bytes": None}
+    frame = as_frame(runs, {"memory": [row | lost for row in costs["memory"]]})
+    cell = measured("r", "c", frame, "memory_train_bytes")
+    assert (cell["status"], cell["note"], cell["value"]) == ("not run", NOT_MEASURED, None)
+    both = ratio("r", "c", "memory_train_bytes", frame, frame, "fixed span")
+    assert (both["status"], both["note"]) == ("not run", NOT_MEASURED)
+    assert set(frame["memory_status"]) == {"not run"}
+    broken = failed(memory_status="not run", memory_reason=NOT_MEASURED)
+    assert measured("r", "c", as_frame([broken]), "memory_train_bytes")["status"] == "failed"  # its run failed
 
 
 def test_a_ratio_to_nothing_is_no_number_and_the_cell_says_to_what():

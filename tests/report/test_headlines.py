@@ -13,7 +13,7 @@ from workflow.report.claims.schema import claimed_range, load_claim
 from workflow.report.pages.claims import Ledger
 from workflow.report.pages.headlines import find_limit, forest_of, list_findings
 from workflow.report.pages.index import list_failures, list_unmeasured, root_page
-from workflow.results.precomputed import NOT_MEASURED
+from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
 
 SEEN, FAILED = "It is {size} better: {ours}, {than}.", "It takes {share}, {times} of it."
 
@@ -125,11 +125,14 @@ def test_the_sentence_on_the_text_of_known_limit(half, said):
 
 
 def test_what_nobody_tried_is_no_failure():
-    lost = {"memory_status": "error", "flops_status": "oom", "flops_reason": "no memory is left"}
+    lost = {"flops_status": "oom", "flops_reason": "no memory is left", "configuration": "b"}
+    lost |= {"memory_reason": NOT_MEASURED, "memory_status": NOT_RUN}
     runs = pd.DataFrame(
         [
             run("models", "as_small", 1) | {"memory_status": "ok", "memory_reason": None},
-            run("models", "as_small", 2) | lost | {"memory_reason": NOT_MEASURED, "configuration": "b"},
+            run("models", "as_small", 2)
+            | lost
+            | {"memory_reason": NOT_MEASURED, "memory_status": NOT_RUN, "configuration": "b"},
             run("models", "txl_12", 3, status="stuck", reason="learned nothing") | {"memory_reason": None},
         ]
     )

@@ -21,6 +21,7 @@ from workflow.report.published import join
 from workflow.report.published import load as printed
 from workflow.report.table_files import write_table
 from workflow.report.tables.layer_costs import exponent
+from workflow.results.precomputed import NOT_MEASURED
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
 from workflow.results.runs_table import read_frames
@@ -65,6 +66,14 @@ def test_the_formulas_of_table_1_are_the_papers_and_stand_without_a_measurement(
     assert set(printed_cells["published"]) == {key for key in printed() if key.startswith("ai.t1.")}
     assert (printed_cells["value"] == printed_cells["published_value"]).all()
     assert at(cells, "Recurrent", "exponent of n, time")["status"] == "not run"
+
+
+def test_a_layer_that_nobody_measured_has_not_failed():
+    nobody = layers().assign(status="error", reason=NOT_MEASURED, ms=None, turns=None, bytes=None)
+    cells = aiayn_table1.build(nobody)
+    assert set(cells.loc[cells["kind"] == "measured", "status"]) == {"not run"}
+    columns = ("time, n = 128", "exponent of n, time", "exponent of n, memory")
+    assert {at(cells, "Self-Attention", column)["note"] for column in columns} == {NOT_MEASURED}
 
 
 def test_the_times_are_drawn_from_what_could_be_timed_with_the_interval_of_their_turns():

@@ -68,7 +68,11 @@ def test_no_page_names_the_network_an_id_twice_or_has_text_from_outside_unescape
         assert "data-page=" not in text, path  # nothing is named that could be linked
     assert "&lt;script&gt;alert" in (site / "index.html").read_text()
     failed = (site / "ablations" / "translation_normalisers" / "index.html").read_text()
-    assert re.search(r'class="bad"[^>]*>failed</a> <span class="why">[^<]*diverged', failed)
+    mark = re.search(r'class="bad"[^>]*>failed</a><sup><a href="#(why-[\w-]+)"', failed)
+    assert re.search(rf'<li id="{mark[1]}">[^<]*diverged', failed)
+    for notes in re.findall(r'<ol class="note">(.*?)</ol>', failed):  # each reason once, however many cells have it
+        reasons = re.findall(r">([^<]+)</li>", notes)
+        assert len(reasons) == len(set(reasons))
 
 
 def test_a_number_has_the_minus_sign_that_it_has_in_figures():

@@ -14,6 +14,7 @@ from workflow.results.rows import read_rows
 
 SETTINGS = "settings.json"
 NOT_MEASURED = "not measured: the scale was run in part"  # the reason of what nobody tried
+NOT_RUN = "not run"  # the status of what nobody tried: it is no failure
 
 
 def precomputed_scales() -> list[str]:

@@ -13,6 +13,7 @@ from workflow.config.choices import AXES
 from workflow.config.errors import ConfigError
 from workflow.config.strict import Name, parse
 from workflow.results.makers import KINDS, code_of
+from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
 from workflow.results.record import Record, Status
 from workflow.results.registry import COSTS, REGISTRY, names
 from workflow.results.rows import read_rows
@@ -156,6 +157,8 @@ def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd
             cost = by_configuration.get(row["configuration"], {})
             row |= {name: cost.get(name) for name in names(kind)}
             row[f"{kind}_status"], row[f"{kind}_reason"] = cost.get("status"), cost.get("reason")
+            if cost.get("reason") == NOT_MEASURED:
+                row[f"{kind}_status"] = NOT_RUN
             if kind in KINDS:  # an older row names no code and no machine: they are those of the run that it measured
                 run = of_run.get(cost.get("digest"), row)
                 row[f"{kind}_backend"] = cost.get("backend") or run["backend"]

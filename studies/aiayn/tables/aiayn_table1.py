@@ -4,6 +4,7 @@ import pandas as pd
 
 from workflow.report.tables import layer_costs
 from workflow.report.tables.cells import analytic, make_cell, make_table
+from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
 from workflow.results.statistics import POSITIVE, over_seeds
 
 READS = ("layers",)
@@ -60,19 +61,23 @@ def _products(name: str, rows: pd.DataFrame) -> pd.Series:
 
 def _exponent(label: str, rows: pd.DataFrame, column: str, quantity: str, unit: str) -> dict:
     """Fit the exponent of n over all lengths at which the layer could be measured; for times, one fit per turn."""
-    ok, failed = rows[rows["status"] == "ok"], rows[rows["status"] != "ok"]
+    ok = rows[rows["status"] == "ok"]
+    failed = rows[(rows["status"] != "ok") & (rows["reason"] != NOT_MEASURED)]
     sets = zip(*(layer_costs.values_of(row, quantity) for row in ok.to_dict("records")), strict=False)
     slopes = [slope for values in sets if (slope := layer_costs.exponent(ok["n"], values)) is not None]
     alike = failed.groupby(["status", "reason"], sort=False)["n"]
     left_out = "; ".join(f"n = {', '.join(map(str, n))} left out: {status}: {why}" for (status, why), n in alike)
-    status = "ok" if slopes else "failed" if len(failed) else "not run"
-    note = left_out or ("" if slopes else "layers were not measured")
+    status = "ok" if slopes else "failed" if len(failed) else NOT_RUN
+    unmeasured = NOT_MEASURED if len(rows) > len(ok) else "layers were not measured"
+    note = left_out or ("" if slopes else unmeasured)
     cell = make_cell(label, f"exponent of n, {column}", None, "", "measured", n=len(slopes), status=status, note=note)
     return cell | over_seeds(slopes)
 
 
 def _at_length(label: str, row: dict, column: str, quantity: str, unit: str) -> dict:
     place = (label, f"{column}, n = {row['n']}")
+    if row["reason"] == NOT_MEASURED:
+        return make_cell(*place, None, unit, "measured", status=NOT_RUN, note=NOT_MEASURED)
     if row["status"] != "ok":
         note = f"{row['status']}: {row['reason']}"
         return make_cell(*place, None, unit, "measured", status="failed", note=note)

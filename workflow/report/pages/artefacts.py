@@ -44,7 +44,11 @@ def table(site: Site, name: str, ablation: str) -> dict:
     cells, texts = content.pop("cells"), content.pop("texts")
     columns = list_columns(cells)
     forms = {column.title: column for column in columns}
-    grid = {(cell["row"], cell["column"]): _as_shown(cell, forms[cell["column"]]) for cell in cells}
+    reasons = _number_reasons(cells)
+    grid = {
+        (cell["row"], cell["column"]): _as_shown(cell, forms[cell["column"]]) | {"reason": _reason(cell, reasons)}
+        for cell in cells
+    }
     rows = [(row, cited, [grid.get((row, column.title)) for column in columns]) for row, cited in list_rows(cells)]
     return {
         **content,
@@ -57,8 +61,24 @@ def table(site: Site, name: str, ablation: str) -> dict:
         "how": IN_TABLES,
         "still_learning": any(cell["still_learning"] for cell in grid.values()),
         "flat": FLAT,
+        "reasons": reasons,
         "files": [site.offer(path.with_suffix(ending)) for ending in (".csv", ".tex", ".json")],
     }
+
+
+def _number_reasons(cells: list[dict]) -> dict[str, int]:
+    """Number the reasons why cells hold nothing, each once, in the order of the cells."""
+    told = dict.fromkeys(cell["note"] for cell in cells if _holds_nothing(cell))
+    return {reason: number for number, reason in enumerate(told, 1)}
+
+
+def _reason(cell: dict, reasons: dict[str, int]) -> int | None:
+    """Return the number of the footnote that says why a cell holds nothing; None where it holds something."""
+    return reasons[cell["note"]] if _holds_nothing(cell) else None
+
+
+def _holds_nothing(cell: dict) -> bool:
+    return cell["kind"] != "cited" and cell["status"] != "ok" and bool(cell["note"])
 
 
 def _is_beside(cell: dict | None) -> bool:

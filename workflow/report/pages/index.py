@@ -19,7 +19,7 @@ from workflow.report.pages.headlines import forest_of, list_findings, read_limit
 from workflow.report.pages.site import Site
 from workflow.report.published import studies
 from workflow.report.texts import name_badges
-from workflow.results.precomputed import NOT_MEASURED
+from workflow.results.precomputed import NOT_RUN
 from workflow.results.registry import COSTS
 from workflow.results.runs_table import Frames, describe_runs
 from workflow.results.trained_enough import converged
@@ -80,8 +80,8 @@ def list_failures(runs: pd.DataFrame) -> list[dict]:
     broken = runs[(runs["status"] != "ok") | runs["missing"].astype(bool)].drop_duplicates("digest")
     lines = [_failure(run, run.status.replace("ok", "missing"), run.reason) for run in broken.itertuples()]
     for kind in (kind for kind in COSTS if f"{kind}_status" in runs):
-        bad = _without(runs, kind)
-        bad = bad[bad[f"{kind}_reason"] != NOT_MEASURED]
+        status = runs[f"{kind}_status"]
+        bad = _of_each_configuration(runs, status.notna() & ~status.isin(["ok", NOT_RUN]))
         lines += [_failure(run, kind, getattr(run, f"{kind}_reason")) for run in bad.itertuples()]
     return lines
 
@@ -89,16 +89,16 @@ def list_failures(runs: pd.DataFrame) -> list[dict]:
 def list_unmeasured(runs: pd.DataFrame) -> list[str]:
     """Say of how many configurations each cost was not measured, since the scale was run in part."""
     counts = {
-        kind: int((_without(runs, kind)[f"{kind}_reason"] == NOT_MEASURED).sum())
+        kind: len(_of_each_configuration(runs, runs[f"{kind}_status"] == NOT_RUN))
         for kind in COSTS
         if f"{kind}_status" in runs
     }
     return [f"{kind.replace('_', ' ')} of {count(n, 'configuration')}" for kind, n in counts.items() if n]
 
 
-def _without(runs: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """Select a run of each configuration that has no such cost though it was asked for."""
-    return runs[runs[f"{kind}_status"].notna() & (runs[f"{kind}_status"] != "ok")].drop_duplicates("configuration")
+def _of_each_configuration(runs: pd.DataFrame, chosen: pd.Series) -> pd.DataFrame:
+    """Select a run of each configuration among those that are chosen."""
+    return runs[chosen].drop_duplicates("configuration")
 
 
 def _failure(run, status: str, reason: str) -> dict:

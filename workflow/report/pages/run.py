@@ -17,6 +17,7 @@ from workflow.report.pages.ablation import read_claims
 from workflow.report.pages.site import Site
 from workflow.report.texts import Badge, badge_of, badge_of_bits, title_of
 from workflow.results import provenance
+from workflow.results.precomputed import NOT_RUN
 from workflow.results.record import Point, Record
 from workflow.results.registry import COSTS, REGISTRY, bounds_of, names
 from workflow.results.statistics import over_seeds
@@ -97,9 +98,10 @@ def measured_lines(row: dict) -> dict:
     quantities = {name: row.get(name) for name in names(*COSTS) if not name.endswith(OF_TURNS)}
     values = {name: value for name, value in quantities.items() if not missing(value) and value != []}
     lines = _lines({name: _in_turns(row, name) if name in TIMED else value for name, value in values.items()})
-    broken = [kind for kind in COSTS if row.get(f"{kind}_status") not in (None, "ok")]
+    broken = [kind for kind in COSTS if row.get(f"{kind}_status") not in (None, "ok", NOT_RUN)]
+    unmeasured = [kind.replace("_", " ") for kind in COSTS if row.get(f"{kind}_status") == NOT_RUN]
     failed = [(kind, row[f"{kind}_status"], row[f"{kind}_reason"]) for kind in broken]
-    return {"lines": lines, "failed": failed, "timing": describe_timings([row])}
+    return {"lines": lines, "failed": failed, "unmeasured": unmeasured, "timing": describe_timings([row])}
 
 
 def _in_turns(row: dict, quantity: str) -> str:

@@ -15,6 +15,7 @@ late_gain      what the last quarter of the updates still brought, in bits, at m
 import pandas as pd
 
 from workflow.results.makers import why_apart
+from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
 from workflow.results.registry import COSTS, REGISTRY, bounds_of
 from workflow.results.statistics import Bounds, over_seeds
 from workflow.results.timings import SPEEDS, TIMED, all_turns, ratio_over_turns
@@ -106,12 +107,20 @@ def _over_seeds(
     told = runs[["seed", "status", "reason", "missing"]].to_dict("records") if len(runs) else []
     failures = [f"seed {run['seed']}: {why}" for run in told if (why := why_missing(run, quantity))]
     failures += refusals
-    status = "failed" if refusals else "ok" if values else "failed" if failures else "not run"
-    missing = "" if values else "no run of this variant" if not len(runs) else "not measured"
+    status = "failed" if refusals else "ok" if values else "failed" if failures else NOT_RUN
+    missing = "" if values else _why_not_run(runs, quantity)
     unit, note = unit_of(quantity) if unit is None else unit, "; ".join(failures) or missing
     about = {"n": len(values), "runs": runs, "status": status, "note": note}
     cell = make_cell(row, column, None, unit, "measured", published, **about)
     return cell | over_seeds(values, bounds=bounds or bounds_of(quantity))
+
+
+def _why_not_run(runs: pd.DataFrame, quantity: str) -> str:
+    """Say why there is neither a value nor a failure."""
+    if not len(runs):
+        return "no run of this variant"
+    kind = MEASURED_BY.get(quantity)
+    return NOT_MEASURED if kind and (runs[f"{kind}_status"] == NOT_RUN).any() else "not measured"
 
 
 def why_missing(run, quantity: str) -> str:
@@ -131,7 +140,7 @@ def _refusals(runs: pd.DataFrame, quantity: str, has_values: bool) -> list[str]:
     kind = MEASURED_BY.get(quantity)
     if kind is None or not len(runs):
         return []
-    failed = runs[runs[f"{kind}_status"].notna() & (runs[f"{kind}_status"] != "ok")]
+    failed = runs[runs[f"{kind}_status"].notna() & ~runs[f"{kind}_status"].isin(["ok", NOT_RUN])]
     reasons = list(dict.fromkeys(failed[f"{kind}_reason"].fillna(failed[f"{kind}_status"])))
     return [reason for reason in reasons if not has_values or quantity in reason]
 
@@ -196,14 +205,14 @@ def ratio(
             return make_cell(row, column, None, "x", "measured", runs=runs, status=cell["status"], note=note)
     if apart := why_apart(runs, base, quantity, "it", base_name, base_quantity):
         note = f"{NO_RATIO}: {apart}"
-        return make_cell(row, column, None, "x", "measured", runs=runs, status="not run", note=note)
+        return make_cell(row, column, None, "x", "measured", runs=runs, status=NOT_RUN, note=note)
     if not denominator["value"]:
-        return make_cell(row, column, None, "x", "measured", runs=runs, status="not run", note=f"{base_name}: 0")
+        return make_cell(row, column, None, "x", "measured", runs=runs, status=NOT_RUN, note=f"{base_name}: 0")
     numerator["note"] = "; ".join(dict.fromkeys(filter(None, (numerator["note"], denominator["note"]))))
     if quantity not in TIMED:
         return numerator | _only(numerator["value"] / denominator["value"])
     shown = ratio_over_turns(runs, base, quantity, base_quantity)
-    elsewhere = {} if shown["value"] else {"status": "not run", "note": f"no timing of a text that {base_name} has"}
+    elsewhere = {} if shown["value"] else {"status": NOT_RUN, "note": f"no timing of a text that {base_name} has"}
     return numerator | shown | elsewhere
 
 
