@@ -51,6 +51,17 @@ def test_a_sentence_says_the_effect_as_size_share_and_factor_and_which_texts_say
     assert seen["text"].endswith("2.16 (dev). Not so on text8-3mb.")
 
 
+def test_a_sentence_says_what_becomes_of_an_effect_where_each_variant_is_tuned():
+    told = line("a", "consistent", -0.16)
+    alike = {"effect": -0.16, "low": -0.26, "high": -0.06, "verdict": "consistent"}
+    other = {"effect": -0.05, "low": -0.11, "high": 0.01, "verdict": "cannot tell"}
+    for tuned, numbers in ((None, []), (alike, []), (other, ["-0.050", "-0.110", "0.010", "cannot tell"])):
+        told["sets"][0]["tuned"] = tuned
+        (found,) = list_findings([told])
+        assert ("tuned" in found["text"]) == bool(numbers)
+        assert all(number in found["text"] for number in numbers)
+
+
 @pytest.mark.parametrize("verdict", ["too early", "cannot tell", "not tested"])
 def test_without_a_verdict_the_opening_is_silent(verdict):
     assert list_findings([line("a", verdict, -0.16)]) == []

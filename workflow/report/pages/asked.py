@@ -9,7 +9,7 @@ from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.claims import ablation_of, known_claims
 from workflow.report.answers.files import answer_file, read_answer
 from workflow.report.claims.ledger import speaking
-from workflow.report.pages.claims import name_basis, read_ledger, write_numbers
+from workflow.report.pages.claims import name_basis, read_ledger, write_numbers, write_tuned
 from workflow.report.pages.site import Site
 
 
@@ -81,4 +81,6 @@ def _tell_claim(site: Site, name: str) -> list[str]:
     )
     effect = f"; effect {numbers}, {name_basis(evidence)}" if evidence["pairs"] else ""
     verdict = f"{line['overall']}{elsewhere}: {evidence['why']}{effect}"
+    if tuned := write_tuned(evidence, line["unit"] or ""):
+        verdict += f"; {tuned}"
     return [line["claim"], verdict, f"{site.reports / 'ledger.html'}#claim-{name}"]

@@ -15,7 +15,7 @@ from workflow.plan.reads import reads
 from workflow.report.claims.ledger import VERDICTS, read_lines, speaking
 from workflow.report.claims.measures import LAYERS, UNITS
 from workflow.report.claims.samples import NOT_ASKED
-from workflow.report.numbers import Form, count, form_of, number
+from workflow.report.numbers import Form, behind, count, form_of, number
 from workflow.report.pages.artefacts import runs_at
 from workflow.report.pages.site import Site
 from workflow.report.published import find, studies
@@ -164,7 +164,19 @@ def write_details(evidence: dict, unit: str) -> dict:
     """Write the effect on each text and the smallest detectable effect, in the digits of the effect."""
     form = _form(evidence, unit)
     by_text = {text: form.text(effect) for text, effect in (evidence["by_text"] or {}).items()}
-    return {"by_text": by_text, "detectable": form.text(evidence["detectable"])}
+    detectable = form.text(evidence["detectable"])
+    return {"by_text": by_text, "detectable": detectable, "tuned": write_tuned(evidence, unit)}
+
+
+def write_tuned(evidence: dict, unit: str) -> str:
+    """Write the effect and the verdict with each variant tuned; an empty text where trials changed no effect."""
+    tuned = evidence.get("tuned")
+    if not tuned or tuned["effect"] == evidence["effect"]:
+        return ""
+    form = _form(tuned, unit)
+    interval = "" if tuned["low"] is None else f", 95 % CI {form.text(tuned['low'])} to {form.text(tuned['high'])}"
+    verdict = f" ({tuned['verdict']})" if tuned["verdict"] else ""  # a question's own page shows what is not judged yet
+    return f"with each variant tuned {form.text(tuned['effect'])}{behind(unit)}{interval}{verdict}"
 
 
 def write_pairs(evidence: dict, line: dict) -> list[dict]:

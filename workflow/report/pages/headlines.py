@@ -5,9 +5,9 @@ import math
 from workflow.report.claims.ledger import order, speaking
 from workflow.report.claims.measures import split_of
 from workflow.report.layout import list_columns, text_of
-from workflow.report.numbers import count, join, number
+from workflow.report.numbers import capital, count, join, number
 from workflow.report.pages.artefacts import read_table
-from workflow.report.pages.claims import Ledger, name_basis, write_numbers
+from workflow.report.pages.claims import Ledger, name_basis, write_numbers, write_tuned
 from workflow.report.pages.site import Site
 from workflow.report.published import studies
 from workflow.results.trained_enough import converged
@@ -65,6 +65,8 @@ def _finding(line: dict) -> dict:
         text = f"{text.removesuffix('.')} ({split})."
     if not converged(evidence["late_gain"]):
         text = f"{text.removesuffix('.')}, not converged."
+    if tuned := write_tuned(evidence, line["unit"] or ""):
+        text += f" {capital(tuned)}."
     if evidence["otherwise_on"]:
         text += f" Not so on {join(evidence['otherwise_on'])}."
     return {key: line[key] for key in ("name", "paper")} | {
