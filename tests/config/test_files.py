@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import Mock
@@ -11,7 +12,18 @@ import pytest
 
 from workflow.config import files
 from workflow.config.errors import ConfigError
-from workflow.config.files import HOST, NEEDED_MB, atomic_write, check_writable, list_folder, user_path
+from workflow.config.files import (
+    HOST,
+    NEEDED_MB,
+    atomic_write,
+    check_writable,
+    end_future,
+    files_below,
+    list_folder,
+    refuse_future,
+    refuse_unwritable,
+    user_path,
+)
 from workflow.config.process import refuse_second
 
 
@@ -20,6 +32,31 @@ def test_an_unwritable_folder_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(files.os, "access", lambda folder, mode: folder.name != "reports")  # root may write anywhere
     with pytest.raises(ConfigError, match="reports: this folder is not writable"):
         check_writable(tmp_path)
+
+
+def test_of_files_to_write_the_nearest_folder_that_is_there_is_looked_at(tmp_path, monkeypatch):
+    (tmp_path / "runs").mkdir()
+    written = [str(tmp_path / "runs" / "abc" / "record.json"), str(tmp_path / "runs" / "x" / "record.json")]
+    refuse_unwritable(written)
+    monkeypatch.setattr(files.os, "access", lambda folder, mode: folder.name != "runs")
+    monkeypatch.setattr(files.os, "geteuid", lambda: 12345)
+    with pytest.raises(ConfigError, match=f"{tmp_path}/runs: this folder is not writable; it belongs to .*user 12345"):
+        refuse_unwritable(written)
+
+
+def test_times_in_the_future_become_now_in_their_order(tmp_path):
+    now = time.time_ns()
+    ahead = {"past": -5, "data": 100, "record": 200, "curve": 200, "answer": 300}
+    for name, seconds in ahead.items():
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, ns=(now + seconds * 10**9,) * 2)
+    with pytest.raises(ConfigError, match="data: changed .* seconds from now"):
+        refuse_future([str(tmp_path / "past"), str(tmp_path / "none"), str(tmp_path / "data")])
+    end_future(files_below(str(tmp_path)))
+    changed = {name: (tmp_path / name).stat().st_mtime_ns for name in ahead}
+    assert changed["past"] == now - 5 * 10**9 and changed["record"] == changed["curve"]
+    assert changed["past"] < changed["data"] < changed["record"] < changed["answer"] <= time.time_ns()
+    refuse_future(str(tmp_path / name) for name in ahead)
 
 
 def test_a_full_disk_is_named(tmp_path, monkeypatch):

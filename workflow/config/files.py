@@ -4,13 +4,14 @@ import gzip
 import lzma
 import os
 import platform
+import pwd
 import re
 import shutil
 import struct
 import time
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -20,7 +21,9 @@ from workflow.config.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]  # of the suite, wherever it is run from
 PRECOMPUTED = ROOT / "results" / "precomputed"  # records that came with the project
-FOLDERS = (".", ".snakemake", "results", "reports", "logs")
+# Where every workflow writes, Snakemake's own notes included. `refuse_unwritable` looks at what this one will write.
+NOTES = tuple(f".snakemake/{name}" for name in ("log", "locks", "metadata", "incomplete", "auxiliary"))
+FOLDERS = (".", ".snakemake", *NOTES, "results", "reports", "logs")
 NEEDED_MB = 100
 HOST = re.sub(r"\W", "-", platform.node())  # a folder may be shared, and a number is a process of one host
 LOOKS_READ = re.compile(r".*\.(ya?ml|py)(\.txt)?", re.IGNORECASE)
@@ -30,6 +33,7 @@ LEFT_BEHIND = re.compile(
     r"\..+|.*~|~\$.*|#.*#|__pycache__|__macosx|lost\+found|desktop\.ini|thumbs\.db|@eadir|\$recycle\.bin", re.IGNORECASE
 )
 DAY = 86400  # seconds
+AHEAD = 1.0  # seconds by which another machine's clock may be ahead; a step takes about as long
 PIECE = 1 << 20  # bytes
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # of others Python unpacks all that comes, whatever was asked for
 BROKEN = (zipfile.BadZipFile, gzip.BadGzipFile, lzma.LZMAError, zlib.error, struct.error, OSError, EOFError)
@@ -49,11 +53,70 @@ def check_writable(root: Path) -> None:
         if set(signs) & set(str(folder)):
             raise ConfigError(f"{folder}: the workflow cannot run in, or from, a folder whose name has {named}")
     for folder in (root / name for name in FOLDERS):
-        if folder.exists() and not os.access(folder, os.W_OK | os.X_OK):
-            raise ConfigError(f"{folder.resolve()}: this folder is not writable")
+        if folder.exists():
+            _refuse_unwritable(folder)
     with suppress(OSError):  # some file systems do not say
         if (free := shutil.disk_usage(root).free >> 20) < NEEDED_MB:
             raise ConfigError(f"{root.resolve()}: {free} MB are free on this disk, at least {NEEDED_MB} MB are needed")
+
+
+def refuse_unwritable(written: Iterable[str]) -> None:
+    """Raise `ConfigError` where a file could not be written: for its folder, or the nearest one above that is there."""
+    for folder in sorted({Path(path).parent for path in written}):
+        while not folder.exists():
+            folder = folder.parent
+        _refuse_unwritable(folder)
+
+
+def _refuse_unwritable(folder: Path) -> None:
+    if not os.access(folder, os.W_OK | os.X_OK):
+        owner, user = _user(folder.stat().st_uid), _user(os.geteuid())
+        whose = "" if owner == user else f"; it belongs to {owner}, and this is {user}"
+        raise ConfigError(f"{folder.resolve()}: this folder is not writable{whose}")
+
+
+def _user(number: int) -> str:
+    """Name a user; by the number where this machine knows no name."""
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return f"user {number}"
+
+
+def end_future(paths: Iterable[Path]) -> None:
+    """Bring times of change that lie in the future, by this machine's clock, up to now, in their order.
+
+    Such are the files of a folder that was copied, or of a file system that another machine's clock rules. What a
+    step makes of them would be older than they, and Snakemake removes it, however long it took. Another user's files
+    stay as they are.
+    """
+    now, later = time.time_ns(), []
+    for path in paths:
+        with suppress(OSError):
+            if (changed := os.stat(path).st_mtime_ns) > now:
+                later.append((changed, path))
+    ranks = {changed: rank for rank, changed in enumerate(sorted({changed for changed, _ in later}, reverse=True))}
+    for changed, path in later:
+        with suppress(OSError):
+            os.utime(path, ns=(now - ranks[changed], now - ranks[changed]))
+
+
+def refuse_future(paths: Iterable[str]) -> None:
+    """Raise `ConfigError` for a file whose time of change lies in the future, by this machine's clock."""
+    now = time.time()
+    for path in paths:
+        with suppress(FileNotFoundError):
+            if (changed := max(os.stat(path).st_mtime, os.lstat(path).st_mtime)) > now + AHEAD:
+                when = f"changed {changed - now:,.0f} seconds from now, by this machine's clock"
+                raise ConfigError(f"{path}: {when}, so that what is made of it would be out of date; `touch` it")
+
+
+def files_below(*folders: str) -> Iterator[Path]:
+    """List every file in these folders, links followed, but for what ships with the project."""
+    for folder in folders:
+        for place, _, names in os.walk(folder, followlinks=True):
+            if not Path(place).is_relative_to(PRECOMPUTED):
+                yield from (Path(place, name) for name in names)
 
 
 def user_path(word: str, what: str) -> Path:

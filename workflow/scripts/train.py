@@ -29,7 +29,7 @@ from workflow.config.choices import backend_names
 from workflow.config.command_line import Parser, at_least, run
 from workflow.config.environment import DEVICES
 from workflow.config.errors import ConfigError, check_known, shown
-from workflow.config.files import CannotWrite
+from workflow.config.files import CannotWrite, end_future
 from workflow.config.job import Job
 from workflow.config.strict import parse
 from workflow.plan import sources
@@ -233,6 +233,7 @@ def start() -> None:
     if follows and (same := equal_run(job, folder.parent, sources.digest(sources.of_run(job)))):
         return take(same, asked, folder, follows)
     count = options.devices or job.training.devices
+    read = [path for path in (options.job, options.data, options.choice) if path]
     try:
         in_processes(count, main)
     except Ended as ended:
@@ -240,6 +241,8 @@ def start() -> None:
         origin = describe(pick_device(options.device), job.training.precision, code, count)
         told = checkpoint.load_story(folder / "checkpoint.pt", job, origin["source"])
         write(asked, folder, origin, status=ended.status, reason=ended.reason, follows=follows, **told)
+    finally:  # of a clock that was set back meanwhile: what was read may not be newer than what was found
+        end_future(read)
 
 
 if __name__ == "__main__":
