@@ -14,6 +14,7 @@ from workflow.report.pages.claims import Ledger
 from workflow.report.pages.headlines import find_limit, forest_of, list_findings
 from workflow.report.pages.index import list_failures, list_unmeasured, root_page
 from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
+from workflow.results.trained_enough import UNMOVED
 
 SEEN, FAILED = "It is {size} better: {ours}, {than}.", "It takes {share}, {times} of it."
 
@@ -133,6 +134,10 @@ def test_the_sentence_on_the_text_of_known_limit(half, said):
     text = find_limit([*cells, cell("best reader, all of the past", "test", 1.18)])
     assert "is known, 1.1800 bits per character" in text and "score 1.2349 on test and fixed ones 1.2268, " in text
     assert said in text and "take 0.674 times the executed multiply-adds" in text and "reach 84.4 characters" in text
+    cells.append(cell("best reader, all of the past", "test", 1.18))
+    late = [cells[0] | {"late_gain": 0.05}, *cells[1:]]
+    assert "over 12 seeds, not converged. " in find_limit(late) and "not converged" not in text
+    assert find_limit([cells[0] | {"note": UNMOVED}, *cells[1:]]) is None
 
 
 def test_what_nobody_tried_is_no_failure():

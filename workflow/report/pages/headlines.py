@@ -10,7 +10,7 @@ from workflow.report.pages.artefacts import read_table
 from workflow.report.pages.claims import Ledger, name_basis, write_numbers, write_tuned
 from workflow.report.pages.site import Site
 from workflow.report.published import studies
-from workflow.results.trained_enough import converged
+from workflow.results.trained_enough import UNMOVED, converged
 
 SEEN = ("reproduced", "consistent")
 BEST = "best reader, all of the past"  # a row of the table `limit`, and columns of the rows of adaptive spans
@@ -85,7 +85,10 @@ def read_limit(site: Site) -> str | None:
 
 
 def find_limit(cells: list[dict]) -> str | None:
-    """Write what the table `limit` says of adaptive and fixed spans at the largest S; None where it lacks a cell."""
+    """Write what the table `limit` says of adaptive and fixed spans at the largest S.
+
+    None where it lacks a cell, and where the adaptive spans have hardly moved from their start.
+    """
     forms = {column.title: column.form for column in list_columns(cells)}
     shown = {(cell["row"], cell["column"]): cell for cell in cells if cell["value"] is not None}
     spans = [int(row.removeprefix("adaptive, S = ")) for row, _ in shown if row.startswith("adaptive, S = ")]
@@ -94,13 +97,17 @@ def find_limit(cells: list[dict]) -> str | None:
     places |= {"theirs": (f"fixed, S = {S}", "test"), "best": (BEST, "test")}
     if not set(places.values()) <= shown.keys():
         return None
+    used = [shown[place] for place in places.values()]
+    if any(UNMOVED in (cell.get("note") or "") for cell in used):
+        return None
+    trained = "" if all(converged(cell.get("late_gain")) for cell in used) else ", not converged"
     said = {name: forms[place[1]].text(shown[place]["value"]) for name, place in places.items()}
     difference = shown[places["difference"]]
     return (
         f"On a text whose best possible prediction is known, {said['best']} bits per character, adaptive spans of at "
         f"most {S} characters score {said['ours']} on test and fixed ones {said['theirs']}, {_tell(difference, forms)} "
-        f"over {count(int(difference['n']), 'seed')}. The adaptive ones take {said['work']} times the executed "
-        f"multiply-adds of the fixed ones, and reach {said['span']} characters on average."
+        f"over {count(int(difference['n']), 'seed')}{trained}. The adaptive ones take {said['work']} times the "
+        f"executed multiply-adds of the fixed ones, and reach {said['span']} characters on average."
     )
 
 
