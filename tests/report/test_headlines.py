@@ -32,7 +32,7 @@ def line(name: str, verdict: str, effect: float, paper: str = "aiayn", **changes
         "sets": sets,
         **evidence,
     }
-    return base | {"finding": {"printed": -0.04, "seen": SEEN, "failed": FAILED}} | changes
+    return base | {"finding": {"printed": -0.04, "text": "-0.04", "seen": SEEN, "failed": FAILED}} | changes
 
 
 def test_a_sentence_says_the_effect_as_size_share_and_factor_and_which_texts_say_otherwise():
@@ -61,6 +61,20 @@ def test_a_sentence_says_what_becomes_of_an_effect_where_each_variant_is_tuned()
         (found,) = list_findings([told])
         assert ("tuned" in found["text"]) == bool(numbers)
         assert all(number in found["text"] for number in numbers)
+
+
+@pytest.mark.parametrize(
+    "name, text",
+    [
+        ("adaptive_better_than_xl", "-0.04"),  # 1.02 less 1.06
+        ("large_model_on_enwik8", "0.98"),
+        ("big_translates_better", "1.1"),  # 28.4 less 27.3
+        ("top_k_translates_as_well_as_entmax", "0.0"),  # both 35.6
+        ("adaptive_cheaper_than_xl", "0.6406"),  # 41M over 64M
+    ],
+)
+def test_an_effect_of_a_paper_has_the_digits_that_it_prints(name, text):
+    assert read_finding(load_claim(name))["text"] == text
 
 
 @pytest.mark.parametrize("verdict", ["too early", "cannot tell", "not tested"])
@@ -98,7 +112,7 @@ def test_a_row_of_the_forest_plot_says_what_its_interval_is_over(on, of, basis, 
     (paper,) = forest_of(Ledger("laptop", [], [told | {"speaks": speaks, "sets": sets}]))
     (row,) = paper["rows"]
     assert (row["basis"], row["texts"], row["asked"]) == (basis, "; ".join(on), "lower")
-    written = {"low": "-0.26", "effect": "-0.16", "high": "-0.06", "printed": "-0.040"}
+    written = {"low": "-0.26", "effect": "-0.16", "high": "-0.06", "printed": "-0.04"}
     assert {key: row["written"][key] for key in written} == written
     places = row["places"]
     assert 0 < places["low"] < places["effect"] < places["printed"] < row["span"][1] < 100 and row["span"][0] == 0

@@ -211,6 +211,16 @@ def reach_to_digits(value: float, ends: tuple[float, float], half: float | None)
     return reach(value, *ends, lambda each: to_digits(each, half))
 
 
+def to_place(value: float, place: float) -> str:
+    """Write a number down to the decimal place of its last digit.
+
+    >>> to_place(-0.040000000000000036, 0.01), to_place(1.5e6, 1e5)
+    ('-0.04', '1.5M')
+    """
+    decimals = max(0, -round(math.log10(place)))
+    return f"{rounded(value, decimals):,.{decimals}f}" if decimals else number(value)
+
+
 def capital(text: str) -> str:
     """Begin a sentence: the first letter as a capital, the others as they are."""
     return text[:1].upper() + text[1:]

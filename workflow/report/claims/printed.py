@@ -1,6 +1,7 @@
 """What a paper prints of a claim: the numbers that formulas give, and the effect beside which ours is shown."""
 
 from workflow.report.claims.schema import Claim
+from workflow.report.numbers import number, to_place
 from workflow.report.published import find
 
 
@@ -17,13 +18,20 @@ def recompute(claim: Claim) -> dict:
 
 
 def read_finding(claim: Claim) -> dict | None:
-    """Read the effect that the paper prints, if it does, and the two sentences; None if the claim has none."""
+    """Read the effect that the paper prints, if it does, and the two sentences; None if the claim has none.
+
+    text: that effect with the digits that are printed; a difference has those that both sides have.
+    """
     if claim.finding is None:
         return None
-    ids = (claim.finding.ours, claim.finding.than)
-    values = [find(key).value for key in ids if key]
-    printed = values[0] if values else None
-    if len(values) == 2:
-        ratio = values[0] / values[1] if values[1] else None
-        printed = ratio if claim.by == "ratio" else values[0] - values[1]
-    return {"printed": printed, "seen": claim.finding.seen, "failed": claim.finding.failed}
+    sides = [find(key) for key in (claim.finding.ours, claim.finding.than) if key]
+    printed, text = None, ""
+    if len(sides) == 1:
+        printed, text = sides[0].value, sides[0].text
+    elif claim.by == "ratio" and sides:
+        printed = sides[0].value / sides[1].value if sides[1].value else None
+        text = number(printed)
+    elif sides:
+        printed = sides[0].value - sides[1].value
+        text = to_place(printed, max(side.value.printed.place for side in sides))
+    return {"printed": printed, "text": text, "seen": claim.finding.seen, "failed": claim.finding.failed}
