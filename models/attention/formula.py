@@ -40,7 +40,8 @@ def weights(q: Tensor, k: Tensor, z: Tensor | None, choices, *, reach: int) -> T
 def weigh(q: Tensor, k: Tensor, z: Tensor | None, choices, visible: Tensor, x: Tensor | None, reach: int) -> Tensor:
     """Weigh the keys that `visible` (bool, broadcasts to B h T K) shows, those with x > reach left out: B h T K.
 
-    x: T K, or None where keys have no distance. A query with no visible key has weights 0.
+    x: T K, or None where keys have no distance. A query with no visible key, or whose visible scores are all -inf, has
+    weights 0; one with a visible score of +inf or NaN has weights NaN, so that a run which diverges shows it.
     """
     if x is None:
         masked = q @ k.transpose(-1, -2) / math.sqrt(q.size(-1))
@@ -49,19 +50,21 @@ def weigh(q: Tensor, k: Tensor, z: Tensor | None, choices, visible: Tensor, x: T
         visible = visible & ((x <= reach) | first)
         masked = _score(q, k, choices, x, reach)
         log_m = choices.span.log_mask(x.clamp(min=1), z)
-        masked = masked if log_m is None else masked + log_m
+        if log_m is not None:
+            masked = masked + log_m
+            visible = visible & (log_m != -math.inf)  # whatever the score of a hidden key, +inf or NaN too
     masked = masked.masked_fill(~visible, -math.inf)
     empty = masked.detach().isneginf().all(-1, keepdim=True)
-    kept = choices.selection(masked).masked_fill(empty, 0.0)
+    kept = choices.selection(masked.masked_fill(empty, 0.0))
     return choices.normaliser(kept).masked_fill(empty, 0.0)
 
 
 def _score(q: Tensor, k: Tensor, choices, x: Tensor, reach: int) -> Tensor:
-    """Score keys by content and place. The first keys, beyond the reach, are as far as they can be within it."""
+    """Score keys by content and place. The first keys are no farther than just beyond the reach, see `Span.first`."""
     position, n, place = choices.position, choices.span.first, torch.arange(k.size(-2), device=k.device)
     content, own = position.content(q), place[k.size(-2) - q.size(-2) :]
-    keys, near_first = position.turn(k, place), own.clamp(max=reach + n - int(choices.attends_self))
-    to_first = position.turn(content, near_first) @ keys[..., :n, :].transpose(-1, -2)
+    keys = position.turn(k, place)
+    to_first = _score_first(content, keys[..., :n, :], choices, own, reach)
     score = torch.cat([to_first, position.turn(content, own) @ keys[..., n:, :].transpose(-1, -2)], -1)
     x = torch.where(place < n, x.clamp(max=reach + n - place), x)
     far = min(reach + n, position.limit or reach + n)
@@ -71,6 +74,22 @@ def _score(q: Tensor, k: Tensor, choices, x: Tensor, reach: int) -> Tensor:
         score = score + (position.query(q) @ position_keys).gather(-1, column)
     score = score / math.sqrt(q.size(-1))
     return score if bias is None else score + bias.to(score.dtype)
+
+
+def _score_first(content: Tensor, keys: Tensor, choices, own: Tensor, reach: int) -> Tensor:
+    """Score the first n keys, B h n dk, turned as their places say, by content: B h T n. own: the queries' places, T.
+
+    Key j is at most reach + n - j far. A query behind the keys moves near them, to one place for all; one before them,
+    in a sentence, to a place for each key.
+    """
+    turn, farthest = choices.position.turn, reach + choices.span.first
+    behind = farthest - int(choices.attends_self)
+    before = [2 * j + 1 - farthest for j in range(keys.size(-2))]  # where j - t + 1 = reach + n - j
+    if max(before, default=0) <= 0:
+        return turn(content, own.clamp(max=behind)) @ keys.transpose(-1, -2)
+    columns = [keys[..., [j], :].transpose(-1, -2) for j in range(len(before))]
+    places = [own.clamp(least, behind) for least in before]
+    return torch.cat([turn(content, t) @ k for t, k in zip(places, columns, strict=True)], -1)
 
 
 class Definition:

@@ -89,8 +89,8 @@ def query_gradients(
         _, ds = slopes(score, values, dys, logs, deltas, seed + bh, t0, j0, K, drop, acc, N)
         if z is not None:
             m = ramp_at(distances(first, N), spans[:, None], ramp, acc)
-            on_ramp = (m > 0) & (m <= 1)
-            dzs += tl.sum(tl.where(on_ramp, ds, 0.0) / tl.where(on_ramp, ramp * m, 1.0), 1)
+            off_ramp = (m <= 0) | (m > 1)
+            dzs += tl.sum(tl.where(off_ramp, 0.0, ds) / tl.where(off_ramp, 1.0, ramp * m), 1)
         dqs += product(ds.to(keys.dtype), keys, acc)
         ds_near, ds_far = unskew(ds, N)
         drs += product(ds_near.to(near.dtype), near, acc)

@@ -87,9 +87,12 @@ def ramp_at(x, z, ramp, acc: tl.constexpr):
 
 @triton.jit
 def farthest(reach, z, ramp):
-    """Count the keys that a tile's queries see: fewer than their head's reach where each has a span z of its own."""
+    """Count the keys that a tile's queries see: fewer than their head's reach where each has a span z of its own.
+
+    One that is NaN counts as 0: the nearest keys are enough to show it.
+    """
     if z is not None:
-        reach = tl.minimum(reach, tl.ceil(tl.max(z, 0)).to(tl.int32) + ramp)
+        reach = tl.minimum(reach, tl.ceil(tl.max(tl.where(z == z, z, 0.0), 0)).to(tl.int32) + ramp)
     return reach
 
 
@@ -106,8 +109,8 @@ def scores(q, r, k, near, far, z, first, j0, reach, ramp, acc: tl.constexpr, N: 
     visible = (x >= 1) & (x <= reach) & (j0 + tl.arange(0, N)[None, :] >= 0)
     if z is not None:
         m = ramp_at(x, z[:, None], ramp, acc)
-        visible = visible & (m > 0)
-        score += tl.log(tl.where(visible, tl.minimum(m, 1.0), 1.0))
+        visible = visible & ((m > 0) | (m != m))  # where z is NaN, so are m and the score
+        score += tl.log(tl.where(visible, tl.where(m > 1, 1.0, m), 1.0))
     return tl.where(visible, score, float("-inf"))
 
 

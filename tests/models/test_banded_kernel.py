@@ -102,6 +102,45 @@ def test_tiles_beyond_a_querys_own_span_are_not_visited():
     assert_same(*({name: tensors[name][:, :, TILE:] for name in ("y", "q", "r", "z")} for tensors in (ours, oracle)))
 
 
+@pytest.mark.filterwarnings("ignore:All-NaN", "ignore:invalid value", "ignore:overflow")  # numpy's
+@pytest.mark.parametrize("spans", [{"z": [0.0, 30.0]}, {"reach": [5, 35]}, {"z_by_query": 2}], ids=str)
+@pytest.mark.parametrize("query, key", [(1e160, 1e160), (0.0, torch.inf)], ids=["+inf", "NaN"])
+def test_a_score_that_is_no_number_shows_in_the_rows_that_see_it_and_in_no_other(query, key, spans):
+    inputs, reach = drawn(37, 70, spans, 40)
+    with torch.no_grad():
+        inputs["q"][..., 0], inputs["k"][..., 0] = query, 0
+        inputs["k"][:, :, 50, 0] = key
+    ours, oracle = (attend(**inputs, reach=reach, attends_self=True) for attend in (by_kernel, by_definition))
+    broken = ours.isnan().any(-1)
+    assert torch.equal(broken, oracle.isnan().any(-1)) and 0 < broken.sum() < broken.numel()
+    assert torch.equal(broken, ours.isnan().all(-1)) and ours[~broken].isfinite().all()
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_a_row_of_minus_infinity_alone_gives_0_and_finite_gradients():
+    inputs, reach = drawn(37, 70, {"z": [0.0, 30.0]}, 40)
+    with torch.no_grad():
+        inputs["q"][:, :, 20, 0], inputs["k"][..., 0] = 1e160, -1e160
+        inputs["q"][:, :, :20, 0] = inputs["q"][:, :, 21:, 0] = 0
+    ours = results(by_kernel, inputs, reach, attends_self=True)
+    assert (ours["y"][:, :, 20] == 0).all() and (ours["y"][:, :, 19:22:2] != 0).all()
+    assert all(tensor.isfinite().all() for tensor in ours.values())
+
+
+@pytest.mark.filterwarnings("ignore:All-NaN", "ignore:invalid value")
+@pytest.mark.parametrize("spans", [{"z": [0.0, 30.0]}, {"z_by_query": 2}], ids=str)
+def test_a_span_that_is_no_number_shows(spans):
+    inputs, reach = drawn(37, 70, spans, 40)
+    row = (slice(None), 0, 20) if "z_by_query" in spans else (0,)
+    with torch.no_grad():
+        inputs["z"][row] = torch.nan
+    ours = results(by_kernel, inputs, reach, attends_self=True)
+    expected = torch.zeros(1, 2, 37, dtype=torch.bool, device=DEVICE)
+    expected[:, 0, 20 if "z_by_query" in spans else slice(None)] = True
+    assert torch.equal(ours["y"].isnan().all(-1), expected) and torch.equal(ours["y"].isnan().any(-1), expected)
+    assert ours["z"][row].isnan().all()
+
+
 def test_projections_as_a_layer_has_them():
     """Heads split without a copy; 16 bits beside position keys and spans of 32."""
     inputs, reach = drawn(18, 18, {"z": [0.0, 9.5]}, 24, dk=16, dv=16)

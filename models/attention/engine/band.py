@@ -99,15 +99,20 @@ def _attend_chunk(group: HeadGroup, chunk: Chunk, q, r, k, v, position_keys, z, 
     s = band(_content_scores(chunk, q, k), chunk.window)
     s = chunk.by_head(s if r is None else s + _position_scores(chunk, r, position_keys))
     z = z[chunk.streams, :, chunk.queries] if z is not None and z.dim() == 4 else z
-    s = _masked(group, s, chunk, z)
+    log_m = group.span.log_mask(torch.arange(chunk.window, 0, -1, device=s.device), z)
+    s = _masked(s, log_m, chunk)
     s = torch.cat([_scores_of_first(group, chunk, r, position_keys), s], -1) if group.first else s
+    with torch.no_grad():
+        empty = _largest(s, log_m) == -math.inf
+        s[..., -1:].masked_fill_(empty, 0.0)  # -inf alone has no weights; `seen` takes those of this number away again
+        seen = empty.logical_not().to(s.dtype)
     with _substituted(parameters, group.selection, group.normaliser):
         p = dropout(group.normaliser(group.selection(s)), group.drop)
     in_band = _unband(p[..., s.size(-1) - chunk.window :]).flatten(0, 1)
     y = chunk.by_head(torch.bmm(in_band[..., chunk.missing :], chunk.of_keys(v)))
     if group.first:
         y = y + p[..., : -chunk.window] @ group.first.v[:, chunk.streams].permute(1, 2, 0, 3)
-    return y
+    return y * seen
 
 
 def _scores_of_first(group: HeadGroup, chunk: Chunk, r: Tensor | None, position_keys: Tensor | None) -> Tensor:
@@ -136,16 +141,27 @@ def _position_scores(chunk: Chunk, r: Tensor, position_keys: Tensor) -> Tensor:
     return (r[chunk.streams, :, chunk.queries] @ nearest).flatten(0, 1)
 
 
-def _masked(group: HeadGroup, s: Tensor, chunk: Chunk, z: Tensor | None) -> Tensor:
-    """Compute s + log m: b g c W."""
-    x = torch.arange(chunk.window, 0, -1, device=s.device)
-    log_m = group.span.log_mask(x, z)
+def _masked(s: Tensor, log_m: Tensor | None, chunk: Chunk) -> Tensor:
+    """Compute s + log m, -inf before the stream's first key: b g c W."""
     s = s if log_m is None else s + log_m
     if chunk.missing:
+        x = torch.arange(chunk.window, 0, -1, device=s.device)
         visible = torch.arange(chunk.keys.stop - chunk.c + 1, chunk.keys.stop + 1, device=s.device)[:, None]
-        # a query that sees no key keeps x = 1, a column without a value
-        s = s.masked_fill(x > visible.clamp(min=1), -math.inf)
+        s = s.masked_fill(x > visible, -math.inf)
     return s
+
+
+def _largest(s: Tensor, log_m: Tensor | None) -> Tensor:
+    """Find the largest visible score of each row: b g c 1; one that is NaN, if any is.
+
+    Adding log m = -inf made NaN of +inf and NaN at keys that are hidden: these become -inf, in place. It takes a CPU as
+    long as a softmax, and is not done there unless there are any.
+    """
+    most = s.amax(-1, keepdim=True)
+    if log_m is None or (s.device.type == "cpu" and (most < math.inf).all()):
+        return most
+    s[..., s.size(-1) - log_m.size(-1) :].masked_fill_(log_m == -math.inf, -math.inf)
+    return s.amax(-1, keepdim=True)
 
 
 @contextmanager

@@ -5,6 +5,9 @@ p_i = 1 / (1 + exp(-(z_i - ln n)))
 n is the length of the sequence in the paper; here the keys that the row keeps, so that streams need no length.
 """
 
+import math
+
+import torch
 from torch import Tensor
 
 from ..choice import Choice, Shape
@@ -17,5 +20,7 @@ class Sigmoid(Choice):
         super().__init__()
 
     def forward(self, kept: Tensor) -> Tensor:
-        n = kept.isfinite().sum(-1, keepdim=True).clamp(min=1).to(kept.dtype)
-        return (kept - n.log()).sigmoid()
+        n = (kept > -math.inf).sum(-1, keepdim=True).clamp(min=1).to(kept.dtype)
+        # Each weight knows its own score only: without this, a run that diverges would get weights of 1 from +inf.
+        has_numbers = (kept < math.inf).all(-1, keepdim=True)
+        return (kept - torch.where(has_numbers, n.log(), math.nan)).sigmoid()

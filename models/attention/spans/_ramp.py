@@ -13,16 +13,17 @@ from torch import Tensor
 
 
 def log_ramp(x: Tensor, z: Tensor, ramp: int) -> Tensor:
-    """Compute log m(x), -inf where m = 0. Broadcasts x with z.
+    """Compute log m(x), -inf where m = 0, NaN where z is. Broadcasts x with z.
 
     In z the gradient is the derivative from the left: it counts the key that has just reached m = 1 and not the
     key still at m = 0. For z off the whole numbers the two sides agree.
     """
     m = ((ramp + z - (x - 1)) / ramp).clamp(0, 1)
-    inside = m > 0
-    return torch.where(inside, m, 1).log().masked_fill(~inside, -math.inf)
+    outside = m <= 0
+    return torch.where(outside, 1, m).log().masked_fill(outside, -math.inf)
 
 
 def ramp_reach(z: Tensor, ramp: int, limit: int) -> Tensor:
-    """Count the keys with m > 0, elementwise in z."""
-    return (z.detach().ceil().long() + ramp).clamp(max=limit)
+    """Count the keys with m > 0, elementwise in z. Where z is NaN they are the nearest R, whose scores then show it."""
+    whole = z.detach().ceil().clamp(max=limit).nan_to_num(0.0).long()
+    return (whole + ramp).clamp(max=limit)

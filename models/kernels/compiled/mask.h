@@ -34,13 +34,14 @@ static real ramp(const item *m, const chunk *x, int64_t i, int64_t from, int64_t
     int64_t nearest = nearest_of(m, x, i), flat = (int64_t)ceil(z);
     int64_t left = highest(from, lowest(to, nearest - flat + 1)), right = highest(left, nearest + flat);
     int64_t farthest_left = nearest - flat - a->ramp, farthest_right = nearest + flat + a->ramp;
-    for (int64_t j = from; !ds && j < lowest(left, farthest_left); j++) s[j] = -INFINITY;
+    /* what is hidden is -inf, whatever its score: adding -inf would make NaN of +inf */
+    for (int64_t j = from; !ds && j < lowest(left, farthest_left + 1); j++) s[j] = -INFINITY;
     int64_t start = highest(from, farthest_left), stop = highest(right, lowest(to, farthest_right));
     far_first += start - farthest_left, near_first += right - nearest - flat;
     if (ds) /* beyond the ramp the tables have zeros */
         return dot(up_to_lanes(highest(0, left - start)), ds + start, far_first) +
                dot(up_to_lanes(stop - right), ds + right, near_first);
-    for (int64_t j = start; j < left; j++) s[j] += far_first[j - start];
+    for (int64_t j = highest(start, farthest_left + 1); j < left; j++) s[j] += far_first[j - start];
     for (int64_t j = right; j < stop; j++) s[j] += near_first[j - right];
     for (int64_t j = highest(right, farthest_right); j < to; j++) s[j] = -INFINITY;
     return 0;

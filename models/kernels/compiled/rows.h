@@ -53,11 +53,11 @@ static inline real least_from(const real *s, int64_t n, real bound) {
 /* The k-th largest of n scores, the largest of which is `most`; -inf where no more than k are finite. By halving the
    range in which it lies, which ends with k scores above or with no number in between: about ten looks at the row. */
 static real kth_largest(const real *s, int64_t n, int64_t k, real most) {
-    real low = least_from(s, n, sizeof(real) == 8 ? -1e300 : -3e38), high = most;
+    real low = least_from(s, n, -LARGEST), high = most;
     if (count_from(s, n, low) <= k) return -INFINITY;
     if (count_from(s, n, high) >= k) return high;
     for (;;) {
-        real middle = low + (high - low) / 2;
+        real middle = low + (high / 2 - low / 2); /* high - low may be beyond the largest number */
         if (middle <= low || middle >= high) return least_from(s, n, low);
         int64_t count = count_from(s, n, middle);
         if (count == k) return least_from(s, n, middle);
@@ -158,7 +158,7 @@ static void sigmoids(real *s, int64_t n, remembered row) {
 static void weigh(real *s, int64_t n, int64_t kind, real alpha, remembered row) {
     n = whole(n);
     real threshold = row.threshold, most = row.most, tau = row.tau, scale = 1 / tau, e = alpha - 1;
-    if (threshold == INFINITY || threshold != threshold) { /* no key is seen, or a score is not a number */
+    if (threshold == INFINITY || threshold != threshold) { /* a row of 0, or of NaN */
         for (int64_t i = 0; i < n; i++) s[i] = threshold == INFINITY ? 0 : NAN;
         return;
     }
@@ -189,17 +189,18 @@ static void weigh(real *s, int64_t n, int64_t kind, real alpha, remembered row) 
     for (int64_t i = 0; i < n; i++) s[i] /= total;
 }
 
-/* Scores become weights in place; k: how many are kept, 0 for all. scratch: n + LANES numbers. */
+/* Scores become weights in place; k: how many are kept, 0 for all. scratch: n + LANES numbers. A row with a score of +inf
+   or NaN gets NaN alone, for a run that diverges must show it; a row of -inf alone gets 0, as if it saw no key. */
 static remembered normalise(real *s, int64_t n, int64_t k, int64_t kind, real alpha, real *scratch) {
     real most = maximum(s, n);
     remembered row = {-INFINITY, most, 0};
-    if (any_nan(s, n)) {
+    if (most == INFINITY || any_nan(s, n)) {
         for (int64_t i = 0; i < n; i++) s[i] = NAN;
-        return (remembered){NAN, NAN, NAN}; /* a run that diverges must show it */
+        return (remembered){NAN, NAN, NAN};
     }
     if (most == -INFINITY) {
         memset(s, 0, n * sizeof(real));
-        return (remembered){INFINITY, 0, 0}; /* no key is seen */
+        return (remembered){INFINITY, 0, 0};
     }
     if (k) row.threshold = kth_largest(s, n, k, most);
     if (row.threshold > -INFINITY)
@@ -237,8 +238,8 @@ static real through_weights(const real *p, real *dp, int64_t n, int64_t kind, re
     else if (!learned)
         for (int64_t i = 0; i < n; i++) w[i] = power(p[i], 2 - alpha);
     real along = dot(n, w, dp), total = sum(w, n);
-    if (total == 0) {
-        memset(dp, 0, n * sizeof(real));
+    if (total == 0) { /* a row of 0; or one of NaN, where w asks which weights are above 0 */
+        for (int64_t i = 0; i < n; i++) dp[i] = p[i] == p[i] ? 0 : NAN;
         return 0;
     }
     real mean = kind == SOFTMAX_ONE ? along : along / total;

@@ -4,6 +4,7 @@
 #ifndef VECTOR_H
 #define VECTOR_H
 
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -38,7 +39,11 @@ typedef int32_t whole_number;
 #define WORDS (64 / BYTES) /* vectors of the processor that hold the lanes */
 
 #define SMALLEST (sizeof(real) == 8 ? (real)2.3e-308 : (real)1.2e-38)
-#define LARGEST (sizeof(real) == 8 ? (real)1.7e308 : (real)3.4e38)
+#if REAL_IS_DOUBLE
+#define LARGEST DBL_MAX
+#else
+#define LARGEST FLT_MAX
+#endif
 
 #define VECTOR(SIZE) __attribute__((vector_size(SIZE), aligned(sizeof(real)), may_alias))
 typedef real v64 VECTOR(64);

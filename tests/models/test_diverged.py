@@ -1,0 +1,195 @@
+"""A run whose scores are no longer numbers shows it, whatever code computes it and whatever its choices are.
+
+The scores of the first of two heads are made by hand: the first input is its query and the second its key, each times
+`BIG`, whose square is beyond the largest number. A query of 1 has a score of +inf at a key of 1, of -inf at one of -1.
+"""
+
+import math
+
+import pytest
+import torch
+
+from models.attention.choice import Shape
+from models.attention.engine.engine import Engine
+from models.attention.formula import Definition
+from models.attention.layers import CHOICES, SequenceAttention, StreamAttention, build_choice
+from models.kernels.compiled import build
+from models.library import attention as attend
+from tests._nets import PAIRS, label
+
+BIG, PLACE, BLOCK = 1e160, 6, 7
+FEW = 4  # queries that the compiled code computes otherwise in evaluation
+QUERY, KEY = 0, 1
+SHAPE = Shape(8, 2, 4, 3)
+LEARNED = {"adaptive": "fraction", "dynamic": "bias"}  # what a span of each head is computed from
+IMPLEMENTATIONS = {"definition": Definition, "band": lambda: Engine("band"), "compiled where it can": Engine}
+each_implementation = pytest.mark.parametrize("implementation", IMPLEMENTATIONS.values(), ids=IMPLEMENTATIONS)
+each_pair = pytest.mark.parametrize("attention", PAIRS, ids=label)
+needs_compiler = pytest.mark.skipif(build.obstacle(torch.float32) is not None, reason="no C compiler")
+
+
+def layer_of(attention: dict, implementation, kind: type = StreamAttention, **settings):
+    """Make a layer in 64 bits in which no number but those of the first head's scores is beyond any bounds."""
+    torch.manual_seed(0)
+    choices = [build_choice(axis, attention[axis], SHAPE) for axis in CHOICES]
+    layer = kind(SHAPE, *choices, **settings).double()
+    for linear, column in ((layer.query, QUERY), (layer.key, KEY)):
+        linear.weight.data[:, :2] = 0
+        linear.weight.data[: SHAPE.d_k] = 0
+        linear.weight.data[2, column] = BIG  # a number that a rotary position hardly turns
+    layer.value.weight.data[:, :2] = 0
+    for name, parameter in layer.named_parameters():
+        if name == "position.u":
+            parameter.data[0] = 0  # a query of 0 stays one
+        elif name.endswith("span.fraction"):
+            parameter.data.copy_(torch.tensor([0.0, 0.5]).view(2, 1, 1))
+        elif name.endswith("span.weight"):
+            parameter.data.normal_()[:, :2] = 0
+    layer.implementation = implementation()
+    return layer
+
+
+def inputs(length: int = 19, streams: int = 2) -> torch.Tensor:
+    """Draw inputs whose queries and keys in the first head are 0."""
+    x = torch.randn(streams, length, SHAPE.d_model, generator=torch.Generator().manual_seed(1)).double()
+    x[..., :2] = 0
+    return x
+
+
+def read(layer, x: torch.Tensor) -> torch.Tensor:
+    """Read a stream in blocks: B T h dv, what each head says."""
+    past, parts = layer.start(len(x)), []
+    for block in x.split(BLOCK if layer.training else FEW, 1):
+        y, past = layer.implementation.attend(layer, block, past)
+        parts.append(y)
+    return torch.cat(parts, 1)
+
+
+def sees(layer, x: torch.Tensor) -> torch.Tensor:
+    """Mark the queries of a stream whose first head sees the key at `PLACE`: B T."""
+    distance = torch.arange(x.size(1)) - PLACE + layer.attends_self
+    seen = (distance >= 1) & (distance <= min(layer.bounds(), default=x.size(1)))
+    log_m = layer.span.log_mask(distance.clamp(min=1)[:, None], layer.span.extent(x))
+    if log_m is not None:
+        seen = seen & (log_m > -math.inf)[..., 0, :, 0]
+    if layer.training and layer.span.limit is None:  # a full span sees what is cached
+        seen = seen & (torch.arange(x.size(1)) // BLOCK * BLOCK - layer.span.cache <= PLACE)
+    return (seen | torch.tensor(layer.span.first > PLACE)).expand(len(x), -1)
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("query, key", [(1.0, 1.0), (0.0, BIG)], ids=["+inf", "NaN"])
+@each_implementation
+@each_pair
+def test_a_score_that_is_no_number_shows_in_the_rows_that_see_it_and_in_no_other(
+    attention, implementation, query, key, training
+):
+    layer = layer_of(attention, implementation, attends_self=False).train(training)
+    x = inputs()
+    x[..., QUERY], x[:, PLACE, KEY] = query, key
+    with torch.set_grad_enabled(training):
+        y = read(layer, x).detach()
+    expected = sees(layer, x)
+    assert 0 < expected.sum() < expected.numel()
+    assert torch.equal(y[:, :, 0].isnan().all(-1), expected)
+    assert y[:, :, 0][~expected].isfinite().all() and y[:, :, 1].isfinite().all()
+
+
+@pytest.mark.parametrize("training", [True, False])
+@each_implementation
+@each_pair
+def test_a_row_of_minus_infinity_alone_gives_0_and_finite_gradients(attention, implementation, training):
+    layer, x = layer_of(attention, implementation, attends_self=True).train(training), inputs()
+    x[..., QUERY], x[..., KEY] = 1, -1
+    if not training:
+        with torch.no_grad():
+            assert (read(layer, x)[:, :, 0] == 0).all()
+        return
+    x.requires_grad_()
+    y = read(layer, x)
+    assert (y[:, :, 0] == 0).all() and (y[:, :, 1] != 0).all()
+    leaves = [x, *layer.parameters()]
+    gradients = torch.autograd.grad(y.sum(), leaves, allow_unused=True)
+    assert all(gradient is None or gradient.isfinite().all() for gradient in gradients)
+
+
+@pytest.mark.parametrize("reads_itself", [True, False])
+@each_implementation
+@pytest.mark.parametrize("normaliser", CHOICES["normaliser"])
+@pytest.mark.parametrize("selection", CHOICES["selection"])
+def test_sentences_show_it_too(selection, normaliser, implementation, reads_itself):
+    names = {"span": "full", "selection": selection, "normaliser": normaliser, "position": "none"}
+    attention = {axis: {"name": name, **CHOICES[axis][name].example} for axis, name in names.items()}
+    attention["span"] = {"name": "full", "cache": 20}
+    layer = layer_of(attention, implementation, SequenceAttention, reads_itself=reads_itself)
+    said = []
+    layer.merge = lambda y: said.append(y.detach()) or y  # what each head says: B h T dv
+    x, visible = inputs(9, streams=3), torch.arange(9) < torch.tensor([[9], [9], [PLACE]])
+    x[:, 4, QUERY], x[0, PLACE, KEY], x[1, :, KEY], x[2, PLACE, KEY] = 1, 1, -1, 1
+    source = layer.project(x)
+    layer.read(x, visible) if reads_itself else layer(x, source, visible)
+    infinite, nothing, padded = said[0][:, 0, 4]
+    assert infinite.isnan().all() and (nothing == 0).all() and padded.isfinite().all()
+    assert said[0][:, 1].isfinite().all()
+
+
+@each_implementation
+@pytest.mark.parametrize("attention", [each for each in PAIRS if each["span"]["name"] == "adaptive"], ids=label)
+def test_sentences_show_it_where_it_is_seen_alone(attention, implementation):
+    """With z = 0 and R = 3 the first head sees two words before and two behind."""
+    layer = layer_of(attention, implementation, SequenceAttention, reads_itself=True)
+    said = []
+    layer.merge = lambda y: said.append(y.detach()) or y
+    x = inputs(13, streams=1)
+    x[..., QUERY], x[:, PLACE, KEY] = 1, 1
+    layer.read(x, torch.ones(1, 13, dtype=torch.bool))
+    first, second = said[0][0]
+    seen = (torch.arange(13) - PLACE).abs() <= 2
+    assert first[seen].isnan().all() and first[~seen].isfinite().all() and second.isfinite().all()
+
+
+@each_implementation
+@pytest.mark.parametrize("attention", [each for each in PAIRS if each["span"]["name"] in LEARNED], ids=label)
+def test_a_span_that_is_no_number_shows(attention, implementation):
+    layer = layer_of(attention, implementation, attends_self=True)
+    getattr(layer.span, LEARNED[attention["span"]["name"]]).data[0] = math.nan
+    y = read(layer, inputs())
+    assert y[:, :, 0].isnan().all() and y[:, :, 1].isfinite().all()
+
+
+@each_implementation
+def test_an_alpha_that_is_no_number_shows(implementation):
+    attention = next(each for each in PAIRS if each["normaliser"]["name"] == "entmax_alpha")
+    layer = layer_of(attention, implementation, attends_self=True)
+    layer.normaliser.a.data[0] = math.nan
+    y = read(layer, inputs())
+    assert y[:, :, 0].isnan().all() and y[:, :, 1].isfinite().all()
+
+
+@pytest.mark.parametrize("bad", [math.inf, math.nan])
+@pytest.mark.parametrize("name", CHOICES["normaliser"])
+def test_a_normaliser_gives_a_row_of_nan_and_gradients_of_nan(name, bad):
+    normaliser = CHOICES["normaliser"][name](SHAPE).double()
+    rows = torch.tensor([[0.5, bad, -1.0, -math.inf], [0.5, 1.0, -1.0, -math.inf]]).double()
+    kept = rows.expand(1, 2, 2, 4).clone().requires_grad_()
+    p = normaliser(kept)
+    (gradient,) = torch.autograd.grad(p.square().sum(), kept)
+    for each in (p, gradient):
+        assert each[..., 0, :].isnan().all() and each[..., 1, :].isfinite().all()
+
+
+def rows_of(scores: list[float], **choices) -> list[list[float]]:
+    """Return the weights of one query in 32 bits, by the engine and by the definition."""
+    k, q = torch.tensor(scores).view(1, 1, -1, 1), torch.ones(1, 1, 1, 1)
+    v = torch.eye(len(scores)).expand(1, 1, -1, -1)
+    return [attend(q, k, v, **choices, definition=definition).flatten().tolist() for definition in (False, True)]
+
+
+@needs_compiler
+def test_scores_near_the_largest_number_are_numbers():
+    for weights in rows_of([0.0, -3.402e38], normaliser="sigmoid"):
+        assert weights == pytest.approx([1 / 3, 0])  # n = 2
+    for weights in rows_of([3e38, 2.9e38, 2.8e38, -3e38], normaliser="sigmoid", selection={"name": "top_k", "k": 2}):
+        assert weights == pytest.approx([1, 1, 0, 0])
+    for weights in rows_of([-3.401e38, -3.4e38, -3.402e38], normaliser="softmax", selection={"name": "top_k", "k": 1}):
+        assert weights == pytest.approx([0, 1, 0])
