@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from models.attention.choice import Shape
+from models.attention.engine.backend import ENGINE_BACKENDS
 from models.attention.engine.engine import Engine
 from models.attention.formula import Definition
 from models.attention.layers import CHOICES, SequenceAttention, StreamAttention, build_choice
@@ -134,6 +135,33 @@ def test_sinks_attend_within_a_cache_of_the_first_keys_and_the_last(position, at
             rows = x[:, [*cached, t] if not attends_self else cached]
             expected = Definition().attend(plain, rows, (x.new_empty(0, 2, 6),))[0][:, -1]
             torch.testing.assert_close(torch.cat(in_blocks, 1)[:, t], plain.out(expected.flatten(1)))
+
+
+@pytest.mark.parametrize("backend", ENGINE_BACKENDS)
+@pytest.mark.parametrize("S", [1, 2, 3, 9])
+@pytest.mark.parametrize("position", ["rotary", "alibi", "none"])
+def test_the_first_words_of_a_sentence_are_near_from_both_sides(position, S, backend):
+    """Word j of the first n is at most S + n - j far, from words before it too; a rotary position turns by so many."""
+    n, N, shape = 4, 8, Shape(8, 2)
+    given = {"span": {"name": "sinks", "limit": S, "first": n}, "selection": {"name": "all"}}
+    given |= {"normaliser": {"name": "softmax"}, "position": {"name": position}}
+    choices = [build_choice(axis, given[axis], shape) for axis in CHOICES]
+    made, x = SequenceAttention(shape, *choices, reads_itself=True).double(), drawn(2, N, 8)
+    made.implementation, expected = Engine(backend), x.new_zeros(2, 2, N, 4)
+    q, k, v = (made.split(each(x)) for each in (made.query, made.key, made.value))
+    for b, h, t in torch.cartesian_prod(*map(torch.arange, (2, 2, N))).tolist():
+        scores = []
+        for j in range(N):
+            far = abs(t - j) + 1
+            near = min(far, S + n - j) if j < n else far
+            turned = cmath.exp(1j * math.copysign(near - 1, t - j)) if position == "rotary" else 1
+            slow = cmath.exp(0.01j * math.copysign(near - 1, t - j)) if position == "rotary" else 1
+            pairs = [torch.view_as_complex(each[b, h, i].view(-1, 2)) for each, i in ((q, t), (k, j))]
+            score = (pairs[0] * pairs[1].conj() * torch.tensor([turned, slow])).sum().real / 2
+            bias = (2.0**-4, 2.0**-8)[h] * (near - 1) if position == "alibi" else 0
+            scores.append(score - bias if far <= S or j < n else torch.tensor(-math.inf).double())
+        expected[b, h, t] = torch.stack(scores).softmax(-1) @ v[b, h]
+    torch.testing.assert_close(made.read(x, torch.ones(2, N, dtype=torch.bool)), made.merge(expected))
 
 
 @pytest.mark.parametrize("span", ["full", "adaptive", "fixed"])

@@ -9,8 +9,9 @@ from ..choice import Choice, Shape
 class Span(Choice):
     """limit: the farthest x that any head may ever see, None for no limit. follows_input: whether z depends on it.
 
-    first: how many keys at the beginning every query sees, however far; the nearest of them is never farther than
-    limit + 1, the next than limit + 2, and so on.
+    first: how many keys n at the beginning every query sees, however far away they are. Key j = 0 .. n - 1 counts as
+    limit + n - j away at most, from queries behind it and, in a sentence, from those before it: the last of the n as
+    limit + 1, the one before it as limit + 2, and so on. The limit is the position's where that is smaller.
     """
 
     limit: int | None = None
