@@ -15,6 +15,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import (
     HOST,
     NEEDED_MB,
+    CannotWrite,
     atomic_write,
     check_writable,
     end_future,
@@ -63,6 +64,13 @@ def test_a_full_disk_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(files.shutil, "disk_usage", lambda folder: SimpleNamespace(free=(NEEDED_MB << 20) - 1))
     with pytest.raises(ConfigError, match=f"{NEEDED_MB - 1} MB are free on this disk, at least {NEEDED_MB} MB"):
         check_writable(tmp_path)
+
+
+def test_where_a_file_cannot_even_be_begun_it_is_named(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(CannotWrite) as refused, atomic_write(tmp_path / "file" / "below" / "record.json"):
+        pass
+    assert refused.value.filename == str(tmp_path / "file" / "below" / "record.json")
 
 
 def test_what_a_killed_process_had_begun_to_write_is_removed(tmp_path):

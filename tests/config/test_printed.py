@@ -52,6 +52,16 @@ def without_reader(command: list[str]) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("script", ["print('a')", "print('a', flush=True)", "print('a' * 10**6)", "print_data('a')"])
+def test_a_full_disk_under_what_is_printed_is_one_line_that_names_the_file(script):
+    """/dev/full is always full. Where errors go there too, nothing is left but the exit status."""
+    command = [sys.executable, "-c", SCRIPT.format(f"({script}, {script})")]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=300)
+        assert (done.returncode, done.stderr) == (1, "-c: /dev/full: No space left on device\n")
+        assert subprocess.run(command, stdout=full, stderr=full, timeout=300).returncode == 1
+
+
+@pytest.mark.parametrize("script", ["print('a')", "print('a', flush=True)", "print('a' * 10**6)", "print_data('a')"])
 @pytest.mark.parametrize("end, code", [("", 0), ("sys.exit(3)", 3)])
 def test_a_script_that_nobody_reads_ends_as_it_would_have_without_a_word(script, end, code):
     command = [sys.executable, "-c", SCRIPT.format(f"({script}, {end})")]

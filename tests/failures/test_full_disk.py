@@ -1,20 +1,29 @@
 """A disk that is full, for real: one line that names the file, and nothing half-written."""
 
+import errno
+import hashlib
 import json
+import os
+import subprocess
 import sys
+import time
+import zipfile
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests._copied import ROOT
 from tests._jobs import corpus, job
 from tests._site import SCALE, inputs
 from tests._training import train_command, write_job
 from tests.failures._real import leave_free, mounted
 from workflow.config.command_line import run
+from workflow.config.files import NEEDED_MB, CannotWrite
 from workflow.report.figure_files import write_figure
 from workflow.report.pages.site import Site
 from workflow.report.table_files import write_table
+from workflow.results.archive import MANIFEST, VERSION, Manifest, unpack
 from workflow.results.columns import write_run_files
 from workflow.results.record import read_record
 from workflow.results.runs_table import read_frames
@@ -22,6 +31,7 @@ from workflow.scripts import corpus as corpus_script
 from workflow.scripts import plan, question
 from workflow.scripts import train as train_script
 from workflow.tasks.char_lm import store
+from workflow.training.guard import attempt
 
 pytestmark = pytest.mark.slow
 FULL = ": No space left on device"
@@ -64,6 +74,62 @@ def test_each_file_of_a_run(disk, refused, tmp_path, monkeypatch):
         for path in folder.iterdir():
             path.unlink()
     assert [*dict.fromkeys(named)] == ["checkpoint.pt", "weights.pt", "curve.csv", "record.json"]
+
+
+def test_a_run_whose_log_is_on_a_full_disk(tmp_path):
+    """What it prints is refused: no failure of the run, which leaves no record of one."""
+    folder = write_job(job(), tmp_path / "run").parent
+    store.write(tmp_path / "toy.npz", corpus())
+    with open("/dev/full", "w") as full:
+        command = train_command(folder, tmp_path / "toy.npz")
+        said = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert said.returncode == 1 and said.stderr == f"train.py: /dev/full{FULL}\n"
+    assert not (folder / "record.json").exists()
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EROFS])
+def test_a_score_or_a_cost_that_cannot_be_written_is_no_failure_of_it(number):
+    def work() -> None:
+        try:
+            raise OSError(number, os.strerror(number), "words.txt")
+        except OSError:
+            raise RuntimeError("a library's own words") from None
+
+    with pytest.raises(CannotWrite) as refused:
+        attempt({}, ["bleu"], work)
+    assert (refused.value.errno, refused.value.filename) == (number, "words.txt")
+
+
+def test_a_bundle_that_there_is_no_room_to_unpack(disk, refused, tmp_path):
+    content = os.urandom(1 << 20)
+    manifest = Manifest(
+        version=VERSION,
+        scale="smoke",
+        commits=[],
+        files={"results/smoke/plan.json": hashlib.sha256(content).hexdigest()},
+    )
+    with zipfile.ZipFile(tmp_path / "bundle.zip", "w") as archive:
+        archive.writestr(MANIFEST, manifest.model_dump_json())
+        archive.writestr("results/smoke/plan.json", content)
+    leave_free(disk, 64 << 10)
+    (disk / "unpacked").mkdir()
+    assert refused(partial(unpack, tmp_path / "bundle.zip", disk / "unpacked")) == "unpacked"
+
+
+def test_a_whole_workflow(tmp_path):
+    """The disk fills once the plan is made: a line for each step that was running, and no traceback."""
+    with mounted(tmp_path / "disk", "-t", "tmpfs", "-o", f"size={NEEDED_MB + 20}m", "tmpfs") as folder:
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--cores", "2"]
+        command += ["--config", "scale=smoke", "--", "dynamic_span"]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        with subprocess.Popen(command, cwd=folder, env=os.environ | {"PATH": path}, **pipes) as workflow:
+            while workflow.poll() is None and not any(folder.glob("results/data/*.npz")):
+                time.sleep(0.1)
+            leave_free(folder, 0)
+            said = workflow.communicate()[0]
+        assert workflow.returncode and FULL.removeprefix(": ") in said, said
+        assert "Traceback" not in said and len(said.splitlines()) < 30, said
 
 
 def test_what_is_made_of_runs(suite, disk, refused):

@@ -9,7 +9,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from workflow.config.command_line import SHOWN
 from workflow.plan import progress
-from workflow.plan.progress import Progress, follow
+from workflow.plan.progress import Progress, follow, say_once_what_is_not_written
 
 
 def tell(to: Progress, event: LogEvent | None = None, message: str = "", level: int = logging.INFO, **known) -> None:
@@ -76,6 +76,45 @@ def test_errors_and_warnings_are_seen_whole(told):
 def test_the_tail_of_a_log_is_shown_and_not_sent(told):
     tell(told, LogEvent.JOB_ERROR, "Error in rule train:\n\x1b[2Jno memory", logging.ERROR)
     assert lines(told) == ["Error in rule train:", r"\x1b[2Jno memory"]
+
+
+@pytest.mark.parametrize(
+    "ends, one_line",
+    [
+        ("step 10\ntrain.py: results/a.pt: No space left on device\n", True),
+        ("Traceback (most recent call last):\n  ..\nValueError: unforeseen\n", False),
+        ("step 10\n", False),  # killed
+        ("", False),
+    ],
+)
+def test_a_step_that_refused_is_one_line_and_any_other_failure_is_shown_whole(ends, one_line, told, tmp_path):
+    log = tmp_path / "train.log"
+    log.write_text(ends)
+    start(told, 1, "train", "train fixed, seed 1", str(log))
+    tell(told, LogEvent.ERROR, "RuleException:\nCalledProcessError in file ..", logging.ERROR)
+    tell(told, LogEvent.JOB_ERROR, "Error in rule train:\n    log: ..", logging.ERROR, jobid=1)
+    whole = ["RuleException:", "CalledProcessError in file ..", "Error in rule train:", "    log: .."]
+    assert lines(told) == (["train fixed, seed 1: results/a.pt: No space left on device"] if one_line else whole)
+
+
+def test_a_step_whose_log_has_no_room_says_so(told, tmp_path, monkeypatch):
+    log = tmp_path / "train.log"
+    log.touch()
+    monkeypatch.setattr(progress, "is_full", {tmp_path: True}.get)
+    start(told, 1, "train", "train fixed, seed 1", str(log))
+    tell(told, LogEvent.JOB_ERROR, "Error in rule train", logging.ERROR, jobid=1)
+    assert lines(told) == [f"train fixed, seed 1: {log}: No space left on device"]
+
+
+def test_snakemakes_log_says_once_that_it_cannot_be_written(told, capfd):
+    """/dev/full is always full."""
+    handler = logging.FileHandler("/dev/full")
+    say_once_what_is_not_written(handler, told.say)
+    for number in range(3):
+        handler.handle(logging.LogRecord("snakemake", logging.INFO, __file__, number, "a line", None, None))
+    handler.close()
+    assert [line.startswith("/dev/full: No space left on device") for line in lines(told)] == [True]
+    assert capfd.readouterr().err == ""
 
 
 def test_on_a_terminal_the_line_is_written_over():

@@ -8,12 +8,13 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import takewhile
 from typing import NoReturn, TextIO
 
 from workflow.config.environment import LOCALE
 from workflow.config.errors import ConfigError, nearest
+from workflow.config.files import CannotWrite
 
 SHOWN = "-> "  # begins the line with which a script says what it showed
 
@@ -75,13 +76,25 @@ class Printed:
 
     @contextmanager
     def _unread(self) -> Iterator[None]:
-        """Go on where the reader has gone, as `head` does: what is written from now on goes nowhere."""
+        """Go on where the reader has gone, as `head` does: what is written from now on goes nowhere.
+
+        As it does where the disk of a file is full, which is `CannotWrite`, once.
+        """
         try:
             yield
-        except BrokenPipeError:
+        except OSError as error:
+            name = self._name()
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self.stream.fileno())
             os.close(nowhere)
+            if not isinstance(error, BrokenPipeError):
+                raise CannotWrite(error.errno, error.strerror, name) from None
+
+    def _name(self) -> str:
+        """Return the name of the file that it is sent to, where the system knows."""
+        with suppress(OSError):
+            return os.readlink(f"/proc/self/fd/{self.stream.fileno()}")
+        return self.stream.name
 
     def __getattr__(self, name: str):
         return getattr(self.stream, name)
@@ -100,8 +113,11 @@ def run(main: Callable[[], None]) -> None:
             setattr(sys, name, Printed(stream))
     try:
         main()
+        if sys.stdout:
+            sys.stdout.flush()
     except (ConfigError, OSError) as error:
-        print(f"{sys.argv[0].rsplit('/', 1)[-1]}: {explain(error)}", file=sys.stderr)
+        with suppress(OSError):  # the same disk may be full
+            print(f"{sys.argv[0].rsplit('/', 1)[-1]}: {explain(error)}", file=sys.stderr)
         sys.exit(2 if isinstance(error, ConfigError) else 1)
 
 

@@ -1,5 +1,6 @@
 """Files: where results are written, config is found, and archives from elsewhere are opened."""
 
+import errno
 import gzip
 import lzma
 import os
@@ -25,6 +26,7 @@ PRECOMPUTED = ROOT / "results" / "precomputed"  # records that came with the pro
 NOTES = tuple(f".snakemake/{name}" for name in ("log", "locks", "metadata", "incomplete", "auxiliary"))
 FOLDERS = (".", ".snakemake", *NOTES, "results", "reports", "logs")
 NEEDED_MB = 100
+SMALLEST_FILE = 4096  # bytes that a file of one takes on most file systems
 HOST = re.sub(r"\W", "-", platform.node())  # a folder may be shared, and a number is a process of one host
 LOOKS_READ = re.compile(r".*\.(ya?ml|py)(\.txt)?", re.IGNORECASE)
 UNFINISHED = re.compile(r"\..+\.([\w-]*)\.(\d+)\.part")
@@ -40,8 +42,28 @@ BROKEN = (zipfile.BadZipFile, gzip.BadGzipFile, lzma.LZMAError, zlib.error, stru
 BROKEN += (KeyError, IndexError, ValueError, OverflowError, RuntimeError)
 
 
+NO_MORE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # no space, none left to this user, nothing written here at all
+
+
 class CannotWrite(OSError):
     """A file cannot be written: no fault of what was to be written."""
+
+
+def raise_if_full(error: BaseException, path: Path | None = None) -> None:
+    """Raise `CannotWrite` where an error, or what it came of, says that a disk takes no more.
+
+    path: what was being written, where the error does not name it.
+    """
+    refusal = _refusal(error)
+    if refusal and refusal.errno in NO_MORE:
+        raise CannotWrite(refusal.errno, refusal.strerror, refusal.filename or (path and str(path))) from error
+
+
+def is_full(folder: Path) -> bool:
+    """Say whether nothing more can be written to a folder's disk; False where the file system does not say."""
+    with suppress(OSError):
+        return shutil.disk_usage(folder).free < SMALLEST_FILE
+    return False
 
 
 def check_writable(root: Path) -> None:
@@ -175,10 +197,10 @@ def atomic_write(path: str | Path, *, wait: bool = True) -> Iterator[BinaryIO]:
     `CannotWrite` where the disk is full, or the file system refuses in another way.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    _remove_deserted(path.parent, os.getpid())
     temporary = path.with_name(f".{path.name[:40]}.{HOST}.{os.getpid()}.part")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_deserted(path.parent, os.getpid())
         with open(temporary, "wb") as file:
             yield file
             file.flush()
@@ -186,7 +208,8 @@ def atomic_write(path: str | Path, *, wait: bool = True) -> Iterator[BinaryIO]:
                 os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException as error:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # it is not there, or can no more be removed than written
+            temporary.unlink()
         if refusal := _refusal(error):
             raise CannotWrite(refusal.errno, refusal.strerror, str(path)) from error
         raise

@@ -1,16 +1,22 @@
 """What a run of the workflow says while it runs: one line that stays, and a line for each thing that ended.
 
 Snakemake's own lines go to its log alone. Of a run its record says what it showed; any other step may print it as the
-last line of its log, after `SHOWN`. Where nobody looks at a terminal there is a line a minute.
+last line of its log, after `SHOWN`. A step that refuses to go on says why in the last line of its log, which is shown;
+of one that ended otherwise Snakemake shows all. Where nobody looks at a terminal there is a line a minute.
 """
 
+import errno
 import logging
+import os
+import re
 import shutil
 import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from snakemake.logging import logger
@@ -18,6 +24,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from workflow.config.command_line import SHOWN, Printed, printable
 from workflow.config.errors import ConfigError
+from workflow.config.files import is_full
 from workflow.plan.estimate import TrainingTime, read_timed, spell
 from workflow.plan.targets import Targets
 from workflow.results.record import read_record
@@ -26,6 +33,8 @@ from workflow.tasks.spec import TASKS
 RUNS = Path("results/runs")
 TERMINAL, LOG = 1.0, 60.0  # seconds between two lines on progress
 BAD = (LogEvent.JOB_ERROR, LogEvent.GROUP_ERROR, LogEvent.ERROR)
+REFUSED = re.compile(r"\w+\.py: ")  # begins the line with which `command_line.run` ends a script
+OF_A_SHELL = "CalledProcessError"  # in what Snakemake says of a step before its JOB_ERROR
 PLAIN = ("Nothing to be done", "Complete log")  # of Snakemake's other lines, those that a user needs
 SHORT = 2.0  # seconds of a step of which nothing else is known
 
@@ -54,6 +63,7 @@ class Progress(logging.Handler):
         self.left: Counter = Counter()  # steps by rule
         self.took: dict[str, list[float]] = {}
         self.done = self.total = 0
+        self.held: list[str] = []  # what is said of a step unless it refused
         self.ended = threading.Event()
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -67,6 +77,13 @@ class Progress(logging.Handler):
             self._end(record.job_id)
         elif event == LogEvent.PROGRESS:
             self.done, self.total = record.done, record.total
+        elif event == LogEvent.ERROR and OF_A_SHELL in record.getMessage():
+            self.held.append(self.format(record).strip())
+        elif event == LogEvent.JOB_ERROR:
+            refusal = self._refusal(self.running.pop(getattr(record, "jobid", None), None))
+            lines = [refusal] if refusal else [*self.held, self.format(record).strip()]
+            self.held.clear()
+            self.say("\n".join(lines))
         elif event in BAD or record.levelno >= logging.WARNING or record.getMessage().startswith(PLAIN):
             self.say(self.format(record).strip())
 
@@ -78,6 +95,8 @@ class Progress(logging.Handler):
     def stop(self) -> None:
         """Take the line on progress away: what follows is written by others."""
         self.ended.set()
+        if self.held:
+            self.say("\n".join(self.held))
         self._clear()
 
     def _begin(self, stats: dict) -> None:
@@ -98,6 +117,16 @@ class Progress(logging.Handler):
         said = _scores(digest) if step.rule == "train" else _shown(step.log)
         words = f"{step.words.partition(': ')[0]}: {printable(said)}" if said else step.words
         self.say(f"{words} ({spell(seconds)})")
+
+    def _refusal(self, step: Step | None) -> str | None:
+        """Say in one line why a step refused to go on; None where it did not. A full disk keeps it from saying so."""
+        if step is None or (last := _last_line(step.log)) is None:
+            return None
+        if REFUSED.match(last):
+            return f"{step.words}: {printable(last.partition(': ')[2])}"
+        if not last and is_full(Path(step.log[0]).parent):
+            return f"{step.words}: {step.log[0]}: {os.strerror(errno.ENOSPC)}"
+        return None
 
     def _tick(self) -> None:
         while not self.ended.wait(TERMINAL if self.terminal else LOG):
@@ -148,11 +177,30 @@ def _scores(digest: str) -> str | None:
 
 def _shown(logs: list[str]) -> str | None:
     """Return what a step printed to be shown, if it did."""
+    last = _last_line(logs) or ""
+    return last.removeprefix(SHOWN) if last.startswith(SHOWN) else None
+
+
+def _last_line(logs: list[str]) -> str | None:
+    """Read the last line of a step's log; None where it has no log that can be read."""
     try:
-        last = Path(logs[0]).read_text(encoding="utf-8", errors="replace").rstrip().rpartition("\n")[2]
+        return Path(logs[0]).read_text(encoding="utf-8", errors="replace").rstrip().rpartition("\n")[2]
     except (OSError, IndexError):
         return None
-    return last.removeprefix(SHOWN) if last.startswith(SHOWN) else None
+
+
+def say_once_what_is_not_written(handler: logging.FileHandler, say: Callable[[str], None]) -> None:
+    """Let Snakemake's log say in one line that it cannot be written, in place of a traceback for each of its lines."""
+
+    def refuse(record: logging.LogRecord) -> None:
+        error = sys.exc_info()[1]
+        if not isinstance(error, OSError):
+            return logging.Handler.handleError(handler, record)
+        with open(os.devnull, "wb") as nowhere:  # from now on, and what is still to be written
+            os.dup2(nowhere.fileno(), handler.stream.fileno())
+        say(f"{handler.baseFilename}: {error.strerror}; it ends here")
+
+    handler.handleError = refuse
 
 
 def follow(workflow, targets: Targets) -> Progress | None:
@@ -160,13 +208,21 @@ def follow(workflow, targets: Targets) -> Progress | None:
     asked, usual = workflow.output_settings, [each for each in logger.handlers if each.name == "DefaultStreamHandler"]
     own = asked.dryrun or asked.printshellcmds or asked.quiet or asked.debug_dag or asked.verbose
     if own or not usual or not workflow.is_main_process:
+        _watch_logs(partial(print, file=sys.stderr, flush=True))
         return None
     cores = workflow.resource_settings.cores or 1
     progress = Progress(sys.stderr, terminal=sys.stderr.isatty(), training=_expected(targets, cores), cores=cores)
     progress.setFormatter(usual[0].formatter)
     logger.removeHandler(usual[0])
     logger.addHandler(progress)
+    _watch_logs(progress.say)
     return progress
+
+
+def _watch_logs(say: Callable[[str], None]) -> None:
+    for handler in logger.handlers:
+        if isinstance(handler, logging.FileHandler):
+            say_once_what_is_not_written(handler, say)
 
 
 def _expected(targets: Targets, cores: int) -> dict[str, float]:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from workflow.config.errors import ConfigError, check_known, shown
-from workflow.config.files import BROKEN, atomic_write, open_zip, pieces
+from workflow.config.files import BROKEN, atomic_write, open_zip, pieces, raise_if_full
 from workflow.config.strict import Name, StrictModel, parse, parse_json, read_json
 from workflow.results.record import read_or_refuse
 from workflow.results.registry import COSTS, OF_TEXTS
@@ -88,6 +88,7 @@ def unpack(path: Path, folder: Path) -> Manifest:
                     raise ConfigError(f"{path}: {name} is not what the manifest says; the bundle is damaged")
             return manifest
     except BROKEN as error:
+        raise_if_full(error, folder)
         raise ConfigError(f"{path}: not a bundle that can be read ({error})") from None
 
 

@@ -6,6 +6,7 @@ import pooch
 from requests import RequestException
 
 from workflow.config.errors import ConfigError
+from workflow.config.files import raise_if_full
 from workflow.tasks.sources import Source, cache_folder, describe_missing, find_files, read_plain, verify_checksum
 
 RETRIES = 2
@@ -47,7 +48,11 @@ def _fetch_url(url: str, name: str, source: Source) -> bytes:
     print(f"{path.name}: kept in {path.parent}" if was_kept else f"{path.name}: from {url}", flush=True)
     pooch.get_logger().setLevel(logging.WARNING)
     registry = {"path": path.parent, "base_url": "", "registry": {path.name: None}, "urls": {path.name: url}}
-    pooch.create(**registry, retry_if_failed=RETRIES).fetch(path.name)
+    try:
+        pooch.create(**registry, retry_if_failed=RETRIES).fetch(path.name)
+    except OSError as error:  # those of requests are such too
+        raise_if_full(error, path)
+        raise
     try:
         content = read_plain(path, source)
         verify_checksum(content, source, "what it serves", "another file")

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from workflow.config.files import raise_if_full
 from workflow.config.process import PASSED_ON
 from workflow.training.devices import Devices
 
@@ -33,7 +34,11 @@ class Interrupted(Exception):
 
 
 def failure(error: BaseException) -> dict[str, str]:
-    """Return what a record, or a row of costs, says of an error: its status, and its reason in a line."""
+    """Return what a record, or a row of costs, says of an error: its status, and its reason in a line.
+
+    `CannotWrite` where a disk is full, for that is no failure of what was trained or measured.
+    """
+    raise_if_full(error)
     if isinstance(error, Ended):
         return {"status": error.status, "reason": error.reason}
     out_of_memory = isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in _OUT_OF_MEMORY)
