@@ -7,6 +7,7 @@ import pytest
 
 from tests._claims import claim
 from tests._runs import run
+from workflow.report.claims.disagreement import disagreeing
 from workflow.report.claims.evidence import read_finding
 from workflow.report.claims.ledger import LINE
 from workflow.report.claims.schema import claimed_range, load_claim
@@ -21,7 +22,16 @@ SEEN, FAILED = "It is {size} better: {ours}, {than}.", "It takes {share}, {times
 
 def line(name: str, verdict: str, effect: float, paper: str = "aiayn", **changes) -> dict:
     evidence = {"effect": effect, "low": effect - 0.1, "high": effect + 0.1, "n": 3, "ours": 2.0, "than": 2.16}
-    evidence |= {"otherwise_on": [], "pairs": [], "texts": [], "of": None, "at": "", "looks": None, "late_gain": None}
+    evidence |= {
+        "otherwise_on": [],
+        "pairs": [],
+        "texts": [],
+        "of": None,
+        "at": "",
+        "looks": None,
+        "late_gain": None,
+        "setting": None,
+    }
     sets = [{"set": "laptop", "scale": "laptop", "verdict": verdict, "why": "", **evidence}]
     base = {"name": name, "paper": paper, "unit": "bpc", "by": "difference", "overall": verdict, "speaks": "laptop"}
     base |= {
@@ -75,6 +85,40 @@ def test_a_sentence_says_what_becomes_of_an_effect_where_each_variant_is_tuned()
 )
 def test_an_effect_of_a_paper_has_the_digits_that_it_prints(name, text):
     assert read_finding(load_claim(name))["text"] == text
+
+
+def at_scales(*sets: dict, **changes) -> dict:
+    """Make a claim about a ratio with the evidence of several scales, of which the first speaks."""
+    told = line("a", "reproduced", 0.416, by="ratio", unit="x", measure=["ms"], speaks=sets[0]["set"], **changes)
+    base = told["sets"][0]
+    return told | {"sets": [base | {"scale": each["set"]} | each for each in sets]}
+
+
+def test_a_sentence_names_each_scale_whose_interval_excludes_its_number_and_what_differs():
+    wide = {"set": "overnight", "effect": 0.416, "low": 0.362, "high": 0.477, "at": "at S = 64"}
+    wide |= {"setting": {"width": "256", "device": "cpu"}, "texts": ["a"]}
+    narrow = {"set": "laptop", "effect": 0.999, "low": 0.983, "high": 1.016, "at": "at S = 16"}
+    narrow |= {"setting": {"width": "64", "device": "cpu"}, "texts": ["b", "c"]}
+    like = {"set": "small", "effect": 0.5, "low": 0.3, "high": 0.8}
+    (found,) = list_findings([at_scales(wide, narrow, like)])
+    named = "Scale laptop disagrees: 0.999 times (95 % CI 0.983 to 1.016; S = 16, width 64, on b and c)."
+    assert found["text"].endswith(f" {named}") and "small" not in found["text"] and "cpu" not in found["text"]
+    (alone,) = list_findings([at_scales(wide, like)])
+    assert "disagrees" not in alone["text"]
+
+
+def test_one_measurement_is_no_headline_and_another_disagrees_beyond_what_two_processes_differ_by():
+    """Memory may differ by 20 %: 0.902 / 1.2 = 0.75 allows 0.771, and 0.6 x 1.2 = 0.72 does not."""
+    one = {"of": "measurement", "n": 1, "low": None, "high": None}
+    sets = [
+        one | {"set": name, "effect": effect, "pairs": [{"text": "a", "effect": effect}]}
+        for name, effect in (("small", 0.771), ("overnight", 0.6), ("laptop", 0.902))
+    ]
+    told = at_scales(*sets) | {"measure": ["memory_train_bytes"]}
+    assert list_findings([told]) == []
+    assert [each["set"] for each in disagreeing(told)] == ["overnight"]
+    turns = [each | {"of": "turn"} for each in sets]
+    assert len(list_findings([at_scales(*turns)])) == 1
 
 
 @pytest.mark.parametrize("verdict", ["too early", "cannot tell", "not tested"])

@@ -51,7 +51,7 @@ ALWAYS = ("name", "digests", "signed", "pairs", "texts", "verdict", "expected", 
 ALWAYS += ("measure", "compared", "disputed")
 EMPTY = dict.fromkeys(
     ("effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than", "why")
-    + ("unit", "late_gain", "by_text", "of", "at", "looks", "p_none", "tuned", "sizes")
+    + ("unit", "late_gain", "by_text", "of", "at", "looks", "p_none", "tuned", "sizes", "setting")
 )
 
 
@@ -60,7 +60,8 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
 
     pairs: the result of `pair_up`, with the titles of their texts. of: what a pair is, a seed, a turn or a measurement.
     signed: the signature of each run's record. texts: the badges of the texts. at: the S and k that the claim names.
-    compared: its measure in words. looks: how many of those that were planned its seeds make. tuned, sizes: what
+    setting: by name, in which models and on which device it was measured. compared: its measure in words. looks: how
+    many of those that were planned its seeds make. tuned, sizes: what
     `workflow.report.claims.beside` adds. verdict: None where p still has to be corrected for the number of claims.
     """
     line = EMPTY | {key: getattr(claim, key) for key in CLAIMED}
@@ -84,7 +85,7 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
     if missing or not pairs:
         return line | {"verdict": "cannot tell", "why": missing or "no text and seed that both sides have"}
     line |= {"pairs": pairs, "of": kind_of_pairs(claim.measured(claim.ours))} | _means(pairs)
-    line |= {"at": describe_places(*samples)}
+    line |= {"at": describe_places(*samples), "setting": _setting(claim, frames, pairs)}
     effects = [pair["effect"] for pair in pairs]
     if claim.by == "ratio" and min(effects) <= 0:
         return line | {"verdict": "cannot tell", "why": "a ratio needs values above 0"}
@@ -125,6 +126,17 @@ def weigh(claim: Claim, effects: list[float], texts: list[str]) -> dict:
     detectable = restore(detectable_effect(values, texts, level)) if claim.within is None else None
     told = {"effect": mean, "low": low, "high": high, "n": len(values), "p": p}
     return told | {"detectable": detectable, "looks": looks, "p_none": none}
+
+
+def _setting(claim: Claim, frames: Frames, pairs: list[dict]) -> dict[str, str]:
+    """Say in which models and where an effect was measured: width, updates and device of the runs behind its pairs."""
+    if claim.ablation == LAYERS:
+        return {"device": join(sorted(frames.layers["device"].unique()))}
+    paired = {digest for pair in pairs for digests in pair["runs"].values() for digest in digests}
+    runs = frames.runs[frames.runs["digest"].isin(paired)]
+    numbers = {"width": runs["d_model"], "updates": runs["steps"]}
+    said = {name: join([f"{value:,.0f}" for value in sorted(values.unique())]) for name, values in numbers.items()}
+    return said | {"device": join(sorted(runs["device"].unique()))}
 
 
 def _bounds(claim: Claim) -> Bounds:

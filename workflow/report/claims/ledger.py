@@ -26,7 +26,20 @@ BESIDE = ("verdict", "effect", "low", "high", "n", "p", "holm")  # of the verdic
 LINE = frozenset({*EMPTY, *CLAIMED, *ALWAYS})
 TELLING = ("reproduced", "consistent", "equivalent", "not reproduced")
 SHOWN = ("verdict", "why", "effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than")
-SHOWN += ("by_text", "texts", "pairs", "of", "at", "digests", "signed", "looks", "late_gain", "tuned", "sizes")
+SHOWN += (
+    "by_text",
+    "texts",
+    "pairs",
+    "of",
+    "at",
+    "digests",
+    "signed",
+    "looks",
+    "late_gain",
+    "tuned",
+    "sizes",
+    "setting",
+)
 
 
 def judge_all(lines: list[dict]) -> list[dict]:

@@ -2,10 +2,11 @@
 
 import math
 
+from workflow.report.claims.disagreement import disagreeing, is_single, what_differs
 from workflow.report.claims.ledger import order, speaking
 from workflow.report.claims.measures import split_of
 from workflow.report.layout import list_columns, text_of
-from workflow.report.numbers import capital, count, join, number
+from workflow.report.numbers import behind, capital, count, join, number
 from workflow.report.pages.artefacts import read_table
 from workflow.report.pages.claims import Ledger, name_basis, write_numbers, write_tuned
 from workflow.report.pages.site import Site
@@ -28,9 +29,11 @@ def list_findings(lines: list[dict]) -> list[dict]:
     """Write what was found in at most `MOST` sentences: name, paper, text, verdict, set, texts, `at` (S and k).
 
     The best evidence comes first. Each paper's surest claim is followed by those that were not reproduced, then by
-    the rest, paper by paper in turn. Claims that no set of results can tell are left out.
+    the rest, paper by paper in turn. Claims that no set of results can tell, or that rest on one measurement, are left
+    out.
     """
     told = [line | {"evidence": speaking(line)} for line in lines if line["finding"] and _sentence(line)]
+    told = [line for line in told if not is_single(line["evidence"])]  # one measurement is no headline
     papers = list(dict.fromkeys(line["paper"] for line in sorted(told, key=_surest)))
     by_turn = [(turn, line) for paper in papers for turn, line in enumerate(_in_turn(_of_paper(told, paper)))]
     by_turn.sort(key=lambda each: (each[0], each[0] > 0 and each[1]["overall"] in SEEN))  # stable
@@ -69,6 +72,7 @@ def _finding(line: dict) -> dict:
         text += f" {capital(tuned)}."
     if evidence["otherwise_on"]:
         text += f" Not so on {join(evidence['otherwise_on'])}."
+    text += "".join(f" {sentence}" for sentence in name_disagreeing(line))
     return {key: line[key] for key in ("name", "paper")} | {
         "text": text,
         "verdict": line["overall"],
@@ -76,6 +80,18 @@ def _finding(line: dict) -> dict:
         "texts": "; ".join(evidence["texts"]),
         "at": evidence["at"],
     }
+
+
+def name_disagreeing(line: dict) -> list[str]:
+    """Write a sentence for each scale whose interval excludes the effect that is shown: its number and what differs."""
+    ours, sentences = speaking(line), []
+    for each in disagreeing(line):
+        written = write_numbers(each, line)
+        effect = written["times"] if line["by"] == "ratio" else f"{written['effect']}{behind(line['unit'] or '')}"
+        interval = [] if each["low"] is None else [f"95 % CI {written['low']} to {written['high']}"]
+        about = "; ".join(filter(None, [*interval, what_differs(each, ours)]))
+        sentences.append(f"Scale {each['set']} disagrees: {effect}" + (f" ({about})." if about else "."))
+    return sentences
 
 
 def read_limit(site: Site) -> str | None:
@@ -136,6 +152,7 @@ def _row(line: dict) -> dict:
     places = {name: axis.place(value) for name, value in numbers.items()}
     written = write_numbers(evidence, line) | {"printed": line["finding"]["text"]}
     shown = {"numbers": numbers, "places": places, "span": claimed, "written": written, "asked": _asked(line)}
+    shown["disagreeing"] = name_disagreeing(line)
     about = {"texts": "; ".join(evidence["texts"]), "basis": name_basis(evidence), "split": split_of(line["measure"])}
     return line | shown | about | {"converged": converged(evidence["late_gain"])}
 

@@ -1,0 +1,50 @@
+"""Which sets of results disagree with the one that speaks for a claim, and what is different there.
+
+A sentence that gives the number of one scale names every other whose interval excludes it.
+"""
+
+from workflow.report.claims.ledger import speaking
+from workflow.report.claims.measures import COUNTED
+from workflow.report.numbers import join
+
+
+def disagreeing(line: dict) -> list[dict]:
+    """List the evidence of each set whose interval excludes the effect of the set that speaks. line: of the ledger."""
+    effect = speaking(line)["effect"]
+    if effect is None:
+        return []
+    noise = max((COUNTED.get(name, 0.0) for name in line["measure"]), default=0.0)
+    others = [each for each in line["sets"] if each["set"] != line["speaks"]]
+    return [each for each in others if (ends := _interval(each, noise)) and not ends[0] <= effect <= ends[1]]
+
+
+def _interval(evidence: dict, noise: float) -> tuple[float, float] | None:
+    """Return the interval of an effect; of what is the same in every seed, or was measured once, what its texts span.
+
+    noise: the share by which two measurements of the same differ. None where seeds are too few for an interval.
+    """
+    if evidence["low"] is not None:
+        return evidence["low"], evidence["high"]
+    of_text: dict[str, list[float]] = {}
+    for pair in evidence["pairs"]:
+        of_text.setdefault(pair["text"], []).append(pair["effect"])
+    ends = [(min(effects), max(effects)) for effects in of_text.values()]
+    if not ends or any(high - low > 1e-9 * abs(high) for low, high in ends):
+        return None
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    return low - noise * abs(low), high + noise * abs(high)
+
+
+def is_single(evidence: dict) -> bool:
+    """Whether an effect rests on one measurement on each text, which says nothing of how far another would be."""
+    texts = [pair["text"] for pair in evidence["pairs"]]
+    return evidence["of"] == "measurement" and len(texts) == len(set(texts))
+
+
+def what_differs(theirs: dict, ours: dict) -> str:
+    """Say what is different where another set was measured: S and k, width, updates, texts, device."""
+    settings, own = theirs["setting"] or {}, ours["setting"] or {}
+    parts = [theirs["at"].removeprefix("at ")] if theirs["at"] and theirs["at"] != ours["at"] else []
+    parts += [f"{name} {value}" for name, value in settings.items() if value != own.get(name)]
+    parts += [f"on {join(theirs['texts'])}"] if theirs["texts"] and theirs["texts"] != ours["texts"] else []
+    return ", ".join(parts)
