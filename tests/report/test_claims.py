@@ -36,6 +36,11 @@ def test_a_claim_that_asserts_nothing_is_refused(changes, message):
     assert message in str(error.value) and "\n" not in str(error.value)
 
 
+def test_evidence_says_in_which_models_and_where_it_was_measured():
+    told = evidence_of(claim(), both(steps=1000))["setting"]
+    assert told == {"width": "16", "updates": "1,000", "device": "a device"}
+
+
 def test_pairs_share_a_seed():
     runs = both(than=(2.3, 2.4))
     ours, than = (read_sample(claim(), side, Frames(runs, None)) for side in (claim().ours, claim().than))
