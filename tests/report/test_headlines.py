@@ -158,6 +158,9 @@ def test_a_row_of_the_forest_plot_says_what_its_interval_is_over(on, of, basis, 
     assert (row["basis"], row["texts"], row["asked"]) == (basis, "; ".join(on), "lower")
     written = {"low": "-0.26", "effect": "-0.16", "high": "-0.06", "printed": "-0.04"}
     assert {key: row["written"][key] for key in written} == written
+    earlier = told | {"speaks": speaks, "sets": sets, "finding": {"printed": -0.04, "seen": SEEN, "failed": FAILED}}
+    (paper,) = forest_of(Ledger("laptop", [], [earlier]))  # as an earlier version wrote it
+    assert paper["rows"][0]["written"]["printed"] == "-0.040"
     places = row["places"]
     assert 0 < places["low"] < places["effect"] < places["printed"] < row["span"][1] < 100 and row["span"][0] == 0
     assert places["effect"] - places["low"] == pytest.approx(places["high"] - places["effect"], abs=0.2)

@@ -150,7 +150,9 @@ def _row(line: dict) -> dict:
     low, high = line["claimed"]
     claimed = (0.0 if low is None else axis.place(low), 100.0 if high is None else axis.place(high))
     places = {name: axis.place(value) for name, value in numbers.items()}
-    written = write_numbers(evidence, line) | {"printed": line["finding"]["text"]}
+    # evidence that an earlier version wrote has no digits of what is printed
+    text = line["finding"].get("text", number(printed, line["unit"]))
+    written = write_numbers(evidence, line) | {"printed": text}
     shown = {"numbers": numbers, "places": places, "span": claimed, "written": written, "asked": _asked(line)}
     shown["disagreeing"] = name_disagreeing(line)
     about = {"texts": "; ".join(evidence["texts"]), "basis": name_basis(evidence), "split": split_of(line["measure"])}
