@@ -163,7 +163,8 @@ def test_the_grid_is_a_mean_over_what_stands_on_no_side_or_one_part_of_it(grid, 
 
 def test_the_grid_shows_intervals_and_keeps_variants_apart(grid):
     values = 'cell.variant === "fixed span" ? { 1: 1, 2: 2, 3: 3 } : { 1: 7, 2: 7, 3: 7 }'
-    assert grid(values, rows="S", columns="S")[1] == ["S = 32", "2.0 ± 2.5"]  # of the first variant: 4.303 / sqrt(3)
+    # of the first variant: 2 and 4.303 / sqrt(3) on either side, but for what is below 0
+    assert grid(values, rows="S", columns="S")[1] == ["S = 32", "2.0 (0.0 to 4.5)"]
     assert grid(variant="")[1] == ["S = 32", "4.5 ± 1.2"]  # by seed 4, 4.5, 5: asked for
 
 
