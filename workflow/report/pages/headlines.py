@@ -152,7 +152,7 @@ def _row(line: dict) -> dict:
     places = {name: axis.place(value) for name, value in numbers.items()}
     # evidence that an earlier version wrote has no digits of what is printed
     text = line["finding"].get("text", number(printed, line["unit"]))
-    written = write_numbers(evidence, line) | {"printed": text}
+    written = write_numbers(evidence, line) | {"printed": text, "tuned": write_tuned(evidence, line["unit"] or "")}
     shown = {"numbers": numbers, "places": places, "span": claimed, "written": written, "asked": _asked(line)}
     shown["disagreeing"] = name_disagreeing(line)
     about = {"texts": "; ".join(evidence["texts"]), "basis": name_basis(evidence), "split": split_of(line["measure"])}
