@@ -104,15 +104,14 @@ def _attend_chunk(group: HeadGroup, chunk: Chunk, q, r, k, v, position_keys, z, 
     s = torch.cat([_scores_of_first(group, chunk, r, position_keys), s], -1) if group.first else s
     with torch.no_grad():
         empty = _largest(s, log_m) == -math.inf
-        s[..., -1:].masked_fill_(empty, 0.0)  # -inf alone has no weights; `seen` takes those of this number away again
-        seen = empty.logical_not().to(s.dtype)
+        s[..., -1:].masked_fill_(empty, 0.0)  # -inf alone has no weights; those of this number are taken away again
     with _substituted(parameters, group.selection, group.normaliser):
         p = dropout(group.normaliser(group.selection(s)), group.drop)
     in_band = _unband(p[..., s.size(-1) - chunk.window :]).flatten(0, 1)
     y = chunk.by_head(torch.bmm(in_band[..., chunk.missing :], chunk.of_keys(v)))
     if group.first:
         y = y + p[..., : -chunk.window] @ group.first.v[:, chunk.streams].permute(1, 2, 0, 3)
-    return y * seen
+    return y * empty.logical_not().to(y.dtype)
 
 
 def _scores_of_first(group: HeadGroup, chunk: Chunk, r: Tensor | None, position_keys: Tensor | None) -> Tensor:
