@@ -9,8 +9,20 @@ MANY = 100  # names in a line
 class ConfigError(Exception):
     """Bad input: one line that names the key, the value and what would be valid.
 
-    Not a ValueError, which pydantic would wrap into several lines of its own.
+    Not a ValueError, which pydantic would wrap into several lines of its own. place: the file and line of the value,
+    where that is known; is_placed: whether the line says it.
     """
+
+    place = None
+    is_placed = False
+
+
+class UnknownKey(ConfigError):
+    """A key that its mapping does not have. valid: those that it may have. place: of the key."""
+
+    def __init__(self, line: str, key: str, valid: tuple[str, ...], place=None):
+        super().__init__(line)
+        self.key, self.valid, self.place = key, valid, place
 
 
 def shown(value) -> str:

@@ -34,6 +34,7 @@ UNFINISHED = re.compile(r"\..+\.([\w-]*)\.(\d+)\.part")
 LEFT_BEHIND = re.compile(
     r"\..+|.*~|~\$.*|#.*#|__pycache__|__macosx|lost\+found|desktop\.ini|thumbs\.db|@eadir|\$recycle\.bin", re.IGNORECASE
 )
+UNPACKED: dict[Path, Path] = {}  # folders that hold an archive's files for a while: the archive
 DAY = 86400  # seconds
 AHEAD = 1.0  # seconds by which another machine's clock may be ahead; a step takes about as long
 PIECE = 1 << 20  # bytes
@@ -155,6 +156,18 @@ def user_file(word: str, what: str) -> Path:
     if not path.is_file():
         raise ConfigError(f"{what}: no such file")
     return path
+
+
+def shown_path(path: Path) -> str:
+    """Write a file's path for a message: from the folder the suite is run in, or from the suite's own.
+
+    Of a file that an archive was unpacked to, the archive's path and the file's place in it.
+    """
+    for folder, archive in UNPACKED.items():
+        if path.is_relative_to(folder):
+            return f"{archive}: {path.relative_to(folder).as_posix()}"
+    base = next((base for base in (Path.cwd(), ROOT) if path.is_relative_to(base)), None)
+    return path.relative_to(base).as_posix() if base else str(path)
 
 
 def config_file(place: str) -> Path:

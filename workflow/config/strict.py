@@ -2,18 +2,23 @@
 
 import ast
 import re
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, TypeVar, get_args, get_origin
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
 from pydantic_core import from_json
 
-from workflow.config.errors import ConfigError, check_known, shown
+from workflow.config.errors import ConfigError, UnknownKey, check_known, shown
+from workflow.config.files import shown_path
+from workflow.config.places import Place, Placed, PlacedList, find, placed, placed_by_name
 
 # Whole numbers as they are written: neither true nor '500' nor 6.0 passes for one. No count or seed is larger than what
 # a double holds without rounding.
 LARGEST = 2**53
+NOWHERE: dict[str, type[BaseModel]] = {}
 Name = Annotated[str, Field(pattern=r"^\w[\w .,=+()-]*$", max_length=100)]  # may become the name of a file
 ALTERNATIVES = ("int", "constrained-int", "str", "dict")  # pydantic adds them to a place that takes several types
 StrictInt = Annotated[int, Field(strict=True, le=LARGEST)]
@@ -44,10 +49,45 @@ class StrictModel(BaseModel):
         fields = cls.model_fields  # looked up once: a record has a thousand keys
         for key, value in raw.items() if isinstance(raw, dict) else ():
             if key not in fields:
-                check_known("key", key, fields)
-            if isinstance(value, bool) and fields[str(key)].annotation is float:
-                raise ConfigError(f"{key} = {value}: must be a number")
+                _refuse_unknown(key, raw, fields)
+            if isinstance(value, bool | str | list | dict) and _takes_numbers(fields[str(key)].annotation):
+                _refuse_quoted(key, value, raw)
         return raw
+
+
+def _refuse_unknown(key, raw: dict, fields: Iterable[str]) -> None:
+    try:
+        check_known("key", key, fields)
+    except ConfigError as error:
+        raise UnknownKey(str(error), str(key), tuple(fields), find(raw, [key])) from None
+
+
+@cache
+def _takes_numbers(annotation) -> bool:
+    """Say whether a place takes numbers, alone, in lists or by name, and no text."""
+    if get_origin(annotation) is Annotated:
+        return _takes_numbers(get_args(annotation)[0])
+    inside = get_args(annotation)[1:] if get_origin(annotation) is dict else get_args(annotation)
+    if inside:
+        return all(_takes_numbers(each) for each in inside if each not in (type(None), Ellipsis))
+    return annotation in (int, float)
+
+
+def _refuse_quoted(key, value, raw: dict) -> None:
+    """Raise `ConfigError` for a text, true or false in place of a number: a number has no quotes."""
+    for each in _leaves(value):
+        if isinstance(each, bool | str):
+            error = ConfigError(f"{key} = {shown(each)}: must be a number, without quotes")
+            error.place = find(raw, [key])
+            raise error
+
+
+def _leaves(value) -> Iterator:
+    if isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(each)
+    else:
+        yield value
 
 
 class FrozenModel(StrictModel):
@@ -59,32 +99,66 @@ class FrozenModel(StrictModel):
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def parse(model: type[Model], raw, where: str, *, part: bool = False) -> Model | None:
-    """Parse `raw` as `model`; `ConfigError` names the file, the key, the value, and what would be valid.
+def parse(
+    model: type[Model], raw, where: str, *, part: bool = False, elsewhere: dict[str, type[BaseModel]] = NOWHERE
+) -> Model | None:
+    """Parse `raw` as `model`; `ConfigError` names the file and line, the key, the value, and what would be valid.
 
-    part: of a document, where a key that is left out is no mistake; None where one is.
+    part: of a document, where a key that is left out is no mistake; None where one is. elsewhere: by place, what a key
+    may belong to besides the parts of this model.
     """
     try:
         return model.model_validate(raw)
+    except UnknownKey as error:
+        raise placed(_line_of(error, model, elsewhere), where, error.place) from None
     except ConfigError as error:
-        raise ConfigError(f"{where}: {error}") from None
+        raise placed_by_name(error, raw, where) from None
     except ValidationError as error:
         if wrong := [each for each in error.errors(include_url=False) if not part or each["type"] != "missing"]:
-            raise _first_refusal(wrong, where) from None
+            raise _first_refusal(wrong, where, raw) from None
 
 
-def _first_refusal(errors: list[dict], where: str) -> ConfigError:
+def _line_of(error: UnknownKey, model: type[BaseModel], elsewhere: dict[str, type[BaseModel]]) -> str:
+    """Say where a key belongs that is valid elsewhere; of any other the nearest name."""
+    others = {"at the top": model, **_parts_of(model), **elsewhere}
+    known = [place for place, other in others.items() if error.key in other.model_fields]
+    if not known:
+        return str(error)
+    return f"unknown key '{error.key}': it belongs {' or '.join(known)}; valid here: {', '.join(sorted(error.valid))}"
+
+
+@cache
+def _parts_of(model: type[BaseModel], above: str = "") -> dict[str, type[BaseModel]]:
+    """Map places in a document to the models of what is there: `under grid`, `under variants.NAME`."""
+    parts: dict[str, type[BaseModel]] = {}
+    for name, field in model.model_fields.items():
+        for each, place in _models_in(field.annotation, f"{above}{name}"):
+            parts[f"under {place}"] = each
+            parts |= _parts_of(each, f"{place}.")
+    return parts
+
+
+def _models_in(annotation, place: str) -> Iterator[tuple[type[BaseModel], str]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation, place
+    inside = get_args(annotation)
+    for each in inside[1:] if get_origin(annotation) is dict else inside:
+        yield from _models_in(each, f"{place}.NAME" if get_origin(annotation) is dict else place)
+
+
+def _first_refusal(errors: list[dict], where: str, raw) -> ConfigError:
     first = errors[0]
     if first["type"] == "missing":
         missing = [f"'{_place(each)}'" for each in errors if each["type"] == "missing"]
-        return ConfigError(f"{where}: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
+        line = f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+        return placed(line, where, find(raw, first["loc"]))
     # A place that takes several types has an error for each; those inside a list that is one of them say the most.
     inside = [each for each in errors if f"{_place(each)}.".startswith(f"{_place(first)}.")]
     place = max(map(_place, inside), key=lambda each: each.count("."))
     told = [each for each in inside if _place(each) == place]
     value, said = shown(told[0]["input"]), " or ".join(dict.fromkeys(each["msg"] for each in told))
     said = said.replace(" or Input should ", " or ")
-    return ConfigError(f"{where}: {f'{place} = {value}' if place else value}: {said}")
+    return placed(f"{f'{place} = {value}' if place else value}: {said}", where, find(raw, told[0]["loc"]))
 
 
 def _place(error: dict) -> str:
@@ -101,7 +175,7 @@ def parse_json(text: str | bytes, where: str):
 
 def read_json(path: Path, what: str = ""):
     """Read a JSON file. what: said of the file where it holds none."""
-    return parse_json(path.read_bytes(), f"{path}: {what}" if what else str(path))
+    return parse_json(path.read_bytes(), f"{shown_path(path)}: {what}" if what else shown_path(path))
 
 
 class UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
@@ -115,16 +189,49 @@ class UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
             seen.add(name)
         return super().construct_mapping(node, deep)
 
+    file = ""  # where it reads
+
+    def construct_placed_mapping(self, node):
+        """Make a mapping whose values know their places. In two steps, for an anchor within it may refer to it."""
+        mapping = Placed()
+        yield mapping
+        mapping.update(self.construct_mapping(node))
+        # a value of several lines begins where its key stands
+        lines = {key: value if isinstance(value, yaml.ScalarNode) else key for key, value in node.value}
+        mapping.places = {self.construct_object(key): self._place(line) for key, line in lines.items()}
+
+    def construct_placed_list(self, node):
+        """Make a list whose elements know their places."""
+        elements = PlacedList()
+        yield elements
+        elements.extend(self.construct_sequence(node))
+        elements.places = {index: self._place(value) for index, value in enumerate(node.value)}
+
+    def _place(self, node) -> Place:
+        return Place(self.file, node.start_mark.line + 1)
+
+
+yaml.SafeDumper.add_representer(Placed, yaml.SafeDumper.represent_dict)
+yaml.SafeDumper.add_representer(PlacedList, yaml.SafeDumper.represent_list)
+UniqueKeyLoader.add_constructor("tag:yaml.org,2002:map", UniqueKeyLoader.construct_placed_mapping)
+UniqueKeyLoader.add_constructor("tag:yaml.org,2002:seq", UniqueKeyLoader.construct_placed_list)
+
 
 # YAML 1.1 takes 2e-6, without a point, for a text
 NUMBER = re.compile(r"[-+]?[0-9][0-9_]*(\.[0-9_]*)?[eE][-+]?[0-9]+$")
 UniqueKeyLoader.add_implicit_resolver("tag:yaml.org,2002:float", NUMBER, list("-+0123456789"))
 
 
-def load_yaml(text: str, loader: type[UniqueKeyLoader] = UniqueKeyLoader):
-    """Parse a YAML text; `ConfigError` where it is none."""
+def load_yaml(text: str, loader: type[UniqueKeyLoader] = UniqueKeyLoader, file: str = ""):
+    """Parse a YAML text; `ConfigError` where it is none. file: where it stands; without one no value has a place."""
     try:
-        return yaml.load(text, loader)
+        reader = loader(text)
+        reader.file = file
+        try:
+            content = reader.get_single_data()
+        finally:
+            reader.dispose()
+        return content
     except (yaml.YAMLError, ValueError) as error:
         raise ConfigError(f"not YAML: {' '.join(str(error).split())}") from None
 
@@ -134,17 +241,17 @@ def parse_python(path: Path) -> ast.Module:
     try:
         return ast.parse(path.read_text(encoding="utf-8"))
     except (SyntaxError, ValueError) as error:
-        raise ConfigError(f"{path}: not Python: {error}") from None
+        raise ConfigError(f"{shown_path(path)}: not Python: {error}") from None
 
 
 def read_yaml(path: Path, loader: type[UniqueKeyLoader] = UniqueKeyLoader) -> dict:
     """Read the keys and values of a YAML file; none of an empty one."""
     try:
-        content = load_yaml(path.read_text(encoding="utf-8"), loader)
+        content = load_yaml(path.read_text(encoding="utf-8"), loader, shown_path(path))
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: not YAML: {error}") from None
+        raise ConfigError(f"{shown_path(path)}: not YAML: {error}") from None
     except ConfigError as error:
-        raise ConfigError(f"{path}: {error}") from None
+        raise ConfigError(f"{shown_path(path)}: {error}") from None
     if not isinstance(content, dict | None):
-        raise ConfigError(f"{path}: expected keys with values, got {shown(content)}")
+        raise ConfigError(f"{shown_path(path)}: expected keys with values, got {shown(content)}")
     return content or {}

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.files import ROOT, list_folder, refuse_unread, user_path
+from workflow.config.files import ROOT, list_folder, refuse_unread, shown_path, user_path
 
 NAMED = "ATTENTION_STUDIES"  # the folders that the config names, as JSON, for all processes of a workflow
 KINDS = {"questions": "yaml", "claims": "yaml", "tables": "py", "figures": "py"}
@@ -61,12 +61,6 @@ def study_file(kind: str, name: str) -> Path:
 def part_of(study: str, name: str) -> Path | None:
     """Find a file of a study, such as study.yaml; None where it has none."""
     return next((folder / name for folder in _folders_in(*_bases())[study] if (folder / name).is_file()), None)
-
-
-def shown_path(path: Path) -> str:
-    """Write a file's path for a message: from the folder the suite is run in, or from the suite's own."""
-    base = next((base for base in (Path.cwd(), ROOT) if path.is_relative_to(base)), None)
-    return path.relative_to(base).as_posix() if base else str(path)
 
 
 def module_file(name: str) -> Path | None:

@@ -13,12 +13,13 @@ from pydantic import Field, field_validator
 from workflow.config.choices import backend_names
 from workflow.config.command_line import printable
 from workflow.config.environment import DEVICES
-from workflow.config.errors import check_known
-from workflow.config.files import ROOT, refuse_unread
-from workflow.config.strict import StrictModel, one_of, parse
+from workflow.config.errors import ConfigError, check_known
+from workflow.config.files import ROOT, config_file, refuse_unread
+from workflow.config.places import Placed, find, place_of_name, words_of
+from workflow.config.strict import StrictModel, one_of, parse, read_yaml
 from workflow.config.studies import known_studies, read_also
 from workflow.plan.ablations import Ablation, check_ablation, known_ablations, load_ablation
-from workflow.plan.scales import Scale, find_catalogue, known_scales, load_scale, tasks_of_scale
+from workflow.plan.scales import Scale, find_catalogue, known_scales, load_scale, scale_contents, tasks_of_scale
 from workflow.tasks.sources import data_folders
 from workflow.tasks.spec import TASKS, UNFINISHED, check_task
 
@@ -26,10 +27,14 @@ Names = Annotated[list[str], Field(min_length=1)]
 TRAIN = ("nothing", "first_seed", "everything")  # which runs are trained although their record came with the project
 
 
+# by place, what a key may belong to that is none of the config
+BELONGS = {"in config/scales/SCALE/TASK.yaml": Scale, "in the file of a question": Ablation}
+
+
 class Config(StrictModel):
     """config/config.yaml, with what `snakemake --config` adds. config/README.md says what each key means."""
 
-    scale: str = "laptop"
+    scale: Annotated[str, one_of("scale", known_scales)] = "laptop"
     studies: list[str] = []
     papers: Names | None = None
     tasks: Names | None = None
@@ -99,13 +104,11 @@ class Config(StrictModel):
         named = {name for scale in scales.values() for name in scale.ablations or []}
         default = [name for name, ablation in known.items() if name in named or not ablation.by_name]
         wanted = default if self.ablations is None else self.ablations
-        for scale in scales.values():
-            mentioned = (scale.ablations or (), scale.variants, scale.seeds_of, scale.recipes_of, scale.train_first)
-            for name in chain(*mentioned):
-                check_known(f"ablation in config/scales/{self.scale}", name, known)
-            for name, variants in scale.variants.items():
-                for variant in variants:
-                    check_known(f"variant of {name} in config/scales/{self.scale}", variant, known[name].variants)
+        for task, scale in scales.items():
+            try:
+                self._check_named(scale, known)
+            except ConfigError as error:
+                raise place_of_name(error, *scale_contents(self.scale, task)) from None
         listed = {task: scale.ablations for task, scale in scales.items() if self.ablations is None}
         papers = known_studies() if self.papers is None else self.papers
         return {
@@ -115,13 +118,35 @@ class Config(StrictModel):
             if (paid := listed.get(ablation.task)) is None or name in paid
         }
 
+    def _check_named(self, scale: Scale, known: dict[str, Ablation]) -> None:
+        """Refuse ablations and variants that a scale names and that are not there."""
+        mentioned = (scale.ablations or (), scale.variants, scale.seeds_of, scale.recipes_of, scale.train_first)
+        for name in chain(*mentioned):
+            check_known(f"ablation in config/scales/{self.scale}", name, known)
+        for name, variants in scale.variants.items():
+            for variant in variants:
+                check_known(f"variant of {name} in config/scales/{self.scale}", variant, known[name].variants)
+
     def load_scales(self) -> dict[str, Scale]:
         """Read the scale's settings by task, for the tasks that are asked for."""
-        check_known("scale", self.scale, known_scales())
         files = tasks_of_scale(self.scale)
         for name in files:
             check_known(f"task in config/scales/{self.scale}", name, TASKS)
         return {name: load_scale(self.scale, name) for name in files if self.tasks is None or name in self.tasks}
+
+
+def _of_file(raw: dict) -> Placed:
+    """Say of each value that config/config.yaml has where it is there; others came with the command."""
+    path, given = config_file("config.yaml"), Placed(raw)
+    told = read_yaml(path) if path.exists() else {}
+    given.places = {key: place for key in told if raw.get(key) == told[key] and (place := find(told, [key]))}
+    return given
+
+
+def place_in_config(error: ConfigError, raw: dict) -> ConfigError:
+    """Begin an error about a value of config/config.yaml, one whose first word is its key, with its place."""
+    place = None if error.is_placed else find(_of_file(raw), words_of(str(error))[:1])
+    return ConfigError(f"{place}: {error}") if place else error
 
 
 def load_config(raw: dict) -> Config:
@@ -134,7 +159,8 @@ def load_config(raw: dict) -> Config:
         refuse_unread(base / "scales", *files, "*/*.yaml")
         refuse_unread(base / "tasks", *files)
     # `snakemake --config` gives the word null as it stands.
-    config = parse(Config, {key: None if value == "null" else value for key, value in raw.items()}, "config")
+    given = _of_file({key: None if value == "null" else value for key, value in raw.items()})
+    config = parse(Config, given, "config", elsewhere=BELONGS)
     if config.data_dir is None:
         config.data_dir = os.environ.get("ATTENTION_DATA_DIR")
     data_folders(config.data_dir)  # refuses a folder that does not exist

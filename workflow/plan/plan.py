@@ -4,20 +4,23 @@ config -> `plan` -> one `PlanRow` per (ablation, variant, corpus, S, k, size, se
 ask for the same job share its digest, and so its run. A configuration has all the seeds that either asks for.
 """
 
+from functools import reduce
 from itertools import product
 from pathlib import Path
 
 from workflow.config.choices import AttentionChoices
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import ROOT
-from workflow.config.strict import parse, parse_python
+from workflow.config.places import find, place_of_name, placed, words_of
+from workflow.config.strict import parse, parse_python, read_yaml
+from workflow.config.studies import shown_path, study_file
 from workflow.plan import sources
 from workflow.plan.ablations import Ablation, Variant, known_ablations, load_ablation
 from workflow.plan.config import Config
 from workflow.plan.reads import names_in
 from workflow.plan.row import PlanRow
 from workflow.plan.same_training import refuse_unnamed
-from workflow.plan.scales import Recipe, Scale, find_catalogue, load_corpora
+from workflow.plan.scales import Recipe, Scale, find_catalogue, load_corpora, places_of_settings, scale_contents
 from workflow.plan.sizes import grown
 from workflow.plan.tuning import is_untuned, tuned
 from workflow.plan.variant import attention_of, grid_values, scaled
@@ -105,7 +108,10 @@ def _check_corpora_named(config: Config, task: str, scale: Scale) -> None:
     parts |= {f"recipes_of, {name}": recipes for name, recipes in scale.recipes_of.items()}
     for part, corpora in parts.items():
         for corpus in corpora:
-            check_known(f"corpus {where}, {part}:", corpus, named | set(load_corpora(task).choices(corpus)))
+            try:
+                check_known(f"corpus {where}, {part}:", corpus, named | set(load_corpora(task).choices(corpus)))
+            except ConfigError as error:
+                raise place_of_name(error, *scale_contents(config.scale, task)) from None
 
 
 def _rows(name: str, ablation: Ablation, scale: Scale, config: Config, missing: dict[str, str] | None):
@@ -117,7 +123,7 @@ def _rows(name: str, ablation: Ablation, scale: Scale, config: Config, missing: 
             return rows
         return [*rows, *tuned(ablation, [row for row in rows if row.size == 1], scale.trial_seed)]
     except ConfigError as error:
-        raise ConfigError(f"ablation {name}, scale {scale.scale}: {error}") from None
+        raise _of_question(error, f"ablation {name}, scale {scale.scale}", name, scale, "trials") from None
 
 
 def _rows_of_recipe(name: str, ablation: Ablation, scale: Scale, config: Config, missing: dict[str, str] | None):
@@ -135,7 +141,7 @@ def _rows_of_recipe(name: str, ablation: Ablation, scale: Scale, config: Config,
         about |= {"paper_corpus": paper_corpus, "corpus": corpus}
         about |= {"label": variant.label, "colour": variant.colour, "beside": variant.beside}
         if not catalogue.knows(corpus):
-            check_known(f"data set of ablation {name}, scale {scale.scale}:", corpus, catalogue.choices(corpus))
+            _refuse_unknown_corpus(name, ablation, scale, corpus, catalogue)
         data = {"corpus": catalogue.slug(corpus), "checksum": _checksum(catalogue, corpus, config, missing)}
         try:
             recipe = scale.recipe(variant.recipe, name, recipes_of[paper_corpus])
@@ -143,7 +149,37 @@ def _rows_of_recipe(name: str, ablation: Ablation, scale: Scale, config: Config,
             _refuse_idle([job.attention for *_, job in cells], catalogue.most_keys(corpus, cells[0][-1]))
             yield from (PlanRow(**about, size=size, S=S, k=k, job=job) for size, S, k, job in cells)
         except ConfigError as error:
-            raise ConfigError(f"ablation {name}, variant {called}, scale {scale.scale}: {error}") from None
+            where = f"ablation {name}, variant {called}, scale {scale.scale}"
+            raise _of_question(error, where, name, scale, "variants", called) from None
+
+
+def _refuse_unknown_corpus(name: str, ablation: Ablation, scale: Scale, corpus: str, catalogue: BaseCatalogue) -> None:
+    """Raise `ConfigError` with the place where the scale, or the question, names a data set that is not there."""
+    try:
+        check_known(f"data set of ablation {name}, scale {scale.scale}:", corpus, catalogue.choices(corpus))
+    except ConfigError as error:
+        question = read_yaml(study_file("questions", name))
+        raise place_of_name(error, question, *scale_contents(scale.scale, ablation.task)) from None
+
+
+def _of_question(error: ConfigError, where: str, name: str, scale: Scale, *keys: str) -> ConfigError:
+    """Begin an error about a part of a question with its line: of the setting that it names, or of the part.
+
+    Where it is about settings that the scale gives, with theirs. An error that says its place stays as it is.
+    keys: of the part in the question's file.
+    """
+    if error.is_placed:
+        return error
+    path, line = study_file("questions", name), str(error)
+    content = read_yaml(path)
+    part = reduce(dict.get, keys, content)
+    given = [(section, key) for section in ("net", "training", "times") for key in part.get(section) or {}]
+    own = [(section, key) for section, key in given if key in words_of(line)]
+    of_scale = {} if own else places_of_settings(scale.scale, load_ablation(name).task, line)
+    if of_scale:
+        others = "; ".join(f"{key}: {place}" for key, place in [*of_scale.items()][1:])
+        return placed(f"{line}{f' ({others})' if others else ''}", where, next(iter(of_scale.values())))
+    return placed(f"{where}: {line}", shown_path(path), find(content, [*keys, *next(iter(own), ())]))
 
 
 def _checksum(catalogue: BaseCatalogue, corpus: str, config: Config, missing: dict[str, str] | None) -> str:

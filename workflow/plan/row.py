@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Literal
 
 from workflow.config.errors import ConfigError, check_known
+from workflow.config.files import shown_path
 from workflow.config.strict import FrozenModel, Name, parse, read_json
 from workflow.tasks.spec import AnyJob
 
@@ -52,10 +53,10 @@ def read_plan(path: Path, ablation: str | None = None) -> list[dict]:
     """Read a plan.json, or an ablation's part of it; `ConfigError` where `workflow.scripts.plan` did not write it."""
     rows = read_json(path)
     if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
-        raise ConfigError(f"{path}: expected a list of runs, as the workflow writes it")
+        raise ConfigError(f"{shown_path(path)}: expected a list of runs, as the workflow writes it")
     if ablation:
         check_known("ablation of this plan", ablation, {row.get("ablation") for row in rows})
     asked = {number: row for number, row in enumerate(rows) if ablation in (None, row.get("ablation"))}
     for number, row in asked.items():
-        parse(WrittenRow, row, f"{path}: run {number}")
+        parse(WrittenRow, row, f"{shown_path(path)}: run {number}")
     return [*asked.values()]

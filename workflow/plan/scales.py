@@ -1,23 +1,25 @@
 """Read how much is run: config/scales/SCALE/TASK.yaml, over what the scales of a task share, each key checked."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache, reduce
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, Field, WrapValidator, field_validator, model_validator
 
 from workflow.config.choices import AXES, choice_names, choice_settings
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import ROOT, config_file, list_folder
+from workflow.config.places import Place, find, place_of_name, placed, words_of
 from workflow.config.strict import PositiveStrictInt, StrictInt, StrictModel, parse, parse_json, read_yaml
 from workflow.tasks.spec import TASKS, UNFINISHED, section
 from workflow.tasks.task import BaseCatalogue
 
 
-def _known_settings(settings: dict, info) -> dict:
+def _known_settings(settings: dict, handler, info) -> dict:
     """Refuse settings that a choice of attention does not have, and choices that do not exist."""
+    checked = handler(settings)
     axes = {choice: axis for axis in AXES for choice in choice_names(axis)}  # no two axes share a choice
     for name, values in settings.items():
         check_known("choice of attention", name, axes)
@@ -25,11 +27,13 @@ def _known_settings(settings: dict, info) -> dict:
         for key, value in values.items():
             check_known(f"setting of {axes[name]} '{name}' in {info.field_name}", key, known)
             if wrong := known[key].refusal(key, value, values):
-                raise ConfigError(f"{info.field_name}.{name}: {wrong}")
-    return settings
+                error = ConfigError(f"{info.field_name}.{name}: {wrong}")
+                error.place = find(settings, [name, key])
+                raise error
+    return checked
 
 
-Settings = Annotated[dict[str, dict[str, Any]], AfterValidator(_known_settings)]  # by name of the choice
+Settings = Annotated[dict[str, dict[str, Any]], WrapValidator(_known_settings)]  # by name of the choice
 Sizes = Annotated[list[PositiveStrictInt], AfterValidator(sorted)]
 
 
@@ -164,7 +168,7 @@ def load_scale(scale: str, task: str) -> Scale:
     """Merge the files of a scale and read the whole; each file is also checked by itself, so that errors name it."""
     files = _files_of(scale, task)
     for place, content in files.items():
-        parse(Scale, content, f"config/{place}", part=True)
+        parse(Scale, content, f"config/{place}", part=True, elsewhere=_parts_of_recipes(task))
         _check_sections(content, task, f"config/{place}")
     whole = reduce(merge, files.values(), {}) | {"scale": scale}
     return parse(Scale, whole, f"config/scales/{scale}/{task}.yaml")
@@ -187,17 +191,53 @@ def _files_of(scale: str, task: str, above: tuple[str, ...] = ()) -> dict[str, d
     if based_on is None:
         base = {shared: read_yaml(config_file(shared))} if config_file(shared).exists() else {}
         return base | {place: content}
+    where = f"config/{place}"
+    if based_on in (scale, *above):
+        circle = " -> ".join([*above, scale, based_on])
+        line = f"based_on = {based_on}: a scale cannot be based on itself: {circle}"
+        raise placed(line, where, find(content, ["based_on"]))
     others = {each for each in known_scales() if task in tasks_of_scale(each)} - {scale, *above}
-    check_known(f"scale in config/{place}, based_on:", based_on, others)
+    try:
+        check_known(f"scale in {where}, based_on:", based_on, others)
+    except ConfigError as error:
+        raise place_of_name(error, content) from None
     return {**_files_of(based_on, task, (*above, scale)), place: content}
 
 
-def _check_sections(content: dict, task: str, where: str) -> None:
-    """Refuse unknown keys of nets, training and evaluation, whose models are the task's."""
-    for part in (content, *content.get("recipes", {}).values()):
+def scale_contents(scale: str, task: str) -> list[dict]:
+    """Read what the files behind a scale say, the shared one first and its own last."""
+    return list(_files_of(scale, task).values())
+
+
+def _parts_of_recipes(task: str) -> dict[str, type[BaseModel]]:
+    """Map the places of nets, training and evaluation in a scale's file to their models, which are the task's."""
+    net = {"under recipes.NAME.net": section(task, "net")}
+    return net | {f"under {name}": section(task, name) for name in ("training", "evaluation")}
+
+
+def _sections_in(content: dict) -> Iterator[tuple[str, dict]]:
+    """Yield each net, training and evaluation that a file gives, of the scale and of its recipes."""
+    recipes = [content.get("recipes"), content.get("recipes_at"), *(content.get("recipes_of") or {}).values()]
+    for part in (content, *(recipe for each in recipes for recipe in (each or {}).values())):
         for name in ("net", "training", "evaluation"):
-            for key in part.get(name, {}):
-                check_known(f"key of {name} in {where}:", key, section(task, name).model_fields)
+            if part.get(name):
+                yield name, part[name]
+
+
+def _check_sections(content: dict, task: str, where: str) -> None:
+    """Refuse unknown keys of nets, training and evaluation, and values that they cannot have."""
+    elsewhere = {"at the top": Scale, **_parts_of_recipes(task)}
+    for name, given in _sections_in(content):
+        parse(section(task, name), given, f"{where}: {name}", part=True, elsewhere=elsewhere)
+
+
+def places_of_settings(scale: str, task: str, line: str) -> dict[str, Place]:
+    """Find where the settings are that a line about a scale's merged settings names, in the order in which it does."""
+    places: dict[str, Place] = {}
+    for content in scale_contents(scale, task):
+        for _, given in _sections_in(content):
+            places |= {key: place for key in given if key in words_of(line) and (place := find(given, [key]))}
+    return dict(sorted(places.items(), key=lambda each: words_of(line).index(each[0])))
 
 
 def load_corpora(task: str) -> BaseCatalogue:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
+from workflow.config.errors import ConfigError
 from workflow.plan.ablations import Ablation, check_owners, find_owners
 from workflow.plan.claims import FORMULAS, LAYERS, ablation_of, costs_claimed, known_claims
 from workflow.plan.code import Code
-from workflow.plan.config import Config, load_config
+from workflow.plan.config import Config, load_config, place_in_config
 from workflow.plan.other_results import OtherResults, find_other_results
 from workflow.plan.plan import plan
 from workflow.plan.planned_runs import PlannedRuns
@@ -44,6 +45,13 @@ class Targets:
     @classmethod
     def of(cls, raw: dict) -> "Targets":
         """Read and check a config. A data set that is not at hand is refused once a run that reads it is to be made."""
+        try:
+            return cls._of(raw)
+        except ConfigError as error:
+            raise place_in_config(error, raw) from None
+
+    @classmethod
+    def _of(cls, raw: dict) -> "Targets":
         config, missing = load_config(raw), {}
         runs = PlannedRuns(plan(config, missing), config, missing)
         named = {row.ablation for row in runs.rows}

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from workflow.config.errors import ConfigError, check_known, shown
-from workflow.config.files import BROKEN, atomic_write, open_zip, pieces, raise_if_full
+from workflow.config.files import BROKEN, UNPACKED, atomic_write, open_zip, pieces, raise_if_full
 from workflow.config.strict import Name, StrictModel, parse, parse_json, read_json
 from workflow.results.record import read_or_refuse
 from workflow.results.registry import COSTS, OF_TEXTS
@@ -100,7 +100,11 @@ def opened(path: Path) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory() as folder:
         manifest = unpack(path, Path(folder))
-        yield Path(folder, "results", manifest.scale)
+        UNPACKED[Path(folder)] = path
+        try:
+            yield Path(folder, "results", manifest.scale)
+        finally:
+            del UNPACKED[Path(folder)]
 
 
 def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, create_model
 
 from workflow.config.errors import ConfigError, shown
-from workflow.config.files import atomic_write
+from workflow.config.files import atomic_write, shown_path
 from workflow.config.job import Job
 from workflow.config.strict import Name, StrictModel, parse, read_json
 from workflow.tasks.spec import TASKS, AnyJob
@@ -185,7 +185,7 @@ class Edited(ConfigError):
 
     def __init__(self, path: str | Path, record: Record):
         reason = "changed after its run wrote it, so its numbers are not the run's"
-        super().__init__(f"{path}: {reason}; delete it")
+        super().__init__(f"{shown_path(Path(path))}: {reason}; delete it")
         nothing = {"metrics": {}, "facts": {}, "missing": {}, "cost": None, "curve": [], "weights": None}
         self.left = record.model_copy(update=nothing | {"status": "error", "reason": f"its record was {reason}"})
 
@@ -201,11 +201,12 @@ def read_or_refuse(path: str | Path) -> Record:
 
 def read_record(path: str | Path) -> Record:
     """Read one record; `Edited` where it was edited by hand, `ConfigError` where it is truncated or foreign."""
+    where = shown_path(Path(path))
     raw = read_json(Path(path), "not a record, delete it and run again")
     version = raw.get("version") if isinstance(raw, dict) else None
     if version != VERSION:
-        raise ConfigError(f"{path}: record version {shown(version)}, this suite reads {VERSION}; move results away")
-    record = parse(Record, raw, f"{path}: not a record of this suite")
+        raise ConfigError(f"{where}: record version {shown(version)}, this suite reads {VERSION}; move results away")
+    record = parse(Record, raw, f"{where}: not a record of this suite")
     if record.contents != _digest(raw):
         raise Edited(path, record)
     return record

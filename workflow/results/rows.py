@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from workflow.config.errors import ConfigError, check_known
+from workflow.config.files import shown_path
 from workflow.config.strict import read_json
 from workflow.results.registry import COSTS, OF_TEXTS
 
@@ -20,8 +21,8 @@ def read_rows(path: Path) -> tuple[str, list[dict]]:
     """Read (kind, rows) of one file; `ConfigError` where it is not one of this suite's."""
     content = read_json(path)
     if not isinstance(content, dict) or content.get("kind") not in KINDS:
-        raise ConfigError(f"{path}: expected rows of one kind: {', '.join(KINDS)}")
+        raise ConfigError(f"{shown_path(path)}: expected rows of one kind: {', '.join(KINDS)}")
     rows = content.get("rows")
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise ConfigError(f"{path}: expected a list of rows, as the workflow writes it")
+        raise ConfigError(f"{shown_path(path)}: expected a list of rows, as the workflow writes it")
     return content["kind"], rows

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from workflow.config.choices import AXES
 from workflow.config.errors import ConfigError
+from workflow.config.files import shown_path
 from workflow.config.strict import Name, parse
 from workflow.results.makers import KINDS, code_of
 from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
@@ -115,7 +116,7 @@ class Frames:
 def read_frames(paths: Iterable[Path]) -> Frames:
     """Read files of rows into frames: costs stand on the rows of the runs of their configuration."""
     paths = list(paths)
-    return join_frames(collect_rows(paths), ", ".join(map(str, paths)))
+    return join_frames(collect_rows(paths), ", ".join(map(shown_path, paths)))
 
 
 def collect_rows(paths: Iterable[Path]) -> dict[str, list[dict]]:
@@ -124,7 +125,7 @@ def collect_rows(paths: Iterable[Path]) -> dict[str, list[dict]]:
     for path in paths:
         kind, content = read_rows(path)
         if kind == "layers":
-            wrong = f"{path}: not layers as the workflow writes them"
+            wrong = f"{shown_path(path)}: not layers as the workflow writes them"
             content = [parse(Layer, row, f"{wrong}, row {number}").model_dump() for number, row in enumerate(content)]
         rows[kind] += content
     return dict(rows)

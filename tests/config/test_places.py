@@ -1,0 +1,227 @@
+"""An error about a value names the file and the line where it is, whoever reads it first; quoted numbers are none."""
+
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests._jobs import job
+from tests.refused._kind import Kind, refused
+from tests.refused.test_mistakes import ABLATION, COMPARE, ESTIMATE
+from tests.results.test_bundles import RUN, bundled, rewrite, rewrite_manifest, write_set
+from workflow.config.errors import ConfigError
+from workflow.config.files import ROOT
+from workflow.config.places import Place, find, over
+from workflow.config.strict import parse, read_yaml
+from workflow.plan.ablations import Ablation
+from workflow.plan.scales import Measure, Scale, load_scale
+from workflow.report.bundle import read_bundle
+from workflow.tasks.char_lm import CharLMJob, StreamTraining
+from workflow.tasks.spec import TASKS
+
+NESTED = """\
+# a comment
+a: 1
+b: &b
+  c: [2, 3]
+  d:
+    - x: 4
+    - x: 5
+
+      y: 6
+e:
+  <<: *b
+  f: 7
+"""
+
+
+def test_every_value_knows_its_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.yaml").write_text(NESTED)
+    content = read_yaml(tmp_path / "a.yaml")
+    lines = {"a": 2, "b": 3, "b c": 4, "b c 1": 4, "b d": 5, "b d 0 x": 6, "b d 1 y": 9, "e": 10, "e c": 4, "e f": 12}
+    for path, line in lines.items():
+        keys = [int(key) if key.isdigit() else key for key in path.split()]
+        assert find(content, keys) == Place("a.yaml", line), path
+    assert find(content, ["a", "int", "none"]).line == 2 and find({"a": 1}, ["a"]) is None
+    both = over({"a": 0, "z": 1}, content) | {"b": 1}
+    assert find(both, ["a"]).line == 2 and find(both, ["b"]) is None and find(both, ["z"]) is None
+    content["a"] = 9  # set by code
+    assert find(content, ["a"]) is None
+
+
+SCALE = (ROOT / "config" / "scales" / "smoke" / "char_lm.yaml").read_text()
+TREES = (ROOT / "config" / "tasks" / "parsing.yaml").read_text()
+MINE = "config/scales/mine/char_lm.yaml"
+QUESTION = "studies/own/questions/mine.yaml"
+ASKED = """\
+question: Why?
+corpora: [text8]
+variants:
+  whole: {span: fixed, S: max}
+  few:
+    span: {name: adaptive, ramp: 4}
+    S: max
+    training: {lr: 0.1}
+    times: {d_model: 2}
+"""
+
+
+def of_scale(old: str, new: str, says: str, **files: str) -> Kind:
+    """Change a line of a scale; `says`: what follows its file and line, of which the first line is that changed."""
+    assert old in SCALE
+    line = SCALE[: SCALE.index(old)].count("\n") + 1
+    files = {MINE: SCALE.replace(old, new, 1), **files}
+    command = f"{ESTIMATE} --config scale=mine tasks=[char_lm]"
+    return Kind(command, f"{MINE}, line {line}: {says}", files)
+
+
+def of_question(old: str, new: str, says: str) -> Kind:
+    assert old in ASKED
+    line = ASKED[: ASKED.index(old)].count("\n") + 1
+    return Kind(
+        f"{ESTIMATE} --config scale=smoke", f"{QUESTION}, line {line}: {says}", {QUESTION: ASKED.replace(old, new, 1)}
+    )
+
+
+def of_config(text: str, says: str) -> Kind:
+    return Kind(ESTIMATE, f"config/config.yaml, line {text.count(chr(10)) + 1}: {says}", {"config/config.yaml": text})
+
+
+KINDS = {
+    "rate of 0": of_scale("  lr: 0.07", "  lr: 0", "training: lr = 0: Input should be greater than 0"),
+    "rate in quotes": of_scale("  lr: 0.07", '  lr: "0.07"', "training: lr = '0.07': must be a number, without quotes"),
+    "uneven batch": of_scale("  steps: 6", "  accumulate: 3", "ablation "),
+    "setting of a choice": of_scale(
+        "    penalty_weight: 1.0e-4",
+        "    penalty_weight: -1",
+        "settings.adaptive: penalty_weight must be a number of at",
+    ),
+    "net of a recipe": of_scale("      d_ff: 32", "      d_ff: 0", "net: d_ff = 0: Input should be greater than 0"),
+    "seed as text": of_scale("seeds: [1]", "seeds: ['1']", "seeds = '1': must be a number, without quotes"),
+    "stand-in": of_scale("  text8: words", "  text8: wrods", "unknown data set of ablation"),
+    "corpus": of_scale("  enwik8: sources", "  enwik9: sources", "unknown corpus in config/scales/mine"),
+    "key of the training": of_scale(
+        "seeds: [1]", "devices: 2", "unknown key 'devices': it belongs under training; valid"
+    ),
+    "key of the net": of_scale(
+        "  steps: 6", "  d_ff: 9", "training: unknown key 'd_ff': it belongs under recipes.NAME.net"
+    ),
+    "key of the measures": of_scale("seeds: [1]", "passes: 2", "unknown key 'passes': it belongs under measure; valid"),
+    "key of the top": of_scale("  passes: 2", "  seeds: [1]", "unknown key 'seeds': it belongs at the top; valid here"),
+    "circle": Kind(
+        f"{ESTIMATE} --config scale=mine",
+        "config/scales/other/char_lm.yaml, line 2: based_on = mine: a scale cannot be based on itself: mine -> other",
+        {MINE: "based_on: other", "config/scales/other/char_lm.yaml": "about: mine\nbased_on: mine"},
+    ),
+    "based on none": Kind(
+        f"{ESTIMATE} --config scale=mine",
+        f"{MINE}, line 1: unknown scale in {MINE}, based_on: 'smke'",
+        {MINE: "based_on: smke"},
+    ),
+    "question: rate of a variant": of_question(
+        "    training: {lr: 0.1}",
+        "    training: {lr: -1}",
+        "ablation mine, variant few, scale smoke: training: lr = -1",
+    ),
+    "question: variant": of_question(
+        "  few:", "  few:\n    recipe: bas", "ablation mine, variant few, scale smoke: unknown"
+    ),
+    "question: factor in quotes": of_question(
+        "    times: {d_model: 2}", "    times: {d_model: '2'}", "times = '2': must be"
+    ),
+    "question: label": of_question(
+        "    S: max\n    tr", "    label: ''\n    tr", "variants.few.label = '': String should"
+    ),
+    "question: misplaced key": of_question(
+        "    times: {d_model: 2}", "    tables: []", "unknown key 'tables': it belongs at"
+    ),
+    "config: misspelt scale": of_config("device: cpu\nscale: smok", "unknown scale 'smok': did you mean 'smoke'?"),
+    "config: key of a scale": of_config(
+        "device: cpu\nseeds: [1]", "unknown key 'seeds': it belongs in config/scales/SCALE"
+    ),
+    "config: no such folder": of_config("scale: smoke\ndata_dir: none", "data_dir 'none': no such folder"),
+    "config: range": of_config("scale: smoke\naudit: 0", "audit = 0: Input should be greater than or equal to 1"),
+    "catalogue": Kind(
+        f"{ESTIMATE} --config scale=smoke tasks=[parsing]",
+        "config/tasks/parsing.yaml, line 2: metric = 3: Input should be",
+        {"config/tasks/parsing.yaml": TREES.replace("metric: f1", "\nmetric: 3", 1)},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_an_error_names_the_file_and_the_line_of_its_value(kind, tmp_path, monkeypatch, capsys):
+    assert kind.says in refused(kind, tmp_path, monkeypatch, capsys)
+
+
+def test_a_value_of_the_command_line_has_no_line(tmp_path, monkeypatch, capsys):
+    kind = Kind(
+        f"{ESTIMATE} --config scale=smok", "config: unknown scale 'smok'", {"config/config.yaml": "scale: smoke"}
+    )
+    assert kind.says in refused(kind, tmp_path, monkeypatch, capsys)
+
+
+def test_a_changed_record_is_named_by_its_bundle(tmp_path, monkeypatch, capsys):
+    """Not by the folder that the bundle was unpacked to, which is gone."""
+    monkeypatch.chdir(tmp_path)
+    record = f"results/runs/{RUN}/record.json"
+
+    def change(content: dict[str, bytes]) -> None:
+        content[record] = content[record].replace(b'"train_bpc": 2.5', b'"train_bpc": 0.5')
+        files = json.loads(content["manifest.json"])["files"]
+        rewrite_manifest(content, files=files | {record: hashlib.sha256(content[record]).hexdigest()})
+
+    rewrite(bundled(write_set(tmp_path)), change)
+    assert read_bundle(Path("b.zip")).records
+    said = capsys.readouterr().out
+    assert f"refused: b.zip: {record}: changed after its run wrote it" in said and f"/{record}" not in said
+
+
+GOOD = load_scale("smoke", "char_lm").model_dump(mode="json", exclude_unset=True)
+JOB = job().model_dump(mode="json")
+
+
+@pytest.mark.parametrize(
+    "model, raw",
+    [
+        (StreamTraining, GOOD["training"] | {"lr": "0.1"}),
+        (StreamTraining, GOOD["training"] | {"steps": "10"}),
+        (StreamTraining, GOOD["training"] | {"clip": True}),
+        (Scale, GOOD | {"seeds": ["1"]}),
+        (Scale, GOOD | {"S": ["16"]}),
+        (Scale, GOOD | {"seeds_of": {"models": "2"}}),
+        (Measure, GOOD["measure"] | {"seconds": "0.1"}),
+        (Ablation, ABLATION | {"sizes": [1, "2"]}),
+        (Ablation, ABLATION | {"seeds": "3"}),
+        (Ablation, ABLATION | {"trials": {"lr": ["1", 2]}}),
+        (Ablation, ABLATION | {"variants": {"a": {"times": {"heads": "2"}}}}),
+        (CharLMJob, JOB | {"trials": {"a": {"lr": "1"}}}),
+        (TASKS["parsing"].catalogue, {"metric": "f1", "trees": {"a": {"title": "a", "about": "b", "count": "3"}}}),
+    ],
+)
+def test_a_number_in_quotes_is_accepted_nowhere(model, raw):
+    with pytest.raises(ConfigError):
+        parse(model, raw, "f")
+
+
+@pytest.mark.slow
+def test_an_empty_config_asks_for_what_is_the_default(tmp_path):
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "config.yaml").write_text("# nothing yet\n")
+    words = ["-s", ROOT / "workflow" / "Snakefile", "-n", "--config", "scale=smoke", "tasks=[char_lm]", "--", "top_k"]
+    ended = subprocess.run([sys.executable, "-m", "snakemake", *words], cwd=tmp_path, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_the_comparison_of_a_folder_still_names_the_record(tmp_path, monkeypatch, capsys):
+    kind = Kind(COMPARE, f"results/runs/{RUN}/record.json: not a record", make=broken_record)
+    assert kind.says in refused(kind, tmp_path, monkeypatch, capsys)
+
+
+def broken_record(folder) -> None:
+    path = write_set(folder) / "results" / "runs" / RUN / "record.json"
+    path.write_text(path.read_text()[:-9])
