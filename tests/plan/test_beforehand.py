@@ -33,7 +33,7 @@ def test_a_wrong_claim_is_refused_every_time(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     for _ in range(2):
-        with pytest.raises(ConfigError, match="claims/wrong.yaml: unknown measure 'dev_bpcc': did you mean 'dev_bpc'"):
+        with pytest.raises(ConfigError, match="wrong.yaml, line 1: unknown measure 'dev_bpcc': did you mean 'dev_bpc'"):
             refuse_wrong(tmp_path / "stamp")
 
 

@@ -149,11 +149,17 @@ def test_a_scale_says_what_it_changes_of_another_or_of_what_its_task_shares(tmp_
     "text, says",
     [
         ("{based_on: smok}", "'smok': did you mean 'smoke'?"),
-        ("{based_on: mine}", "unknown scale in config/scales/mine/parsing.yaml, based_on: 'mine'"),
-        ("{based_on: smoke, training: {stpes: 9}}", "mine/parsing.yaml: 'stpes': did you mean 'steps'?"),
-        ("{based_on: smoke, sed: 1}", "config/scales/mine/parsing.yaml: unknown key 'sed': did you mean"),
+        ("{based_on: mine}", "mine/parsing.yaml, line 1: based_on = mine: a scale cannot be based on itself"),
+        (
+            "{based_on: smoke, training: {stpes: 9}}",
+            "mine/parsing.yaml, line 1: training: unknown key 'stpes': did you mean 'steps'?",
+        ),
+        ("{based_on: smoke, sed: 1}", "config/scales/mine/parsing.yaml, line 1: unknown key 'sed': did you mean"),
         ("{about: Mine.}", "config/scales/mine/parsing.yaml: 'corpora', 'seeds', 'k' are missing"),
-        (None, "config/scales/parsing.yaml: unknown key 'pases': did you mean 'passes'"),  # in the base of the task
+        (
+            None,
+            "config/scales/parsing.yaml, line 1: unknown key 'pases': did you mean 'passes'",
+        ),  # in the base of the task
     ],
 )
 def test_what_is_wrong_in_a_scale_is_named_with_its_file(text, says, tmp_path, monkeypatch):

@@ -91,11 +91,11 @@ def choice_settings(axis: str, name: str) -> dict[str, Setting]:
 
 
 def _read_setting(argument: ast.arg, default: ast.expr | None, path: Path, known: list[str]) -> Setting:
-    """Read `name: Annotated[int, Range(ge=1)] = 8`; without bounds `name: int` does, and `int | None` takes null."""
+    """Read `name: Annotated[int, Range(ge=1)] = 8`. `int | None` takes null; what has no annotation is any number."""
     where, annotation, ranges = f"{path}, line {argument.lineno}: {argument.arg}", argument.annotation, []
     if isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value).endswith("Annotated"):
         annotation, *ranges = getattr(annotation.slice, "elts", [annotation.slice])
-    types = ast.unparse(annotation).split(" | ") if annotation else []
+    types = ast.unparse(annotation).split(" | ") if annotation else ["float"]
     kinds = [each for each in types if each != "None"]
     if len(kinds) != 1 or kinds[0] not in KINDS:
         raise ConfigError(f"{where} must say what it is: int or float, `| None` where it may be left out")

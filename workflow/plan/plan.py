@@ -4,7 +4,6 @@ config -> `plan` -> one `PlanRow` per (ablation, variant, corpus, S, k, size, se
 ask for the same job share its digest, and so its run. A configuration has all the seeds that either asks for.
 """
 
-from functools import reduce
 from itertools import product
 from pathlib import Path
 
@@ -123,7 +122,7 @@ def _rows(name: str, ablation: Ablation, scale: Scale, config: Config, missing: 
             return rows
         return [*rows, *tuned(ablation, [row for row in rows if row.size == 1], scale.trial_seed)]
     except ConfigError as error:
-        raise _of_question(error, f"ablation {name}, scale {scale.scale}", name, scale, "trials") from None
+        raise error if error.is_placed else ConfigError(f"ablation {name}, scale {scale.scale}: {error}") from None
 
 
 def _rows_of_recipe(name: str, ablation: Ablation, scale: Scale, config: Config, missing: dict[str, str] | None):
@@ -150,7 +149,7 @@ def _rows_of_recipe(name: str, ablation: Ablation, scale: Scale, config: Config,
             yield from (PlanRow(**about, size=size, S=S, k=k, job=job) for size, S, k, job in cells)
         except ConfigError as error:
             where = f"ablation {name}, variant {called}, scale {scale.scale}"
-            raise _of_question(error, where, name, scale, "variants", called) from None
+            raise _of_variant(error, where, name, called, scale) from None
 
 
 def _refuse_unknown_corpus(name: str, ablation: Ablation, scale: Scale, corpus: str, catalogue: BaseCatalogue) -> None:
@@ -162,24 +161,24 @@ def _refuse_unknown_corpus(name: str, ablation: Ablation, scale: Scale, corpus: 
         raise place_of_name(error, question, *scale_contents(scale.scale, ablation.task)) from None
 
 
-def _of_question(error: ConfigError, where: str, name: str, scale: Scale, *keys: str) -> ConfigError:
-    """Begin an error about a part of a question with its line: of the setting that it names, or of the part.
+def _of_variant(error: ConfigError, where: str, name: str, called: str, scale: Scale) -> ConfigError:
+    """Begin an error about a variant with the line of what it names: a setting of the variant, or of the scale.
 
-    Where it is about settings that the scale gives, with theirs. An error that says its place stays as it is.
-    keys: of the part in the question's file.
+    Of anything else with the line of the variant. An error that says its place already stays as it is.
     """
     if error.is_placed:
         return error
     path, line = study_file("questions", name), str(error)
     content = read_yaml(path)
-    part = reduce(dict.get, keys, content)
-    given = [(section, key) for section in ("net", "training", "times") for key in part.get(section) or {}]
-    own = [(section, key) for section, key in given if key in words_of(line)]
+    given = [
+        (part, key) for part in ("net", "training", "times") for key in content["variants"][called].get(part) or {}
+    ]
+    own = [each for each in given if each[1] in words_of(line)]
     of_scale = {} if own else places_of_settings(scale.scale, load_ablation(name).task, line)
     if of_scale:
         others = "; ".join(f"{key}: {place}" for key, place in [*of_scale.items()][1:])
         return placed(f"{line}{f' ({others})' if others else ''}", where, next(iter(of_scale.values())))
-    return placed(f"{where}: {line}", shown_path(path), find(content, [*keys, *next(iter(own), ())]))
+    return placed(line, f"{shown_path(path)}: {where}", find(content, ["variants", called, *next(iter(own), ())]))
 
 
 def _checksum(catalogue: BaseCatalogue, corpus: str, config: Config, missing: dict[str, str] | None) -> str:

@@ -236,7 +236,9 @@ def places_of_settings(scale: str, task: str, line: str) -> dict[str, Place]:
     places: dict[str, Place] = {}
     for content in scale_contents(scale, task):
         for _, given in _sections_in(content):
-            places |= {key: place for key in given if key in words_of(line) and (place := find(given, [key]))}
+            places |= {
+                key: place for key in given if key != "name" and key in words_of(line) and (place := find(given, [key]))
+            }
     return dict(sorted(places.items(), key=lambda each: words_of(line).index(each[0])))
 
 
