@@ -59,7 +59,7 @@ def test_an_ablation_run_alone_has_evidence_of_its_costs_alone(name, make):
 
 def judged(verdict: str, effect: float | None = 1.0) -> dict:
     line = {"name": "x", "ablation": "models", "verdict": verdict, "why": "", "effect": effect, "n": 3}
-    line |= dict.fromkeys(("low", "high", "p", "holm", "detectable", "ours", "than", "by_text", "of", "at"))
+    line |= dict.fromkeys(("low", "high", "p", "holm", "detectable", "ours", "than", "by_text", "of", "at", "setting"))
     line |= dict.fromkeys(("looks", "late_gain", "tuned", "sizes"))
     return line | {"claimed": [None, 0.0], "pairs": [], "texts": [], "digests": [], "signed": {}}
 
