@@ -9,7 +9,7 @@ from models.kernels.compiled import build
 from tests._jobs import VARIANTS, corpus, parsing
 from tests._training import CPU
 from tests.tasks.test_parsing import trees
-from tests.training.test_elsewhere import FEW, SHORT, short
+from tests.training.test_elsewhere import SHORT, short
 from workflow.tasks import batches, sequences
 from workflow.tasks.char_lm import runner as char_lm
 from workflow.tasks.char_lm import streams
@@ -54,7 +54,8 @@ def test_every_choice_trains_in_16_bits(name, tmp_path, sixteen_bits):
 @pytest.mark.parametrize("normaliser", ["softmax", "entmax_alpha"])
 def test_sentences_train_in_16_bits(normaliser, tmp_path, sixteen_bits):
     small = parsing(normaliser={"name": normaliser}, selection={"name": "top_k", "k": 2}, precision="bf16", **SHORT)
-    assert score(small.model_copy(update=FEW), trees(60), tmp_path, "auto") > 1
+    few = small.evaluation.model_copy(update={"batch": 1, "sentences": 1})
+    assert score(small.model_copy(update={"evaluation": few}), trees(60), tmp_path, "auto") > 1
 
 
 def test_bf16_is_asked_for_on_a_gpu_alone():
