@@ -12,6 +12,7 @@ from pathlib import Path
 
 from workflow.plan.ablations import Ablation
 from workflow.plan.reads import reads
+from workflow.report.claims.disagreement import disagreeing, what_differs
 from workflow.report.claims.ledger import VERDICTS, read_lines, speaking
 from workflow.report.claims.measures import LAYERS, UNITS
 from workflow.report.claims.samples import NOT_ASKED
@@ -104,6 +105,7 @@ def _line(site: Site, line: dict, own: str, tables: set[str]) -> dict:
     mine, pairs = evidence["set"] == own, write_pairs(evidence, line)
     about |= {"pairs": pairs, "came": not mine and any(map(precomputed, evidence["digests"]))}
     about |= {"sets": [each | {"written": write_numbers(each, line)} for each in line["sets"]]}
+    about["disagreeing"] = name_disagreeing(line)
     return line | evidence | about | {"run_pages": run_pages(site, evidence, runs_at(line["ablation"]), mine)}
 
 
@@ -158,6 +160,18 @@ def _write_side(line: dict, form: Form) -> Callable:
         return form.text
     (unit, *others) = dict.fromkeys(UNITS[measure] for measure in line["measure"])
     return partial(number, unit="" if others else unit)
+
+
+def name_disagreeing(line: dict) -> list[str]:
+    """Write a sentence for each scale whose interval excludes the effect that is shown: its number and what differs."""
+    ours, sentences = speaking(line), []
+    for each in disagreeing(line):
+        written = write_numbers(each, line)
+        effect = written["times"] if line["by"] == "ratio" else f"{written['effect']}{behind(line['unit'] or '')}"
+        interval = [] if each["low"] is None else [f"95 % CI {written['low']} to {written['high']}"]
+        about = "; ".join(filter(None, [*interval, what_differs(each, ours)]))
+        sentences.append(f"Scale {each['set']} disagrees: {effect}" + (f" ({about})." if about else "."))
+    return sentences
 
 
 def write_details(evidence: dict, unit: str) -> dict:

@@ -2,13 +2,13 @@
 
 import math
 
-from workflow.report.claims.disagreement import disagreeing, is_single, what_differs
+from workflow.report.claims.disagreement import is_single
 from workflow.report.claims.ledger import order, speaking
 from workflow.report.claims.measures import split_of
 from workflow.report.layout import list_columns, text_of
-from workflow.report.numbers import behind, capital, count, join, number
+from workflow.report.numbers import capital, count, join, number
 from workflow.report.pages.artefacts import read_table
-from workflow.report.pages.claims import Ledger, name_basis, write_numbers, write_tuned
+from workflow.report.pages.claims import Ledger, name_basis, name_disagreeing, write_numbers, write_tuned
 from workflow.report.pages.site import Site
 from workflow.report.published import studies
 from workflow.results.trained_enough import UNMOVED, converged
@@ -80,18 +80,6 @@ def _finding(line: dict) -> dict:
         "texts": "; ".join(evidence["texts"]),
         "at": evidence["at"],
     }
-
-
-def name_disagreeing(line: dict) -> list[str]:
-    """Write a sentence for each scale whose interval excludes the effect that is shown: its number and what differs."""
-    ours, sentences = speaking(line), []
-    for each in disagreeing(line):
-        written = write_numbers(each, line)
-        effect = written["times"] if line["by"] == "ratio" else f"{written['effect']}{behind(line['unit'] or '')}"
-        interval = [] if each["low"] is None else [f"95 % CI {written['low']} to {written['high']}"]
-        about = "; ".join(filter(None, [*interval, what_differs(each, ours)]))
-        sentences.append(f"Scale {each['set']} disagrees: {effect}" + (f" ({about})." if about else "."))
-    return sentences
 
 
 def read_limit(site: Site) -> str | None:

@@ -14,8 +14,8 @@ from workflow.report.claims.ledger import speaking
 from workflow.report.claims.measures import LAYERS
 from workflow.report.claims.schema import load_claim
 from workflow.report.numbers import Form, form_of, join
-from workflow.report.pages.claims import Ledger, name_basis, write_numbers
-from workflow.report.pages.headlines import list_headlines, name_disagreeing
+from workflow.report.pages.claims import Ledger, name_basis, name_disagreeing, write_numbers
+from workflow.report.pages.headlines import list_headlines
 from workflow.report.published import find, studies
 from workflow.report.tables.cells import MEASURED_BY
 from workflow.results.statistics import LEVEL, LOOKS
