@@ -11,7 +11,8 @@ from workflow.report.claims.disagreement import disagreeing
 from workflow.report.claims.evidence import read_finding
 from workflow.report.claims.ledger import LINE
 from workflow.report.claims.schema import claimed_range, load_claim
-from workflow.report.pages.claims import Ledger
+from workflow.report.numbers import MINUS
+from workflow.report.pages.claims import Ledger, name_disagreeing
 from workflow.report.pages.headlines import find_limit, forest_of, list_findings
 from workflow.report.pages.index import list_failures, list_unmeasured, root_page
 from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
@@ -101,10 +102,32 @@ def test_a_sentence_names_each_scale_whose_interval_excludes_its_number_and_what
     narrow |= {"setting": {"width": "64", "device": "cpu"}, "texts": ["b", "c"]}
     like = {"set": "small", "effect": 0.5, "low": 0.3, "high": 0.8}
     (found,) = list_findings([at_scales(wide, narrow, like)])
-    named = "Scale laptop disagrees: 0.999 times (95 % CI 0.983 to 1.016; S = 16, width 64, on b and c)."
-    assert found["text"].endswith(f" {named}") and "small" not in found["text"] and "cpu" not in found["text"]
+    for said in ("0.999 times at scale laptop", "95 % CI 0.983 to 1.016", "width", "corpora"):
+        assert said in found["text"]
+    assert "small" not in found["text"] and "device" not in found["text"]
+    (in_full,) = name_disagreeing(at_scales(wide, narrow, like))
+    assert "0.999 times" in in_full and "S = 16, width 64, corpora b and c" in in_full
     (alone,) = list_findings([at_scales(wide, like)])
-    assert "disagrees" not in alone["text"]
+    assert "laptop" not in alone["text"] and name_disagreeing(at_scales(wide, like)) == []
+
+
+def test_another_scale_is_quoted_in_the_direction_of_the_sentence():
+    """The sentence says 0.16 bpc better; elsewhere it is 0.30 better, or 0.05 worse."""
+    told = line("a", "consistent", -0.16)
+    (own,) = told["sets"]
+    better = own | {"set": "overnight", "effect": -0.3, "low": -0.34, "high": -0.26}
+    worse = own | {"set": "small", "effect": 0.05, "low": 0.01, "high": 0.09}
+    (found,) = list_findings([told | {"sets": [own, better, worse]}])
+    assert "0.300 bpc at scale overnight (95 % CI 0.260 to 0.340" in found["text"]
+    assert f"{MINUS}0.050 bpc at scale small (95 % CI {MINUS}0.090 to {MINUS}0.010" in found["text"]
+
+
+def test_spans_that_hardly_moved_elsewhere_disagree_with_nothing():
+    told = line("a", "consistent", -0.16)
+    (own,) = told["sets"]
+    other = own | {"set": "small", "effect": 0.05, "low": 0.01, "high": 0.09, "verdict": "too early", "p": 0.01}
+    assert [each["set"] for each in disagreeing(told | {"sets": [own, other]})] == ["small"]
+    assert disagreeing(told | {"sets": [own, other | {"p": None}]}) == []
 
 
 def test_one_measurement_is_no_headline_and_another_disagrees_beyond_what_two_processes_differ_by():

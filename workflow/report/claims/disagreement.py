@@ -14,8 +14,19 @@ def disagreeing(line: dict) -> list[dict]:
     if effect is None:
         return []
     noise = max((COUNTED.get(name, 0.0) for name in line["measure"]), default=0.0)
-    others = [each for each in line["sets"] if each["set"] != line["speaks"]]
-    return [each for each in others if (ends := _interval(each, noise)) and not ends[0] <= effect <= ends[1]]
+    found = []
+    for each in line["sets"]:
+        if each["set"] == line["speaks"] or _hardly_moved(each):
+            continue
+        ends = _interval(each, noise)
+        if ends is not None and not ends[0] <= effect <= ends[1]:
+            found.append(each)
+    return found
+
+
+def _hardly_moved(evidence: dict) -> bool:
+    """Whether the learned spans of a set hardly moved: then its effect says nothing about them, and has no p."""
+    return evidence["verdict"] == "too early" and evidence["p"] is None
 
 
 def _interval(evidence: dict, noise: float) -> tuple[float, float] | None:
@@ -41,10 +52,15 @@ def is_single(evidence: dict) -> bool:
     return evidence["of"] == "measurement" and len(texts) == len(set(texts))
 
 
-def what_differs(theirs: dict, ours: dict) -> str:
-    """Say what is different where another set was measured: S and k, width, updates, texts, device."""
-    settings, own = theirs["setting"] or {}, ours["setting"] or {}
-    parts = [theirs["at"].removeprefix("at ")] if theirs["at"] and theirs["at"] != ours["at"] else []
-    parts += [f"{name} {value}" for name, value in settings.items() if value != own.get(name)]
-    parts += [f"on {join(theirs['texts'])}"] if theirs["texts"] and theirs["texts"] != ours["texts"] else []
-    return ", ".join(parts)
+def what_differs(theirs: dict, ours: dict) -> dict[str, str]:
+    """Map what is different where another set was measured to its value there.
+
+    S and k, width, updates and device by their names, and the datasets as `corpora`.
+    """
+    own = ours["setting"] or {}
+    found = {name: value for name, value in (theirs["setting"] or {}).items() if value != own.get(name)}
+    if theirs["at"] and theirs["at"] != ours["at"]:
+        found = {"place on the grid": theirs["at"].removeprefix("at ")} | found
+    if theirs["texts"] and theirs["texts"] != ours["texts"]:
+        found["corpora"] = join(theirs["texts"])
+    return found

@@ -14,9 +14,9 @@ from workflow.plan.ablations import Ablation
 from workflow.plan.reads import reads
 from workflow.report.claims.disagreement import disagreeing, what_differs
 from workflow.report.claims.ledger import VERDICTS, read_lines, speaking
-from workflow.report.claims.measures import LAYERS, UNITS
+from workflow.report.claims.measures import LAYERS, UNITS, split_of
 from workflow.report.claims.samples import NOT_ASKED
-from workflow.report.numbers import Form, behind, count, form_of, number
+from workflow.report.numbers import Form, behind, count, form_of, join, number
 from workflow.report.pages.artefacts import runs_at
 from workflow.report.pages.site import Site
 from workflow.report.published import find, studies
@@ -166,12 +166,44 @@ def name_disagreeing(line: dict) -> list[str]:
     """Write a sentence for each scale whose interval excludes the effect that is shown: its number and what differs."""
     ours, sentences = speaking(line), []
     for each in disagreeing(line):
-        written = write_numbers(each, line)
-        effect = written["times"] if line["by"] == "ratio" else f"{written['effect']}{behind(line['unit'] or '')}"
-        interval = [] if each["low"] is None else [f"95 % CI {written['low']} to {written['high']}"]
-        about = "; ".join(filter(None, [*interval, what_differs(each, ours)]))
+        effect, interval = _write_effect(each, line)
+        other = [f"{name} {value}" for name, value in what_differs(each, ours).items()]
+        about = "; ".join(filter(None, [interval, ", ".join(other)]))
         sentences.append(f"Scale {each['set']} disagrees: {effect}" + (f" ({about})." if about else "."))
     return sentences
+
+
+def summarise_disagreeing(line: dict, as_size: bool = False) -> str:
+    """Write one short sentence on all scales whose intervals exclude the effect that is shown; empty without any.
+
+    It names what differs there and leaves the values to the ledger's row. as_size: write a difference as the findings
+    do, positive in the direction of the effect that is shown.
+    """
+    ours, parts = speaking(line), []
+    negate = as_size and line["by"] != "ratio" and ours["effect"] < 0
+    for each in disagreeing(line):
+        effect, interval = _write_effect(_negated(each) if negate else each, line)
+        differs = what_differs(each, ours)
+        if split_of(line["measure"]):
+            differs.pop("device", None)  # it changes costs; a score it changes by the last bits
+        other = f"other {join([*differs])}" if differs else ""
+        about = "; ".join(filter(None, [interval, other]))
+        parts.append(f"{effect} at scale {each['set']}" + (f" ({about})" if about else ""))
+    return f"Not the same elsewhere: {'; '.join(parts)}." if parts else ""
+
+
+def _negated(evidence: dict) -> dict:
+    """Return evidence with the opposite sign of its effect."""
+    negative = {key: None if evidence[key] is None else -evidence[key] for key in ("effect", "low", "high")}
+    return evidence | {"effect": negative["effect"], "low": negative["high"], "high": negative["low"]}
+
+
+def _write_effect(evidence: dict, line: dict) -> tuple[str, str]:
+    """Write an effect with its unit, and its interval; an empty text where there is none."""
+    written = write_numbers(evidence, line)
+    effect = written["times"] if line["by"] == "ratio" else f"{written['effect']}{behind(line['unit'] or '')}"
+    interval = "" if evidence["low"] is None else f"95 % CI {written['low']} to {written['high']}"
+    return effect, interval
 
 
 def write_details(evidence: dict, unit: str) -> dict:

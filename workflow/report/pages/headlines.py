@@ -8,7 +8,7 @@ from workflow.report.claims.measures import split_of
 from workflow.report.layout import list_columns, text_of
 from workflow.report.numbers import capital, count, join, number
 from workflow.report.pages.artefacts import read_table
-from workflow.report.pages.claims import Ledger, name_basis, name_disagreeing, write_numbers, write_tuned
+from workflow.report.pages.claims import Ledger, name_basis, summarise_disagreeing, write_numbers, write_tuned
 from workflow.report.pages.site import Site
 from workflow.report.published import studies
 from workflow.results.trained_enough import UNMOVED, converged
@@ -72,7 +72,8 @@ def _finding(line: dict) -> dict:
         text += f" {capital(tuned)}."
     if evidence["otherwise_on"]:
         text += f" Not so on {join(evidence['otherwise_on'])}."
-    text += "".join(f" {sentence}" for sentence in name_disagreeing(line))
+    if elsewhere := summarise_disagreeing(line, as_size=True):
+        text += f" {elsewhere}"
     return {key: line[key] for key in ("name", "paper")} | {
         "text": text,
         "verdict": line["overall"],
@@ -142,7 +143,7 @@ def _row(line: dict) -> dict:
     text = line["finding"].get("text", number(printed, line["unit"]))
     written = write_numbers(evidence, line) | {"printed": text, "tuned": write_tuned(evidence, line["unit"] or "")}
     shown = {"numbers": numbers, "places": places, "span": claimed, "written": written, "asked": _asked(line)}
-    shown["disagreeing"] = name_disagreeing(line)
+    shown["disagreeing"] = summarise_disagreeing(line)
     about = {"texts": "; ".join(evidence["texts"]), "basis": name_basis(evidence), "split": split_of(line["measure"])}
     return line | shown | about | {"converged": converged(evidence["late_gain"])}
 

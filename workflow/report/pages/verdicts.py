@@ -14,7 +14,7 @@ from workflow.report.claims.ledger import speaking
 from workflow.report.claims.measures import LAYERS
 from workflow.report.claims.schema import load_claim
 from workflow.report.numbers import Form, form_of, join
-from workflow.report.pages.claims import Ledger, name_basis, name_disagreeing, write_numbers
+from workflow.report.pages.claims import Ledger, name_basis, summarise_disagreeing, write_numbers
 from workflow.report.pages.headlines import list_headlines
 from workflow.report.published import find, studies
 from workflow.report.tables.cells import MEASURED_BY
@@ -94,7 +94,7 @@ def _line(line: dict, scores: list[Score]) -> dict:
         "abstract": line["abstract"],
         "unit": unit,
         "recipe": _verdict(evidence, line) | {"verdict": line["overall"]},
-        "disagreeing": name_disagreeing(line),
+        "disagreeing": summarise_disagreeing(line),
         "tuned": _verdict(tuned["tuned"], line) | {"set": tuned["set"]} if tuned else None,
         "differs": bool(tuned) and tuned["tuned"]["verdict"] != tuned["verdict"],
         "same": bool(tuned) and tuned["tuned"]["effect"] == tuned["effect"],
