@@ -11,7 +11,6 @@ from workflow.report.claims.disagreement import disagreeing
 from workflow.report.claims.evidence import read_finding
 from workflow.report.claims.ledger import LINE
 from workflow.report.claims.schema import claimed_range, load_claim
-from workflow.report.numbers import MINUS
 from workflow.report.pages.claims import Ledger, name_disagreeing
 from workflow.report.pages.headlines import find_limit, forest_of, list_findings
 from workflow.report.pages.index import list_failures, list_unmeasured, root_page
@@ -119,7 +118,7 @@ def test_another_scale_is_quoted_in_the_direction_of_the_sentence():
     worse = own | {"set": "small", "effect": 0.05, "low": 0.01, "high": 0.09}
     (found,) = list_findings([told | {"sets": [own, better, worse]}])
     assert "0.300 bpc at scale overnight (95 % CI 0.260 to 0.340" in found["text"]
-    assert f"{MINUS}0.050 bpc at scale small (95 % CI {MINUS}0.090 to {MINUS}0.010" in found["text"]
+    assert "-0.050 bpc at scale small (95 % CI -0.090 to -0.010" in found["text"]
 
 
 def test_spans_that_hardly_moved_elsewhere_disagree_with_nothing():
