@@ -13,19 +13,26 @@ from .attention.engine.backend import Backend
 from .attention.engine.engine import Engine, keys_of_queries
 from .attention.engine.groups import BlockQueries, for_all_heads
 from .attention.formula import Definition
-from .attention.layers import CHOICES, StreamAttention, build_choice
+from .attention.layers import CHOICES, StreamAttention, build_choice, check_unseen_keys
 
 AnyChoice = str | dict | Choice
 PLAIN = {"span": "full", "selection": "all", "normaliser": "softmax", "position": "none"}
 
 
 def choices_of(shape: Shape, keys: int, **named: AnyChoice) -> dict[str, Choice]:
-    """Build the choices of all axes. keys: what a full span caches. ValueError for an unknown axis, name or setting."""
+    """Build the choices of all axes. keys: what a full span caches.
+
+    ValueError for an unknown axis, name or setting, and for a setting that is missing.
+    """
     built = {}
     for axis, choice in (PLAIN | named).items():
         if isinstance(choice, Choice):
+            if axis in ("selection", "normaliser"):
+                check_unseen_keys(axis, type(choice).__name__, choice, shape)
             built[axis] = choice
             continue
+        if not isinstance(choice, str | dict):
+            raise ValueError(f"{axis} must be a name, a mapping of its name and settings or a choice, got {choice!r}")
         settings = {"name": choice} if isinstance(choice, str) else dict(choice)
         if settings.get("name") not in CHOICES[axis]:
             raise ValueError(f"unknown {axis} '{settings.get('name')}'; valid: {', '.join(CHOICES[axis])}")
@@ -48,22 +55,42 @@ def attention(
 ) -> Tensor:
     """Attend to the past: q: B h T dk, k: B g K dk, v: B g K dv, the last T of K the queries' own -> B h T dv.
 
-    g: h, or heads of keys that heads of queries share. attends_self: whether a query sees the key at its own place.
-    definition: compute every score in plain torch, slow and readable, in place of the engine; the numbers are the same.
-    ValueError for a choice that cannot be, or a span that follows the inputs of a layer (`layer` has them).
+    Tensors may be views of any strides. g: h, or fewer heads of keys and values that heads of queries share; nothing
+    else is broadcast. Where T > K, the first T - K queries see no key and give 0. attends_self: whether a query sees
+    the key at its own place. definition: compute every score in plain torch, slow and readable, in place of the engine;
+    the numbers are the same. ValueError for shapes or types that do not fit, a choice that cannot be, or a span that
+    follows the inputs of a layer (`layer` has them).
     """
+    _check_fit(q, k, v, dropout)
     shape = Shape(q.size(1) * q.size(-1), q.size(1), q.size(-1), v.size(-1), k.size(1))
     named = {"span": span, "selection": selection, "normaliser": normaliser, "position": position}
-    choices = {axis: choice.to(q) for axis, choice in choices_of(shape, k.size(2), **named).items()}
+    choices = {axis: choice.to(q) for axis, choice in choices_of(shape, max(1, k.size(2)), **named).items()}
     if choices["span"].follows_input:
         raise ValueError("a span that follows the input needs a layer's inputs; use `layer`")
     alone = _Alone(**choices, shape=shape, attends_self=attends_self, drop=dropout)
-    limits = [choice.limit for choice in (alone.span, alone.position) if choice.limit]
-    if not definition:
+    limits = [choice.limit for choice in (alone.span, alone.position) if choice.limit is not None]
+    if not definition and q.numel() and v.numel():  # nothing, or what has nothing to see, is left to the definition
         return _by_engine(alone, q, k, v, min([*limits, k.size(2)]))
     k, v = (for_all_heads(each, shape, 1) for each in (k, v))
     z = alone.span.extent(None)
     return formula.attend(q, k, v, z, alone, reach=min([*limits, k.size(2)]), drop=dropout)
+
+
+def _check_fit(q: Tensor, k: Tensor, v: Tensor, dropout: float) -> None:
+    """Raise ValueError, the same for engine and definition, where q, k and v are not what `attention` takes."""
+    fit = q.dim() == k.dim() == v.dim() == 4 and q.is_floating_point() and q.dtype == k.dtype == v.dtype
+    if fit and q.device == k.device == v.device:
+        (B, h, _, dk), (_, g, K, _) = q.shape, k.shape
+        fit = k.shape == (B, g, K, dk) and v.shape == (B, g, K, v.size(3)) and dk > 0 and g > 0 and h > 0 and h % g == 0
+    else:
+        fit = False
+    if not fit:
+        given = ", ".join(
+            f"{name} {tuple(x.shape)} {x.dtype} on {x.device}" for name, x in (("q", q), ("k", k), ("v", v))
+        )
+        raise ValueError(f"no attention of these: {given}; valid: q B h T dk, k B g K dk, v B g K dv, g divides h")
+    if not 0 <= dropout <= 1:
+        raise ValueError(f"dropout must be within 0 and 1, got {dropout}")
 
 
 class _Alone(NamedTuple):

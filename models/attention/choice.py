@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import get_type_hints
 
 from torch import Tensor, nn
@@ -31,9 +32,22 @@ class Range:
         return " and ".join(f"{word} {bound}" for word, bound in bounds.items() if bound not in (math.inf, -math.inf))
 
 
+@cache
+def settings_of(kind: type["Choice"]) -> dict[str, bool]:
+    """Return the settings of a choice, its keyword-only arguments, and whether each is needed."""
+    code, defaults = kind.__init__.__code__, kind.__init__.__kwdefaults__ or {}
+    names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    return {name: name not in defaults for name in names}
+
+
+@cache
+def _annotations(kind: type["Choice"]) -> dict:
+    return get_type_hints(kind.__init__, include_extras=True)
+
+
 def check_settings(kind: type["Choice"], settings: dict) -> None:
     """Raise ValueError for a setting that its annotation in `kind.__init__` rules out: its type, or its `Range`."""
-    annotations = get_type_hints(kind.__init__, include_extras=True)
+    annotations = _annotations(kind)
     for name, value in ((name, value) for name, value in settings.items() if name in annotations):
         types = getattr(annotations[name], "__origin__", annotations[name])
         ranges = [each for each in getattr(annotations[name], "__metadata__", ()) if isinstance(each, Range)]

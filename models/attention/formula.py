@@ -54,6 +54,8 @@ def weigh(q: Tensor, k: Tensor, z: Tensor | None, choices, visible: Tensor, x: T
             masked = masked + log_m
             visible = visible & (log_m != -math.inf)  # whatever the score of a hidden key, +inf or NaN too
     masked = masked.masked_fill(~visible, -math.inf)
+    if not masked.size(-1):  # rows of nothing, which have no largest score
+        return masked
     empty = masked.detach().isneginf().all(-1, keepdim=True)
     kept = choices.selection(masked.masked_fill(empty, 0.0))
     return choices.normaliser(kept).masked_fill(empty, 0.0)
@@ -62,8 +64,8 @@ def weigh(q: Tensor, k: Tensor, z: Tensor | None, choices, visible: Tensor, x: T
 def _score(q: Tensor, k: Tensor, choices, x: Tensor, reach: int) -> Tensor:
     """Score keys by content and place. The first keys are no farther than just beyond the reach, see `Span.first`."""
     position, n, place = choices.position, choices.span.first, torch.arange(k.size(-2), device=k.device)
-    content, own = position.content(q), place[k.size(-2) - q.size(-2) :]
-    keys = position.turn(k, place)
+    content, keys = position.content(q), position.turn(k, place)
+    own = torch.arange(k.size(-2) - q.size(-2), k.size(-2), device=k.device)  # below 0 before the first key
     to_first = _score_first(content, keys[..., :n, :], choices, own, reach)
     score = torch.cat([to_first, position.turn(content, own) @ keys[..., n:, :].transpose(-1, -2)], -1)
     x = torch.where(place < n, x.clamp(max=reach + n - place), x)

@@ -1,12 +1,14 @@
 """Multi-head attention over a stream and over a whole sequence, and layers of it from their settings."""
 
+import math
 import pkgutil
 from importlib import import_module
 
+import torch
 from torch import Tensor, nn
 
 from ..kernels.compiled.dense import Linear, by_heads, of_heads
-from .choice import Choice, Shape, check_settings
+from .choice import Choice, Shape, check_settings, settings_of
 from .engine.caches import Past, StreamCache
 from .engine.engine import Computed, Engine
 from .engine.groups import for_all_heads
@@ -66,7 +68,15 @@ class StreamAttention(MultiHeadBase):
         return self.implementation.start(self, batch)
 
     def forward(self, x: Tensor, past: Past) -> tuple[Tensor, Past]:
-        """Attend with x: B T d and the cache -> B T d and the cache for the next block, detached."""
+        """Attend with x: B T d and the cache -> B T d and the cache for the next block, detached.
+
+        ValueError where x is not as wide as the layer, or the cache is of another number of streams.
+        """
+        if x.dim() != 3 or x.size(2) != self.shape.d_model or any(part.size(1) != x.size(0) for part in past):
+            raise ValueError(
+                f"a block of streams is B T {self.shape.d_model}, with a cache of the same B streams; "
+                f"got a block {tuple(x.shape)} and a cache {[tuple(part.shape) for part in past]}"
+            )
         y, past = self.implementation.attend(self, x, past)
         return self.out(y.flatten(2)), past
 
@@ -115,6 +125,15 @@ class SequenceAttention(MultiHeadBase):
         return self._attend(x, *by_heads(x, (shape.heads, shape.key_heads, shape.key_heads), *matrices), visible)
 
     def _attend(self, x: Tensor, q: Tensor, k: Tensor, v: Tensor, visible: Tensor) -> Tensor:
+        (B, T, _), N = x.shape, visible.size(-1)
+        keys = (B, self.shape.key_heads, N, self.shape.d_k)
+        fit = visible.shape == (B, N) and k.shape == keys and v.shape[:3] == keys[:3]
+        if not fit or self.reads_itself and N != T:
+            shapes = ", ".join(f"{name} {tuple(each.shape)}" for name, each in (("x", x), ("keys", k), ("values", v)))
+            raise ValueError(
+                f"a sequence does not fit: {shapes}, visible {tuple(visible.shape)}; "
+                f"valid: visible {(B, T if self.reads_itself else N)}, keys {keys} and as many values"
+            )
         projected = q, for_all_heads(k, self.shape, 1), for_all_heads(v, self.shape, 1)
         return self.merge(self.implementation.attend_sequence(self, x, projected, visible))
 
@@ -142,12 +161,54 @@ CHOICES = {axis: choices_in(f"{__package__}.{axis}s") for axis in ("span", "sele
 def build_choice(axis: str, settings: dict, shape: Shape) -> Choice:
     """Build the choice that `settings` ({"name": ..., its settings}) names on one axis.
 
-    ValueError for a setting outside its range.
+    ValueError for a setting that is missing, that the choice does not have or that is outside its range, and for a
+    choice that gives NaN where a key is not seen.
     """
     settings = dict(settings)
-    kind = CHOICES[axis][settings.pop("name")]
+    name = settings.pop("name")
+    kind = CHOICES[axis][name]
+    valid = settings_of(kind)
+    for setting, needed in valid.items():
+        if needed and setting not in settings:
+            example = {"name": name, **kind.example}
+            raise ValueError(f"{axis} '{name}' needs the setting '{setting}', for instance {example}")
+    for setting in settings:
+        if setting not in valid:
+            raise ValueError(f"{axis} '{name}' has no setting '{setting}'; valid: {', '.join(valid) or 'none'}")
     check_settings(kind, settings)
-    return kind(shape, **settings)
+    choice = kind(shape, **settings)
+    if axis in ("selection", "normaliser"):
+        check_unseen_keys(axis, name, choice, shape, repr(settings))
+    return choice
+
+
+_CHECKED: set[tuple[type, str | None]] = set()  # choices that `check_unseen_keys` has passed, with their settings
+
+
+def check_unseen_keys(axis: str, name: str, choice: Choice, shape: Shape, settings: str | None = None) -> None:
+    """Raise ValueError where a selection or normaliser gives NaN, or a gradient of NaN, in a row with a key not seen.
+
+    The score of such a key is -inf, and 0 * -inf is NaN. Once in a process for a choice whose settings are given.
+    """
+    with torch.inference_mode(False), torch.enable_grad():
+        like = next(choice.parameters(), torch.empty(0))
+        if (type(choice), settings) in _CHECKED or like.is_meta or like.is_inference():
+            return
+        row = torch.tensor([0.0, 1.0, -math.inf], device=like.device, dtype=like.dtype)
+        scores = row.repeat(1, shape.heads, 1, 1).requires_grad_()
+        result = choice(scores)
+        given = {"NaN": result}
+        if axis == "normaliser" and result.requires_grad and not result.isnan().any():
+            weights = torch.tensor([1.0, 2.0, 3.0], device=like.device, dtype=like.dtype)
+            given["a gradient of NaN"] = torch.autograd.grad((result * weights).sum(), scores)[0]
+    for word, numbers in given.items():
+        if numbers.isnan().any():
+            raise ValueError(
+                f"{axis} '{name}' gives {word} in a row with a key that is not seen: the score of that key "
+                f"is -inf, and 0 * -inf is NaN; replace such scores first, for instance by masked_fill"
+            )
+    if settings is not None:
+        _CHECKED.add((type(choice), settings))
 
 
 def build_layers(count: int, shape: Shape, attention: dict, kind: type, **settings) -> list:

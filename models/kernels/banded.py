@@ -46,8 +46,9 @@ def attend(
 
     r, k, v and position_keys are converted to the type of q; 16 and 32 bits are added up in 32, 64 in 64. Gradients go
     to q, r, k (all K keys), v, position_keys and z, with one tile the same bits from run to run. Tensors that are not
-    contiguous are copied. ValueError for heads wider than `WIDEST`.
+    contiguous are copied. ValueError for heads wider than `WIDEST`, and for shapes that do not fit.
     """
+    _check_fit(q, r, k, v, position_keys, reach)
     if max(q.size(-1), v.size(-1)) > WIDEST:
         widths = f"queries {q.size(-1)} and values {v.size(-1)} wide"
         raise ValueError(f"{widths}: a tile of banded attention holds {WIDEST} at most")
@@ -56,6 +57,17 @@ def attend(
         z = z.to(torch.promote_types(q.dtype, torch.float32)).expand(*q.shape[:3], 1)
     backward = torch.is_grad_enabled()
     return Banded.apply(q, r, k, v, position_keys, z, reach, ramp, attends_self, drop, seed, tile, backward)
+
+
+def _check_fit(q: Tensor, r: Tensor, k: Tensor, v: Tensor, position_keys: Tensor, reach: Tensor) -> None:
+    """Raise ValueError for shapes with which the kernels, which know no ends of memory, would read beyond theirs."""
+    (B, h, T, dk), K, by_head = q.shape, k.size(2), position_keys.dim() == 3
+    valid = {"r": (B, h, T, dk), "k": (B, h, K, dk), "v": (B, h, K, v.size(-1)), "reach": (h,)}
+    valid["position_keys"] = (*((h,) if by_head else ()), dk, position_keys.size(-1))
+    given = {"r": r, "k": k, "v": v, "reach": reach, "position_keys": position_keys}
+    for name, shape in valid.items():
+        if given[name].shape != shape:
+            raise ValueError(f"{name} must be {shape} for queries {tuple(q.shape)}, got {tuple(given[name].shape)}")
 
 
 class Banded(torch.autograd.Function):

@@ -38,6 +38,15 @@ def test_output_and_gradients_are_the_definitions(case, attends_self, by_head):
     assert_same(ours, oracle)
 
 
+@pytest.mark.parametrize("name, shorter", [("k", 2), ("v", 2), ("r", 2), ("v", 0), ("position_keys", 0)])
+def test_shapes_that_do_not_fit_are_refused(name, shorter):
+    """The kernels know no ends of memory."""
+    inputs, reach = drawn(9, 20, {"reach": [3, 9]}, 9)
+    inputs[name] = inputs[name].narrow(shorter, 0, inputs[name].size(shorter) - 1)
+    with pytest.raises(ValueError, match=f"^{name} must be" if (name, shorter) != ("k", 2) else "^v must be"):
+        by_kernel(**{key: each for key, each in inputs.items() if key != "dy"}, reach=reach, attends_self=True)
+
+
 def test_the_tile_does_not_alter_what_dropout_leaves_out():
     inputs, reach = drawn(21, 45, {"z": [3.0, 40.0]}, 40)
     small, large = (

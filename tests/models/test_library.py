@@ -10,6 +10,8 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
+from models.attention.choice import Choice, Shape, settings_of
+from models.attention.layers import build_choice
 from models.library import CHOICES, attention, layer
 
 ROOT = Path(__file__).parents[2]
@@ -17,6 +19,7 @@ OF_AXES = [(axis, name) for axis in CHOICES for name in CHOICES[axis] if name !=
 
 
 def drawn(B=2, h=4, g=2, T=6, K=17, d=4):
+    """Draw contiguous q, k and v; views of other memory are in `_views.py`."""
     torch.manual_seed(0)
     return [torch.randn(B, *size).double().requires_grad_() for size in ((h, T, d), (g, K, d), (g, K, d))]
 
@@ -59,6 +62,9 @@ def test_a_layer_by_the_definition_gives_its_numbers():
     [
         ({"span": "fixd"}, "unknown span 'fixd'; valid: adaptive, dynamic, fixed, full, sinks"),
         ({"span": {"name": "dynamic", "limit": 40}}, "a span that follows the input needs a layer's inputs"),
+        ({"span": 7}, "span must be a name, a mapping of its name and settings or a choice, got 7"),
+        ({"span": {"name": "fixed", "limit": 0}}, "limit must be at least 1, got 0"),
+        ({"dropout": 1.5}, "dropout must be within 0 and 1, got 1.5"),
     ],
 )
 def test_what_cannot_be_is_named(settings, line):
@@ -66,6 +72,52 @@ def test_what_cannot_be_is_named(settings, line):
         attention(*drawn(), **settings)
     with pytest.raises(ValueError, match="unknown axis 'spans'; valid: span, selection, normaliser, position"):
         layer(12, 3, spans="full")
+
+
+NEEDED = [(axis, name) for axis in CHOICES for name in CHOICES[axis] if any(settings_of(CHOICES[axis][name]).values())]
+
+
+@pytest.mark.parametrize("axis, name", [each for each in NEEDED if each != ("span", "full")])  # whose cache is `keys`
+def test_a_setting_that_is_missing_or_unknown_is_named(axis, name):
+    needed = next(setting for setting, needed in settings_of(CHOICES[axis][name]).items() if needed)
+    for call in (lambda **choice: attention(*drawn(), **choice), lambda **choice: layer(12, 3, **choice)):
+        with pytest.raises(
+            ValueError, match=f"^{axis} '{name}' needs the setting '{needed}', for instance {{[^\\n]*}}$"
+        ):
+            call(**{axis: name})
+        with pytest.raises(ValueError, match=f"^{axis} '{name}' has no setting 'colour'; valid: .*{needed}"):
+            call(**{axis: {"name": name, **CHOICES[axis][name].example, "colour": 1}})
+
+
+class _ByScore(Choice):
+    """Weights times scores, with the score of a key that is not seen left as it is, or replaced."""
+
+    def __init__(self, shape, *, replaced: bool, again: bool = False):
+        super().__init__()
+        self.replaced, self.again = replaced, again
+
+    def forward(self, kept):
+        weights = kept.softmax(-1)
+        scores = kept.masked_fill(kept.isneginf(), 0) if self.replaced else kept
+        scaled = weights * scores
+        return torch.where(kept.isneginf(), 0, scaled) if self.again else scaled
+
+
+@pytest.mark.parametrize("again, word", [(False, "NaN"), (True, "a gradient of NaN")])
+def test_a_normaliser_that_makes_nan_of_a_key_not_seen_is_refused_with_the_cause(again, word):
+    """0 * -inf, in what it gives or in its gradient alone."""
+    shape, line = Shape(12, 3), f"gives {word} in a row with a key that is not seen: the score of that key is -inf"
+    for call in (lambda choice: attention(*drawn(), normaliser=choice), lambda choice: layer(12, 3, normaliser=choice)):
+        with pytest.raises(ValueError, match=line):
+            call(_ByScore(shape, replaced=False, again=again))
+        call(_ByScore(shape, replaced=True, again=again))
+
+
+@pytest.mark.parametrize("axis", ["selection", "normaliser"])
+def test_a_choice_by_name_that_makes_nan_is_refused_when_it_is_built(axis, monkeypatch):
+    monkeypatch.setitem(CHOICES[axis], "by_score", _ByScore)
+    with pytest.raises(ValueError, match=f"^{axis} 'by_score' gives NaN"):
+        build_choice(axis, {"name": "by_score", "replaced": 0}, Shape(12, 3))
 
 
 @pytest.mark.slow

@@ -42,8 +42,11 @@ class StreamCache:
     def append(self, past: Tensor, new: Tensor) -> Tensor:
         """Join past: K B c and new: T B c -> K + T B c, without gradient.
 
-        Rows are copied only where `past` is not what was returned last, or the buffer is full.
+        Rows are copied only where `past` is not what was returned last, or the buffer is full. ValueError for rows of
+        other sizes: a cache of another number of streams, or one that was made in training for a layer in evaluation.
         """
+        if past.shape[1:] != new.shape[1:]:
+            raise ValueError(f"a cache {tuple(past.shape)} does not fit new rows {tuple(new.shape)}")
         if (room := past.__dict__.pop("room", None)) is not None:  # the first to append to it
             self.buffer, self.stop = room, len(past)
         past, new = past.detach(), new.detach()

@@ -67,23 +67,11 @@ def _constant(alpha: float, heads: int, dtype: torch.dtype) -> Tensor:
     return torch.full((heads,), alpha, dtype=dtype)
 
 
-def _layout(x: Tensor, stream: int, head: int, row: int) -> Layout:
-    """Describe where the rows of each head lie in x, whose axes of streams, heads and rows are given."""
-    h = x.size(head)
-    first = tuple(x.stride(head) * index for index in range(h))
-    return Layout(x.size(3), first, (x.stride(stream),) * h, (x.stride(row),) * h)
-
-
-def rows_first(x: Tensor) -> Layout:
-    """Describe x: B h N d."""
-    return _layout(x, stream=0, head=1, row=2)
-
-
 def attend_compiled(group: HeadGroup, q, r, k, v, position_keys, z, parameters: list) -> Tensor:
     """Compute what `band.attend_band` does."""
     alpha = alpha_of(group.normaliser, group.heads, parameters, q)
-    layouts = (_layout(x, stream=1, head=2, row=0) for x in (k, v))
-    pattern = pattern_of(group, (len(k),) * group.heads, *layouts, alpha)
+    k, v = (x.permute(1, 2, 0, 3) for x in (k, v))
+    pattern = pattern_of(group, (k.size(2),) * group.heads, None, None, alpha)
     return attend(pattern, q, r, k, v, position_keys, z, alpha)
 
 
@@ -105,11 +93,11 @@ def attend_sequence(group: HeadGroup, tensors: tuple, visible: Tensor, reads_its
     tensors: of `BlockQueries.of`, keys and values B h N d. visible: B N, False at padding, which stands at the end.
     """
     q, r, k, v, position_keys, z, parameters = tensors
-    alpha, k, v = alpha_of(group.normaliser, group.heads, parameters, q), side_by_side(k), side_by_side(v)
+    alpha = alpha_of(group.normaliser, group.heads, parameters, q)
     if position_keys is not None:  # x = W .. 1 .. W
         position_keys = torch.cat([position_keys, position_keys[..., :-1].flip(-1)], -1)
     counts, kind = (k.size(2),) * group.heads, SENTENCE if reads_itself else CROSS
-    pattern = pattern_of(group, counts, rows_first(k), rows_first(v), alpha, kind, q.size(-1) ** -0.5)
+    pattern = pattern_of(group, counts, None, None, alpha, kind, q.size(-1) ** -0.5)
     return attend(pattern, q, r, k, v, position_keys, z, alpha, visible.sum(1))
 
 
@@ -117,18 +105,15 @@ def twin(
     q, r, k, v, position_keys, z, reach, *, ramp: int | None, attends_self: bool, drop: float, seed: int
 ) -> Tensor:
     """Compute what `attend` of models/kernels/banded.py does, with its arguments, to be checked like it."""
-    h, widest, k, v = q.size(1), position_keys.size(-1), side_by_side(k), side_by_side(v)
-    layouts, bounds = (rows_first(k), rows_first(v)), (min(int(reach.max()), widest), attends_self, ramp or 0, widest)
-    pattern = Pattern(STREAM, (k.size(2),) * h, *layouts, *bounds, drop=drop, seed=seed)
+    h, widest = q.size(1), position_keys.size(-1)
+    bounds = (min(int(reach.max()), widest), attends_self, ramp or 0, widest)
+    pattern = Pattern(STREAM, (k.size(2),) * h, None, None, *bounds, drop=drop, seed=seed)
     return attend(pattern, q, r, k, v, position_keys, z, q.new_ones(h))
 
 
-def side_by_side(x: Tensor) -> Tensor:
-    """Return x: B h N d, copied where its numbers are not contiguous by head or by row."""
-    return x if x.is_contiguous() or x.transpose(1, 2).is_contiguous() else x.contiguous()
-
-
-def pattern_of(group: HeadGroup, counts, keys: Layout, values: Layout, alpha, kind=STREAM, scale=1.0) -> Pattern:
+def pattern_of(
+    group: HeadGroup, counts, keys: Layout | None, values: Layout | None, alpha, kind=STREAM, scale=1.0
+) -> Pattern:
     """Describe which keys the heads of a group see; counts: how many keys there are, by head."""
     span, kept = group.span, getattr(group.selection, "k", 0)
     ramp, limit, learned = getattr(span, "ramp", 0), span.limit or 0, alpha.requires_grad

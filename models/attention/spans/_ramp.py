@@ -25,5 +25,5 @@ def log_ramp(x: Tensor, z: Tensor, ramp: int) -> Tensor:
 
 def ramp_reach(z: Tensor, ramp: int, limit: int) -> Tensor:
     """Count the keys with m > 0, elementwise in z. Where z is NaN they are the nearest R, whose scores then show it."""
-    whole = z.detach().ceil().clamp(max=limit).nan_to_num(0.0).long()
+    whole = z.detach().ceil().clamp(-ramp, limit).nan_to_num(0.0).long()
     return (whole + ramp).clamp(max=limit)

@@ -102,9 +102,9 @@ static void dense_backward(const item *m, chunk *x, const real *dy, real *dq) {
     const attention *a = m->a;
     scores_of(m, x, dy, a->dy.row, a->d_v, m->vt, x->d);
     rows_backward(m, x);
-    spread(m, x, x->s, dy, a->dy.row, a->d_v, m->dv, m->v_row);
+    spread(m, x, x->s, dy, a->dy.row, a->d_v, m->dv, m->dv_row);
     weighted(m, x, x->d, m->k, m->k_row, a->d_k, dq, a->dq.row);
-    spread(m, x, x->d, x->q, a->d_k, a->d_k, m->dk, m->k_row);
+    spread(m, x, x->d, x->q, a->d_k, a->d_k, m->dk, m->dk_row);
     if (a->r.data) positions_backward(m, x);
 }
 
@@ -133,7 +133,10 @@ static item item_at(const attention *a, int64_t index, real *dpt) {
     int64_t k = a->k.first[m.h] + m.b * a->k.stream[m.h], v = a->v.first[m.h] + m.b * a->v.stream[m.h];
     m.k = a->k.data + k, m.k_row = a->k.row[m.h];
     m.v = a->v.data + v, m.v_row = a->v.row[m.h];
-    if (a->grad) m.dk = a->dk.data + k, m.dv = a->dv.data + v;
+    if (a->grad) { /* tensors of their own, whose strides may be others than those of keys and values */
+        m.dk = a->dk.data + a->dk.first[m.h] + m.b * a->dk.stream[m.h], m.dk_row = a->dk.row[m.h];
+        m.dv = a->dv.data + a->dv.first[m.h] + m.b * a->dv.stream[m.h], m.dv_row = a->dv.row[m.h];
+    }
     m.queries = a->kind == SENTENCE ? m.keys : a->T;
     m.c = queries_at_once(a->kind == CROSS ? m.keys : chunk_at(&m, 0, m.queries).count);
     int64_t last = 0;
@@ -169,7 +172,10 @@ static void compute(const attention *a, int64_t index, real *dpt) {
         m.k = gathered(KEY_ROWS, m.k, m.k_row, m.keys, a->d_k), m.k_row = a->d_k;
         m.v = gathered(VALUE_ROWS, m.v, m.v_row, m.keys, a->d_v), m.v_row = a->d_v;
     }
-    if (a->grad && m.queries > FEW) m.dk = zeros(DKEYS, m.keys * a->d_k), m.dv = zeros(DVALUES, m.keys * a->d_v);
+    if (a->grad && m.queries > FEW) {
+        m.dk = zeros(DKEYS, m.keys * a->d_k), m.dk_row = a->d_k;
+        m.dv = zeros(DVALUES, m.keys * a->d_v), m.dv_row = a->d_v;
+    }
     m.ramps = scratch(RAMPS, 4 * table_size(a));
     int64_t size = m.c * (m.widest + 1) + LANES;
     for (int64_t t = 0; t < m.queries; t += m.c) {
@@ -183,8 +189,8 @@ static void compute(const attention *a, int64_t index, real *dpt) {
     }
     blank(&m, m.queries, a->T);
     if (!a->grad || m.queries <= FEW) return;
-    scatter(m.dk, m.keys, a->d_k, there.dk, there.k_row);
-    scatter(m.dv, m.keys, a->d_v, there.dv, there.v_row);
+    scatter(m.dk, m.keys, a->d_k, there.dk, there.dk_row);
+    scatter(m.dv, m.keys, a->d_v, there.dv, there.dv_row);
 }
 
 /* What an item costs, in keys. */

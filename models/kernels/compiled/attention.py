@@ -10,6 +10,7 @@ from torch.nn.functional import pad
 
 from ..no_double_backward import no_double_backward
 from .build import library, threads
+from .memory import address, address_of_row, rows_contiguous
 
 STREAM, SENTENCE, CROSS = range(3)
 ENTMAX, SOFTMAX_ONE, SIGMOID = range(3)
@@ -58,10 +59,20 @@ class Layout:
     stream: tuple[int, ...]
     row: tuple[int, ...]
 
+    def extent(self, streams: int, counts: tuple[int, ...]) -> int:
+        """Count the numbers up to the end of the last row, of `counts` rows by head; 0 where there is no row."""
+        ends = [0]
+        for first, stream, row, count in zip(self.first, self.stream, self.row, counts, strict=True):
+            if count and streams and self.width:
+                ends.append(first + (streams - 1) * stream + (count - 1) * row + self.width)
+        return max(ends)
+
 
 @lru_cache(maxsize=4096)
-def _arrays(layout: Layout) -> tuple:
-    return tuple(numbers(*values) for values in (layout.first, layout.stream, layout.row))
+def _arrays(layout: Layout, streams: int, counts: tuple[int, ...]) -> tuple:
+    """Make what C gets of a layout, and count the numbers up to the end of its last row."""
+    arrays = tuple(numbers(*values) for values in (layout.first, layout.stream, layout.row))
+    return arrays, layout.extent(streams, counts)
 
 
 @lru_cache(maxsize=4096)
@@ -73,15 +84,16 @@ def _keys(counts: tuple[int, ...]):
 class Pattern:
     """What queries see, and how they weigh it.
 
-    kind: STREAM, SENTENCE (in both directions) or CROSS. keys: by head. reach: bound of all heads. ramp: R, 0 for no
-    mask, then limit is S. kept: k of top-k, 0 for all. normaliser: ENTMAX (of alpha), SOFTMAX_ONE or SIGMOID.
-    learned_alpha: whether alpha has a gradient. scale: of queries.
+    kind: STREAM, SENTENCE (in both directions) or CROSS. keys: by head. k, v: how keys and values lie in one row of
+    numbers, None where they are B H N d. reach: bound of all heads. ramp: R, 0 for no mask, else limit is S. kept: k of
+    top-k, 0 for all. normaliser: ENTMAX (of alpha), SOFTMAX_ONE or SIGMOID. learned_alpha: whether alpha has a
+    gradient. scale: of queries. ValueError for numbers with which C would leave its tables.
     """
 
     kind: int
     keys: tuple[int, ...]
-    k: Layout
-    v: Layout
+    k: Layout | None
+    v: Layout | None
     reach: int
     attends_self: bool = True
     ramp: int = 0
@@ -93,51 +105,139 @@ class Pattern:
     drop: float = 0.0
     seed: int = 0
 
+    def __post_init__(self):
+        numbers = {"keys": min(self.keys, default=0), "reach": self.reach, "kept": self.kept}
+        numbers |= {"ramp": self.ramp, "limit": self.limit}
+        for name, number in numbers.items():
+            if number < 0:
+                raise ValueError(f"compiled code needs {name} of at least 0, got {number}")
+        if not 0 <= self.drop <= 1:
+            raise ValueError(f"dropout must be within 0 and 1, got {self.drop}")
 
-def _rows_of(x: Tensor | None) -> _RowsOf:
-    """Describe the rows of x: B H T d, its last axis contiguous."""
+
+def _rows_of(name: str, x: Tensor | None, shape: tuple[int, ...], dtype: torch.dtype) -> _RowsOf:
+    """Describe the rows of x: B H T d, its last axis contiguous; ValueError where x is anything else."""
     if x is None:
         return _RowsOf()
-    strides = [stride if size > 1 else 0 for size, stride in zip(x.shape[:3], x.stride()[:3], strict=True)]
-    return _RowsOf(x.data_ptr(), *strides)
+    if x.stride(-1) != 1 and x.size(-1) > 1:
+        raise ValueError(f"compiled code needs rows of {name} to be contiguous; strides {x.stride()}")
+    start = address(name, x, shape, dtype)
+    return _RowsOf(start, *(stride if size > 1 else 0 for size, stride in zip(shape[:3], x.stride(), strict=False)))
 
 
-def _by_head(x: Tensor, layout: Layout) -> _ByHead:
-    first, stream, row = map(ctypes.addressof, _arrays(layout))
-    return _ByHead(x.data_ptr(), first, stream, row)
+def _rows_first(x: Tensor) -> Layout:
+    """Describe x: B H N d by its own strides."""
+    stream, head, row, _ = x.stride()
+    H = x.size(1)
+    return Layout(x.size(3), tuple(range(0, head * H, head)) if head else (0,) * H, (stream,) * H, (row,) * H)
+
+
+def _by_head(name: str, x: Tensor, layout: Layout | None, shape: tuple[int, ...], counts: tuple[int, ...]) -> _ByHead:
+    """Describe the rows of keys, values or their gradients x: B H N d, or numbers in a row as `layout` says.
+
+    shape: B, H, d. counts: rows by head. ValueError where x does not hold them.
+    """
+    B, H, width = shape
+    if layout is None:
+        start = _rows_of(name, x, (B, H, max(counts, default=0), width), x.dtype).data
+        arrays, _ = _arrays(_rows_first(x), B, counts)
+        return _ByHead(start, *map(ctypes.addressof, arrays))
+    start = address_of_row(name, x, x.shape, x.dtype)
+    arrays, extent = _arrays(layout, B, counts)
+    if layout.width != width or extent > x.numel():
+        raise ValueError(f"{name} of {x.numel()} numbers does not hold {B} streams of {counts} rows of {width}")
+    return _ByHead(start, *map(ctypes.addressof, arrays))
+
+
+def _check_positions(pattern: Pattern, p: Tensor, r: Tensor | None, H: int) -> None:
+    """Raise ValueError unless there is a position key for every distance that a query meets, for the queries r."""
+    heads, (d_r, columns) = p.shape[:-2], p.shape[-2:]
+    if r is None or pattern.kind == CROSS or heads not in ((), (H,)) or d_r != r.size(-1):
+        shapes = f"{tuple(p.shape)} for queries {None if r is None else tuple(r.shape)}"
+        raise ValueError(f"position keys do not fit: {shapes}")
+    longest = max(pattern.keys, default=0)
+    seen = longest if pattern.kind == SENTENCE else longest - 1 + pattern.attends_self
+    needed = min(pattern.reach, seen)
+    if pattern.kind == SENTENCE:
+        needed = 2 * needed - 1
+    if columns < needed or pattern.kind == SENTENCE and columns % 2 == 0:
+        raise ValueError(f"position keys reach {columns} columns, {needed} are needed")
+
+
+def _check_lengths(pattern: Pattern, lengths: Tensor, T: int) -> None:
+    """Raise ValueError unless there are as many keys as the lengths say, and in a sentence as many queries."""
+    most = min((*pattern.keys, T) if pattern.kind == SENTENCE else pattern.keys, default=0)
+    if lengths.numel() and not 0 <= min(shown := lengths.tolist()) <= max(shown) <= most:
+        raise ValueError(f"lengths must be within 0 and {most}, got {shown}")
 
 
 class _Call:
     """One call of C and what it reads: kept alive until it returns."""
 
     def __init__(self, pattern: Pattern, q, r, k, v, p, z, alpha, lengths, saved):
-        B, H, T, d_k = q.shape
-        self.pattern, self.lengths, self.saved = pattern, lengths, saved
-        self.struct = c = AttentionStruct(B=B, H=H, T=T, d_k=d_k, kind=pattern.kind, attends_self=pattern.attends_self)
+        (B, H, T, d_k), dtype = q.shape, q.dtype
+        d_v = v.size(-1) if pattern.v is None else pattern.v.width
+        self.read = pattern, q, r, k, v, z, alpha, lengths, saved
+        self.pattern, self.dtype, self.rows = pattern, dtype, (B, H, T)
+        self.struct = c = AttentionStruct(B=B, H=H, T=T, d_k=d_k, d_v=d_v)
+        c.kind, c.attends_self = pattern.kind, pattern.attends_self
         c.reach, c.kept, c.ramp, c.limit = pattern.reach, pattern.kept, pattern.ramp, pattern.limit
         c.normaliser, c.learned_alpha, c.threads = pattern.normaliser, pattern.learned_alpha, threads()
-        c.keys, c.lengths = ctypes.addressof(_keys(pattern.keys)), lengths.data_ptr() if lengths is not None else None
-        c.q, c.r, c.z = _rows_of(q), _rows_of(r), _rows_of(None if z is None else z.expand(B, H, -1, 1))
-        if z is not None and z.dim() == 3:
-            c.z.row = c.z.stream = 0
-        c.k, c.v, c.drop, c.seed = _by_head(k, pattern.k), _by_head(v, pattern.v), pattern.drop, pattern.seed
-        c.scale = pattern.scale
-        c.alpha, c.rows = alpha.data_ptr(), saved.data_ptr()
+        if len(pattern.keys) != H or not k.dtype == v.dtype == dtype or pattern.kind == SENTENCE and lengths is None:
+            shapes = ", ".join(f"{tuple(x.shape)} {x.dtype}" for x in (q, k, v))
+            raise ValueError(f"queries, keys and values do not fit: {shapes}; keys by head: {pattern.keys}")
+        c.keys = ctypes.addressof(_keys(pattern.keys))
+        if lengths is not None:
+            c.lengths = address_of_row("lengths", lengths, (B,), torch.int64)
+            _check_lengths(pattern, lengths, T)
+        c.q, c.k, c.v = self.of_queries("queries", q, d_k), self.of_keys("keys", k), self.of_values("values", v)
+        self._mask(z)
+        c.scale, c.drop, c.seed = pattern.scale, pattern.drop, pattern.seed
+        c.alpha = address_of_row("alpha", alpha, (H,), dtype)
+        c.rows = address_of_row("saved rows", saved, (B, H, T, 3), dtype)
         if p is not None:
+            _check_positions(pattern, p, r, H)
             c.d_r = r.size(3)
+            c.r = self.of_queries("position queries", r, c.d_r)
             self._positions(p)
+
+    def of_queries(self, name: str, x: Tensor, width: int) -> _RowsOf:
+        """Describe x: B H T width, with a row for each query."""
+        return _rows_of(name, x, (*self.rows, width), self.dtype)
+
+    def of_keys(self, name: str, x: Tensor) -> _ByHead:
+        B, H, _ = self.rows
+        return _by_head(name, x, self.pattern.k, (B, H, self.struct.d_k), self.pattern.keys)
+
+    def of_values(self, name: str, x: Tensor) -> _ByHead:
+        B, H, _ = self.rows
+        return _by_head(name, x, self.pattern.v, (B, H, self.struct.d_v), self.pattern.keys)
+
+    def _mask(self, z: Tensor | None) -> None:
+        """Hand over the spans z: H 1 1, or B H T 1."""
+        if z is None:
+            if self.pattern.ramp:
+                raise ValueError("a ramp needs a span for each head")
+            return
+        B, H, T = self.rows
+        queries = T if z.dim() == 4 else 1
+        self.struct.z = _rows_of("spans", z.expand(B, H, -1, 1), (B, H, queries, 1), self.dtype)
+        if z.dim() == 3:
+            self.struct.z.row = self.struct.z.stream = 0
 
     def _positions(self, p: Tensor) -> None:
         """Hand over the position keys p: d_r columns, or H d_r columns."""
         c, lanes = self.struct, library(p.dtype).lanes()
-        self.p, self.pt = pad(p, (0, lanes)), p.transpose(-1, -2).contiguous()
-        c.p, c.pt, c.p_row = self.p.data_ptr(), self.pt.data_ptr(), self.p.size(-1)
+        self.p, self.pt = pad(p, (0, lanes)).contiguous(), p.transpose(-1, -2).contiguous()
+        c.p = address_of_row("position keys", self.p, self.p.shape, self.dtype)
+        c.pt = address_of_row("position keys", self.pt, self.pt.shape, self.dtype)
+        c.p_row = self.p.size(-1)
         if p.dim() == 3:
             c.p_head, c.pt_head = self.p.stride(0), self.pt.stride(0)
         c.zero = p.size(-1) - 1 if self.pattern.kind == STREAM else p.size(-1) // 2
 
-    def run(self, dtype: torch.dtype) -> None:
-        library(dtype).attend(ctypes.byref(self.struct))
+    def run(self) -> None:
+        library(self.dtype).attend(ctypes.byref(self.struct))
 
 
 class _Attend(torch.autograd.Function):
@@ -146,10 +246,9 @@ class _Attend(torch.autograd.Function):
         B, H, T, _ = q.shape
         saved = q.new_empty(B, H, T, 3)
         call = _Call(pattern, q, r, k, v, p, z, alpha, lengths, saved)
-        dv = pattern.v.width
-        y = q.new_empty(B, T, H, dv).transpose(1, 2)
-        call.struct.y, call.struct.d_v, call.struct.alone = _rows_of(y), dv, alone
-        call.run(q.dtype)
+        y = q.new_empty(B, T, H, call.struct.d_v).transpose(1, 2)
+        call.struct.y, call.struct.alone = call.of_queries("outputs", y, call.struct.d_v), alone
+        call.run()
         ctx.pattern = pattern
         ctx.save_for_backward(lengths, q, r, k, v, p, z, alpha, saved)
         return y
@@ -158,24 +257,26 @@ class _Attend(torch.autograd.Function):
     @no_double_backward
     def backward(ctx, dy):
         lengths, q, r, k, v, p, z, alpha, saved = ctx.saved_tensors
-        dy = dy if dy.stride(-1) == 1 else dy.contiguous()
         call = _Call(ctx.pattern, q, r, k, v, p, z, alpha, lengths, saved)
-        c = call.struct
-        c.grad, c.d_v, c.dy = 1, ctx.pattern.v.width, _rows_of(dy)
-        dq, dk, dv = torch.empty_like(q), torch.zeros_like(k), torch.zeros_like(v)
-        c.dq, c.dk, c.dv = _rows_of(dq), _by_head(dk, ctx.pattern.k), _by_head(dv, ctx.pattern.v)
+        c, dy = call.struct, rows_contiguous(dy)
+        c.grad, c.dy = 1, call.of_queries("the gradient of outputs", dy, c.d_v)
+        dq, dk, dv = _gradient(q), _gradient(k).zero_(), _gradient(v).zero_()
+        c.dq = call.of_queries("the gradient of queries", dq, c.d_k)
+        c.dk, c.dv = call.of_keys("the gradient of keys", dk), call.of_values("the gradient of values", dv)
         dr = dpt = dz = dalpha = None
         if p is not None:
-            dr, dpt = torch.empty_like(r), call.pt.new_zeros(call.pt.shape)
-            c.dr, c.dpt, c.dpt_size = _rows_of(dr), dpt.data_ptr(), dpt.size(-2) * dpt.size(-1)
+            dr, dpt = _gradient(r), call.pt.new_zeros(call.pt.shape)
+            c.dr = call.of_queries("the gradient of position queries", dr, c.d_r)
+            c.dpt = address_of_row("the gradient of position keys", dpt, call.pt.shape, call.dtype)
+            c.dpt_size = dpt.size(-2) * dpt.size(-1)
             c.dpt_head = c.dpt_size if p.dim() == 3 else 0
         if z is not None and ctx.needs_input_grad[7]:
-            dz = q.new_zeros(*q.shape[:3], 1)
-            c.dz = _rows_of(dz)
+            dz = q.new_zeros(*call.rows, 1)
+            c.dz = call.of_queries("the gradient of spans", dz, 1)
         if ctx.pattern.learned_alpha:
-            dalpha = q.new_zeros(q.shape[:3])
-            c.dalpha = dalpha.data_ptr()
-        call.run(q.dtype)
+            dalpha = q.new_zeros(call.rows)
+            c.dalpha = address_of_row("the gradient of alpha", dalpha, call.rows, call.dtype)
+        call.run()
         if dpt is not None:
             dpt = dpt.transpose(-1, -2)
         if dz is not None:
@@ -185,13 +286,21 @@ class _Attend(torch.autograd.Function):
         return None, None, dq, dr, dk, dv, dpt, dz, dalpha, None
 
 
+def _gradient(x: Tensor) -> Tensor:
+    """Make the tensor of x's gradient, its rows contiguous: strides as x's where torch keeps them, no number shared."""
+    gradient = torch.empty_like(x)
+    return gradient if gradient.stride(-1) == 1 else x.new_empty(x.shape)
+
+
 def attend(pattern: Pattern, q, r, k, v, p, z, alpha, lengths: Tensor | None = None) -> Tensor:
     """Attend with the compiled library -> B H T dv.
 
-    q: B H T dk, r: B H T d_r, the content and position queries; r is None without positions. k, v: of any shape whose
-    last axis is dk and dv, laid out as `pattern` says. p: d_r W or H d_r W, the last column x = 1; of a sentence read
-    both ways d_r 2W - 1, x = W .. 1 .. W. z: H 1 1 or B H T 1, None without a ramp. alpha: H, of alpha-entmax.
-    lengths: B, keys that are no padding.
+    q: B H T dk, r: B H T d_r, the content and position queries; r is None without positions. k: B H N dk, v: B H N dv,
+    of any strides; or numbers in one row, laid out as `pattern` says. p: d_r W or H d_r W, the last column x = 1; of a
+    sentence read both ways d_r 2W - 1, x = W .. 1 .. W. z: H 1 1 or B H T 1, None without a ramp. alpha: H, of
+    alpha-entmax. lengths: B, keys that are no padding.
+
+    Rows that are not contiguous are copied. ValueError where shapes, types or sizes do not fit.
     """
-    q, r = (x if x is None or x.stride(-1) == 1 else x.contiguous() for x in (q, r))
+    q, r, k, v = map(rows_contiguous, (q, r, k, v))
     return _Attend.apply(pattern, lengths, q, r, k, v, p, z, alpha, not torch.is_grad_enabled())

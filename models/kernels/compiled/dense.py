@@ -10,6 +10,7 @@ from ..no_double_backward import no_double_backward
 from . import build
 from .attention import I, P
 from .build import library, threads
+from .memory import address_of_row
 
 
 class DenseStruct(ctypes.Structure):
@@ -44,24 +45,30 @@ def multiply(*products: Product) -> None:
     Threads do not wait for one another: a product may read, as its `a`, what one before it wrote for the same rows, and
     nothing else that these products write.
 
-    ValueError for sizes or types that do not fit, and where rows of c are not contiguous.
+    ValueError for sizes or types that do not fit, and where rows of c are not contiguous or share numbers.
     """
-    calls, kept = (DenseStruct * len(products))(), []
+    calls, kept, dtype = (DenseStruct * len(products))(), [], products[0].c.dtype
     for call, (a, b, c, add, relu, bias) in zip(calls, products, strict=True):
-        if a.size(1) != b.size(0) or c.shape != (a.size(0), b.size(1)) or not a.dtype == b.dtype == c.dtype:
-            shapes = ", ".join(f"{tuple(x.shape)} {x.dtype}" for x in (a, b, c))
+        (m, k), n = a.shape, b.size(1)
+        alike = a.dtype == b.dtype == c.dtype == dtype and a.is_cpu and b.is_cpu and c.is_cpu
+        if not alike or b.size(0) != k or c.shape != (m, n):
+            shapes = ", ".join(f"{tuple(x.shape)} {x.dtype} on {x.device}" for x in (a, b, c))
             raise ValueError(f"no product of these: {shapes}")
-        if c.stride(1) != 1 and c.size(1) > 1:
-            raise ValueError(f"rows of a product must be contiguous; strides {c.stride()}")
+        c_row, c_col = c.stride()
+        if n > 1 and c_col != 1 or m > 1 and c_row < n:
+            raise ValueError(f"rows of a product must be contiguous, each of its own; strides {c.stride()}")
+        if a.is_neg() or b.is_neg():  # signs that torch has not written yet
+            a, b = a.resolve_neg(), b.resolve_neg()
+            kept += (a, b)
         if 1 not in b.stride():
             b = b.contiguous()
             kept.append(b)
-        call.m, call.n, call.k = a.size(0), b.size(1), a.size(1)
+        call.m, call.n, call.k = m, n, k
         call.a, call.a_row, call.a_col = a.data_ptr(), *a.stride()
         call.b, call.b_row, call.b_col = b.data_ptr(), *b.stride()
-        call.c, call.c_row, call.add, call.relu = c.data_ptr(), c.stride(0), add, relu
-        call.bias = None if bias is None else bias.data_ptr()
-    library(products[0].c.dtype).multiply(calls, I(len(products)), I(threads()))
+        call.c, call.c_row, call.add, call.relu = c.data_ptr(), c_row, add, relu
+        call.bias = None if bias is None else address_of_row("a bias", bias, (n,), dtype)
+    library(dtype).multiply(calls, I(len(products)), I(threads()))
 
 
 class _Linear(torch.autograd.Function):
@@ -74,7 +81,7 @@ class _Linear(torch.autograd.Function):
         rows = x.flatten(0, -2)
         y = x.new_empty(len(rows), len(weight))
         multiply(Product(rows, weight.T, y, bias=bias))
-        return y.view(*x.shape[:-1], -1)
+        return y.view(*x.shape[:-1], len(weight))
 
     @staticmethod
     @no_double_backward
@@ -95,7 +102,9 @@ class _ByHeads(torch.autograd.Function):
         rows = x.flatten(0, -2)
         parts = [x.new_empty(len(rows), len(weight)) for weight in weights]
         multiply(*(Product(rows, weight.T, part) for weight, part in zip(weights, parts, strict=True)))
-        return tuple(part.view(*x.shape[:2], h, -1).transpose(1, 2) for part, h in zip(parts, heads, strict=True))
+        widths = (part.size(1) // h for part, h in zip(parts, heads, strict=True))
+        cut = (part.view(*x.shape[:2], h, width) for part, h, width in zip(parts, heads, widths, strict=True))
+        return tuple(part.transpose(1, 2) for part in cut)
 
     @staticmethod
     @no_double_backward
@@ -104,7 +113,7 @@ class _ByHeads(torch.autograd.Function):
         rows, products, dweights = x.flatten(0, -2), [], [weight.new_empty(weight.shape) for weight in weights]
         dx = rows.new_empty(rows.shape)
         for dy, weight, dweight in zip(gradients, weights, dweights, strict=True):
-            dy = dy.transpose(1, 2).reshape(len(rows), -1)
+            dy = dy.transpose(1, 2).reshape(len(rows), len(weight))
             products += [Product(dy, weight, dx, add=bool(products)), Product(dy.T, rows, dweight)]
         multiply(*products)
         return dx.view(x.shape), None, *dweights
@@ -120,17 +129,17 @@ class _OfHeads(torch.autograd.Function):
         ctx.shape = y.shape
         out = y.new_empty(len(rows), len(weight))
         multiply(Product(rows, weight.T, out))
-        return out.view(y.size(0), y.size(2), -1)
+        return out.view(y.size(0), y.size(2), len(weight))
 
     @staticmethod
     @no_double_backward
     def backward(ctx, dout):
         rows, weight = ctx.saved_tensors
         B, h, T, _ = ctx.shape
-        dout = dout.reshape(len(rows), -1)
+        dout = dout.reshape(len(rows), len(weight))
         drows, dweight = rows.new_empty(rows.shape), weight.new_empty(weight.shape)
         multiply(Product(dout, weight, drows), Product(dout.T, rows, dweight))
-        return drows.view(B, T, h, -1).transpose(1, 2), dweight
+        return drows.view(B, T, h, rows.size(1) // h).transpose(1, 2), dweight
 
 
 def compiles(x: Tensor) -> bool:
@@ -165,17 +174,15 @@ class Linear(nn.Linear):
         return linear(x, self.weight, self.bias)
 
 
-def _pointers(*tensors: Tensor | None) -> list[ctypes.c_void_p]:
-    return [ctypes.c_void_p(None if tensor is None else tensor.data_ptr()) for tensor in tensors]
-
-
 class _Normed(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, y, weight, bias, epsilon):
-        x, y, d = x.contiguous(), None if y is None else y.contiguous(), x.size(-1)
-        out, normal, inverse = torch.empty_like(x), torch.empty_like(x), x.new_empty(x.numel() // d)
-        sizes, made = (I(len(inverse)), I(d)), _pointers(out, normal, inverse)
-        inputs, e = _pointers(x, y, weight, bias), ctypes.c_double(epsilon)
+        x, d = x.resolve_neg().contiguous(), x.size(-1)
+        y = None if y is None else y.resolve_neg().contiguous()
+        out, normal, inverse = x.new_empty(x.shape), x.new_empty(x.shape), x.new_empty(x.shape[:-1])
+        inputs = _addresses(x.dtype, x=(x, x.shape), y=(y, x.shape), weight=(weight, (d,)), bias=(bias, (d,)))
+        made = [P(each.data_ptr()) for each in (out, normal, inverse)]
+        sizes, e = (I(inverse.numel()), I(d)), ctypes.c_double(epsilon)
         library(x.dtype).norm_forward(*sizes, *inputs, e, *made, I(threads()))
         ctx.save_for_backward(normal, inverse, weight)
         ctx.two = y is not None
@@ -185,11 +192,19 @@ class _Normed(torch.autograd.Function):
     @no_double_backward
     def backward(ctx, dout):
         normal, inverse, weight = ctx.saved_tensors
-        d, dout, parts = len(weight), dout.contiguous(), library(normal.dtype).norm_parts()
-        ds, (dweight, dbias) = torch.empty_like(normal), normal.new_zeros(2, parts, d)
-        pointers = _pointers(dout, normal, inverse, weight, ds, dweight, dbias)
-        library(normal.dtype).norm_backward(I(len(inverse)), I(d), *pointers, I(threads()))
+        d, dout, parts = len(weight), dout.resolve_neg().contiguous(), library(normal.dtype).norm_parts()
+        ds, (dweight, dbias) = normal.new_empty(normal.shape), normal.new_zeros(2, parts, d)
+        shape = (*inverse.shape, d)
+        inputs = {"dout": (dout, shape), "normal": (normal, shape), "inverse": (inverse, shape[:-1])}
+        pointers = _addresses(normal.dtype, **inputs, weight=(weight, (d,)))
+        pointers += [P(each.data_ptr()) for each in (ds, dweight, dbias)]
+        library(normal.dtype).norm_backward(I(inverse.numel()), I(d), *pointers, I(threads()))
         return ds, ds if ctx.two else None, dweight[0], dbias[0], None
+
+
+def _addresses(dtype: torch.dtype, **given: tuple[Tensor | None, tuple[int, ...]]) -> list[P]:
+    """Return the addresses of tensors, each by its name and with its shape, all of one type and contiguous."""
+    return [P(x if x is None else address_of_row(name, x, shape, dtype)) for name, (x, shape) in given.items()]
 
 
 def add_and_norm(x: Tensor, y: Tensor | None, weight: Tensor, bias: Tensor, epsilon: float) -> Tensor:

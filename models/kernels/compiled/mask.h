@@ -31,7 +31,7 @@ static real ramp(const item *m, const chunk *x, int64_t i, int64_t from, int64_t
     const real *far_first = near_first + table_size(a);
     for (int64_t j = from; z != z && !ds && j < to; j++) s[j] = NAN;
     if (z != z) return NAN;
-    int64_t nearest = nearest_of(m, x, i), flat = (int64_t)ceil(z);
+    int64_t nearest = nearest_of(m, x, i), flat = flat_of(a, z);
     int64_t left = highest(from, lowest(to, nearest - flat + 1)), right = highest(left, nearest + flat);
     int64_t farthest_left = nearest - flat - a->ramp, farthest_right = nearest + flat + a->ramp;
     /* what is hidden is -inf, whatever its score: adding -inf would make NaN of +inf */

@@ -42,7 +42,7 @@ typedef struct {
     int64_t b, h, own, keys, queries, c, first_key, columns, widest;
     const real *k, *v;
     real *kt, *vt, *dk, *dv, *dpt, *ramps; /* ramps: tables of the ramp for one z */
-    int64_t k_row, v_row;
+    int64_t k_row, v_row, dk_row, dv_row;
 } item;
 
 /* c queries from t; they see n keys from j0, each of them `count`, of which `back` before its own column. */
@@ -55,6 +55,11 @@ static inline real *row(rows_of x, int64_t b, int64_t h, int64_t t) {
     return x.data + b * x.stream + h * x.head + t * x.row;
 }
 
+/* The whole number that z is rounded up to, as far as it changes the mask: a number that diverges would not fit. */
+static inline int64_t flat_of(const attention *a, real z) {
+    return (int64_t)ceil(z > a->limit ? a->limit : z < -a->ramp ? -a->ramp : z);
+}
+
 /* How many keys the farthest-seeing of queries t .. t + c - 1 can see, itself included where it sees itself. */
 static int64_t reach_of(const attention *a, int64_t b, int64_t h, int64_t t, int64_t c) {
     if (!a->ramp) return a->reach;
@@ -63,7 +68,7 @@ static int64_t reach_of(const attention *a, int64_t b, int64_t h, int64_t t, int
         real other = *row(a->z, b, h, i);
         z = other > z ? other : z;
     }
-    return lowest(a->reach, lowest((int64_t)ceil(z) + a->ramp, a->limit));
+    return lowest(a->reach, lowest(flat_of(a, z) + a->ramp, a->limit));
 }
 
 /* The first key that query t sees, before the ends of the sequence cut it. */

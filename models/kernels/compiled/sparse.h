@@ -46,7 +46,7 @@ static void sparse_backward_row(const item *m, chunk *x, int64_t i, const int32_
     for (int64_t n = 0; n < count; n++) {
         int64_t j = x->j0 + column[n];
         real kept = a->drop ? drop_factor(a, drop_seed(m, x->t + i), j) : 1;
-        add_scaled(a->d_v, p[n] * kept, dy, m->dv + j * m->v_row);
+        add_scaled(a->d_v, p[n] * kept, dy, m->dv + j * m->dv_row);
         d[n] = kept * dot(a->d_v, dy, m->v + j * m->v_row);
     }
     for (int64_t n = count; n % LANES; n++) p[n] = d[n] = 0;
@@ -58,7 +58,7 @@ static void sparse_backward_row(const item *m, chunk *x, int64_t i, const int32_
     for (int64_t n = 0; n < count; n++) {
         int64_t j = x->j0 + column[n];
         add_scaled(a->d_k, d[n], m->k + j * m->k_row, dq);
-        add_scaled(a->d_k, d[n], q, m->dk + j * m->k_row);
+        add_scaled(a->d_k, d[n], q, m->dk + j * m->dk_row);
     }
 }
 

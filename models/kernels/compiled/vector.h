@@ -162,10 +162,11 @@ enum {
 static inline real *scratch(int slot, int64_t count) {
     static __thread real *memory[SLOTS];
     static __thread int64_t size[SLOTS];
-    if (size[slot] < count) {
+    if (size[slot] < count || !memory[slot]) {
         free(memory[slot]);
         size[slot] = count;
-        memory[slot] = aligned_alloc(64, (count * sizeof(real) + 63) / 64 * 64);
+        memory[slot] = aligned_alloc(64, count * sizeof(real) / 64 * 64 + 64);
+        if (!memory[slot]) abort(); /* no memory is left; C would write at an address of its own making */
     }
     return memory[slot];
 }
@@ -192,7 +193,7 @@ static inline real logarithm(real x) {
     if (sizeof(real) == 8) return log(x);
     union { float number; int32_t bits; } u = {(float)x};
     int32_t exponent = ((u.bits - 0x3f3504f3) >> 23);
-    u.bits -= exponent << 23; /* now within sqrt(1/2) .. sqrt(2) */
+    u.bits -= exponent * (1 << 23); /* now within sqrt(1/2) .. sqrt(2) */
     float r = u.number - 1.0f, n = (float)exponent;
     float p = 7.0376836292e-2f;
     p = fmaf(p, r, -1.1514610310e-1f);

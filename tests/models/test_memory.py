@@ -1,0 +1,71 @@
+"""No code leaves its memory: views and misfits in a process of their own, and the contract under sanitizers.
+
+With AddressSanitizer a read or write beyond a tensor ends the process, with its place in the C; so does undefined
+behaviour.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+VIEWS = "tests/models/_views.py"
+CONTRACT = ("tests/models/test_compiled.py", "tests/models/test_contract.py")
+BEYOND = """
+import torch
+from models.kernels.compiled import build
+from models.kernels.compiled.dense import DenseStruct, I
+x, c = torch.ones(4), torch.ones(4)
+print(build.compiler_version(), flush=True)
+call = DenseStruct(m=1, n=5, k=1, a=x.data_ptr(), b=x.data_ptr(), b_row=1, b_col=1, c=c.data_ptr(), c_row=5)
+build.library(torch.float32).multiply((DenseStruct * 1)(call), I(1), I(1))
+"""  # five numbers into the memory of four
+
+
+def run(*command: str, **variables: str) -> subprocess.CompletedProcess:
+    return subprocess.run(command, cwd=ROOT, env=os.environ | variables, capture_output=True, text=True)
+
+
+def outcome_of(*files: str, **variables: str) -> str:
+    """Run tests in a process of their own, but for the slow ones; return what they say."""
+    options = ("-q", "-x", "-s", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:xdist", "-rs")
+    done = run(sys.executable, "-m", "pytest", *options, *files, **variables)
+    assert not done.returncode, (done.stdout + done.stderr)[-6000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def sanitized() -> dict[str, str]:
+    """Return the variables with which a process compiles the library with sanitizers; skip where there are none."""
+    if not shutil.which("gcc"):
+        pytest.skip("no gcc, whose sanitizers these tests use")
+    libraries = ("libasan.so", "libstdc++.so.6")  # the second, for errors thrown in C++ pass through the first
+    found = [run("gcc", f"-print-file-name={name}").stdout.strip() for name in libraries]
+    if not all(Path(path).is_absolute() for path in found):
+        pytest.skip("this gcc has no AddressSanitizer (libasan.so)")
+    return {
+        "CC": "gcc -fsanitize=address,undefined -fno-sanitize-recover=undefined -g1",
+        "LD_PRELOAD": " ".join(found),  # before all other libraries: it watches the memory of torch
+        "ASAN_OPTIONS": "detect_leaks=0",  # Python keeps what it has until it ends
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+    }
+
+
+def test_views_and_misfits():
+    outcome_of(VIEWS)
+
+
+@pytest.mark.slow
+def test_the_sanitizers_see_a_number_beyond_a_tensor(sanitized):
+    done = run(sys.executable, "-c", BEYOND, **sanitized)
+    assert done.returncode and "heap-buffer-overflow" in done.stderr, (done.stdout + done.stderr)[-3000:]
+    assert "gcc" in done.stdout and "dense.c" in done.stderr
+
+
+@pytest.mark.slow
+def test_views_and_contract_under_sanitizers(sanitized):
+    assert "no C compiler" not in outcome_of(VIEWS, *CONTRACT, **sanitized)
