@@ -69,10 +69,13 @@ class Layout:
 
 
 @lru_cache(maxsize=4096)
-def _arrays(layout: Layout, streams: int, counts: tuple[int, ...]) -> tuple:
-    """Make what C gets of a layout, and count the numbers up to the end of its last row."""
-    arrays = tuple(numbers(*values) for values in (layout.first, layout.stream, layout.row))
-    return arrays, layout.extent(streams, counts)
+def _arrays(layout: Layout) -> tuple:
+    return tuple(numbers(*values) for values in (layout.first, layout.stream, layout.row))
+
+
+@lru_cache(maxsize=4096)
+def _extent(layout: Layout, streams: int, counts: tuple[int, ...]) -> int:
+    return layout.extent(streams, counts)
 
 
 @lru_cache(maxsize=4096)
@@ -119,34 +122,17 @@ def _rows_of(name: str, x: Tensor | None, shape: tuple[int, ...], dtype: torch.d
     """Describe the rows of x: B H T d, its last axis contiguous; ValueError where x is anything else."""
     if x is None:
         return _RowsOf()
-    if x.stride(-1) != 1 and x.size(-1) > 1:
-        raise ValueError(f"compiled code needs rows of {name} to be contiguous; strides {x.stride()}")
     start = address(name, x, shape, dtype)
-    return _RowsOf(start, *(stride if size > 1 else 0 for size, stride in zip(shape[:3], x.stride(), strict=False)))
+    (B, H, T, width), (stream, head, row, number) = shape, x.stride()
+    if number != 1 and width > 1:
+        raise ValueError(f"compiled code needs rows of {name} to be contiguous; strides {x.stride()}")
+    return _RowsOf(start, stream if B > 1 else 0, head if H > 1 else 0, row if T > 1 else 0)
 
 
 def _rows_first(x: Tensor) -> Layout:
     """Describe x: B H N d by its own strides."""
-    stream, head, row, _ = x.stride()
-    H = x.size(1)
-    return Layout(x.size(3), tuple(range(0, head * H, head)) if head else (0,) * H, (stream,) * H, (row,) * H)
-
-
-def _by_head(name: str, x: Tensor, layout: Layout | None, shape: tuple[int, ...], counts: tuple[int, ...]) -> _ByHead:
-    """Describe the rows of keys, values or their gradients x: B H N d, or numbers in a row as `layout` says.
-
-    shape: B, H, d. counts: rows by head. ValueError where x does not hold them.
-    """
-    B, H, width = shape
-    if layout is None:
-        start = _rows_of(name, x, (B, H, max(counts, default=0), width), x.dtype).data
-        arrays, _ = _arrays(_rows_first(x), B, counts)
-        return _ByHead(start, *map(ctypes.addressof, arrays))
-    start = address_of_row(name, x, x.shape, x.dtype)
-    arrays, extent = _arrays(layout, B, counts)
-    if layout.width != width or extent > x.numel():
-        raise ValueError(f"{name} of {x.numel()} numbers does not hold {B} streams of {counts} rows of {width}")
-    return _ByHead(start, *map(ctypes.addressof, arrays))
+    (stream, head, row, _), H = x.stride(), x.size(1)
+    return Layout(x.size(3), tuple(head * index for index in range(H)), (stream,) * H, (row,) * H)
 
 
 def _check_positions(pattern: Pattern, p: Tensor, r: Tensor | None, H: int) -> None:
@@ -177,7 +163,8 @@ class _Call:
     def __init__(self, pattern: Pattern, q, r, k, v, p, z, alpha, lengths, saved):
         (B, H, T, d_k), dtype = q.shape, q.dtype
         d_v = v.size(-1) if pattern.v is None else pattern.v.width
-        self.read = pattern, q, r, k, v, z, alpha, lengths, saved
+        counts = _keys(pattern.keys)
+        self.read = [counts, q, r, k, v, z, alpha, lengths, saved]
         self.pattern, self.dtype, self.rows = pattern, dtype, (B, H, T)
         self.struct = c = AttentionStruct(B=B, H=H, T=T, d_k=d_k, d_v=d_v)
         c.kind, c.attends_self = pattern.kind, pattern.attends_self
@@ -186,7 +173,7 @@ class _Call:
         if len(pattern.keys) != H or not k.dtype == v.dtype == dtype or pattern.kind == SENTENCE and lengths is None:
             shapes = ", ".join(f"{tuple(x.shape)} {x.dtype}" for x in (q, k, v))
             raise ValueError(f"queries, keys and values do not fit: {shapes}; keys by head: {pattern.keys}")
-        c.keys = ctypes.addressof(_keys(pattern.keys))
+        c.keys = ctypes.addressof(counts)
         if lengths is not None:
             c.lengths = address_of_row("lengths", lengths, (B,), torch.int64)
             _check_lengths(pattern, lengths, T)
@@ -206,12 +193,27 @@ class _Call:
         return _rows_of(name, x, (*self.rows, width), self.dtype)
 
     def of_keys(self, name: str, x: Tensor) -> _ByHead:
-        B, H, _ = self.rows
-        return _by_head(name, x, self.pattern.k, (B, H, self.struct.d_k), self.pattern.keys)
+        return self._by_head(name, x, self.pattern.k, self.struct.d_k)
 
     def of_values(self, name: str, x: Tensor) -> _ByHead:
-        B, H, _ = self.rows
-        return _by_head(name, x, self.pattern.v, (B, H, self.struct.d_v), self.pattern.keys)
+        return self._by_head(name, x, self.pattern.v, self.struct.d_v)
+
+    def _by_head(self, name: str, x: Tensor, layout: Layout | None, width: int) -> _ByHead:
+        """Describe keys, values or their gradients x: B H N width, or numbers in a row as `layout` says.
+
+        ValueError where x does not hold them.
+        """
+        (B, H, _), counts = self.rows, self.pattern.keys
+        if layout is None:
+            start = _rows_of(name, x, (B, H, max(counts, default=0), width), self.dtype).data
+            layout = _rows_first(x)
+        else:
+            start = address_of_row(name, x, x.shape, self.dtype)
+            if layout.width != width or _extent(layout, B, counts) > x.numel():
+                raise ValueError(f"{name} of {x.numel()} numbers does not hold {B} streams of {counts} rows of {width}")
+        arrays = _arrays(layout)
+        self.read.extend(arrays)
+        return _ByHead(start, *map(ctypes.addressof, arrays))
 
     def _mask(self, z: Tensor | None) -> None:
         """Hand over the spans z: H 1 1, or B H T 1."""
