@@ -7,14 +7,15 @@ import pytest
 from matplotlib.text import Text
 
 from tests._runs import CURVE, failed, run, translated
-from workflow.report.answers import cost_figure, curves_figure, effect_figure
-from workflow.report.answers.effects import compare
+from workflow.report.answers import cost_figure, costs, curves_figure, effect_figure
+from workflow.report.answers.effects import change_along, compare
 from workflow.report.answers.lines import LEGEND
 from workflow.report.answers.sentence import answer_of
 from workflow.report.answers.variants import variant_table
 from workflow.report.texts import with_titles
 from workflow.results.runs_table import as_frame
 from workflow.results.statistics import FEWEST
+from workflow.results.trained_enough import hardly_moved
 from workflow.tasks.spec import TASKS
 
 CHAR_LM, TRANSLATION = TASKS["char_lm"], TASKS["translation"]
@@ -89,6 +90,25 @@ def test_a_change_along_a_grid_that_the_texts_disagree_on_is_said():
     ]
     sizes = "0.1100 bpc better on a and 0.5100 bpc worse on b"
     assert f"The texts disagree: from S = 8 to 64 short gets {sizes}." in say(rows).remarks
+
+
+def test_a_place_of_the_grid_without_a_score_at_one_end_is_in_neither_mean():
+    """From S = 8 to 64 .10 better at k = 2; at k = 4, half a bit worse, the spans of S = 64 have hardly moved."""
+    spans = {"span": "adaptive", "start_span": 4.0}
+    rows = [
+        row
+        for k, level in ((2, 2.0), (4, 2.5))
+        for S, off, mean_span in ((8, 0.0, 8.0), (64, -0.10, 30.0 if k == 2 else 4.5))
+        for row in scored("a", level + off, level + off + 0.01, level + off - 0.01, S=S, k=k, mean_span=mean_span)
+    ]
+    runs = with_titles(as_frame([row | spans | {"macs_executed": 1e4 * row["S"] * row["k"]} for row in rows]))
+    moved = runs.assign(dev_bpc=runs["dev_bpc"].mask(hardly_moved(runs)))
+    assert moved["dev_bpc"].isna().sum() == 3
+    assert change_along(moved, "S", "dev_bpc").mean == pytest.approx(-0.10)
+    assert change_along(moved, "k", "dev_bpc").mean == pytest.approx(0.5)  # of S = 8 alone
+    along = costs.growth(runs)
+    assert "From S = 8 to 64 the multiply-adds grow 8.00 times with a." in along
+    assert "From k = 2 to 4 the multiply-adds grow 2.00 times with a." in along
 
 
 def test_of_one_variant_it_says_how_far_its_heads_look_text_by_text_and_without_learned_spans_its_score():

@@ -88,6 +88,18 @@ def test_a_text_on_which_no_speed_was_measured_has_no_empty_panel():
     assert [title.endswith(": not measured") for title in titles] == [False, False, True]
 
 
+def test_speeds_of_two_machines_are_not_drawn_on_one_axis():
+    """Without a reference step a machine is known by its name: two configurations of one, and one of another."""
+    made = {"a": "one machine", "b": "one machine", "c": "another"}
+    rows = [
+        timed(run(variant=name, reference_ms=None), *(times * (n + 1) for times in TURNS["plain"]))
+        | {"throughput_backend": "compiled", "throughput_machine": machine}
+        for n, (name, machine) in enumerate(made.items())
+    ]
+    drawn = cost_figure.data(as_frame(rows), "dev_bpc").dropna(subset=["train_tokens_per_s"])
+    assert drawn["variant"].tolist() == ["a", "b"]
+
+
 @pytest.mark.filterwarnings("error")
 def test_costs_of_0_are_no_base_of_a_ratio():
     rows = [run(variant=name, S=S, macs_executed=macs) for name, macs in (("a", 0.0), ("b", 5.0)) for S in (64, 128)]

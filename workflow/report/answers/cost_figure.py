@@ -9,7 +9,7 @@ from workflow.report.figures.marks import shows
 from workflow.report.figures.style import OFFSETS, bars_of, fold, place_names, set_count_ticks, set_log, share_legend
 from workflow.report.texts import with_badge
 from workflow.results.registry import REGISTRY
-from workflow.results.timings import SPEEDS, clocks, over_turns
+from workflow.results.timings import SPEEDS, WITHOUT, clocks, over_turns
 
 DRAWN = ("macs_executed", "train_tokens_per_s")
 KEYS, SHOWN = ["text", "variant", "S", "k"], ("value", "low", "high")
@@ -45,7 +45,9 @@ def _measured(finished: pd.DataFrame, cost: str) -> pd.DataFrame:
     if cost in SPEEDS and len(rows):
         beside = pd.Series(clocks(rows), index=rows.index)
         if "throughput_backend" in rows:
-            beside += rows["throughput_backend"].fillna("")
+            # without a reference step the machine is known by its name alone
+            named = rows["throughput_machine"].fillna("").where(beside == WITHOUT, "")
+            beside += named + rows["throughput_backend"].fillna("")
         rows = rows[beside == beside.mode()[0]]
     places = []
     for key, group in rows.groupby(KEYS, dropna=False, sort=False):

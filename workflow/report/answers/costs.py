@@ -104,7 +104,10 @@ def growth(finished: pd.DataFrame) -> list[str]:
         for variant, rows in list(finished.groupby("variant", sort=False))[:NAMED]:
             if {*ends} <= {*rows[axis]}:
                 low, high = (rows[rows[axis] == end] for end in ends)
-                ratios[variant] = _ratio(high, low, "macs_executed")
+                # places of the grid that both ends have: spans may have hardly moved at one of them
+                other = [name for name in ("corpus", *GRID) if name != axis]
+                shared = low[other].drop_duplicates().merge(high[other].drop_duplicates())
+                ratios[variant] = _ratio(high.merge(shared), low.merge(shared), "macs_executed")
         ratios = {variant: ratio for variant, ratio in ratios.items() if is_number(ratio)}
         if any(abs(ratio - 1) >= WORTH for ratio in ratios.values()):
             times = join([f"{ratio:.2f} times with {variant}" for variant, ratio in ratios.items()])

@@ -176,7 +176,16 @@ def axes_of(runs: pd.DataFrame) -> list[str]:
 
 
 def change_along(runs: pd.DataFrame, axis: str, quantity: str) -> Effect | None:
-    """Compare the largest S, or k, of one variant with the smallest, averaged over the other axis."""
+    """Compare the largest S, or k, of one variant with the smallest, averaged over the other axis.
+
+    Each place of the other axis is compared with itself, so that one without a score at an end is in neither mean.
+    """
     ends = runs[axis].min(), runs[axis].max()
-    low, high = (runs[runs[axis] == end] for end in ends)
-    return effect_of(pair(high, low, quantity)) if ends[0] < ends[1] else None
+    if not ends[0] < ends[1]:
+        return None
+    (other,) = (each for each in GRID if each != axis)
+    differences = []
+    for _, rows in runs.groupby(other, dropna=False):
+        low, high = (rows[rows[axis] == end] for end in ends)
+        differences.append(pair(high, low, quantity))
+    return effect_of(pd.concat(differences).groupby(level=["title", "seed"], sort=False).mean())
