@@ -94,7 +94,7 @@ class Printed:
         """Read a number that is written with a point, an exponent, thousands or one of k, M, G, T; None for other text.
 
         Whole numbers from a million on stand for what is printed with a suffix, 42000000 for 42M: those that are whole
-        millions are printed to the million, and from 1e9 on to 1e9 (90M, 120G).
+        millions are printed to the million, and those that are whole thousands of them to 1e9 (90M, 120G).
         """
         if not (parts := PRINTED.fullmatch(text.strip())):
             return None
@@ -115,9 +115,7 @@ class Printed:
 
 
 def _place_of_whole(value: float) -> float:
-    if abs(value) >= 1e9:
-        return 1e9
-    return 1e6 if value and value % 1e6 == 0 else 1.0
+    return next((place for place in (1e9, 1e6) if value and value % place == 0), 1.0)
 
 
 def longest(values: Iterable[float]) -> int:
