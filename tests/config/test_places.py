@@ -136,8 +136,19 @@ KINDS = {
     "question: label": of_question(
         "    S: max\n    tr", "    label: ''\n    tr", "variants.few.label = '': String should"
     ),
+    "question: key of the net as training": of_question(
+        "    training: {lr: 0.1}",
+        "    training: {layers: 2}",
+        "ablation mine, variant few, scale smoke: training: unknown key 'layers': it belongs under net; valid here",
+    ),
     "question: misplaced key": of_question(
         "    times: {d_model: 2}", "    tables: []", "unknown key 'tables': it belongs at"
+    ),
+    "question: key of the training": of_question(
+        "    times: {d_model: 2}", "    lr: 2", "unknown key 'lr': it belongs under variants.NAME.training; valid"
+    ),
+    "question: key of the net": of_question(
+        "    training: {lr: 0.1}", "    layers: 2", "unknown key 'layers': it belongs under variants.NAME.net; valid"
     ),
     "config: misspelt scale": of_config("device: cpu\nscale: smok", "unknown scale 'smok': did you mean 'smoke'?"),
     "config: key of a scale": of_config(

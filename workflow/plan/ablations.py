@@ -6,14 +6,14 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BaseModel, Field, field_validator, model_validator
 
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import ROOT, list_folder
 from workflow.config.strict import Name, PositiveStrictInt, StrictModel, one_of, parse, read_yaml
 from workflow.config.studies import KINDS, known_studies, part_of, shown_path, study_file, study_files
 from workflow.config.trials import Trials
-from workflow.tasks.spec import TASKS, UNFINISHED, check_task
+from workflow.tasks.spec import TASKS, UNFINISHED, check_task, section
 from workflow.tasks.task import TaskSpec
 
 RULE = re.compile(r"^rule (\w+):", re.MULTILINE)  # those that rules/ writes in a loop have names that no file can have
@@ -175,7 +175,14 @@ def check_ablation(what: str, name: str) -> None:
 def load_ablation(name: str) -> Ablation:
     """Read an ablation; `ConfigError` where there is none of that name, or where its file breaks the schema."""
     path = study_file("questions", name)
-    return parse(Ablation, {"paper": path.parents[1].name} | read_yaml(path), shown_path(path))
+    raw = {"paper": path.parents[1].name} | read_yaml(path)
+    return parse(Ablation, raw, shown_path(path), elsewhere=_parts_of_variants(raw))
+
+
+def _parts_of_variants(raw: dict) -> dict[str, type[BaseModel]]:
+    """Map the places of nets and training in a question's file to their models, which are its task's."""
+    task = str(raw.get("task", Ablation.model_fields["task"].default))
+    return {f"under variants.NAME.{part}": section(task, part) for part in ("net", "training") if task in TASKS}
 
 
 def check_owners(ablations: dict[str, Ablation]) -> None:

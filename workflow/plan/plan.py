@@ -200,9 +200,11 @@ def _jobs_of(variant: Variant, recipe: Recipe, ablation: Ablation, scale: Scale,
         "training": {**scale.training, **recipe.training, **variant.training},
         "evaluation": {**scale.evaluation, **recipe.evaluation},
     }
+    models = {name: section(task, name) for name in contents}
+    places = {f"under {name}": model for name, model in models.items()}
     sized = {size: grown(contents, size) for size in ablation.sizes}
     sections = {
-        size: {name: parse(section(task, name), content, name) for name, content in each.items()}
+        size: {name: parse(models[name], content, name, elsewhere=places) for name, content in each.items()}
         for size, each in sized.items()
     }
     limits = [S for S in scale.S if variant.largest_S is None or variant.largest_S >= S]
