@@ -107,6 +107,26 @@ def test_trials_name_what_they_choose_where_the_scale_runs_them(monkeypatch):
         planned(monkeypatch, variants, {"warmup": 0}, trial_seed=9, trials=trials)
 
 
+def test_trials_name_nothing_at_sizes_where_they_are_not_run():
+    content = {"question": "Why?", "paper": "own", "corpora": ["a"], "variants": {"one": {}, "two": {}}}
+    question = parse(Ablation, content | {"sizes": [0.5, 1], "trials": {"lr": [0.5, 1]}}, "mine")
+    rates = {"one": 1.0, "two": 0.1}
+    here, smaller = ([Trained(name, ("a", size), {"lr": lr}) for name, lr in rates.items()] for size in (1.0, 0.5))
+    assert unnamed_settings(question, here, tuned=True) == {}
+    assert unnamed_settings(question, [*here, *smaller], tuned=True) == {"lr": rates}
+
+
+def test_one_text_in_place_of_two_hides_no_difference(monkeypatch):
+    """What the recipes have in common on enwik8 does not say how they train on text8, which the same text replaces."""
+    read = load_scale("smoke", "char_lm").corpora["text8"]
+    changes = {
+        "corpora": dict.fromkeys(("enwik8", "text8"), read),
+        "recipes_at": {"enwik8": {"training": {"warmup": 1}}},
+    }
+    with pytest.raises(ConfigError, match=r"differ in warmup \(as_small: 3, txl_12: 0\), which"):
+        plan_with(monkeypatch, "smoke", "models", {"warmup": 0}, **changes)
+
+
 def test_how_a_run_is_organised_is_no_difference(monkeypatch):
     organised = {"time_limit_s": 7, "checkpoint_every": 1, "evaluate_every": 2, "threads": 2, "devices": 2}
     assert planned(monkeypatch, {"fixed": FIXED, "xl": {"recipe": "xl"}}, organised)

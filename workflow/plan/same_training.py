@@ -21,7 +21,8 @@ ORGANISATION = {"devices", "threads", "time_limit_s", "evaluate_every", "checkpo
 class Trained:
     """How one run of a question's recipes was trained.
 
-    compared_within: its corpus and size; variants are compared where both are equal. training: that section of its job.
+    compared_within: the paper's corpus, whose recipe it follows, and its size; variants are compared where both are
+    equal. training: that section of its job.
     """
 
     variant: str
@@ -36,7 +37,8 @@ def unnamed_settings(ablation: Ablation, runs: Iterable[Trained], tuned: bool) -
     """
     values: dict[tuple, dict[str, object]] = defaultdict(dict)
     for run in runs:
-        named = _named_by(ablation, run.variant, tuned)
+        _, size = run.compared_within
+        named = _named_by(ablation, run.variant, tuned and size == 1)  # trials are run at the scale's own size alone
         for setting in run.training.keys() - named - ORGANISATION:
             values[setting, run.compared_within][run.variant] = run.training[setting]
     differing: dict[str, dict[str, object]] = {}
@@ -60,7 +62,7 @@ def refuse_unnamed(ablation: Ablation, rows: list[PlanRow], scale: Scale) -> Non
     """
     if scale.follows_papers:
         return
-    runs = [Trained(row.variant, (row.corpus, row.size), row.job.training.model_dump()) for row in rows]
+    runs = [Trained(row.variant, (row.paper_corpus, row.size), row.job.training.model_dump()) for row in rows]
     differing = unnamed_settings(ablation, runs, tuned=scale.trial_seed is not None)
     if differing:
         settings = " and ".join(_in_words(setting, values) for setting, values in differing.items())
