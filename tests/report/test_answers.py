@@ -111,6 +111,19 @@ def test_a_place_of_the_grid_without_a_score_at_one_end_is_in_neither_mean():
     assert "From k = 2 to 4 the multiply-adds grow 2.00 times with a." in along
 
 
+def test_costs_of_variants_grow_on_the_same_texts():
+    """Fixed spans cost 8 and 2 times as much at S = 64; on b the adaptive ones of S = 64 have hardly moved."""
+    rows = []
+    for text, grows in (("a", 8.0), ("b", 2.0)):
+        for S, macs in ((8, 1e4), (64, 1e4 * grows)):
+            place = {"S": S, "corpus": text, "paper_corpus": text}
+            rows += scored("plain", 2.0, 2.0, 2.0, macs_executed=macs, span="fixed", **place)
+            spans = {"span": "adaptive", "start_span": 8.0, "mean_span": 8.0 if text == "b" else float(S)}
+            rows += scored("learned", 2.0, 2.0, 2.0, macs_executed=1e4 * (2 if S == 64 else 1), **spans, **place)
+    said = "From S = 8 to 64 the multiply-adds grow on a 8.00 times with plain and 2.00 times with learned."
+    assert costs.growth(with_titles(as_frame(rows))) == [said]
+
+
 def test_of_one_variant_it_says_how_far_its_heads_look_text_by_text_and_without_learned_spans_its_score():
     spans = {"span": "adaptive", "S": 64, "start_span": 8.0}
     near = scored("adaptive", 2.0, 2.2, 2.1, mean_span=20.0, max_span=41.0, corpus="a", **spans)

@@ -96,23 +96,38 @@ def _ratios(rows: pd.DataFrame, base: pd.DataFrame) -> dict[str, float]:
 
 
 def growth(finished: pd.DataFrame) -> list[str]:
-    """Say how the executed multiply-adds grow from the smallest S, or k, to the largest, for a few variants."""
+    """Say how the executed multiply-adds grow from the smallest S, or k, to the largest, for a few variants.
+
+    On the texts on which all of these have both ends, for spans may have hardly moved on others.
+    """
     lines = []
+    every = finished["corpus"].nunique()
     finished = finished[~hardly_moved(finished)]
     for axis in axes_of(finished) if len(finished) else ():
-        ends, ratios = [finished[axis].min(), finished[axis].max()], {}
+        ends, sides = [finished[axis].min(), finished[axis].max()], {}
         for variant, rows in list(finished.groupby("variant", sort=False))[:NAMED]:
             if {*ends} <= {*rows[axis]}:
-                low, high = (rows[rows[axis] == end] for end in ends)
-                # places of the grid that both ends have: spans may have hardly moved at one of them
-                other = [name for name in ("corpus", *GRID) if name != axis]
-                shared = low[other].drop_duplicates().merge(high[other].drop_duplicates())
-                ratios[variant] = _ratio(high.merge(shared), low.merge(shared), "macs_executed")
-        ratios = {variant: ratio for variant, ratio in ratios.items() if is_number(ratio)}
+                sides[variant] = _on_both([rows[rows[axis] == end] for end in ends], axis)
+        texts = set.intersection(*({*low["corpus"]} for low, _ in sides.values())) if sides else set()
+        shared = finished[finished["corpus"].isin(texts)]
+        on = f"on {join([*shared['title'].unique()])} " if len(texts) < every and "title" in shared else ""
+        ratios = {}
+        for variant, (low, high) in sides.items():
+            ratio = _ratio(high[high["corpus"].isin(texts)], low[low["corpus"].isin(texts)], "macs_executed")
+            if is_number(ratio):
+                ratios[variant] = ratio
         if any(abs(ratio - 1) >= WORTH for ratio in ratios.values()):
             times = join([f"{ratio:.2f} times with {variant}" for variant, ratio in ratios.items()])
-            lines.append(f"From {axis} = {ends[0]:g} to {ends[1]:g} the multiply-adds grow {times}.")
+            lines.append(f"From {axis} = {ends[0]:g} to {ends[1]:g} the multiply-adds grow {on}{times}.")
     return lines
+
+
+def _on_both(sides: list[pd.DataFrame], axis: str) -> list[pd.DataFrame]:
+    """Select, at both ends of an axis, the texts and places of the other axis that both have."""
+    others = [name for name in ("corpus", *GRID) if name != axis]
+    low, high = sides
+    shared = low[others].drop_duplicates().merge(high[others].drop_duplicates())
+    return [low.merge(shared), high.merge(shared)]
 
 
 def largest(rows: pd.DataFrame) -> pd.DataFrame:
