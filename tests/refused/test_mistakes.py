@@ -86,7 +86,9 @@ def broken(says: str, change: Callable[[str], str]) -> Kind:
 
 KINDS = {
     "config: misspelt key": config("unknown key 'scal': did you mean 'scale'?", "scal: smoke"),
-    "config: key twice": config("key 'scale' stands twice", "scale: smoke\nscale: laptop"),
+    "config: key twice": config(
+        "config/config.yaml: not YAML: key 'scale' stands twice in line 2, column 1", "scale: smoke\nscale: laptop"
+    ),
     "config: bracket left open": config("not YAML", "papers: ["),
     "config: list": config("expected keys with values, got ['scale']", "- scale"),
     "config: saved as Latin-1": config("not YAML: 'utf-8' codec", "corpus: file:größe.txt".encode("latin-1")),

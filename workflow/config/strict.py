@@ -233,7 +233,8 @@ def load_yaml(text: str, loader: type[UniqueKeyLoader] = UniqueKeyLoader, file: 
             reader.dispose()
         return content
     except (yaml.YAMLError, ValueError) as error:
-        raise ConfigError(f"not YAML: {' '.join(str(error).split())}") from None
+        line = " ".join(str(error).split()).replace('in "<unicode string>", line', "in line")
+        raise ConfigError(f"not YAML: {line}") from None
 
 
 def parse_python(path: Path) -> ast.Module:
