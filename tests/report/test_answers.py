@@ -10,7 +10,7 @@ from tests._runs import CURVE, failed, run, translated
 from workflow.report.answers import cost_figure, costs, curves_figure, effect_figure
 from workflow.report.answers.effects import change_along, compare
 from workflow.report.answers.lines import LEGEND
-from workflow.report.answers.sentence import answer_of
+from workflow.report.answers.sentence import _what_is_new, answer_of
 from workflow.report.answers.variants import variant_table
 from workflow.report.texts import with_titles
 from workflow.results.runs_table import as_frame
@@ -109,6 +109,33 @@ def test_a_place_of_the_grid_without_a_score_at_one_end_is_in_neither_mean():
     along = costs.growth(runs)
     assert "From S = 8 to 64 the multiply-adds grow 8.00 times with a." in along
     assert "From k = 2 to 4 the multiply-adds grow 2.00 times with a." in along
+
+
+def test_the_basis_of_an_answer_names_the_texts_that_were_compared():
+    """On a the spans stayed at 9: the difference is of b alone, and no mean."""
+    fixed = [row for text in "ab" for row in scored("fixed", 2.0, 2.1, 2.2, corpus=text, paper_corpus=text)]
+    spans = {"span": "adaptive", "start_span": 8.0}
+    on_a = scored("own", 1.7, 1.8, 1.901, mean_span=9.0, corpus="a", paper_corpus="a", **spans)
+    on_b = scored("own", 1.9, 2.0, 2.101, mean_span=20.0, corpus="b", paper_corpus="b", **spans)
+    basis = say([*fixed, *on_a, *on_b]).sentence.split("(")[1].split(")")[0]
+    assert "mean of" not in basis and ", b, scale" in basis
+
+
+def test_a_reason_without_a_ratio_is_given_once_for_all_variants():
+    apart = {
+        ("a", "computed in torch, c in compiled C"): {"memory"},
+        ("b", "computed in torch, c in compiled C"): {"memory"},
+    }
+    apart |= {("d", "measured on another machine than c"): {"memory"}}
+    first, second = costs._without_ratio(apart)
+    assert "a and b" in first and "d" in second
+
+
+def test_sentences_of_the_recipe_that_tuning_does_not_change_are_not_repeated():
+    both = "A is 1 better than c. B is 2 worse than c (3 seeds)."
+    assert _what_is_new(both, both) == "the same."
+    assert _what_is_new("A is 0.5 better than c. B is 2 worse than c (3 seeds).", both).startswith("A is 0.5 better")
+    assert "B is" not in _what_is_new("A is 0.5 better than c. B is 2 worse than c (3 seeds).", both)
 
 
 def test_costs_of_variants_grow_on_the_same_texts():

@@ -108,7 +108,7 @@ def found(sentence: str) -> list[str]:
 def test_a_question_is_answered_with_each_variant_tuned_first_and_then_with_the_recipes_settings(tuned):
     """Adaptive less fixed: -.1, -.1, -.101 tuned, which is -.1003; .1, .1, .099 with the recipe's settings."""
     said = answer_question(tuned.everything, TASK, has_trials=True)
-    first, second = said.sentence.split(" With the recipe's settings, ")
+    first, second = said.sentence.split(" With the recipe's settings: ")
     assert said.status == "Found" and first.startswith("with each variant tuned, ")
     assert (found(first), found(second)) == (["0.1003 bpc better"], ["0.0997 bpc worse"])
     page = answer(tuned, TASK, [], has_trials=True)
@@ -125,7 +125,7 @@ def test_an_effect_that_trials_make_up_is_not_found():
     made = frames(rows + tried("fixed", (2.2, 2.0, 1.9)) + tried("adaptive", (2.3, 1.9, 2.1)))
     said = answer_question(made.everything, TASK, has_trials=True)
     assert said.status == "Not answered yet"
-    first, second = said.sentence.split(" With the recipe's settings (found), ")
+    first, second = said.sentence.split(" With the recipe's settings (found): ")
     assert (found(first), found(second)) == ([], ["0.1003 bpc better"])
 
 

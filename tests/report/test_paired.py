@@ -42,6 +42,16 @@ def test_a_seed_that_failed_leaves_the_gain_a_gain_over_failed_runs_is_failed_an
     assert gain("r", "c", strangers, scored("softmax", 20.0), BLEU)["note"] == "no seed that both have"
 
 
+def test_spans_that_hardly_moved_gain_nothing():
+    """From 8 to 9 is no quarter of 9 more; to 20 is."""
+    spans = {"span": "adaptive", "S": 64, "start_span": 8.0}
+    base = scored("softmax", 20.0, 25.0, 30.0)
+    for mean_span, status in ((9.0, "not run"), (20.0, "ok")):
+        ours = scored("adaptive", 20.4, 25.5, 30.6).assign(**spans, mean_span=mean_span)
+        cell = gain("r", "c", ours, base, BLEU)
+        assert (cell["status"], cell["value"] is None) == (status, status != "ok")
+
+
 def counted(outputs):
     return count_sentences(outputs, REFERENCES)
 

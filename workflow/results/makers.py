@@ -43,15 +43,15 @@ class Makers:
     machines: frozenset[str | None]
     timed: bool
 
-    def why_apart(self, base: "Makers", name: str, base_name: str) -> str | None:
-        """Say why a cost of these cannot be set against the base's; None where it can. name, base_name: of variants."""
+    def why_apart(self, base: "Makers", base_name: str) -> str | None:
+        """Say why a cost of these cannot be set against the base's; None where it can. base_name: a variant."""
         if not self.codes or not base.codes:
             return None  # one was not measured, which is another reason
         if self.codes != base.codes:
-            return f"{name} is computed in {_words(self.codes)}, {base_name} in {_words(base.codes)}"
+            return f"computed in {_words(self.codes)}, {base_name} in {_words(base.codes)}"
         both_timed = self.timed and base.timed
         same = self.machines & base.machines if both_timed else self.machines == base.machines
-        return None if same else f"{name} was measured on another machine than {base_name}"
+        return None if same else f"measured on another machine than {base_name}"
 
 
 def makers_of(rows: pd.DataFrame, quantity: str) -> Makers | None:
@@ -66,15 +66,13 @@ def makers_of(rows: pd.DataFrame, quantity: str) -> Makers | None:
     return Makers(frozenset(codes), frozenset(clocked if timed else machines), timed)
 
 
-def why_apart(
-    rows: pd.DataFrame, base: pd.DataFrame, quantity: str, name: str, base_name: str, of_base: str = ""
-) -> str | None:
+def why_apart(rows: pd.DataFrame, base: pd.DataFrame, quantity: str, base_name: str, of_base: str = "") -> str | None:
     """Say why a cost of these runs cannot be set against the base's; None where it can.
 
     of_base: where the quantity of the base has another name.
     """
     ours, theirs = makers_of(rows, quantity), makers_of(base, of_base or quantity)
-    return ours.why_apart(theirs, name, base_name) if ours and theirs else None
+    return ours.why_apart(theirs, base_name) if ours and theirs else None
 
 
 def _words(codes: frozenset[str | None]) -> str:

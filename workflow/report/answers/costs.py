@@ -32,7 +32,7 @@ def of_variants(runs: pd.DataFrame, finished: pd.DataFrame, tokens: str) -> list
     # a span that has hardly moved costs what it cost at its start
     moved = finished[~hardly_moved(finished)]
     by_base: dict[str, dict[str, dict[str, float]]] = {}
-    apart: dict[str, set[str]] = {}  # why there is no ratio -> of what
+    apart: dict[tuple[str, str], set[str]] = {}  # variant and why it has no ratio -> of what
     axes, every = axes_of(finished), dict(iter(runs.groupby("variant", sort=False)))
     for variant, base in baselines(finished).items():
         S, k = (None if pd.isna(value := sides[variant].iloc[0][axis]) else value for axis in GRID)
@@ -40,13 +40,21 @@ def of_variants(runs: pd.DataFrame, finished: pd.DataFrame, tokens: str) -> list
         ours, theirs = (side[side.index.isin(moved.index)] for side in (sides[variant], than))
         by_base.setdefault(base, {})[variant] = _ratios(ours, theirs)
         for name in (name for name in BY_CODE if name in ours):
-            if why := why_apart(ours, theirs, name, variant, base):
-                apart.setdefault(why, set()).add(BY_CODE[name])
+            if why := why_apart(ours, theirs, name, base):
+                apart.setdefault((variant, why), set()).add(BY_CODE[name])
     places = {variant: place_on(axes, rows["S"].iloc[0], rows["k"].iloc[0]) for variant, rows in sides.items()}
     lines = []
     for base, ratios in by_base.items():
         lines += _range(base, ratios) if len(ratios) > NAMED else _each(base, ratios, places)
-    return [*lines, *(f"No ratio of {join(sorted(costs))}: {why}." for why, costs in apart.items())]
+    return [*lines, *_without_ratio(apart)]
+
+
+def _without_ratio(apart: dict[tuple[str, str], set[str]]) -> list[str]:
+    """Say which variants have no ratio of which costs, and why: a sentence for each reason."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for (variant, why), names in apart.items():
+        alike.setdefault((join(sorted(names)), why), []).append(variant)
+    return [f"No ratio of {of} for {join(variants)}: {why}." for (of, why), variants in alike.items()]
 
 
 def _alone(variant: str, rows: pd.DataFrame, tokens: str) -> list[str]:
@@ -83,7 +91,7 @@ def _ratios(rows: pd.DataFrame, base: pd.DataFrame) -> dict[str, float]:
     """Divide each cost by that of the base, where both were measured alike and differ by as much as is worth a word."""
     found = {}
     for name in (name for name in RATIOS if name in rows):
-        if why_apart(rows, base, name, "it", "its base"):
+        if why_apart(rows, base, name, "its base"):
             continue
         if name in SPEEDS:
             shown = ratio_over_turns(rows, base, name)

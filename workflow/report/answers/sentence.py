@@ -51,10 +51,20 @@ def answer_question(runs: pd.DataFrame, task: TaskSpec, *, has_trials: bool) -> 
         return answer_of(recipe, task, UNTUNED if has_trials else "")
     alike, plain = answer_of(tuned, task), answer_of(recipe, task)
     status = f" ({plain.status.lower()})" if plain.status != alike.status else ""
-    sentence = f"{TUNED}, {alike.sentence} {capital(RECIPE)}{status}, {plain.sentence}"
+    sentence = f"{TUNED}, {alike.sentence} {capital(RECIPE)}{status}: {_what_is_new(plain.sentence, alike.sentence)}"
     cost = [*plain.costs, "Costs and spans are those of the recipe's runs."] if plain.costs else []
     converged = alike.converged and plain.converged
     return Answer(alike.status, sentence, _of_both(alike.remarks, plain.remarks), cost, converged)
+
+
+def _what_is_new(said: str, before: str) -> str:
+    """Keep the sentences that were not said before, and say that the others are the same."""
+    first = before.removesuffix(".").split(". ")
+    new = [each for each in said.removesuffix(".").split(". ") if each not in first]
+    if not new:
+        return "the same."
+    rest = " The rest is the same." if len(new) < len(said.split(". ")) else ""
+    return f"{'. '.join(new)}.{rest}"
 
 
 def _of_both(tuned: list[str], recipe: list[str]) -> list[str]:
@@ -94,9 +104,10 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec, settings: str = "") -> Answer:
     still = remarks.learning(at_every_size if grown else _behind(finished, comparisons, changes))
     status = EARLY if status == FOUND and still else status
     texts = [*finished["title"].unique()]
-    mean = "mean of " if len(texts) > 1 and not alone else ""
+    behind = _compared_on(comparisons, changes, texts)
+    mean = "mean of " if len(behind) > 1 and not alone else ""
     judged = "" if alone and status == FOUND else f"{REGISTRY[quantity].title}, "  # of spans there is no score
-    basis = f"{judged}{count_seeds(finished)}, {mean}{join(texts)}, scale {join([*runs['scale'].unique()])}"
+    basis = f"{judged}{count_seeds(finished)}, {mean}{join(behind)}, scale {join([*runs['scale'].unique()])}"
     basis += f", {settings}" if settings else ""
     basis += remarks.chance(comparisons)
     also = [
@@ -115,6 +126,12 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec, settings: str = "") -> Answer:
     of_one = f"at the scale's own size {sentence}" if grown else sentence
     first, *others = [*grown, f"{of_one} ({basis}).", *unmoved]
     return Answer(status, " ".join([first, *map(capital, others)]), also, cost, converged=not still)
+
+
+def _compared_on(comparisons: list[Comparison], changes: list[Change], texts: list[str]) -> list[str]:
+    """Select the texts behind the numbers of an answer: all, but where nothing else is said than of some."""
+    named = {text for each in comparisons if each.effect for text in each.effect.by_text}
+    return texts if changes or not named else [text for text in texts if text in named]
 
 
 def _behind(finished: pd.DataFrame, comparisons: list[Comparison], changes: list[Change]) -> pd.DataFrame:

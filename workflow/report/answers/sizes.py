@@ -75,9 +75,19 @@ def draw(data: pd.DataFrame, quantity: str, title: str, of: str):
                 _draw_line(effects, mine["parameters"], mine, ("effect", "effect_low", "effect_high"), style)
             _draw_line(scores, mine["cost"], mine, ("score", "low", "high"), style)
         _label(effects, "parameters", f"{title}, less {than}'s", text)
+        if rows["effect"].isna().all():
+            _say_nothing_compared(effects)
         _label(scores, f"executed multiply-adds / {of}", name_score(quantity, title), text)
     share_legend(figure)
     return figure
+
+
+def _say_nothing_compared(panel) -> None:
+    """Write why a panel is empty, and leave out its axes."""
+    panel.set_xticks([])
+    panel.set_yticks([])
+    why = "nothing to compare:\nruns are missing,\nor learned spans\nhardly moved"
+    panel.text(0.5, 0.5, why, transform=panel.transAxes, ha="center", va="center", fontsize=8)
 
 
 def _draw_line(panel, places: pd.Series, rows: pd.DataFrame, columns: tuple[str, str, str], style: dict) -> None:

@@ -7,6 +7,8 @@ from workflow.report.claims.ledger import speaking
 from workflow.report.claims.measures import COUNTED
 from workflow.report.numbers import join
 
+PLACE = "place"  # on the grid of the question
+
 
 def disagreeing(line: dict) -> list[dict]:
     """List the evidence of each set whose interval excludes the effect of the set that speaks. line: of the ledger."""
@@ -55,12 +57,12 @@ def is_single(evidence: dict) -> bool:
 def what_differs(theirs: dict, ours: dict) -> dict[str, str]:
     """Map what is different where another set was measured to its value there.
 
-    S and k, width, updates and device by their names, and the datasets as `corpora`.
+    Width, updates and device by their names, S, k or the shape of a layer as `PLACE`, and the datasets as `corpora`.
     """
     own = ours["setting"] or {}
     found = {name: value for name, value in (theirs["setting"] or {}).items() if value != own.get(name)}
     if theirs["at"] and theirs["at"] != ours["at"]:
-        found = {"place on the grid": theirs["at"].removeprefix("at ")} | found
+        found = {PLACE: theirs["at"].removeprefix("at ")} | found
     if theirs["texts"] and theirs["texts"] != ours["texts"]:
         found["corpora"] = join(theirs["texts"])
     return found

@@ -213,9 +213,9 @@ def why_not_tested(claim: Claim, samples: list[Sample | None], frames: Frames) -
         return f"{join(_labels(claim, absent))} {'was' if len(absent) == 1 else 'were'} not run"
     ours, than = samples
     if than and ours.makers and than.makers:
-        names = (join(_labels(claim, [side.variant])) for side in claim.sides)
-        if apart := ours.makers.why_apart(than.makers, *names):
-            return f"{NO_RATIO}: {apart}"
+        name, base_name = (join(_labels(claim, [side.variant])) for side in claim.sides)
+        if apart := ours.makers.why_apart(than.makers, base_name):
+            return f"{NO_RATIO}: {name} {'was' if apart.startswith('measured') else 'is'} {apart}"
     same = than and ours.values == than.values and claim.measured(claim.ours) == claim.measured(claim.than)
     alike = same and ours.digests == than.digests and (ours.digests or claim.ours.variant == claim.than.variant)
     return "both sides are the same at this scale" if alike and ours.values else None

@@ -15,7 +15,7 @@ from workflow.report.answers.sentence import RECIPE, TUNED, answer_question
 from workflow.report.answers.variants import median_half, variant_table
 from workflow.report.claims.ledger import read_lines
 from workflow.report.figures.colours import as_named
-from workflow.report.numbers import join
+from workflow.report.numbers import at_limits, join
 from workflow.report.pages import artefacts
 from workflow.report.pages.claims import write_details, write_numbers
 from workflow.report.pages.site import Site
@@ -186,7 +186,10 @@ def _on_page(name: str, title: str, caption: str, figure, numbers: pd.DataFrame,
     """Return a figure of one question as its template takes it; the caption names spans that have hardly moved."""
     still = with_titles(as_named(runs[hardly_moved(runs)]))
     if len(still):
-        places = [f"{variant} on {text}" for variant, text in still[["variant", "title"]].drop_duplicates().to_numpy()]
+        places = []
+        for (variant, text), rows in still.groupby(["variant", "title"], sort=False):
+            limits = sorted({int(S) for S in rows["S"].dropna()})
+            places.append(f"{variant} on {text}{at_limits(limits)}")
         caption = f"{caption} Of {join(places)}, {UNMOVED}."
     runs_at = artefacts.runs_at(runs["ablation"].iloc[0])
     return artefacts.drawn_here(f"answer-{name}", title, caption, figure, numbers, runs_at)

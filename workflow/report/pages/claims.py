@@ -12,7 +12,7 @@ from pathlib import Path
 
 from workflow.plan.ablations import Ablation
 from workflow.plan.reads import reads
-from workflow.report.claims.disagreement import disagreeing, what_differs
+from workflow.report.claims.disagreement import PLACE, disagreeing, what_differs
 from workflow.report.claims.ledger import VERDICTS, read_lines, speaking
 from workflow.report.claims.measures import LAYERS, UNITS, split_of
 from workflow.report.claims.samples import NOT_ASKED
@@ -22,6 +22,7 @@ from workflow.report.pages.site import Site
 from workflow.report.published import find, studies
 from workflow.results.precomputed import precomputed
 from workflow.results.timings import WITHOUT
+from workflow.results.trained_enough import converged
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,8 @@ def name_disagreeing(line: dict) -> list[str]:
     ours, sentences = speaking(line), []
     for each in disagreeing(line):
         effect, interval = _write_effect(each, line)
-        other = [f"{name} {value}" for name, value in what_differs(each, ours).items()]
+        differs = what_differs(each, ours)
+        other = [value if name == PLACE else f"{name} {value}" for name, value in differs.items()]
         about = "; ".join(filter(None, [interval, ", ".join(other)]))
         sentences.append(f"Scale {each['set']} disagrees: {effect}" + (f" ({about})." if about else "."))
     return sentences
@@ -184,12 +186,14 @@ def summarise_disagreeing(line: dict, as_size: bool = False) -> str:
     for each in disagreeing(line):
         effect, interval = _write_effect(_negated(each) if negate else each, line)
         differs = what_differs(each, ours)
+        place = differs.pop(PLACE, "")
         if split_of(line["measure"]):
             differs.pop("device", None)  # it changes costs; a score it changes by the last bits
         other = f"other {join([*differs])}" if differs else ""
-        about = "; ".join(filter(None, [interval, other]))
+        late = "" if converged(each["late_gain"]) else "not converged"
+        about = "; ".join(filter(None, [interval, place, other, late]))
         parts.append(f"{effect} at scale {each['set']}" + (f" ({about})" if about else ""))
-    return f"Not the same elsewhere: {'; '.join(parts)}." if parts else ""
+    return f"Elsewhere it is {'; '.join(parts)}." if parts else ""
 
 
 def _negated(evidence: dict) -> dict:

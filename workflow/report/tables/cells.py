@@ -203,7 +203,7 @@ def ratio(
         if cell["status"] != "ok":
             note = prefix + cell["note"]
             return make_cell(row, column, None, "x", "measured", runs=runs, status=cell["status"], note=note)
-    if apart := why_apart(runs, base, quantity, "it", base_name, base_quantity):
+    if apart := why_apart(runs, base, quantity, base_name, base_quantity):
         note = f"{NO_RATIO}: {apart}"
         return make_cell(row, column, None, "x", "measured", runs=runs, status=NOT_RUN, note=note)
     if not denominator["value"]:

@@ -5,8 +5,10 @@ import pandas as pd
 from sacrebleu.metrics import BLEU
 
 from workflow.report.tables.cells import make_cell, measured, unit_of
+from workflow.results.precomputed import NOT_RUN
 from workflow.results.registry import bounds_of
 from workflow.results.statistics import of_difference, over_seeds
+from workflow.results.trained_enough import UNMOVED, hardly_moved
 
 SAMPLES = 1000
 SEED = 1
@@ -86,7 +88,10 @@ def bootstrap(counts: list, base: list, score=bleu) -> tuple[float, float]:
 
 
 def _pair(row, column, runs, base, quantities, unit) -> tuple[list[dict], dict]:
-    """Return seed, value and base of each pair, and the cell without its value, whose note says what is missing."""
+    """Return seed, value and base of each pair, and the cell without its value, whose note says what is missing.
+
+    There is no pair where a side's learned spans have hardly moved: the difference would say nothing about spans.
+    """
     by_seed, notes, states = [], [], []
     runs, base = (side.drop_duplicates("digest") for side in (runs, base))  # a text may stand in for two of the paper's
     for side, quantity, prefix in ((runs, quantities[0], ""), (base, quantities[1], "compared with: ")):
@@ -98,7 +103,12 @@ def _pair(row, column, runs, base, quantities, unit) -> tuple[list[dict], dict]:
     values, base_values = by_seed
     seeds = sorted(set(values.index) & set(base_values.index))
     pairs = [{"seed": seed, "value": values.at[seed], "base": base_values.at[seed]} for seed in seeds]
-    status = "ok" if pairs else next((state for state in states if state != "ok"), "not run")
+    if pairs and any(hardly_moved(side).any() for side in (runs, base)):
+        note, both = f"not compared: {UNMOVED}", pd.concat([runs, base])
+        return [], make_cell(
+            row, column, None, unit, "measured", runs=pd.concat([runs, base]), status=NOT_RUN, note=note
+        )
+    status = "ok" if pairs else next((state for state in states if state != "ok"), NOT_RUN)
     note = "; ".join(notes) or ("" if pairs else "no seed that both have")
     both = pd.concat([runs, base])
     return pairs, make_cell(row, column, None, unit, "measured", n=len(pairs), runs=both, status=status, note=note)
