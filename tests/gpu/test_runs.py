@@ -122,7 +122,7 @@ def test_the_memory_of_the_host_is_limited_on_a_cpu_alone(device, limits, monkey
     """CUDA maps more addresses than the machine has memory."""
     task = SimpleNamespace(read=lambda path: SimpleNamespace(checksum="sha256:toy"))
     monkeypatch.setattr(train, "limit_memory", limit := Mock())
-    for name, stand_in in {"load": task, "describe": origin().model_dump()}.items():
+    for name, stand_in in {"load_task": task, "describe": origin().model_dump()}.items():
         monkeypatch.setattr(train, name, Mock(return_value=stand_in))
     monkeypatch.setattr(train, "Run", Mock(side_effect=ZeroDivisionError))
     train.train(job(), tmp_path / "data", tmp_path, device)

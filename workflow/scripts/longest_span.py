@@ -28,7 +28,7 @@ def step(trained: TrainedRun, device: str, S: int, budget: int) -> dict:
         job, net = trained.load(on)
         return streams.training_step(job, raise_limit(job, net, S, on), on)
 
-    return peak_memory(make, on, trained.job.training.threads, budget)
+    return peak_memory(make, on, trained.job.training.threads, budget) | {"machine": name_of(on)}
 
 
 def search(trained: TrainedRun, device: str, settings: Measure) -> dict:
@@ -40,12 +40,13 @@ def search(trained: TrainedRun, device: str, settings: Measure) -> dict:
         return trained.unmeasured_row("longest_span")
     budget = settings.memory_mb << 20
     row = {**trained.about, "status": "ok", "reason": None, "memory_budget_bytes": budget}
-    row["machine"] = name_of(pick_device(device))
+    row["machine"] = None
     S, fits = span["limit"], None
     while settings.longest_S >= S:
         measured = in_fresh_process(step, trained, device, S, budget, seconds=120)
         if measured["status"] != "ok":
             return row | {"longest_S": fits, "longest_S_ended": measured["status"]}
+        row["machine"] = measured.get("machine")
         fits, S = S, 2 * S
     return row | {"longest_S": fits, "longest_S_ended": "the end of the search"}
 

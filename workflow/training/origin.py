@@ -28,8 +28,9 @@ def pick_device(name: str) -> torch.device:
 
 def name_of(device: torch.device) -> str:
     """Name the processor that computes, with its cores, or the GPU."""
-    if device.type == "cuda":
-        return torch.cuda.get_device_name(device)
+    named = getattr(torch.get_device_module(device), "get_device_name", None)
+    if named is not None:
+        return named(device)
     name = processor("model name").split(":", 1)[-1].strip()
     return f"cpu: {name}, {os.cpu_count()} cores"
 

@@ -153,11 +153,11 @@ def _masked(s: Tensor, log_m: Tensor | None, chunk: Chunk) -> Tensor:
 def _largest(s: Tensor, log_m: Tensor | None) -> Tensor:
     """Find the largest visible score of each row: b g c 1; one that is NaN, if any is.
 
-    Adding log m = -inf made NaN of +inf and NaN at keys that are hidden: these become -inf, in place. It takes a CPU as
-    long as a softmax, and is not done there unless there are any.
+    Adding log m = -inf made NaN of +inf and NaN at keys that are hidden: these become -inf, in place. That takes as
+    long as a softmax, and is not done unless there are any.
     """
     most = s.amax(-1, keepdim=True)
-    if log_m is None or (s.device.type == "cpu" and (most < math.inf).all()):
+    if log_m is None or (most < math.inf).all():
         return most
     s[..., s.size(-1) - log_m.size(-1) :].masked_fill_(log_m == -math.inf, -math.inf)
     return s.amax(-1, keepdim=True)
