@@ -36,7 +36,7 @@ LARGE = {"d_model": 1024, "heads": 2, "d_ff": 32768}  # 0.5 GB, thrice with grad
     "changes, options, status, reason",
     [
         ({"net": LARGE, "steps": 4}, {"preexec_fn": limit_memory}, "oom", "memory"),
-        ({"lr": 1e18, "warmup": 0, "clip": 1e18, "steps": 32, "loss_bound": 1e300}, {}, "diverged", "no numbers"),
+        ({"lr": 1e18, "warmup": 0, "clip": 1e18, "steps": 32, "loss_bound": 1e300}, {}, "diverged", "mean loss nan"),
         ({"steps": 100_000, "time_limit_s": 1}, {}, "timeout", "1 s"),
     ],
     ids=["a net beyond the memory of its process", "a loss that is no number", "a run that takes too long"],
