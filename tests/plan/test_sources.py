@@ -57,7 +57,7 @@ def test_registries_name_things_and_compute_nothing():
 
 def _is_schema(node: ast.stmt) -> bool:
     """The model of a section of a job, or what refuses one."""
-    models = ("Model", "Job", "Net", "Training")
+    models = ("Model", "Job", "Net", "Training", "Evaluation")
     if isinstance(node, ast.ClassDef):
         return all(ast.unparse(base).endswith(models) for base in node.bases)
     return isinstance(node, ast.FunctionDef) and node.name.startswith("refuse_")
