@@ -33,7 +33,9 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
     for cost in (name for name in DRAWN if name in runs):
         measured = _measured(finished, cost)
         on_texts = measured.groupby("text")
-        if (on_texts[f"{cost}_low"].max() > DIFFERS * on_texts[f"{cost}_high"].min()).any():
+        differs = (on_texts[f"{cost}_low"].max() > DIFFERS * on_texts[f"{cost}_high"].min()).any()
+        # speeds of one machine and code may be those of very few variants
+        if differs and on_texts.size().max() >= FEWEST:
             scores, kept = scores.merge(measured, on=KEYS, how="left"), [*kept, cost]
     enough = len(scores) and scores.groupby("text").size().max() >= FEWEST
     return scores if kept and enough and len(lines_of(scores, drawn_axis(scores))) <= LEGEND else scores.head(0)
