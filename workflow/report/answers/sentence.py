@@ -123,7 +123,7 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec, settings: str = "") -> Answer:
     cost = [*costs.of_variants(runs, finished, task.tokens), *costs.growth(finished)]
     cost += costs.spans(finished, task.tokens) if not alone or status == ALONE else []
     status = EARLY if status == UNANSWERED and grown else status
-    of_one = f"at the scale's own size {sentence}" if grown else sentence
+    of_one = f"at the scale's own size {sentence}" if at_every_size["size"].nunique() > 1 else sentence
     first, *others = [*grown, f"{of_one} ({basis}).", *unmoved]
     return Answer(status, " ".join([first, *map(capital, others)]), also, cost, converged=not still)
 

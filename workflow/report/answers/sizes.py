@@ -84,7 +84,9 @@ def draw(data: pd.DataFrame, quantity: str, title: str, of: str):
 
 def _say_nothing_compared(panel) -> None:
     """Write why a panel is empty, and leave out its axes."""
-    panel.set_xticks([])
+    for line in list(panel.lines):
+        line.remove()
+    panel.xaxis.set_visible(False)
     panel.set_yticks([])
     why = "nothing to compare:\nruns are missing,\nor learned spans\nhardly moved"
     panel.text(0.5, 0.5, why, transform=panel.transAxes, ha="center", va="center", fontsize=8)
