@@ -1,5 +1,6 @@
 """The configurations of one ablation compared in pairs, a run beside the run of the same text and seed."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,7 +10,6 @@ from workflow.report.numbers import name_places
 from workflow.results.statistics import (
     FEWEST,
     LEVEL,
-    fewest_on_a_text,
     half_width,
     mean_interval,
     mean_of,
@@ -26,7 +26,7 @@ class Effect:
     """A mean of paired differences with its 95 % interval and p.
 
     n: pairs. fewest: of the text with the fewest; no interval and no p where those are too few to tell an effect from
-    chance. by_text: the mean on each text.
+    chance. by_text: the mean on each text. pairs: their number on each text.
     """
 
     mean: float
@@ -36,6 +36,7 @@ class Effect:
     n: int
     fewest: int
     by_text: dict[str, float]
+    pairs: dict[str, int]
 
     @property
     def told(self) -> bool:
@@ -96,12 +97,13 @@ def effect_of(differences: pd.Series) -> Effect | None:
         return None
     values, texts = differences.tolist(), differences.index.get_level_values("title").tolist()
     by_text = differences.groupby(level="title", sort=False).mean().to_dict()
-    n, fewest = len(values), fewest_on_a_text(texts)
+    pairs = dict(Counter(texts))
+    n, fewest = len(values), min(pairs.values())
     if fewest < FEWEST:
-        return Effect(mean_of(values, texts), None, None, None, n, fewest, by_text)
+        return Effect(mean_of(values, texts), None, None, None, n, fewest, by_text, pairs)
     mean, low, high = mean_interval(values, texts)
     p = p_of(values, blocks=texts) if scatter(values, texts) else float(mean == 0)
-    return Effect(mean, low, high, p, n, fewest, by_text)
+    return Effect(mean, low, high, p, n, fewest, by_text, pairs)
 
 
 def pair(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> pd.Series:

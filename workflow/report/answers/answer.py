@@ -1,0 +1,222 @@
+"""The answer to a question as typed data: the number that answers it, its status, and the words around it.
+
+Pages, the index, the search and the terminal all read an `Answer`; none of them takes a sentence apart.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from workflow.report.numbers import count, join, to_digits
+from workflow.results.registry import REGISTRY
+from workflow.results.statistics import LEVEL, half_width
+from workflow.results.timings import SPEEDS
+
+# answered: significant after Holm correction, in converged runs, or a level that needs no comparison
+# equivalent: not significant, and the 95 % interval lies within what a claim about the question calls equal
+# inconclusive: compared, but not significantly different
+# not converged: it would be answered or equivalent, but runs behind it were still learning
+# not tested: nothing was compared; the headline gives the reason
+Status = Literal["answered", "equivalent", "inconclusive", "not converged", "not tested"]
+STATUSES: tuple[Status, ...] = get_args(Status)
+
+# variants: a few against a baseline; many: more, so they are counted; curve: over S or k; sizes: over model sizes;
+# level: one variant alone, without a comparison
+Kind = Literal["variants", "many", "curve", "sizes", "level"]
+
+# tuned: the runs at each variant's tuned settings. recipe tuned: tuning chose the recipe's settings for every variant.
+# untuned: the question tunes its variants, but not at this scale. recipe: the question does no tuning
+Settings = Literal["tuned", "recipe tuned", "untuned", "recipe"]
+
+BETTER, WORSE, INCONCLUSIVE = STATES = ("better", "worse", "inconclusive")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A variant less its baseline at one place of the grids: the mean over corpora, each counting alike.
+
+    variant, baseline: as pages name them.
+    S, k: span limit and number of kept keys; None for a variant without one.
+    quantity, unit: what is compared, as in the registry (`dev_bpc`, `bpc`).
+    mean: variant less baseline, so negative is better where lower is better.
+    low, high: the 95 % confidence interval; None with fewer than three seeds on a corpus.
+    p: of Student's paired t test, uncorrected; None likewise.
+    holm: p after Holm correction over all differences of the question with the same baseline.
+    by_corpus: the mean on each corpus, by title.
+    pairs: the number of paired seeds on each corpus, by title.
+    """
+
+    variant: str
+    baseline: str
+    S: float | None
+    k: float | None
+    quantity: str
+    unit: str
+    mean: float
+    low: float | None
+    high: float | None
+    p: float | None
+    holm: float | None
+    by_corpus: dict[str, float]
+    pairs: dict[str, int]
+
+    @property
+    def n(self) -> int:
+        """Count the pairs."""
+        return sum(self.pairs.values())
+
+    @property
+    def direction(self) -> str:
+        """Say whether the mean is `better` or `worse`."""
+        return direction_of(self.quantity, self.mean)
+
+    @property
+    def significant(self) -> bool:
+        """Whether it remains after Holm correction within the question."""
+        return self.holm is not None and self.holm <= LEVEL
+
+    @property
+    def state(self) -> str:
+        """Say `better` or `worse` where the difference is significant, else `inconclusive`."""
+        return self.direction if self.significant else INCONCLUSIVE
+
+    @property
+    def signs_differ(self) -> bool:
+        """Whether it is better on one corpus and worse on another."""
+        return len({mean > 0 for mean in self.by_corpus.values() if mean}) > 1
+
+    @property
+    def size(self) -> str:
+        """Write size and direction: `0.026 bpc better`."""
+        return write_size(self.quantity, self.unit, self.mean, half_width(self.low, self.high))
+
+    @property
+    def interval(self) -> str:
+        """Write the interval in the direction of the mean: `0.007 to 0.044`; empty where there is none.
+
+        One that holds zero names both directions: `0.003 worse to 0.008 better`.
+        """
+        return write_interval(self.quantity, self.mean, self.low, self.high)
+
+    @property
+    def text(self) -> str:
+        """Write the number with interval and n: `0.026 bpc better (95 % CI 0.007 to 0.044, n = 6: ...)`."""
+        interval = f"95 % CI {self.interval}" if self.interval else "no interval"
+        return f"{self.size} ({interval}, {write_pairs(self.pairs)})"
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A cost of a variant over that of its baseline, measured on the same machine by the same code.
+
+    quantity: `macs_executed`, `memory_train_bytes`, `train_tokens_per_s` or `predict_tokens_per_s`.
+    value: the ratio; below 1 the variant needs less, or is slower.
+    low, high: the 95 % confidence interval over rounds of a timing; None of what is counted.
+    S, k: of the variant.
+    """
+
+    variant: str
+    baseline: str
+    S: float | None
+    k: float | None
+    quantity: str
+    value: float
+    low: float | None
+    high: float | None
+
+    @property
+    def text(self) -> str:
+        """Write it as on pages: `35 % of the MACs`, `2.4× the training speed`."""
+        of = COST_TITLES[self.quantity]
+        if self.quantity not in SPEEDS and self.value < 1:
+            return f"{100 * self.value:.0f} % of the {of}"
+        return f"{self.value:.1f}× the {of}" if self.value >= 2 else f"{self.value:.2f}× the {of}"
+
+
+COST_TITLES = {
+    "macs_executed": "MACs",
+    "memory_train_bytes": "training memory",
+    "train_tokens_per_s": "training speed",
+    "predict_tokens_per_s": "prediction speed",
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a question at one scale, compared with one baseline.
+
+    status: see `Status`. kind: which template wrote it. converged: whether no run behind it was still learning.
+    headline: the number with its interval and n, or a count of significant differences, or why there is none.
+    sentence: what it means, at most twenty words. caveats: at most two, which may change the conclusion.
+    notes: everything else, which does not; shown as footnotes.
+    difference: the number behind the headline; None of a level, and of a question that was not tested.
+    others: the other differences of the question, in the order of its variants.
+    costs: cost ratios of the headline's variant, or of every variant where they are counted.
+    baseline: what the variants are compared with; None where several baselines are named, or none.
+    scale, corpora: where it holds. settings: see `Settings`.
+    """
+
+    status: Status
+    kind: Kind
+    headline: str
+    sentence: str
+    scale: str
+    corpora: tuple[str, ...]
+    settings: Settings = "recipe"
+    converged: bool = True
+    caveats: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    difference: Difference | None = None
+    others: tuple[Difference, ...] = ()
+    costs: tuple[Ratio, ...] = ()
+    baseline: str | None = None
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """List all differences, that of the headline first."""
+        return (self.difference, *self.others) if self.difference else self.others
+
+    @property
+    def where(self) -> str:
+        """Say where it holds: `scale overnight, mean over text8 and enwik8`, and how the variants were tuned."""
+        tuned = {"tuned": ", each variant tuned", "recipe tuned": ", each variant tuned", "untuned": ", not tuned"}
+        over = "mean over " if len(self.corpora) > 1 and self.kind != "level" else ""
+        corpora = f", {over}{join([*self.corpora])}" if self.corpora else ""
+        return f"scale {self.scale}{tuned.get(self.settings, '')}{corpora}"
+
+
+def direction_of(quantity: str, mean: float) -> str:
+    """Say whether a difference in this quantity is `better` or `worse`; no difference counts as worse."""
+    return BETTER if mean and (mean < 0) == (REGISTRY[quantity].better == "lower") else WORSE
+
+
+def write_size(quantity: str, unit: str, mean: float, half: float | None) -> str:
+    """Write size and direction: `0.026 bpc better`. half: half the width of the interval, which sets the digits."""
+    if not mean:
+        return f"no difference in {unit}"
+    return f"{to_digits(abs(mean), half)} {unit} {direction_of(quantity, mean)}"
+
+
+def write_interval(quantity: str, mean: float, low: float | None, high: float | None) -> str:
+    """Write an interval in the direction of its mean, in as many digits; empty where there is none.
+
+    >>> write_interval("dev_bpc", -0.026, -0.044, -0.008), write_interval("dev_bpc", -0.002, -0.008, 0.004)
+    ('0.008 to 0.044', '0.0040 worse to 0.0080 better')
+    """
+    if low is None or high is None or low == high:
+        return ""
+    sign = 1 if mean > 0 else -1
+    ends = sorted((sign * low, sign * high))
+    near, far = (to_digits(abs(end), half_width(low, high)) for end in ends)
+    if ends[0] >= 0:
+        return f"{near} to {far}"
+    towards = direction_of(quantity, mean)
+    away = WORSE if towards == BETTER else BETTER
+    return f"{near} {away} to {far} {towards}"
+
+
+def write_pairs(pairs: dict[str, int]) -> str:
+    """Write the number of pairs, and of what: `n = 6: 2 corpora × 3 seeds`."""
+    seeds, corpora = sorted(set(pairs.values())), len(pairs)
+    on = f"{corpora} corpora" if corpora > 1 else "1 corpus"
+    each = count(seeds[0], "seed") if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]} seeds"
+    return f"n = {sum(pairs.values())}: {on} × {each}"
