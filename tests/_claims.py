@@ -10,7 +10,7 @@ from workflow.report.claims.ledger import judge
 from workflow.report.claims.schema import Claim
 from workflow.results.runs_table import Frames, as_frame
 
-CLAIM = {"claim": "It is so.", "paper": "adaptive_span", "where": "section 3", "ablation": "span_limit"}
+CLAIM = {"claim": "It is so.", "paper": "adaptive_span", "where": "section 3", "question": "span_limit"}
 CLAIM |= {"measure": "dev_bpc", "ours": {"variant": "adaptive"}, "than": {"variant": "fixed"}, "expect": "less"}
 
 

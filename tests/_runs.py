@@ -9,10 +9,10 @@ import pandas as pd
 
 from tests._costs import LONGEST, MEASURED, split_costs
 from tests._layers import layers
-from workflow.plan.ablations import Variant, known_ablations, load_ablation
+from workflow.plan.questions import Variant, known_questions, load_question
 from workflow.results.registry import COSTS, names
 from workflow.results.rows import write_rows
-from workflow.results.runs_table import BEST_READER, TOPIC_BORDERS, Frames, as_frame
+from workflow.results.runs_table import OPTIMAL_PREDICTOR, TOPIC_BORDERS, Frames, as_frame
 
 CURVE = [
     {"step": 5, "train_bpc": 3.0, "dev_bpc": 2.5, "mean_span": 37.0, "max_span": 60.0, "tokens_per_s": 1.0},
@@ -35,22 +35,22 @@ WEIGHTS = [[[0.9, 0.1], [0.5, 0.5]], [[0.2, 0.8], [0.6, 0.4]]]
 BY_DISTANCE = {"distance": [1.0, 2.0], "keys": [1, 1], "weight": WEIGHTS}
 
 
-def variant_of(ablation: str, variant: str) -> Variant:
-    """As the ablation has it, if there is one of this name."""
-    variants = load_ablation(ablation).variants if ablation in known_ablations() else {}
+def variant_of(question: str, variant: str) -> Variant:
+    """As the question has it, if there is one of this name."""
+    variants = load_question(question).variants if question in known_questions() else {}
     return variants.get(variant, Variant())
 
 
-def label_of(ablation: str, variant: str) -> str:
-    return variant_of(ablation, variant).label or variant
+def label_of(question: str, variant: str) -> str:
+    return variant_of(question, variant).label or variant
 
 
-def run(ablation="span_limit", variant="fixed", seed=1, S=64, k=None, **changes) -> dict:
+def run(question="span_limit", variant="fixed", seed=1, S=64, k=None, **changes) -> dict:
     """Make one row of the runs table, with every cost; numbers chosen, not measured."""
-    place = f"{ablation}-{variant}-{S}-{k}"
+    place = f"{question}-{variant}-{S}-{k}"
     row = dict.fromkeys(names("metric", "fact", "run"))
-    row |= {"ablation": ablation, "task": "char_lm", "paper": "adaptive_span", "variant": variant, "colour": None}
-    row |= {"label": label_of(ablation, variant), "beside": variant_of(ablation, variant).beside}
+    row |= {"question": question, "task": "char_lm", "paper": "adaptive_span", "variant": variant, "colour": None}
+    row |= {"label": label_of(question, variant), "baseline": variant_of(question, variant).baseline}
     row |= {"paper_corpus": "text8", "corpus": "words", "S": S, "k": k}
     row |= {"seed": seed, "digest": f"{place}-{seed}", "configuration": place, "scale": "test", "status": "ok"}
     row |= {"missing": {}, "size": 1.0, "tuning": None, "factors": {}, "follows": None, "lr": 0.003}
@@ -72,16 +72,16 @@ BROKEN = {"status": "diverged", "reason": "mean loss nan", "test_bleu_tokenised"
 BROKEN |= {"maps": None, "counts": None, "looks": None}
 
 
-def translated(ablation="translation", variant="softmax", seed=1, k=None, paper_corpus="iwslt14-deen", **changes):
+def translated(question="translation", variant="softmax", seed=1, k=None, paper_corpus="iwslt14-deen", **changes):
     """Make one row of the runs table for a translation; numbers chosen, not measured."""
-    row = run(ablation, variant, seed, None, k, paper_corpus=paper_corpus, paper="explicit_sparse")
+    row = run(question, variant, seed, None, k, paper_corpus=paper_corpus, paper="explicit_sparse")
     row |= dict.fromkeys(("train_bpc", "dev_bpc", "test_bpc", "mean_span", "max_span", "spans", "macs_paper"))
     row |= dict.fromkeys(("attention_by_distance", "fragment"))
     row |= {"task": "translation", "net": "seq2seq", "span": "full", "position": "none", "corpus": "phrases-deen"}
     row |= {"heads": 2, "d_k": 8, "d_v": 8, "apply_to": ["encoder", "decoder", "cross"], **SCORES}
     row |= {"selection": "top_k" if "top_k" in variant else "all", "test_bleu": 21.0 + seed, "dev_bleu": 20.0 + seed}
     row |= {"test_bleu_tokenised": 23.0 + seed, "dev_bleu_tokenised": 22.0 + seed}
-    if ablation == "planted":
+    if question == "distractors":
         row |= {f"test_bleu_planted_{n}": row["test_bleu"] - n / 4 for n in (4, 8, 12)} | {"test_bleu_slope": -0.25}
         row["astray"] = {"planted": [4, 8, 12]} | {kind: [[0.1, 0.2]] * 3 for kind in ("encoder", "cross")}
     if row["selection"] == "top_k":
@@ -98,9 +98,9 @@ def translated(ablation="translation", variant="softmax", seed=1, k=None, paper_
 TREES = {"recall": 70.0, "precision": 80.0, "complete": 30.0, "tagging": 90.0, "errors": 0.0, "repaired": 5.0}
 
 
-def parsed(ablation="parsing", variant="softmax", seed=1, k=None, paper_corpus="ptb", **changes) -> dict:
+def parsed(question="parsing", variant="softmax", seed=1, k=None, paper_corpus="ptb", **changes) -> dict:
     """Make one row of the runs table for a parser: 3 of 4 right brackets among the 4 written, with top-k one fewer."""
-    row = translated(ablation, variant, seed, k, paper_corpus, paper="aiayn", task="parsing", maps=None)
+    row = translated(question, variant, seed, k, paper_corpus, paper="aiayn", task="parsing", maps=None)
     row |= {name: None for name in row if "bleu" in name or "chrf" in name} | {"corpus": "statements"}
     row |= {f"test_{name}": value for name, value in TREES.items()} | {"test_f1": 75.0 + seed, "dev_f1": 74.0}
     matched = 1 - (variant == "top_k")
@@ -112,8 +112,8 @@ LOOK |= {"weights": [[0.7, 0.1, 0.1, 0.1], [1.0, 0, 0, 0], [0.25] * 4]}
 LOOK |= {"pixels": {"side": 2, "rgb": "/wAAAP8AAAD/////"}}  # red, green, blue, white
 
 
-def described(ablation="captioning", variant="softmax", seed=1, k=None, paper_corpus="coco", **changes) -> dict:
-    row = translated(ablation, variant, seed, k, paper_corpus, task="captioning", maps=None, corpus="scenes")
+def described(question="captioning", variant="softmax", seed=1, k=None, paper_corpus="coco", **changes) -> dict:
+    row = translated(question, variant, seed, k, paper_corpus, task="captioning", maps=None, corpus="scenes")
     row |= {name: None for name in row if "bleu" in name or "chrf" in name}
     row |= {f"test_bleu_{n}": 60.0 - 10 * n + seed for n in range(1, 5)} | {"test_rouge_l": 50.0, "dev_cider": 90.0}
     row |= {"test_cider": 100.0 + seed + 5 * (variant == "top_k"), "test_meteor_nltk": 40.0}
@@ -138,30 +138,34 @@ def unscored(**changes) -> dict:
 
 TOP_K = ("adaptive_top_k", 8)
 PLANNED = [
-    ("models", v, 64, None, c) for v in ("as_small", "as_large", "txl_12", "txl_24") for c in ("text8", "enwik8")
+    ("adaptive_vs_xl", v, 64, None, c)
+    for v in ("as_small", "as_large", "txl_12", "txl_24")
+    for c in ("text8", "enwik8")
 ]
 PLANNED += [("dynamic_span", v, 64, None, "text8") for v in ("adaptive", "dynamic", "fixed")]
 PLANNED += [("span_limit", v, S, None, "text8") for v in ("fixed", "adaptive") for S in (32, 64)]
 PLANNED += [("head_spans", "adaptive", 64, None, "text8")]
-PLANNED += [("span_floor", v, 64, None, "enwik8") for v in ("smooth_adam", "table_adam")]
-PLANNED += [("limit", v, S, None, "topics") for v in ("fixed", "adaptive", "dynamic") for S in (32, 64)]
+PLANNED += [("collapsed_spans", v, 64, None, "enwik8") for v in ("smooth_adam", "table_adam")]
+PLANNED += [("known_entropy", v, S, None, "topics") for v in ("fixed", "adaptive", "dynamic") for S in (32, 64)]
 POSITIONS = [f"{span}{end}" for end in ("", "_rotary", "_alibi") for span in ("fixed", "adaptive")]
 PLANNED += [("spans_and_positions", v, 64, None, text) for v in POSITIONS for text in ("text8", "enwik8")]
 SHARED = [f"{span}{heads}" for span in ("", "adaptive_") for heads in ("own", "two", "one")]
 PLANNED += [("shared_keys", v, 64, None, "enwik8") for v in SHARED]
 LEFT = ("softmax", "softmax_one", "sigmoid", "top_p", "entmax15", "sinks", "sinks_entmax15")
-PLANNED += [("left_over", v, 64, None, "enwik8") for v in LEFT]
-PLANNED += [("left_over", v, 64, 8, "enwik8") for v in ("top_k", "top_k_one", "sinks_top_k")]
-PLANNED += [("noise", v, 64, k, "noisy_topics") for v, k in (("softmax", None), ("top_k", 8), ("entmax15", None))]
-PLANNED += [("noise", "sparsemax", 64, None, "noisy_topics")]
+PLANNED += [("attention_sinks", v, 64, None, "enwik8") for v in LEFT]
+PLANNED += [("attention_sinks", v, 64, 8, "enwik8") for v in ("top_k", "top_k_one", "sinks_top_k")]
+PLANNED += [
+    ("uninformative_words", v, 64, k, "noisy_topics") for v, k in (("softmax", None), ("top_k", 8), ("entmax15", None))
+]
+PLANNED += [("uninformative_words", "sparsemax", 64, None, "noisy_topics")]
 PLANNED += [("top_k", v, 64, k, "enwik8") for v, k in (("xl", None), ("xl_top_k", 8), ("adaptive", None), TOP_K)]
 PLANNED += [("span_by_k", v, S, k, "text8") for S in (32, 64) for v, k in (("adaptive", None), TOP_K)]
 COMPARED = ("fixed", "adaptive", "sparsemax", "transformer_xl")
-PLANNED += [("quality_against_cost", v, 64, None, "text8") for v in COMPARED]
+PLANNED += [("quality_vs_cost", v, 64, None, "text8") for v in COMPARED]
 
 
 def everything(make=run, costs: Iterable[str] = COSTS) -> pd.DataFrame:
-    """Make a frame in which every ablation has every variant, two seeds each. costs: the kinds whose columns it has."""
+    """Make a frame in which every question has every variant, two seeds each. costs: the kinds whose columns it has."""
     return _frame(make, tuple(costs)).copy()
 
 
@@ -173,24 +177,24 @@ def _frame(make, costs: tuple[str, ...]) -> pd.DataFrame:
 def every_run(make=run) -> list[dict]:
     """Make the rows of `everything`, each with all its costs. make: run | failed | unscored."""
     rows = [
-        make(ablation=a, variant=v, S=S, k=k, paper_corpus=c, seed=seed) for a, v, S, k, c in PLANNED for seed in (1, 2)
+        make(question=a, variant=v, S=S, k=k, paper_corpus=c, seed=seed) for a, v, S, k, c in PLANNED for seed in (1, 2)
     ]
-    rows = [row | LONGEST if (row["ablation"], row["S"]) == ("span_limit", 64) else row for row in rows]
-    return [row | {"paper": load_ablation(row["ablation"]).paper} for row in rows] + _sequences(make)
+    rows = [row | LONGEST if (row["question"], row["S"]) == ("span_limit", 64) else row for row in rows]
+    return [row | {"paper": load_question(row["question"]).paper} for row in rows] + _sequences(make)
 
 
 MAKERS = {"translation": translated, "captioning": described, "parsing": parsed}
 
 
 def _sequences(make) -> list[dict]:
-    """Make a row per variant, corpus and k of the ablations of tasks with a source and a target, two seeds each."""
+    """Make a row per variant, corpus and k of the questions of tasks with a source and a target, two seeds each."""
     rows = []
-    for name, ablation in ((name, load_ablation(name)) for name in known_ablations()):
-        if ablation.task not in MAKERS:
+    for name, question in ((name, load_question(name)) for name in known_questions()):
+        if question.task not in MAKERS:
             continue
-        for corpus, (variant, given), seed in product(ablation.corpora, ablation.variants.items(), (1, 2)):
+        for corpus, (variant, given), seed in product(question.corpora, question.variants.items(), (1, 2)):
             for k in (1, 2) if given.k == "all" else (4 if given.selection else None,):
-                row = MAKERS[ablation.task](name, variant, seed, k, corpus, paper=ablation.paper)
+                row = MAKERS[question.task](name, variant, seed, k, corpus, paper=question.paper)
                 scores = [key for key in row if key.startswith(("train_ppl", "dev_", "test_"))]
                 lost = dict.fromkeys(scores) | BROKEN
                 rows.append(row | {run: {}, unscored: lost | UNSCORED}.get(make, lost))
@@ -198,22 +202,24 @@ def _sequences(make) -> list[dict]:
 
 
 def all_frames(make=run, costs: Iterable[str] = COSTS) -> Frames:
-    return Frames(everything(make, costs), layers(), best_reader(), topic_borders())
+    return Frames(everything(make, costs), layers(), optimal_predictor(), topic_borders())
 
 
-def best_reader() -> pd.DataFrame:
+def optimal_predictor() -> pd.DataFrame:
     """Make what the best reader of a text reaches that sees its word alone, 32 or 64 characters, or all of the past."""
     bpc = {(0, None): 3.2, (32, None): 2.205, (64, None): 2.2, (None, None): 2.0, (None, 4): 2.3}
     rows = [
         {"corpus": "words", "window": window, "words": words, "bpc": each, "characters": 1000}
         for (window, words), each in bpc.items()
     ]
-    return pd.DataFrame(rows, columns=list(BEST_READER)).astype({"window": float, "words": float})
+    return pd.DataFrame(rows, columns=list(OPTIMAL_PREDICTOR)).astype({"window": float, "words": float})
 
 
 def topic_borders() -> pd.DataFrame:
     """Dynamic spans around the borders of a topic, and within words, of the runs that `every_run` makes."""
-    digests = [row["digest"] for row in every_run() if (row["ablation"], row["variant"]) == ("limit", "dynamic")]
+    digests = [
+        row["digest"] for row in every_run() if (row["question"], row["variant"]) == ("known_entropy", "dynamic")
+    ]
     places = [{"place": place, "span": 60.0 - 20 * place} for place in range(3)]
     borders = [{"duration": 400, "low": low, "high": low + 100, "borders": 7, "span": 50.0} for low in (-100, 0)]
     rows = [{"digest": digest, "corpus": "topics"} | row for digest in digests for row in places + borders]
@@ -226,7 +232,7 @@ def as_rows(frame: pd.DataFrame) -> list[dict]:
 
 
 def of_texts() -> dict[str, list[dict]]:
-    return {"best_reader": as_rows(best_reader()), "topic_borders": as_rows(topic_borders())}
+    return {"optimal_predictor": as_rows(optimal_predictor()), "topic_borders": as_rows(topic_borders())}
 
 
 def write_inputs(folder: Path, rows: list[dict] | None = None) -> list[Path]:

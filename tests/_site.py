@@ -12,8 +12,8 @@ from tests._layers import layer
 from tests._runs import every_run, of_texts
 from tests._training import origin
 from workflow.config.files import atomic_write
-from workflow.plan.ablations import Ablation, load_ablation
-from workflow.plan.claims import ablation_of, known_claims
+from workflow.plan.claims import known_claims, question_of
+from workflow.plan.questions import Question, load_question
 from workflow.plan.reads import reads
 from workflow.report import figure_files
 from workflow.report.claims.ledger import write_evidence
@@ -31,7 +31,7 @@ from workflow.scripts import audit, question, report, summary
 SCALE = "test"
 EVIL = "<script>alert('x')</script>"
 MAKERS = {"char_lm": job, "translation": translation, "captioning": captioning, "parsing": parsing}
-PLANNED = ("ablation", "paper", "variant", "paper_corpus", "corpus", "S", "k", "digest", "configuration")
+PLANNED = ("question", "paper", "variant", "paper_corpus", "corpus", "S", "k", "digest", "configuration")
 EXECUTED = {"fixed": 9900.0, "adaptive": 10_670.0, "dynamic": 1.2e6}
 COUNTED = {"macs_torch": 23456.0, "macs_fvcore": None, "unsupported": ["aten::topk"]}
 COUNTED |= {"train_ms": 64.0, "train_turns": [63.0, 64.0, 65.0]}
@@ -39,13 +39,13 @@ SEARCHED = {"longest_span_status": "ok", "longest_S": 256.0, "longest_S_ended": 
 NOT_WEIGHED = {"memory_status": "error", "memory_reason": EVIL, "memory_train_bytes": None}
 
 
-def rows_of(ablations: list[str] | None = None, broken: bool = False) -> list[dict]:
+def rows_of(questions: list[str] | None = None, broken: bool = False) -> list[dict]:
     """Make the runs of a scale with their costs. broken: one variant failed, and its reason is an attack."""
-    rows = [row for row in every_run() if ablations is None or row["ablation"] in ablations]
+    rows = [row for row in every_run() if questions is None or row["question"] in questions]
     rows = [row for row in rows if row["task"] == "char_lm" or row["seed"] == 1]  # a page a run: half of them will do
     rows = [row | COUNTED | {"macs_executed": EXECUTED.get(row["variant"], 6e4)} for row in rows]
     rows = [row | NOT_WEIGHED if row["variant"] == "fixed" else row for row in rows]
-    rows = [row | SEARCHED if (row["ablation"], row["S"]) == ("span_limit", 64) else row for row in rows]
+    rows = [row | SEARCHED if (row["question"], row["S"]) == ("span_limit", 64) else row for row in rows]
     diverged = dict.fromkeys((*names("metric", "fact", "run"), *MEASURED))
     diverged |= {"status": "diverged", "reason": f"mean loss nan {EVIL}"}
     return [row | diverged if broken and row["variant"] == "sparsemax" else row for row in rows]
@@ -53,15 +53,15 @@ def rows_of(ablations: list[str] | None = None, broken: bool = False) -> list[di
 
 def write_results(folder: Path, rows: list[dict]) -> None:
     """Write all that the rules write before the pages, under folder/results."""
-    scale, names = folder / "results" / SCALE, dict.fromkeys(row["ablation"] for row in rows)
+    scale, names = folder / "results" / SCALE, dict.fromkeys(row["question"] for row in rows)
     write_text(scale / "plan.json", json.dumps([planned(row) for row in rows]))
     for row in rows:
         write_record(folder / "results" / "runs" / row["digest"] / "record.json", record(row))
     write_rows_of(scale, rows)
     for name in names:
-        write_artefacts(scale, name, load_ablation(name))
+        write_artefacts(scale, name, load_question(name))
         write_evidence(scale / "claims" / f"{name}.json", name, read_frames(inputs(scale, name)))
-    claimed = next((name for name in map(ablation_of, known_claims()) if name in names), min(names))
+    claimed = next((name for name in map(question_of, known_claims()) if name in names), min(names))
     lines = json.loads((scale / "claims" / f"{claimed}.json").read_text())["claims"]
     lines = [line | {"verdict": "reproduced", "why": EVIL} for line in lines]
     others = {"set": "overnight", "scale": "overnight", "provenance": EVIL, "claims": lines}
@@ -76,21 +76,21 @@ def write_rows_of(scale: Path, rows: list[dict]) -> None:
     """Tables of runs, costs, layers and readers, each in its file."""
     (runs, costs), files = split_costs(rows), defaultdict(list)
     for row in runs:
-        files["runs", f"ablations/{row['ablation']}"].append(row)
+        files["runs", f"questions/{row['question']}"].append(row)
     for kind in COSTS:
         for row in costs[kind]:
             files[kind, f"{kind}/{row['configuration']}"].append(row)
-    if any(row["ablation"] == "transformer" for row in rows):
+    if any(row["question"] == "transformer" for row in rows):
         files["layers", "layers"] = [layer(name, n, float(n)) for name in ("self", "rnn") for n in (64, 128)]
-    if any(row["ablation"] == "limit" for row in rows):
+    if any(row["question"] == "known_entropy" for row in rows):
         files |= {(kind, f"{kind}/topics"): content for kind, content in of_texts().items()}
     for (kind, place), content in files.items():
         write_text(scale / f"{place}.json", write_rows(kind, content))
 
 
-def inputs(scale: Path, ablation: str, wanted: tuple[str, ...] = ("runs", *COSTS)) -> list[Path]:
-    """Name the files of rows that something about an ablation stands on."""
-    runs = scale / "ablations" / f"{ablation}.json"
+def inputs(scale: Path, question: str, wanted: tuple[str, ...] = ("runs", *COSTS)) -> list[Path]:
+    """Name the files of rows that something about a question stands on."""
+    runs = scale / "questions" / f"{question}.json"
     configurations = dict.fromkeys(row["configuration"] for row in json.loads(runs.read_text())["rows"])
     places = {kind: [scale / kind / f"{name}.json" for name in configurations] for kind in COSTS}
     places |= {kind: [scale / kind / "topics.json"] for kind in OF_TEXTS}
@@ -98,11 +98,11 @@ def inputs(scale: Path, ablation: str, wanted: tuple[str, ...] = ("runs", *COSTS
     return [path for kind in places if kind in wanted for path in places[kind] if path.exists()]
 
 
-def write_artefacts(scale: Path, name: str, ablation: Ablation) -> None:
+def write_artefacts(scale: Path, name: str, question: Question) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(figure_files, "save", save_svg)
         for kind, write, ending in (("tables", write_table, "json"), ("figures", write_figure, "svg")):
-            for each in getattr(ablation, kind):
+            for each in getattr(question, kind):
                 frames = read_frames(inputs(scale, name, reads(kind, each)))
                 write(scale / kind / f"{each}.{ending}", each, frames)
 
@@ -155,10 +155,10 @@ def where(folder: Path) -> list[str]:
 
 def write_pages(folder: Path) -> None:
     """Write every page of the scale, in the order of the rules, and the root index."""
-    names = sorted(path.stem for path in (folder / "results" / SCALE / "ablations").glob("*.json"))
+    names = sorted(path.stem for path in (folder / "results" / SCALE / "questions").glob("*.json"))
     for name in names:
         write_question(folder, name)
     write_report(folder, *names)
     told = {"first": EVIL, "differs": [EVIL], "reasons": [EVIL], "record": record(rows_of()[0])}
-    audit.write_page(site_of(folder), [EVIL] * 3, [Finding("cafe0123cafe", EVIL, "cannot tell", **told)])
+    audit.write_page(site_of(folder), [EVIL] * 3, [Finding("cafe0123cafe", EVIL, "inconclusive", **told)])
     summary.main([SCALE, *where(folder)])

@@ -132,11 +132,11 @@ def test_functions_fit_a_screen():
 
 
 @pytest.mark.parametrize("kind", ["tables", "figures"])
-def test_every_artefact_is_asked_for_by_an_ablation_and_none_is_missing(kind):
+def test_every_artefact_is_asked_for_by_an_question_and_none_is_missing(kind):
     from workflow.config.studies import study_files
-    from workflow.plan.ablations import known_ablations, load_ablation
+    from workflow.plan.questions import known_questions, load_question
 
-    assert set(study_files(kind)) == {each for key in known_ablations() for each in getattr(load_ablation(key), kind)}
+    assert set(study_files(kind)) == {each for key in known_questions() for each in getattr(load_question(key), kind)}
 
 
 @pytest.mark.parametrize("name", schemas.MODELS)

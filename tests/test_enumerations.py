@@ -11,16 +11,16 @@ import pytest
 
 from tests.test_architecture import ROOT, name, under
 from workflow.config.studies import known_studies
-from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.config import known_scales
+from workflow.plan.questions import known_questions, load_question
 from workflow.report.published import studies
 from workflow.tasks.spec import TASKS
 
 NAMES = {
     "papers": known_studies,
     "scales": known_scales,
-    "questions": known_ablations,
-    "texts": lambda: {corpus for each in known_ablations() for corpus in load_ablation(each).corpora},
+    "questions": known_questions,
+    "texts": lambda: {corpus for each in known_questions() for corpus in load_question(each).corpora},
     "tasks": lambda: TASKS,
 }
 

@@ -96,7 +96,7 @@ class Shape:
 class Choice(nn.Module):
     """Base of all choices.
 
-    example: settings with which the contract tests build the choice. from_grid: settings that an ablation's grid of S
+    example: settings with which the contract tests build the choice. from_grid: settings that a question's grid of S
     and k fills in, e.g. {"limit": "S"}. needs_distance: whether a span or position depends on the distance between key
     and query; if so it cannot be used in cross-attention. sums_to_one: whether the weights of a normaliser do.
     """

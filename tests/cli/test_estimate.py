@@ -18,7 +18,7 @@ from workflow.results import precomputed
 from workflow.results.record import write_record
 
 CONFIG = ROOT / "config" / "config.yaml"
-WORDS = ["--config", "scale=smoke", "ablations=[span_limit]"]
+WORDS = ["--config", "scale=smoke", "questions=[span_limit]"]
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def printed(tmp_path, capsys):
 
 
 def planned():
-    return Targets.of(read_yaml(CONFIG) | {"scale": "smoke", "ablations": ["span_limit"]})
+    return Targets.of(read_yaml(CONFIG) | {"scale": "smoke", "questions": ["span_limit"]})
 
 
 def test_it_says_what_would_run_what_that_is_told_from_and_writes_nothing(printed, tmp_path):
@@ -110,13 +110,13 @@ def test_runs_are_done_or_failed_or_come_with_the_project_or_are_to_train(printe
 
 def test_trials_and_what_follows_them_are_counted_and_their_seed_is_none_of_those_that_judge(printed):
     """Models at scale overnight: 4 variants on 2 texts with 3 seeds, as many tuned, and 3 trials a variant."""
-    said = printed("--config", "scale=overnight", "ablations=[models]", "train=everything", "device=cpu")
+    said = printed("--config", "scale=overnight", "questions=[adaptive_vs_xl]", "train=everything", "device=cpu")
     assert "scale overnight: 60 runs" in said
     assert "of these 12 trials: 0 done, 12 to train" in said
     assert "of these 24 runs that follow a trial: 0 done, 24 to train" in said
     assert "with 3 seeds (from" in said and "4 seeds" not in said and "not tuned" not in said
-    said = printed("--config", "scale=smoke", "ablations=[models, span_kinds]", "device=cpu")
-    assert "not tuned at this scale, which has no trial_seed: models\n" in said and "trials:" not in said
+    said = printed("--config", "scale=smoke", "questions=[adaptive_vs_xl, span_types]", "device=cpu")
+    assert "not tuned at this scale, which has no trial_seed: adaptive_vs_xl\n" in said and "trials:" not in said
 
 
 @pytest.mark.parametrize("word, line", [("scale", "expected KEY=VALUE"), ("scale=smok", "did you mean 'smoke'")])

@@ -53,11 +53,11 @@ def test_a_new_choice_is_begun_and_tested_with_what_make_installs(copy, tmp_path
 
 
 def test_a_new_question_and_a_new_claim_are_planned_at_once(copy):
-    for kind, name in (("ablation", "of_mine"), ("claim", "claimed")):
+    for kind, name in (("question", "of_mine"), ("claim", "claimed")):
         assert ended(copy, "workflow.cli.new", kind, name).returncode == 0
     said = ended(copy, "workflow.cli.new", "claim", "of_mine")  # it would take the question's target
     assert said.returncode == 2 and "claim 'of_mine': studies/own/questions/of_mine.yaml has this name" in said.stderr
-    plan = snakemake(copy, "-n", "--config", "scale=smoke", "ablations=[of_mine]")
+    plan = snakemake(copy, "-n", "--config", "scale=smoke", "questions=[of_mine]")
     assert plan.returncode == 0 and "answer of_mine: " in plan.stdout + plan.stderr
     read = "from workflow.report.claims.schema import load_claim; print(load_claim('claimed').expect)"
     assert subprocess.run([sys.executable, "-c", read], cwd=copy, capture_output=True, text=True).stdout == "less\n"
@@ -75,15 +75,15 @@ def test_another_folder_is_left_alone(tmp_path):
         ("span", "fixed", "span 'fixed': models/attention/spans/fixed.py has this name already"),
         ("span", "Mine", "name 'Mine': expected small letters"),
         ("claim", "../evil", "expected small letters"),
-        ("ablation", "_mine", "expected small letters"),
+        ("question", "_mine", "expected small letters"),
         ("span", "class", "no Python keyword"),
         ("span", "none", "no Python keyword"),
         ("selection", "softmax", "selection 'softmax': models/attention/normalisers/softmax.py has this name already"),
-        ("ablation", "bundle", "ablation 'bundle': the workflow itself has this name already; choose another"),
-        ("ablation", "layers", "the workflow itself has this name"),
-        ("ablation", "head_spans", "studies/adaptive_span/questions/head_spans.yaml has this name"),
-        ("ablation", "aiayn", "studies/aiayn/study.yaml has this name"),
-        ("ablation", "flops_cut", "studies/adaptive_span/claims/flops_cut.yaml has this name"),
+        ("question", "bundle", "question 'bundle': the workflow itself has this name already; choose another"),
+        ("question", "layers", "the workflow itself has this name"),
+        ("question", "head_spans", "studies/adaptive_span/questions/head_spans.yaml has this name"),
+        ("question", "aiayn", "studies/aiayn/study.yaml has this name"),
+        ("question", "flops_cut", "studies/adaptive_span/claims/flops_cut.yaml has this name"),
         ("claim", "attention_share", "studies/adaptive_span/claims/attention_share.yaml has this name"),
         ("claim", "train", "the workflow itself has this name"),
     ],

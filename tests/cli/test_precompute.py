@@ -44,7 +44,7 @@ def test_all_records_are_kept_with_costs_settings_and_the_maps_that_are_drawn(re
     runs, settings = targets.runs, targets.shared.settings
     assert set(kept) == set(runs.jobs) and all(record.facts["mean_span"] == 3.0 for record in kept.values())
     with_maps = {digest for digest, record in kept.items() if "maps" in record.facts}
-    drawn = [row.job for row in runs.rows if row.ablation in ("transformer", "translation")]
+    drawn = [row.job for row in runs.rows if row.question in ("transformer", "translation")]
     assert with_maps == {job.digest for job in drawn if job.seed == 1} < set(runs.jobs)
     assert f"{len(kept)} records and their costs" in capsys.readouterr().out
     for kind in ("flops", "throughput"):

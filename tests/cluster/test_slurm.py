@@ -24,7 +24,7 @@ from workflow.results.record import read_record
 ABSENT = importlib.util.find_spec("snakemake_executor_plugin_slurm") is None
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(missing() is not None, reason=str(missing()))]
 pytestmark += [pytest.mark.skipif(ABSENT, reason="the extra `cluster` is not installed")]
-ABLATION = """\
+QUESTION = """\
 question: Does a long run end with the same bits?
 paper: adaptive_span
 corpora: [text8]
@@ -33,7 +33,7 @@ variants:
 """
 WORDS = ["--workflow-profile", "profiles/slurm", "--slurm-status-command", "squeue"]
 WORDS += ["--slurm-init-seconds-before-status-checks", "2", "--until", "train"]
-CONFIG = ["--config", "scale=smoke", "device=cpu", "ablations=[long]", "--", "long"]
+CONFIG = ["--config", "scale=smoke", "device=cpu", "questions=[long]", "--", "long"]
 TOO_SHORT = ["--set-resources", "train:runtime=attempt", "train:slurm_extra=\"'--signal=USR1@30'\""]
 WAYS = {  # the words of SLURM's command, before the number of the job
     "SIGUSR1": ["scancel", "--signal=USR1"],
@@ -61,7 +61,7 @@ def project(folder: Path, steps: int) -> Path:
     """Copy the project, with a question about one run that is scored and kept in the middle and at the end alone."""
     folder.mkdir()
     copied(folder)
-    (folder / "studies" / "own" / "questions" / "long.yaml").write_text(ABLATION)
+    (folder / "studies" / "own" / "questions" / "long.yaml").write_text(QUESTION)
     path = folder / "config" / "scales" / "smoke" / "char_lm.yaml"
     text = re.sub(r"steps: 6\b", f"steps: {steps}", path.read_text())
     text = re.sub(r"time_limit_s: 120\b", "time_limit_s: 480", text)  # still a short run, and no slow machine ends it

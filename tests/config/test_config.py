@@ -7,10 +7,10 @@ import pytest
 
 from workflow.config.errors import ConfigError
 from workflow.config.strict import read_yaml
-from workflow.plan.ablations import load_ablation
 from workflow.plan.config import load_config
 from workflow.plan.names import describe, refuse_unknown
 from workflow.plan.plan import plan
+from workflow.plan.questions import load_question
 from workflow.plan.targets import Targets
 from workflow.results.record import Record, read_record, write_record
 
@@ -22,7 +22,7 @@ BASE = read_yaml(CONFIG / "config.yaml")
 @pytest.mark.parametrize(
     "target, line",
     [
-        ("modles", "unknown target 'modles': did you mean 'models'? `snakemake --list-target-rules`"),
+        ("modles", "unknown target 'modles': did you mean 'adaptive_vs_xl'? `snakemake --list-target-rules`"),
         ("qqqqqq", "unknown target 'qqqqqq': `snakemake --list-target-rules` says what there is"),
         ("explicit_sparse_table2", "target 'explicit_sparse_table2': this config's papers"),
     ],
@@ -38,11 +38,11 @@ def test_every_target_says_what_it_is():
     targets = Targets.of({**BASE, "scale": "smoke"})
     said = describe(targets)
     assert said.keys() == targets.named.keys() and all(len(line) > 20 for line in said.values())
-    assert said["models"].startswith(
-        f"Ablation. {load_ablation('models').question} (1 of the 3 seeds that it asks for; not tuned"
+    assert said["adaptive_vs_xl"].startswith(
+        f"Question. {load_question('adaptive_vs_xl').question} (1 of the 3 seeds that it asks for; not tuned"
     )
     assert said["adaptive_span_figure2"] == "Figure. Adaptive Attention Span, Figure 2: the soft mask"
-    assert said["limit"].count(". ") > 2  # an ablation, a table and a figure of one name
+    assert said["known_entropy"].count(". ") > 2  # a question, a table and a figure of one name
 
 
 @pytest.mark.parametrize(
@@ -50,12 +50,12 @@ def test_every_target_says_what_it_is():
     [
         ({"scale": "laptob"}, "unknown scale 'laptob': did you mean 'laptop'?"),
         ({"papers": ["adaptive_spam"]}, "unknown paper 'adaptive_spam': did you mean 'adaptive_span'?"),
-        ({"ablations": ["modles"]}, "unknown ablation 'modles': did you mean 'models'?"),
+        ({"questions": ["modles"]}, "unknown question 'modles': did you mean 'adaptive_vs_xl'?"),
         ({"device": "gpu"}, "unknown device 'gpu'"),
         ({"tasks": ["translations"]}, "unknown task 'translations': did you mean 'translation'?"),
         ({"corpus": "enwik9"}, "unknown data set 'enwik9': did you mean 'enwik8'?"),
         ({"corpus": "file:/no/such"}, "corpus 'file:/no/such': no such file"),
-        ({"papers": ["aiayn"], "tasks": ["char_lm"]}, "papers: no chosen ablation belongs to aiayn"),
+        ({"papers": ["aiayn"], "tasks": ["char_lm"]}, "papers: no chosen question belongs to aiayn"),
     ],
 )
 def test_bad_config(changes, line):

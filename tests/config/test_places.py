@@ -10,13 +10,13 @@ import pytest
 
 from tests._jobs import job
 from tests.refused._kind import Kind, refused
-from tests.refused.test_mistakes import ABLATION, COMPARE, ESTIMATE
+from tests.refused.test_mistakes import COMPARE, ESTIMATE, QUESTION
 from tests.results.test_bundles import RUN, bundled, rewrite, rewrite_manifest, write_set
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.config.places import Place, find, over
 from workflow.config.strict import parse, read_yaml
-from workflow.plan.ablations import Ablation
+from workflow.plan.questions import Question
 from workflow.plan.scales import Measure, Scale, load_scale
 from workflow.report.bundle import read_bundle
 from workflow.tasks.char_lm import CharLMJob, StreamTraining
@@ -56,7 +56,7 @@ def test_every_value_knows_its_line(tmp_path, monkeypatch):
 SCALE = (ROOT / "config" / "scales" / "smoke" / "char_lm.yaml").read_text()
 TREES = (ROOT / "config" / "tasks" / "parsing.yaml").read_text()
 MINE = "config/scales/mine/char_lm.yaml"
-QUESTION = "studies/own/questions/mine.yaml"
+QUESTION_FILE = "studies/own/questions/mine.yaml"
 ASKED = """\
 question: Why?
 corpora: [text8]
@@ -83,7 +83,9 @@ def of_question(old: str, new: str, says: str) -> Kind:
     assert old in ASKED
     line = ASKED[: ASKED.index(old)].count("\n") + 1
     return Kind(
-        f"{ESTIMATE} --config scale=smoke", f"{QUESTION}, line {line}: {says}", {QUESTION: ASKED.replace(old, new, 1)}
+        f"{ESTIMATE} --config scale=smoke",
+        f"{QUESTION_FILE}, line {line}: {says}",
+        {QUESTION_FILE: ASKED.replace(old, new, 1)},
     )
 
 
@@ -94,7 +96,7 @@ def of_config(text: str, says: str) -> Kind:
 KINDS = {
     "rate of 0": of_scale("  lr: 0.07", "  lr: 0", "training: lr = 0: Input should be greater than 0"),
     "rate in quotes": of_scale("  lr: 0.07", '  lr: "0.07"', "training: lr = '0.07': must be a number, without quotes"),
-    "uneven batch": of_scale("  steps: 6", "  accumulate: 3", "ablation "),
+    "uneven batch": of_scale("  steps: 6", "  accumulate: 3", "question "),
     "setting of a choice": of_scale(
         "    penalty_weight: 1.0e-4",
         "    penalty_weight: -1",
@@ -102,7 +104,7 @@ KINDS = {
     ),
     "net of a recipe": of_scale("      d_ff: 32", "      d_ff: 0", "net: d_ff = 0: Input should be greater than 0"),
     "seed as text": of_scale("seeds: [1]", "seeds: ['1']", "seeds = '1': must be a number, without quotes"),
-    "stand-in": of_scale("  text8: words", "  text8: wrods", "unknown data set of ablation"),
+    "stand-in": of_scale("  text8: words", "  text8: wrods", "unknown data set of question"),
     "corpus": of_scale("  enwik8: sources", "  enwik9: sources", "unknown corpus in config/scales/mine"),
     "key of the training": of_scale(
         "seeds: [1]", "devices: 2", "unknown key 'devices': it belongs under training; valid"
@@ -125,10 +127,10 @@ KINDS = {
     "question: rate of a variant": of_question(
         "    training: {lr: 0.1}",
         "    training: {lr: -1}",
-        "ablation mine, variant few, scale smoke: training: lr = -1",
+        "question mine, variant few, scale smoke: training: lr = -1",
     ),
     "question: variant": of_question(
-        "  few:", "  few:\n    recipe: bas", "ablation mine, variant few, scale smoke: unknown"
+        "  few:", "  few:\n    recipe: bas", "question mine, variant few, scale smoke: unknown"
     ),
     "question: factor in quotes": of_question(
         "    times: {d_model: 2}", "    times: {d_model: '2'}", "times = '2': must be"
@@ -139,7 +141,7 @@ KINDS = {
     "question: key of the net as training": of_question(
         "    training: {lr: 0.1}",
         "    training: {layers: 2}",
-        "ablation mine, variant few, scale smoke: training: unknown key 'layers': it belongs under net; valid here",
+        "question mine, variant few, scale smoke: training: unknown key 'layers': it belongs under net; valid here",
     ),
     "question: misplaced key": of_question(
         "    times: {d_model: 2}", "    tables: []", "unknown key 'tables': it belongs at"
@@ -204,12 +206,12 @@ JOB = job().model_dump(mode="json")
         (StreamTraining, GOOD["training"] | {"clip": True}),
         (Scale, GOOD | {"seeds": ["1"]}),
         (Scale, GOOD | {"S": ["16"]}),
-        (Scale, GOOD | {"seeds_of": {"models": "2"}}),
+        (Scale, GOOD | {"seeds_of": {"adaptive_vs_xl": "2"}}),
         (Measure, GOOD["measure"] | {"seconds": "0.1"}),
-        (Ablation, ABLATION | {"sizes": [1, "2"]}),
-        (Ablation, ABLATION | {"seeds": "3"}),
-        (Ablation, ABLATION | {"trials": {"lr": ["1", 2]}}),
-        (Ablation, ABLATION | {"variants": {"a": {"times": {"heads": "2"}}}}),
+        (Question, QUESTION | {"sizes": [1, "2"]}),
+        (Question, QUESTION | {"seeds": "3"}),
+        (Question, QUESTION | {"trials": {"lr": ["1", 2]}}),
+        (Question, QUESTION | {"variants": {"a": {"times": {"heads": "2"}}}}),
         (CharLMJob, JOB | {"trials": {"a": {"lr": "1"}}}),
         (TASKS["parsing"].catalogue, {"metric": "f1", "trees": {"a": {"title": "a", "about": "b", "count": "3"}}}),
     ],

@@ -11,7 +11,7 @@ from workflow.config.command_line import run
 from workflow.config.environment import variables
 from workflow.config.errors import ConfigError
 from workflow.config.strict import load_yaml, parse
-from workflow.plan.ablations import Ablation
+from workflow.plan.questions import Question
 from workflow.plan.scales import Scale, load_scale
 from workflow.tasks.char_lm import CharLMNet, StreamTraining
 
@@ -37,15 +37,15 @@ def attention(axis: str = "span", **settings) -> tuple:
         ((StreamTraining, SCALE["training"] | {"steps": 0}), "f: steps = 0: Input should be greater than 0"),
         ((StreamTraining, SCALE["training"] | {"lr": True}), "f: lr = True: must be a number"),
         ((StreamTraining, SCALE["training"] | {"lr": float("nan")}), "f: lr = nan: Input should be"),
-        ((Ablation, QUESTION | {"grid": {"s": "all"}}), "f: unknown key 's': did you mean 'S'?"),
+        ((Question, QUESTION | {"grid": {"s": "all"}}), "f: unknown key 's': did you mean 'S'?"),
         (
-            (Ablation, QUESTION | {"grid": {"S": {}}}),
+            (Question, QUESTION | {"grid": {"S": {}}}),
             "f: grid.S = {}: Input should be a valid integer or be a valid string",
         ),
-        ((Ablation, QUESTION | {"grid": {"k": [8, 0]}}), "f: grid.k.1 = 0: Input should be greater than 0"),
-        ((Ablation, QUESTION | {"question": "No."}), "'No.' does not end in a question mark"),
-        ((Ablation, QUESTION | {"figures": ["adaptive_span_fig5"]}), "did you mean 'adaptive_span_figure5'?"),
-        ((Ablation, QUESTION | {"variants": {"../b": {}}}), "'../b'"),
+        ((Question, QUESTION | {"grid": {"k": [8, 0]}}), "f: grid.k.1 = 0: Input should be greater than 0"),
+        ((Question, QUESTION | {"question": "No."}), "'No.' does not end in a question mark"),
+        ((Question, QUESTION | {"figures": ["adaptive_span_fig5"]}), "did you mean 'adaptive_span_figure5'?"),
+        ((Question, QUESTION | {"variants": {"../b": {}}}), "'../b'"),
         ((CharLMNet, NET | {"heads": 3}), "heads must divide d_model, got heads = 3, d_model = 8"),
         ((CharLMNet, NET | {"heads": 4, "key_heads": 3}), "key_heads must divide heads, got key_heads = 3, heads = 4"),
         (

@@ -24,7 +24,7 @@ tables: [adaptive_span_table3]
 variants:
   short: {span: {name: adaptive, ramp: 2}, S: max}
 """
-WORDS = ("--config", f"scale={SCALE}", "tasks=[char_lm]", "ablations=[naive]", "--")
+WORDS = ("--config", f"scale={SCALE}", "tasks=[char_lm]", "questions=[naive]", "--")
 BUNDLES = ["bundle (1).zip", "it's.zip", "a&b.zip", "x;y.zip", "a{b}.zip", "{output}.zip", "$HOME *.zip"]
 BUNDLES += ["-new\nline.zip", unicodedata.normalize("NFD", "ü.zip"), f"{'q' * 246}.zip", " blanks "]
 BUNDLES += ["a/bundle.zip", "b/bundle.zip", "B.ZIP"]
@@ -79,7 +79,7 @@ def test_a_text_with_an_odd_name(tmp_path):
     text = tmp_path / "my 'own' \"tëxt\" $1.txt"
     text.write_text("a line of text, not a long one\n" * 400)
     words = ("-s", str(ROOT / "workflow" / "Snakefile"), "--config", "scale=smoke", f"corpus=file:{text}")
-    said = snakemake(tmp_path, *words, "tasks=[char_lm]", "ablations=[dynamic_span]", "-n", "--", "all")
+    said = snakemake(tmp_path, *words, "tasks=[char_lm]", "questions=[dynamic_span]", "-n", "--", "all")
     assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
     said = ended(ROOT, "workflow.scripts.corpus", f"file:{text}", str(tmp_path / "text.npz"))
     assert said.returncode == 0 and (tmp_path / "text.npz").stat().st_size, said.stderr

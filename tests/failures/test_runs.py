@@ -93,10 +93,10 @@ variants:
 def test_a_crash_in_compiled_code_is_a_cell_with_its_reason(tmp_path):
     folder = broken(tmp_path, "if (a->kept) *(volatile int *)0 = 1;")
     (folder / "studies" / "own" / "questions" / "few_keys.yaml").write_text(QUESTION)
-    words = ("--config", "scale=smoke", "tasks=[char_lm]", "ablations=[few_keys]", "--", "few_keys")
+    words = ("--config", "scale=smoke", "tasks=[char_lm]", "questions=[few_keys]", "--", "few_keys")
     said = snakemake(folder, *words)
     assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
-    runs = {row["variant"]: row for row in read_rows(folder / "results/smoke/ablations/few_keys.json")[1]}
+    runs = {row["variant"]: row for row in read_rows(folder / "results/smoke/questions/few_keys.json")[1]}
     assert runs["whole"]["status"] == "ok" and runs["whole"]["dev_bpc"] > 0
     assert (runs["few"]["status"], runs["few"]["reason"]) == ("error", "the process was ended by SIGSEGV")
     reason = "the process was ended by SIGSEGV"
@@ -108,7 +108,7 @@ def test_a_crash_in_compiled_code_is_a_cell_with_its_reason(tmp_path):
     assert timed[runs["whole"]["configuration"]] == "ok" and timed[runs["few"]["configuration"]] != "ok"
 
 
-PAGE = "reports/smoke/ablations/few_keys/index.html"
+PAGE = "reports/smoke/questions/few_keys/index.html"
 SHOWN = "the process was ended by SIGSEGV"
 
 
@@ -124,11 +124,11 @@ def test_a_run_whose_scoring_broke_is_scored_again_once_its_record_is_deleted(tm
     assert begins in file.read_text()
     file.write_text(file.read_text().replace(begins, begins + broken))
     (folder / "studies" / "own" / "questions" / "few_keys.yaml").write_text(QUESTION)
-    words = ("--config", "scale=smoke", "tasks=[char_lm]", "ablations=[few_keys]", "--", "few_keys")
+    words = ("--config", "scale=smoke", "tasks=[char_lm]", "questions=[few_keys]", "--", "few_keys")
     (folder / "broken").touch()
     said = snakemake(folder, *words)
     assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
-    page, rows = (folder / name for name in (PAGE, "results/smoke/ablations/few_keys.json"))
+    page, rows = (folder / name for name in (PAGE, "results/smoke/questions/few_keys.json"))
     assert SHOWN in page.read_text() and SHOWN in said.stdout + said.stderr
     runs = read_rows(rows)[1]
     assert all(row["curve"] and not row["test_bpc"] and SHOWN in row["reason"] for row in runs)

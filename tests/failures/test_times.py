@@ -17,7 +17,7 @@ from workflow.tasks.char_lm import store
 pytestmark = pytest.mark.slow
 DAY = 86400
 SMOKE = ("-s", str(ROOT / "workflow" / "Snakefile"), "--config", "scale=smoke", "tasks=[char_lm]")
-SMOKE += ("ablations=[dynamic_span]",)
+SMOKE += ("questions=[dynamic_span]",)
 
 
 def date(paths, ahead: float) -> None:

@@ -21,13 +21,13 @@ S, K = [8, 16, 24, 32], [1, 2, 4, 8, 16]
 QUESTION = {"question": "How much is too much?", "paper": "adaptive_span", "corpora": ["text8"]}
 GRID = {"selection": "top_k", "S": "all", "k": "all"}
 QUESTION["variants"] = {name: {"span": name, **GRID} for name in ("fixed", "adaptive")}
-CONFIG = {"scale": "smoke", "ablations": ["much"], "train": "everything", "device": "cpu"}
+CONFIG = {"scale": "smoke", "questions": ["much"], "train": "everything", "device": "cpu"}
 
 
 def write_config(folder: Path, runs: int) -> None:
     """Write a question that asks for so many runs, in whole seeds."""
     scale = yaml.safe_load((ROOT / "config" / "scales" / "smoke" / "char_lm.yaml").read_text(encoding="utf-8"))
-    scale |= {"S": S, "k": K, "seeds": list(range(1, 1 + runs // 40)), "ablations": ["much"]}
+    scale |= {"S": S, "k": K, "seeds": list(range(1, 1 + runs // 40)), "questions": ["much"]}
     files = {"studies/own/questions/much": QUESTION, "config/scales/smoke/char_lm": scale, "config/config": CONFIG}
     for place, content in files.items():
         path = folder / f"{place}.yaml"
@@ -42,7 +42,7 @@ def plan() -> None:
     asked = [targets.all_files, targets.all_rows, targets.named, targets.precomputed.missing]
     asked += [runs.digest_of(), runs.without_job_file, runs.records_of(), digests(runs.trained, runs.precomputed)]
     asked += [(runs.data_of(each), targets.code.of_run(each), runs.labels.run(each)) for each in runs.jobs]
-    asked += [(targets.costs_of(name), runs.groups_of(name)) for name in targets.ablations]
+    asked += [(targets.costs_of(name), runs.groups_of(name)) for name in targets.questions]
     asked += [(runs.jobs_of(group), targets.code.of_throughput(group)) for group in runs.groups]
 
 

@@ -28,7 +28,7 @@ def test_claims_are_read_again_only_after_one_of_them_or_a_question_has_changed(
 def test_a_wrong_claim_is_refused_every_time(tmp_path, monkeypatch):
     claim = tmp_path / "studies" / "own" / "claims" / "wrong.yaml"
     claim.parent.mkdir(parents=True)
-    about = "claim: It is., where: here, ablation: models, expect: less, ours: {variant: as_small}"
+    about = "claim: It is., where: here, question: adaptive_vs_xl, expect: less, ours: {variant: as_small}"
     claim.write_text(f"{{{about}, measure: dev_bpcc}}")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
@@ -41,11 +41,11 @@ def test_a_wrong_claim_is_refused_every_time(tmp_path, monkeypatch):
     "words, said",
     [
         (["--config", "a=1", "-n", "--config", "b=2"], "--config stands twice"),
-        (["models", "--config", "a=1", "a=2", "-n"], "a stands twice"),
+        (["adaptive_vs_xl", "--config", "a=1", "a=2", "-n"], "a stands twice"),
     ],
 )
 def test_an_option_of_which_only_the_last_would_count_is_refused(words, said):
     with pytest.raises(ConfigError, match=said):
         refuse_twice("--config", words)
-    refuse_twice("--config", ["models", "--config", "a=1", "b=1", "--", "a=1"])
-    refuse_twice("--config", ["models"])
+    refuse_twice("--config", ["adaptive_vs_xl", "--config", "a=1", "b=1", "--", "a=1"])
+    refuse_twice("--config", ["adaptive_vs_xl"])

@@ -9,10 +9,10 @@ from workflow.config.choices import choice_names, complete_choice
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse, read_yaml
 from workflow.config.studies import KINDS, known_studies, study_files
-from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.config import known_scales, load_config
 from workflow.plan.names import refuse_unknown
 from workflow.plan.plan import plan
+from workflow.plan.questions import known_questions, load_question
 from workflow.plan.scales import Scale, load_scale, tasks_of_scale
 from workflow.plan.targets import Targets
 from workflow.results.record import write_text
@@ -30,7 +30,7 @@ def planned(**changes):
 def test_a_digest_depends_on_every_setting_and_a_configuration_on_all_but_the_seed():
     rows = planned()
     job = rows[0].job
-    assert len({row.job.digest for row in rows}) < len(rows)  # two ablations share a job
+    assert len({row.job.digest for row in rows}) < len(rows)  # two questions share a job
     assert job.digest != job.configuration  # both are remembered, and not copied
     other = job.model_copy(update={"seed": job.seed + 1})
     longer = job.model_copy(update={"training": job.training.model_copy(update={"steps": 7})})
@@ -39,7 +39,7 @@ def test_a_digest_depends_on_every_setting_and_a_configuration_on_all_but_the_se
 
 
 def test_every_setting_stands_in_the_job_and_a_variant_wins_over_the_grid_and_the_grid_over_the_scale():
-    row = next(row for row in planned() if row.ablation == "dynamic_span" and row.variant == "dynamic")
+    row = next(row for row in planned() if row.question == "dynamic_span" and row.variant == "dynamic")
     assert row.job.attention.span == {"name": "dynamic", "limit": 32, "ramp": 8, "penalty_weight": 1e-4, "start": -4.0}
     scale = {"adaptive": {"ramp": 32, "limit": 16}, "fixed": {"limit": 8}}
     choice = complete_choice("span", {"name": "adaptive", "ramp": 4}, scale, {"S": 64, "k": None})
@@ -58,16 +58,16 @@ def test_a_setting_gets_a_number_of_the_grid_where_its_choice_says_so_alone(tmp_
 
 
 def test_the_grid_holds_every_s_with_every_k_and_may_end_earlier_for_a_variant():
-    rows = plan(load_config({**BASE, "scale": "laptop", "ablations": ["span_by_k"]}))
+    rows = plan(load_config({**BASE, "scale": "laptop", "questions": ["span_by_k"]}))
     assert {(row.S, row.k) for row in rows} == {(S, k) for S in (32, 64, 256) for k in (None, 8, 32)}
-    rows = plan(load_config({**BASE, "scale": "paper", "ablations": ["span_limit"]}))
+    rows = plan(load_config({**BASE, "scale": "paper", "questions": ["span_limit"]}))
     longest = {name: max(row.S for row in rows if row.variant == name) for name in ("fixed", "adaptive")}
     assert longest == {"fixed": 2048, "adaptive": 8192}  # the paper's fixed spans end there
 
 
-def test_a_scale_may_leave_out_variants_and_take_other_seeds_for_an_ablation():
-    rows = plan(load_config({**BASE, "scale": "overnight", "ablations": ["transformer_variations"]}))
-    kept, asked = load_scale("overnight", "translation"), load_ablation("transformer_variations")
+def test_a_scale_may_leave_out_variants_and_take_other_seeds_for_an_question():
+    rows = plan(load_config({**BASE, "scale": "overnight", "questions": ["transformer_variations"]}))
+    kept, asked = load_scale("overnight", "translation"), load_question("transformer_variations")
     assert {row.variant for row in rows} == set(kept.variants["transformer_variations"]) < set(asked.variants)
     assert asked.seeds == 3 and {row.job.seed for row in rows} == {*range(1, 7)}
 
@@ -79,25 +79,25 @@ def test_a_configuration_has_the_same_seeds_in_every_question(scale):
     of_all, of_one, own = defaultdict(set), defaultdict(list), set()
     for row in rows:
         of_all[row.job.configuration].add(row.job.seed)
-        of_one[row.ablation, row.variant, row.paper_corpus, row.job.configuration].append(row.job.seed)
+        of_one[row.question, row.variant, row.paper_corpus, row.job.configuration].append(row.job.seed)
     assert all(sorted(seeds) == sorted(of_all[configuration]) for (*_, configuration), seeds in of_one.items())
-    for name in {row.ablation for row in rows}:
-        alone = plan(load_config({**BASE, "scale": scale, "ablations": [name]}))
+    for name in {row.question for row in rows}:
+        alone = plan(load_config({**BASE, "scale": scale, "questions": [name]}))
         alone = [row for row in alone if row.tuning != "trial"]
         own |= {row.job.digest for row in alone}
-        assert {row.job.digest for row in alone} <= {row.job.digest for row in rows if row.ablation == name}
+        assert {row.job.digest for row in alone} <= {row.job.digest for row in rows if row.question == name}
     assert own == {row.job.digest for row in rows}
 
 
-def test_a_corpus_has_its_own_recipe_and_an_ablation_another_there(monkeypatch):
+def test_a_corpus_has_its_own_recipe_and_an_question_another_there(monkeypatch):
     """Its net and training replace what the scale says of the recipe, there and nowhere else."""
     at = {"text8": {"net": {"d_ff": 24}, "training": {"steps": 7}}}
-    of = {"models": {"text8": {"net": {"d_ff": 40}}}}
+    of = {"adaptive_vs_xl": {"text8": {"net": {"d_ff": 40}}}}
     scale = parse(Scale, {**SCALE, "recipes_at": at, "recipes_of": of}, "f")
     monkeypatch.setattr("workflow.plan.config.Config.load_scales", lambda self: {"char_lm": scale})
     rows = plan(load_config({**BASE, "scale": "smoke", "tasks": ["char_lm"]}))
     for row in rows:
-        own, there = row.ablation == "models", row.paper_corpus == "text8"
+        own, there = row.question == "adaptive_vs_xl", row.paper_corpus == "text8"
         assert (row.job.net.d_ff == 24, row.job.training.steps == 7) == (there and not own,) * 2
         assert (row.job.net.d_ff == 40) == (there and own)
     assert {row.paper_corpus for row in rows} >= {"text8", "enwik8"}
@@ -105,19 +105,19 @@ def test_a_corpus_has_its_own_recipe_and_an_ablation_another_there(monkeypatch):
 
 @pytest.mark.parametrize("scale", known_scales())
 def test_the_paper_of_a_question_changes_no_job(scale, monkeypatch):
-    config = load_config({**BASE, "scale": scale, "ablations": known_ablations(), "train": "everything"})
-    asked, names = config.load_ablations(), known_studies()
+    config = load_config({**BASE, "scale": scale, "questions": known_questions(), "train": "everything"})
+    asked, names = config.load_questions(), known_studies()
     before = [row.job.digest for row in plan(config, {})]
     following = dict(zip(names, [*names[1:], names[0]], strict=True))
     moved = {name: each.model_copy(update={"paper": following[each.paper]}) for name, each in asked.items()}
-    monkeypatch.setattr(type(config), "load_ablations", lambda self: moved)
+    monkeypatch.setattr(type(config), "load_questions", lambda self: moved)
     assert [row.job.digest for row in plan(config, {})] == before
 
 
 def test_a_question_to_be_named_is_left_out_until_it_is():
-    named, unnamed = (Targets.of({**BASE, "scale": "smoke", "ablations": each}) for each in (["span_by_k"], None))
-    assert list(named.ablations) == ["span_by_k"] and "span_by_k" not in unnamed.ablations
-    with pytest.raises(ConfigError, match=r"this config leaves it out; --config 'ablations=\[span_by_k\]' runs it"):
+    named, unnamed = (Targets.of({**BASE, "scale": "smoke", "questions": each}) for each in (["span_by_k"], None))
+    assert list(named.questions) == ["span_by_k"] and "span_by_k" not in unnamed.questions
+    with pytest.raises(ConfigError, match=r"this config leaves it out; --config 'questions=\[span_by_k\]' runs it"):
         refuse_unknown(unnamed, "span_by_k", [], [])
 
 
@@ -125,7 +125,7 @@ def test_a_text_of_the_users_takes_the_place_of_the_scales(tmp_path):
     (tmp_path / "mine.txt").write_text("some text\n" * 400)
     rows = [row for row in planned(corpus=f"file:{tmp_path / 'mine.txt'}") if row.job.task == "char_lm"]
     assert {row.job.corpus for row in rows} == {rows[0].job.corpus} and rows[0].job.corpus.startswith("file-")
-    recipes = {row.job.training.model_dump_json() for row in rows if row.ablation == "span_limit"}
+    recipes = {row.job.training.model_dump_json() for row in rows if row.question == "span_limit"}
     assert {row.paper_corpus for row in rows} > {"enwik8", "text8"} and len(recipes) == 1  # one text has one recipe
     targets = Targets.of({**BASE, "scale": "smoke", "corpus": f"file:{tmp_path / 'mine.txt'}"})
     assert targets.folder.startswith("smoke-file-")  # its results lie beside those of the scale
@@ -206,7 +206,7 @@ def test_scale_paper_has_the_sizes_of_the_papers(monkeypatch):
     sizes = {}
     for row in rows:
         net, lr = row.job.net, row.job.training.lr
-        sizes[row.ablation, row.variant, row.paper_corpus] = (net.d_model, net.heads, net.d_ff, lr)
+        sizes[row.question, row.variant, row.paper_corpus] = (net.d_model, net.heads, net.d_ff, lr)
     assert sizes["transformer", "base", "wmt14-ende"] == (512, 8, 2048, 6.99e-4)
     assert sizes["transformer", "big", "wmt14-enfr"] == (1024, 16, 4096, 4.94e-4)
     assert sizes["translation", "top_k", "wmt14-ende"] == (1024, 16, 4096, 1e-3)

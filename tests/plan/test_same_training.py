@@ -8,9 +8,9 @@ from tests._training import origin
 from workflow.config.errors import ConfigError
 from workflow.config.files import config_file
 from workflow.config.strict import parse, read_yaml
-from workflow.plan.ablations import Ablation, known_ablations, load_ablation
 from workflow.plan.config import known_scales, load_config
 from workflow.plan.plan import plan
+from workflow.plan.questions import Question, known_questions, load_question
 from workflow.plan.same_training import Trained, unnamed_settings
 from workflow.plan.scales import Scale, load_scale, merge
 from workflow.report.answers import remarks
@@ -25,7 +25,7 @@ FIXED, ADAPTIVE = {"span": "fixed", "S": 16}, {"span": "adaptive", "S": 16}
 
 def plan_with(monkeypatch, scale: str, name: str, training: dict, **changes) -> list:
     """Plan one question of a scale. training: what the recipes of Transformer-XL change. changes: of the scale."""
-    config = load_config({**BASE, "scale": scale, "ablations": [name]})
+    config = load_config({**BASE, "scale": scale, "questions": [name]})
     scales = {}
     for task, content in config.load_scales().items():
         recipes = {recipe: {"training": training} for recipe in ("xl", "xl_large")} if task == "char_lm" else {}
@@ -39,21 +39,21 @@ def plan_with(monkeypatch, scale: str, name: str, training: dict, **changes) -> 
 def planned(monkeypatch, variants: dict, training: dict, *, trial_seed: int | None = None, **question) -> list:
     """Plan a question of these variants at scale smoke, whose recipe xl has this training."""
     content = {"question": "Why?", "paper": "own", "corpora": ["text8"], "variants": variants, **question}
-    asked = {"mine": parse(Ablation, content, "mine")}
+    asked = {"mine": parse(Question, content, "mine")}
     with monkeypatch.context() as patch:
-        patch.setattr("workflow.plan.config.Config.load_ablations", lambda self: asked)
-        return plan_with(monkeypatch, "smoke", "models", training, trial_seed=trial_seed, seeds=[1, 2, 3, 4])
+        patch.setattr("workflow.plan.config.Config.load_questions", lambda self: asked)
+        return plan_with(monkeypatch, "smoke", "adaptive_vs_xl", training, trial_seed=trial_seed, seeds=[1, 2, 3, 4])
 
 
 @pytest.mark.parametrize(
     "scale, name, first, other",
     [
-        ("small", "models", "as_small", "txl_12"),
-        ("small", "quality_against_cost", "fixed", "transformer_xl"),
-        ("small", "sizes_of_spans", "fixed", "txl"),
+        ("small", "adaptive_vs_xl", "as_small", "txl_12"),
+        ("small", "quality_vs_cost", "fixed", "transformer_xl"),
+        ("small", "span_scaling", "fixed", "txl"),
         ("small", "top_k", "xl", "adaptive"),
-        ("smoke", "models", "as_small", "txl_12"),
-        ("smoke", "quality_against_cost", "fixed", "transformer_xl"),
+        ("smoke", "adaptive_vs_xl", "as_small", "txl_12"),
+        ("smoke", "quality_vs_cost", "fixed", "transformer_xl"),
         ("smoke", "top_k", "xl", "adaptive"),
     ],
 )
@@ -62,7 +62,7 @@ def test_a_question_is_refused_where_a_recipe_trains_one_variant_differently(sca
     with pytest.raises(ConfigError) as refusal:
         plan_with(monkeypatch, scale, name, training)
     line = str(refusal.value)
-    assert line.startswith(f"ablation {name}, scale {scale}: variants differ in ")
+    assert line.startswith(f"question {name}, scale {scale}: variants differ in ")
     assert f"config/scales/{scale}/char_lm.yaml" in line
     common = {"schedule": "constant", **load_scale(scale, "char_lm").training}
     for setting, value in training.items():
@@ -70,7 +70,7 @@ def test_a_question_is_refused_where_a_recipe_trains_one_variant_differently(sca
         assert f"{setting} ({first}: {ours}, {other}: {theirs})" in line
 
 
-@pytest.mark.parametrize("name", ["span_floor", "transformer_variations", "span_limit", "sparsity_of_xl"])
+@pytest.mark.parametrize("name", ["collapsed_spans", "transformer_variations", "span_limit", "sparse_xl"])
 def test_a_question_passes_that_names_what_it_varies_or_has_one_recipe(name, monkeypatch):
     """Label smoothing, optimiser and rate are set by variants of the first two; the others vary attention alone."""
     assert plan_with(monkeypatch, "small", name, SMALL)
@@ -78,12 +78,12 @@ def test_a_question_passes_that_names_what_it_varies_or_has_one_recipe(name, mon
 
 @pytest.mark.parametrize("scale", known_scales())
 def test_the_variants_of_every_question_are_trained_alike(scale):
-    assert plan(load_config({**BASE, "scale": scale, "ablations": known_ablations()}), {})
+    assert plan(load_config({**BASE, "scale": scale, "questions": known_questions()}), {})
 
 
 def test_variants_are_compared_within_one_size(monkeypatch):
     """Rates and updates differ between the sizes of a question, and not between its variants."""
-    rows = plan_with(monkeypatch, "small", "sizes_of_spans", {})
+    rows = plan_with(monkeypatch, "small", "span_scaling", {})
     assert len({(row.job.training.lr, row.job.training.steps) for row in rows}) == 4 == len({row.size for row in rows})
 
 
@@ -109,7 +109,7 @@ def test_trials_name_what_they_choose_where_the_scale_runs_them(monkeypatch):
 
 def test_trials_name_nothing_at_sizes_where_they_are_not_run():
     content = {"question": "Why?", "paper": "own", "corpora": ["a"], "variants": {"one": {}, "two": {}}}
-    question = parse(Ablation, content | {"sizes": [0.5, 1], "trials": {"lr": [0.5, 1]}}, "mine")
+    question = parse(Question, content | {"sizes": [0.5, 1], "trials": {"lr": [0.5, 1]}}, "mine")
     rates = {"one": 1.0, "two": 0.1}
     here, smaller = ([Trained(name, ("a", size), {"lr": lr}) for name, lr in rates.items()] for size in (1.0, 0.5))
     assert unnamed_settings(question, here, tuned=True) == {}
@@ -124,7 +124,7 @@ def test_one_text_in_place_of_two_hides_no_difference(monkeypatch):
         "recipes_at": {"enwik8": {"training": {"warmup": 1}}},
     }
     with pytest.raises(ConfigError, match=r"differ in warmup \(as_small: 3, txl_12: 0\), which"):
-        plan_with(monkeypatch, "smoke", "models", {"warmup": 0}, **changes)
+        plan_with(monkeypatch, "smoke", "adaptive_vs_xl", {"warmup": 0}, **changes)
 
 
 def test_how_a_run_is_organised_is_no_difference(monkeypatch):
@@ -132,15 +132,15 @@ def test_how_a_run_is_organised_is_no_difference(monkeypatch):
     assert planned(monkeypatch, {"fixed": FIXED, "xl": {"recipe": "xl"}}, organised)
 
 
-@pytest.mark.parametrize("task, name", [("char_lm", "models"), ("translation", "transformer_variations")])
+@pytest.mark.parametrize("task, name", [("char_lm", "adaptive_vs_xl"), ("translation", "transformer_variations")])
 def test_a_scale_may_declare_that_it_follows_the_papers_recipes(task, name, monkeypatch):
     assert load_scale("paper", task).follows_papers
-    with pytest.raises(ConfigError, match=f"ablation {name}, scale paper: variants differ in "):
+    with pytest.raises(ConfigError, match=f"question {name}, scale paper: variants differ in "):
         plan_with(monkeypatch, "paper", name, {}, follows_papers=False)
 
 
 def test_a_page_says_in_what_the_papers_recipes_differ():
-    question = load_ablation("models")
+    question = load_question("adaptive_vs_xl")
     jobs = {"as_small": job(warmup=8), "as_large": job(warmup=8), "txl_12": job(warmup=0, clip=0.25), "txl_24": job()}
     records = {
         each.digest: Record(status="error", reason="-", digest=each.digest, job=each, origin=origin())
@@ -158,7 +158,7 @@ def test_a_page_says_in_what_the_papers_recipes_differ():
 
 def test_what_differs_is_listed_by_setting_with_the_value_of_each_variant():
     question = parse(
-        Ablation,
+        Question,
         {
             "question": "Why?",
             "paper": "own",

@@ -74,7 +74,7 @@ def test_claims_are_judged_again_where_a_claim_or_the_title_of_a_text_has_change
 
     def digests() -> dict[str, str]:
         code = Code(runs=None)
-        return {name: code.of_question(name) for name in ("models", "top_k")} | {"evidence": code.of_evidence()}
+        return {name: code.of_question(name) for name in ("adaptive_vs_xl", "top_k")} | {"evidence": code.of_evidence()}
 
     def change(place: str) -> set[str]:
         """What is made again once a line is added to a file."""
@@ -86,5 +86,5 @@ def test_claims_are_judged_again_where_a_claim_or_the_title_of_a_text_has_change
         return {name for name in before if before[name] != after[name]}
 
     monkeypatch.chdir(tmp_path)
-    assert change("config/tasks/char_lm.yaml") == {"models", "top_k", "evidence"}
+    assert change("config/tasks/char_lm.yaml") == {"adaptive_vs_xl", "top_k", "evidence"}
     assert change("studies/explicit_sparse/claims/top_k_helps_xl.yaml") == {"top_k", "evidence"}

@@ -41,9 +41,9 @@ def test_every_data_set_has_a_short_title_of_its_own_and_a_line(task):
 
 
 @pytest.mark.parametrize("span, windows", [(ADAPTIVE, "4 8 16 24 32"), (FULL, "4 8 16 32")])
-def test_best_readers_see_as_far_as_any_span_or_where_all_are_full_as_their_caches(span, windows):
+def test_optimal_predictors_see_as_far_as_any_span_or_where_all_are_full_as_their_caches(span, windows):
     runs = SimpleNamespace(jobs={"digest": job(span)}, scored_part=lambda slug: "")
-    assert PlannedRuns.best_reader_options(runs, "toy").strip() == f"--windows {windows}"
+    assert PlannedRuns.optimal_predictor_options(runs, "toy").strip() == f"--windows {windows}"
 
 
 def test_a_text_of_two_names_has_one_badge_and_a_claim_over_it_is_over_one_text():

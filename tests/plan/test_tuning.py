@@ -6,12 +6,12 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import config_file
 from workflow.config.strict import parse, read_yaml
 from workflow.config.trials import every_trial, multiply
-from workflow.plan.ablations import Ablation, load_ablation
 from workflow.plan.config import load_config
 from workflow.plan.labels import Labels
 from workflow.plan.names import asked_of
 from workflow.plan.plan import plan
 from workflow.plan.planned_runs import PlannedRuns
+from workflow.plan.questions import Question, load_question
 from workflow.plan.scales import Scale, load_scale
 from workflow.plan.sizes import grown
 from workflow.plan.targets import Targets
@@ -20,13 +20,13 @@ BASE = read_yaml(config_file("config.yaml"))
 TRIED = 101
 
 
-def asked(monkeypatch, name="models", seeds=4, **changes) -> list:
+def asked(monkeypatch, name="adaptive_vs_xl", seeds=4, **changes) -> list:
     """The plan of one question at scale smoke with this many seeds, and a seed for trials."""
     content = load_scale("smoke", "char_lm").model_dump(exclude_unset=True)
     scale = parse(Scale, content | {"seeds": [*range(1, seeds + 1)], "trial_seed": TRIED}, "f")
-    question = parse(Ablation, load_ablation(name).model_dump() | {"seeds": None} | changes, "q")
+    question = parse(Question, load_question(name).model_dump() | {"seeds": None} | changes, "q")
     monkeypatch.setattr("workflow.plan.config.Config.load_scales", lambda self: {"char_lm": scale})
-    monkeypatch.setattr("workflow.plan.config.Config.load_ablations", lambda self: {name: question})
+    monkeypatch.setattr("workflow.plan.config.Config.load_questions", lambda self: {name: question})
     return plan(load_config({**BASE, "scale": "smoke"}))
 
 
@@ -54,7 +54,7 @@ def test_trials_that_cost_more_than_a_fifth_or_are_not_alike_are_refused(monkeyp
     with pytest.raises(ConfigError, match=enough):
         asked(monkeypatch, seeds=2)
     assert asked(monkeypatch, seeds=3)
-    variants = load_ablation("models").model_dump()["variants"]
+    variants = load_question("adaptive_vs_xl").model_dump()["variants"]
     variants["txl_12"] |= {"trials": {"lr": [1, 2]}}
     with pytest.raises(ConfigError, match="trials of txl_12: 2, the others have 3; give each variant as many"):
         asked(monkeypatch, variants=variants)
@@ -65,13 +65,13 @@ def test_trials_that_cost_more_than_a_fifth_or_are_not_alike_are_refused(monkeyp
 
 
 def test_a_question_with_trials_runs_by_its_recipe_where_the_scale_has_no_seed_for_them_and_the_plan_says_so():
-    targets = Targets.of(BASE | {"scale": "smoke", "ablations": ["models", "head_spans"]})
-    assert targets.untuned == ["models"] and all(row.plain for row in targets.runs.rows)
-    assert asked_of(targets, "models").endswith(
+    targets = Targets.of(BASE | {"scale": "smoke", "questions": ["adaptive_vs_xl", "head_spans"]})
+    assert targets.untuned == ["adaptive_vs_xl"] and all(row.plain for row in targets.runs.rows)
+    assert asked_of(targets, "adaptive_vs_xl").endswith(
         "(1 of the 3 seeds that it asks for; not tuned at this scale, which has no trial_seed)"
     )
     assert "tuned" not in asked_of(targets, "head_spans")
-    assert Targets.of(BASE | {"scale": "overnight", "ablations": ["models"]}).untuned == []
+    assert Targets.of(BASE | {"scale": "overnight", "questions": ["adaptive_vs_xl"]}).untuned == []
 
 
 def test_trials_in_the_file_of_a_scale_are_refused_with_what_would_do():
@@ -104,8 +104,11 @@ def test_costs_are_measured_of_the_recipe_alone_and_messages_say_what_is_tried(m
     plain = {row.job.configuration for row in rows if row.plain}
     assert set(runs.configurations) == plain == {each for group in runs.groups.values() for each in group}
     said = {Labels(rows).run(row.job.digest) for row in rows}
-    assert "as_small on words, S = 32, trial of lr x 0.5, seed 101 (models)" in said
-    assert "txl_12 on words, tuned, seed 1 (models)" in said and "txl_12 on words, size 2, seed 1 (models)" in said
+    assert "as_small on words, S = 32, trial of lr x 0.5, seed 101 (adaptive_vs_xl)" in said
+    assert (
+        "txl_12 on words, tuned, seed 1 (adaptive_vs_xl)" in said
+        and "txl_12 on words, size 2, seed 1 (adaptive_vs_xl)" in said
+    )
     tuned = next(row.job for row in rows if row.tuning == "tuned")
     (choice,) = runs.choice_of(tuned.digest)
     assert runs.trials_of(choice.split("/")[-1].removesuffix(".json")) == [
@@ -125,4 +128,4 @@ def test_a_net_of_another_size_is_wider_deeper_and_trained_longer():
     with pytest.raises(ConfigError, match="sizes: d_model = 64 x 0.3 is not a whole number"):
         grown({"net": net, "training": training}, 0.3)
     with pytest.raises(ConfigError, match="the scale's own, 1, is not among them"):
-        parse(Ablation, load_ablation("models").model_dump() | {"sizes": [2]}, "q")
+        parse(Question, load_question("adaptive_vs_xl").model_dump() | {"sizes": [2]}, "q")

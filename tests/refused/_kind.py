@@ -12,11 +12,11 @@ import yaml
 
 from workflow.config import studies
 from workflow.config.command_line import run
-from workflow.plan import ablations, claims
+from workflow.plan import claims, questions
 from workflow.report import published
 from workflow.report.claims import schema
 
-READ_ONCE = (studies._folders_in, studies._files, ablations.load_ablation, claims._content, schema.load_claim)
+READ_ONCE = (studies._folders_in, studies._files, questions.load_question, claims._content, schema.load_claim)
 READ_ONCE += (published.studies, published.load, published.formulas)
 
 

@@ -51,7 +51,7 @@ DOCUMENTS = {
     "record": _site.record(run()).model_dump(mode="json"),
     "config": of_config("config.yaml"),
     "scale": SCALE,
-    "ablation": read_yaml(study_file("questions", "top_k")) | {"paper": "own"},
+    "question": read_yaml(study_file("questions", "top_k")) | {"paper": "own"},
     "claim": read_yaml(study_file("claims", "dynamic_equals_adaptive")) | {"paper": "own"},
     **{f"{name}_catalogue": of_config(f"tasks/{name}.yaml") for name in TASKS},
     "manifest": {"version": 2, "scale": "a", "commits": [], "files": {"results/a.json": 64 * "0"}},

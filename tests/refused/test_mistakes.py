@@ -22,8 +22,14 @@ TRAIN = "scripts.train run/job.json --data none.npz --device cpu"
 COSTS = "scripts.costs run/weights.pt --flops a.json --memory b.json --device cpu"
 VARIANT = {"span": "fixed", "S": "max"}
 HALF = {**VARIANT, "times": {"heads": 0.3}}
-ABLATION = {"question": "Why?", "paper": "adaptive_span", "corpora": ["text8"], "variants": {"a": VARIANT}}
-CLAIM = {"claim": "It is so.", "paper": "adaptive_span", "where": "Table 1", "ablation": "models", "measure": "dev_bcp"}
+QUESTION = {"question": "Why?", "paper": "adaptive_span", "corpora": ["text8"], "variants": {"a": VARIANT}}
+CLAIM = {
+    "claim": "It is so.",
+    "paper": "adaptive_span",
+    "where": "Table 1",
+    "question": "adaptive_vs_xl",
+    "measure": "dev_bcp",
+}
 CLAIM |= {"ours": {"variant": "as_small", "S": "max"}, "than": {"variant": "txl_12"}, "expect": "less"}
 
 TITLE = {"title": "Mine"}
@@ -32,13 +38,13 @@ RULES = ("own/questions/all.yaml", "own/questions/train.yaml", "own/questions/fo
 TAKEN = {f"studies/{place}": "the workflow itself" for place in (*RULES, "layers/study.yaml")}
 TAKEN |= {  # a file whose name something else has: that one
     "studies/own/questions/aiayn.yaml": "studies/aiayn/study.yaml",
-    "studies/own/claims/models.yaml": "studies/adaptive_span/questions/models.yaml",
-    "studies/own/claims/Models.yaml": "studies/adaptive_span/questions/models.yaml",
+    "studies/own/claims/adaptive_vs_xl.yaml": "studies/adaptive_span/questions/adaptive_vs_xl.yaml",
+    "studies/own/claims/Adaptive_VS_XL.yaml": "studies/adaptive_span/questions/adaptive_vs_xl.yaml",
     "studies/own/figures/top_k.py": "questions/top_k.yaml",
 }
 NAMES = "TITLE = CAPTION = build = None"
 FAR, IDLE = {"span": "fixed", "S": 5_000_000}, {"span": "fixed", "S": 16, "selection": "top_k", "k": 99}
-QUESTION = "studies/own/questions/mine.yaml"
+QUESTION_FILE = "studies/own/questions/mine.yaml"
 
 
 def stray(place: str) -> Kind:
@@ -55,18 +61,18 @@ def scale(says: str, **changes) -> Kind:
     return Kind(f"{SMOKE} tasks=[char_lm]", says, {SCALE: merge(read_yaml(ROOT / SCALE), changes)})
 
 
-def ablation(says: str, **changes) -> Kind:
-    return Kind(f"{SMOKE} ablations=[mine]", says, {QUESTION: {**ABLATION, **changes}})
+def question(says: str, **changes) -> Kind:
+    return Kind(f"{SMOKE} questions=[mine]", says, {QUESTION_FILE: {**QUESTION, **changes}})
 
 
 def table(says: str, code: str) -> Kind:
-    files = {"studies/own/tables/tabled.py": code, QUESTION: {**ABLATION, "tables": ["tabled"]}}
-    return Kind(f"{SMOKE} ablations=[mine]", says, files)
+    files = {"studies/own/tables/tabled.py": code, QUESTION_FILE: {**QUESTION, "tables": ["tabled"]}}
+    return Kind(f"{SMOKE} questions=[mine]", says, files)
 
 
 def taken(place: str, by: str) -> Kind:
     """A file of the user's, called as another thing is called already."""
-    content = {"questions": ABLATION, "claims": CLAIM, "study.yaml": TITLE}
+    content = {"questions": QUESTION, "claims": CLAIM, "study.yaml": TITLE}
     return Kind(SMOKE, f"{by} has this name already; choose another", {place: content.get(place.split("/")[2], "")})
 
 
@@ -94,7 +100,7 @@ KINDS = {
     "config: saved as Latin-1": config("not YAML: 'utf-8' codec", "corpus: file:größe.txt".encode("latin-1")),
     "config: data_dir not there": config("data_dir 'none': no such folder", "data_dir: none"),
     "config: misspelt backend": config("unknown backend 'bnad': did you mean 'band'?", "backend: bnad"),
-    "config: no ablation at all": config("ablations = []: List should have at least 1 item", "ablations: []"),
+    "config: no question at all": config("questions = []: List should have at least 1 item", "questions: []"),
     "config: other results not there": config("other_results 'x': neither a scale's results", "other_results: [x]"),
     "config: file of the user's without its form": Kind(
         f"{SMOKE} corpus=win.txt", "unknown data set 'win.txt': did you mean 'file:win.txt'?", {"win.txt": "a text"}
@@ -110,12 +116,12 @@ KINDS = {
     "--config: no JSON": Kind("scripts.plan plan.json --config {", "config: truncated or not JSON"),
     "scale: S of 0": scale("S.0 = 0: Input should be greater than 0", S=[0, 8]),
     "scale: misspelt stand-in": scale(", scale smoke: 'wrods': did you mean 'words'?", corpora={"text8": "wrods"}),
-    "scale: misspelt ablation": scale("unknown ablation in config/scales/smoke 'modls'", ablations=["modls"]),
+    "scale: misspelt question": scale("unknown question in config/scales/smoke 'modls'", questions=["modls"]),
     "scale: recipe of a misspelt question": scale("in config/scales/smoke 'modls'", recipes_of={"modls": {}}),
     "scale: misspelt net": scale("net: name = 'char_ml'", recipes={"base": {"net": {"name": "char_ml"}}}),
     "scale: uneven batch": scale("accumulate must divide batch, got 5", training={"accumulate": 5}),
     "scale: a recipe that trains one variant differently": scale(
-        "models, scale smoke: variants differ in warmup (as_small: 3, txl_12: 0), which the question does not name",
+        "adaptive_vs_xl, scale smoke: variants differ in warmup (as_small: 3, txl_12: 0)",
         recipes={"xl": {"training": {"warmup": 0}}},
     ),
     "scale: misspelt task": Kind(SMOKE, "scales/smoke 'parsin'", {"config/scales/smoke/parsin.yaml": ""}),
@@ -128,68 +134,73 @@ KINDS = {
     "scale: ends in .txt": stray("config/scales/mine/char_lm.yaml.txt"),
     "scale: a file": stray("config/scales/mine.yaml"),
     "task: of no name": stray("config/tasks/char_ml.yaml"),
-    "ablation: ends in .yml": stray("studies/own/questions/ramp.yml"),
-    "ablation: ends in .YAML": stray("studies/own/questions/ramp.YAML"),
-    "ablation: in a folder": stray("studies/own/questions/mine/ramp.yaml"),
-    "ablation: beside the questions": stray("studies/own/ramp.yaml"),
-    "ablation: in a misspelt folder": stray("studies/own/question/ramp.yaml"),
-    "ablation: in a study in capitals": stray("studies/Own/questions/ramp.yaml"),
+    "question: ends in .yml": stray("studies/own/questions/ramp.yml"),
+    "question: ends in .YAML": stray("studies/own/questions/ramp.YAML"),
+    "question: in a folder": stray("studies/own/questions/mine/ramp.yaml"),
+    "question: beside the questions": stray("studies/own/ramp.yaml"),
+    "question: in a misspelt folder": stray("studies/own/question/ramp.yaml"),
+    "question: in a study in capitals": stray("studies/Own/questions/ramp.yaml"),
     "table: among the questions": stray("studies/own/questions/mine.py"),
-    "ablation: S longer than the text": ablation("S = 5000000: a query sees at most 686380 keys", variants={"a": FAR}),
-    "ablation: k of more keys than are seen": ablation(
+    "question: S longer than the text": question("S = 5000000: a query sees at most 686380 keys", variants={"a": FAR}),
+    "question: k of more keys than are seen": question(
         "k = 99: keeps all keys, for a query sees at most 16 here; valid: 1 to 16", variants={"a": IDLE}
     ),
-    "ablation: no S": ablation("variants.a.S = []: ", variants={"a": {**VARIANT, "S": []}}),
-    "ablation: k of 0": ablation("variants.a.k = 0: Input should be greater than 0", variants={"a": {**IDLE, "k": 0}}),
-    "ablation: table of no Python": table("tabled.py: not Python: '(' was never closed", "READS = ("),
-    "ablation: table that reads what there is not": table(
+    "question: no S": question("variants.a.S = []: ", variants={"a": {**VARIANT, "S": []}}),
+    "question: k of 0": question("variants.a.k = 0: Input should be greater than 0", variants={"a": {**IDLE, "k": 0}}),
+    "question: table of no Python": table("tabled.py: not Python: '(' was never closed", "READS = ("),
+    "question: table that reads what there is not": table(
         "does not say what it reads; expected a line", f"{NAMES}\nREADS = 5"
     ),
-    "ablation: table without its function": table(
+    "question: table without its function": table(
         "'build' is missing; it needs CAPTION, TITLE, build", "TITLE = CAPTION = ''"
     ),
-    "ablation: table that takes what READS does not name": table(
+    "question: table that takes what READS does not name": table(
         "tabled.py, line 3: build(runs, layers) is given (runs), as READS says",
         "TITLE = CAPTION = ''\nREADS = ('runs', 'memory')\ndef build(runs, layers): pass",
     ),
-    "ablation: table that takes its frames the other way round": table(
-        "build(best_reader, runs) is given (runs, best_reader)",
-        "TITLE = CAPTION = ''\nREADS = ('best_reader', 'runs')\ndef build(best_reader, runs): pass",
+    "question: table that takes its frames the other way round": table(
+        "build(optimal_predictor, runs) is given (runs, optimal_predictor)",
+        "TITLE = CAPTION = ''\nREADS = ('optimal_predictor', 'runs')\ndef build(optimal_predictor, runs): pass",
     ),
-    "ablation: k that nothing reads": ablation(
+    "question: k that nothing reads": question(
         "k = 8: no choice of this variant reads it; valid: with one that does",
         variants={"a": {"span": "fixed", "S": 8, "k": 8}},
     ),
-    "ablation: S as a text": ablation(
+    "question: S as a text": question(
         "unknown value of S '64': valid: a whole number, all, max", variants={"a": {"S": "64"}}
     ),
-    "ablation: trials of a variant alone": ablation(
+    "question: trials of a variant alone": question(
         "variants.a.trials: only where the question has trials", variants={"a": {**IDLE, "trials": {"lr": [1, 2]}}}
     ),
-    "ablation: a factor twice": ablation("trials: a factor stands twice in [1.0, 1.0]", trials={"lr": [1, 1]}),
-    "ablation: a choice without its name": ablation(
+    "question: a factor twice": question("trials: a factor stands twice in [1.0, 1.0]", trials={"lr": [1, 1]}),
+    "question: a choice without its name": question(
         "span = {'ramp': 4}: 'name' is missing; valid: adaptive", variants={"a": {"span": {"ramp": 4}}}
     ),
     "config: data set of a task that is not asked": Kind(
-        f"{SMOKE} ablations=[models] corpus=trees:README.md", "a data set of parsing, of which nothing is asked here"
+        f"{SMOKE} questions=[adaptive_vs_xl] corpus=trees:README.md",
+        "a data set of parsing, of which nothing is asked here",
     ),
     "scale: seed of trials that judges": scale("trial_seed = 1: one of the seeds that judge", trial_seed=1),
     "--config: twice": Kind(f"{ESTIMATE} --config scale=smoke scale=laptop", "--config: scale stands twice"),
-    "claim: of a misspelt ablation": Kind(
-        SMOKE, "mine.yaml 'modls': did you mean 'models'?", {"studies/own/claims/mine.yaml": {"ablation": "modls"}}
+    "claim: of a misspelt question": Kind(
+        SMOKE,
+        "mine.yaml 'adaptive_xl': did you mean 'adaptive_vs_xl'?",
+        {"studies/own/claims/mine.yaml": {"question": "adaptive_xl"}},
     ),
-    "ablation: misspelt corpus": ablation(", scale smoke: 'text9': did you mean 'text8'?", corpora=["text9"]),
-    "ablation: misspelt S": ablation("unknown value of S 'maxx': did you mean 'max'?", variants={"a": {"S": "maxx"}}),
-    "ablation: misspelt recipe": ablation("recipe 'bas': did you mean 'base'?", variants={"a": {"recipe": "bas"}}),
-    "ablation: half a head": ablation("heads = 2 x 0.3 is not a whole number", variants={"a": HALF}),
-    "ablation: blank in its name": Kind(SMOKE, "expected a name of", {"studies/own/questions/my own.yaml": ABLATION}),
-    "ablation: 101 letters": Kind(SMOKE, "at most 100 letters", {f"studies/own/questions/{'q' * 101}.yaml": ABLATION}),
+    "question: misspelt corpus": question(", scale smoke: 'text9': did you mean 'text8'?", corpora=["text9"]),
+    "question: misspelt S": question("unknown value of S 'maxx': did you mean 'max'?", variants={"a": {"S": "maxx"}}),
+    "question: misspelt recipe": question("recipe 'bas': did you mean 'base'?", variants={"a": {"recipe": "bas"}}),
+    "question: half a head": question("heads = 2 x 0.3 is not a whole number", variants={"a": HALF}),
+    "question: blank in its name": Kind(SMOKE, "expected a name of", {"studies/own/questions/my own.yaml": QUESTION}),
+    "question: 101 letters": Kind(SMOKE, "at most 100 letters", {f"studies/own/questions/{'q' * 101}.yaml": QUESTION}),
     **{f"name taken: {place}": taken(place, by) for place, by in TAKEN.items()},
     "study: blank in its name": Kind(SMOKE, "studies/my own: expected a name of", {"studies/my own/study.yaml": TITLE}),
     "study: two of one name": Kind(f"{SMOKE} studies=[a/mine,b/mine]", "two of one name", TWO),
     "study: no such home": Kind(f"{SMOKE} studies=[~nobody-here/mine]", "~nobody-here/mine: no such home", {}),
     "claim: misspelt measure": Kind(
-        "scripts.question models --scale none", "did you mean 'dev_bpc'?", {"studies/own/claims/mine.yaml": CLAIM}
+        "scripts.question adaptive_vs_xl --scale none",
+        "did you mean 'dev_bpc'?",
+        {"studies/own/claims/mine.yaml": CLAIM},
     ),
     "job: misspelt task": edited("unknown task in run/job.json 'char_ml': did you mean 'char_lm'?", task="char_ml"),
     "job: data not there": edited("none.npz: No such file or directory"),

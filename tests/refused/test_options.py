@@ -46,7 +46,9 @@ def test_snakemake_ends_in_one_line(words, line, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [["scale=paper", "--", "span_limit"], ["corpus=null", "papers=null", "--", "models"]])
+@pytest.mark.parametrize(
+    "words", [["scale=paper", "--", "span_limit"], ["corpus=null", "papers=null", "--", "adaptive_vs_xl"]]
+)
 def test_data_that_others_need_is_no_reason_and_null_is_a_value_of_the_command_line_too(words, tmp_path):
     ended = dry(tmp_path, *words)
     assert ended.returncode == 0 and "train " in ended.stdout + ended.stderr, ended.stderr

@@ -1,4 +1,4 @@
-"""What a page says of any ablation without code of its own: differences worked out by hand, sentences, figures."""
+"""What a page says of any question without code of its own: differences worked out by hand, sentences, figures."""
 
 import math
 
@@ -24,7 +24,7 @@ T2, T4 = 4.302653, 2.776445  # Student's t at 97.5 % with two degrees of freedom
 
 def scored(variant: str, *values: float, **changes) -> list[dict]:
     """Runs of seeds 1, 2, ... with these bpc, on one text; the order of the seeds says nothing."""
-    rows = [run("models", variant, seed, dev_bpc=bpc, **changes) for seed, bpc in enumerate(values, 1)]
+    rows = [run("adaptive_vs_xl", variant, seed, dev_bpc=bpc, **changes) for seed, bpc in enumerate(values, 1)]
     return [row | {"digest": f"{row['digest']}-{row['corpus']}"} for row in rows[::-1]]
 
 
@@ -50,7 +50,7 @@ def test_a_variant_is_compared_with_the_one_that_its_question_names():
     rows = scored("small", 2.0, 2.01, 2.02, macs_executed=100.0)
     rows += scored("other", 2.1, 2.11, 2.121, macs_executed=100.0)
     rows += scored("large", 1.8, 1.811, 1.82, label="large, deep", macs_executed=400.0)
-    rows += scored("other_large", 2.0, 2.01, 2.021, beside="large", label="large other", macs_executed=200.0)
+    rows += scored("other_large", 2.0, 2.01, 2.021, baseline="large", label="large other", macs_executed=200.0)
     said = say(rows)
     large = "“large, deep”"
     assert f"{large} is 0.1997 bpc better than small. Large other is 0.2000 bpc worse than {large} (" in said.sentence
@@ -251,7 +251,7 @@ def test_failed_runs_are_told_and_are_no_answer_alone():
     assert said.remarks == ["4 of 4 runs failed (4 diverged)."]
     said = say([*rows[:2], *(run(variant="adaptive", seed=seed) for seed in (1, 2))])
     assert said.sentence.startswith("no run of fixed span, with which others are compared, has ended well")
-    other = [run(variant="other", seed=seed, beside="adaptive") for seed in (3, 4)]
+    other = [run(variant="other", seed=seed, baseline="adaptive") for seed in (3, 4)]
     said = say([*(run(variant="adaptive", seed=seed) for seed in (1, 2)), *other])
     assert said.sentence.startswith(
         "no run of adaptive span, with which others are compared, has the text, seed, S and k of"
@@ -304,8 +304,8 @@ def test_the_figure_of_effect_has_every_seed_and_says_which_way_is_better():
 
 
 def test_over_a_grid_it_draws_curves_and_a_variant_without_it_as_a_level():
-    rows = [run("quality_against_cost", "adaptive", seed=seed, S=S) for seed in (1, 2, 3) for S in (32, 64)]
-    rows = [run("quality_against_cost", "transformer_xl", S=None), *rows]
+    rows = [run("quality_vs_cost", "adaptive", seed=seed, S=S) for seed in (1, 2, 3) for S in (32, 64)]
+    rows = [run("quality_vs_cost", "transformer_xl", S=None), *rows]
     text = texts_of(effect_figure.draw(effect_figure.data(as_frame(rows), "dev_bpc"), "dev_bpc", "dev bpc"))
     assert all(each in text for each in ("span limit S", "adaptive span", "Transformer-XL"))
 
@@ -339,7 +339,7 @@ def test_learning_curves_of_two_k_at_the_same_S_are_two_lines(variants):
 
 
 def test_a_variant_without_a_run_on_a_text_leaves_no_empty_panel():
-    rows = [run("models", f"v{number}", corpus=text) for text in ("topics", "sources") for number in range(5)]
+    rows = [run("adaptive_vs_xl", f"v{number}", corpus=text) for text in ("topics", "sources") for number in range(5)]
     rows = [row | {"digest": f"{row['digest']}-{row['corpus']}"} for row in rows]
     figure = curves_figure.draw(curves_figure.data(as_frame([*rows[:1], *rows[2:]]), "bpc"), "bits", "linear")
     shown = [axes for axes in figure.axes if axes.get_visible()]

@@ -25,7 +25,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("asked")
     scale = folder / "results" / _site.SCALE
     rows = [run(MINE, name, seed, dev_bpc=bpc + seed / 100) for name, bpc in BPC.items() for seed in (1, 2, 3)]
-    planned = [*rows, rows[0] | {"ablation": OTHER}, failed(ablation=OTHER, variant="fixed")]
+    planned = [*rows, rows[0] | {"question": OTHER}, failed(question=OTHER, variant="fixed")]
     write_text(scale / "plan.json", json.dumps([*map(_site.planned, planned)]))
     for row in planned:
         write_record(folder / "results" / "runs" / row["digest"] / "record.json", _site.record(row))
@@ -42,10 +42,10 @@ def say(folder, capsys, *words: str) -> str:
 
 def test_a_question_ends_with_its_answer_and_a_claim_with_its_verdict_and_both_have_their_pages(folder, capsys):
     said, site = say(folder, capsys, "--asked", MINE), folder / "reports" / _site.SCALE
-    page, index, ledger = site / "ablations" / MINE / "index.html", site / "index.html", site / "ledger.html"
+    page, index, ledger = site / "questions" / MINE / "index.html", site / "index.html", site / "ledger.html"
     assert "Does a span that depends on the input score as well" in said and "Fixed span is 0.1" in said
     assert f"{page} nothing failed" in said and "claims that rest" not in said  # the failure is another question's
-    assert f"ablations/{MINE}/index.html" in links(index).addresses and "Fixed span is 0.1" in index.read_text()
+    assert f"questions/{MINE}/index.html" in links(index).addresses and "Fixed span is 0.1" in index.read_text()
     costs = read_answer(folder / "results" / _site.SCALE, MINE).costs
     assert "Adaptive span looks 40 characters far, of at most 64." in costs and " ".join(costs) in said
     assert all(html.escape(cost) in place.read_text() for cost in costs for place in (page, index))
@@ -77,8 +77,8 @@ def test_everything_ends_with_the_findings_and_every_failure(folder, capsys):
 def test_tables_figures_papers_and_files_end_with_their_paths(folder, capsys):
     results, reports = (folder / part / _site.SCALE for part in ("results", "reports"))
     assert f"- {reports / 'papers' / 'adaptive_span.html'}" in say(folder, capsys, "--asked", "adaptive_span")
-    places = ("tables/adaptive_span_costs.csv", "figures/adaptive_span_figure1.svg", "tables/limit.csv")
-    made = [results / place for place in (*places, "figures/limit.svg")]  # two things are of one name
+    places = ("tables/adaptive_span_costs.csv", "figures/adaptive_span_figure1.svg", "tables/known_entropy.csv")
+    made = [results / place for place in (*places, "figures/known_entropy.svg")]  # two things are of one name
     for path in made:
         write_text(path, "x")
     said = say(folder, capsys, "--asked", *(path.stem for path in made[:3]), str(made[0]))
@@ -87,7 +87,7 @@ def test_tables_figures_papers_and_files_end_with_their_paths(folder, capsys):
 
 def test_a_run_names_every_question_that_asks_for_it_and_every_seed(folder, capsys):
     """A question whose page is not there is a name; once it is, a link, whichever of the two was written first."""
-    page = folder / "reports" / _site.SCALE / "ablations" / MINE / "dynamic_span-adaptive-64-None-1.html"
+    page = folder / "reports" / _site.SCALE / "questions" / MINE / "dynamic_span-adaptive-64-None-1.html"
     assert {f"dynamic_span-adaptive-64-None-{seed}.html" for seed in (2, 3)} <= set(links(page).addresses)
     assert f'<span data-page="../{OTHER}/index.html">{OTHER}</span>' in page.read_text()
     other = page.parents[1] / OTHER / "index.html"

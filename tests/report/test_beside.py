@@ -19,9 +19,9 @@ from workflow.report.claims.beside import collect_sizes, collect_tuned
 from workflow.report.claims.ledger import collect, judge_all
 from workflow.report.claims.schema import Claim, load_claim
 from workflow.report.figures.style import as_svg
-from workflow.report.pages.ablation import answer
 from workflow.report.pages.claims import Ledger
-from workflow.report.pages.verdicts import verdicts_page
+from workflow.report.pages.headline_claims import headline_claims_page
+from workflow.report.pages.question import answer
 from workflow.results.runs_table import Frames, join_frames
 from workflow.tasks.spec import TASKS
 
@@ -31,13 +31,13 @@ RATES = (0.5, 1.0, 2.0)
 TASK = TASKS["char_lm"]
 
 
-def scored(variant: str, score: float, ablation="span_limit", **changes) -> list[dict]:
+def scored(variant: str, score: float, question="span_limit", **changes) -> list[dict]:
     """Three seeds around a score."""
     place = "-".join(map(str, (variant, *changes.values())))
     about = {"size": 1.0, "tuning": None, "factors": {}, "follows": None, "lr": 0.004, **changes}
     return [
-        run(ablation, variant, seed, dev_bpc=score + off, test_bpc=score + off, late_gain=0.0, **about)
-        | {"digest": f"{ablation}-{place}-{seed}", "configuration": f"{ablation}-{place}"}
+        run(question, variant, seed, dev_bpc=score + off, test_bpc=score + off, late_gain=0.0, **about)
+        | {"digest": f"{question}-{place}-{seed}", "configuration": f"{question}-{place}"}
         for seed, off in ((1, -0.01), (2, 0.0), (3, 0.011 if variant == "fixed" else 0.01))
     ]
 
@@ -168,7 +168,7 @@ def ladder() -> Frames:
     for size, effect in ((0.25, 0.2), (0.5, 0.1), (1.0, 0.05), (2.0, -0.2)):
         for variant, score in (("fixed", 2.0), ("adaptive", 2.0 + effect), ("txl", 2.5)):
             shape = {"size": size, "parameters": 1000 * size**2, "macs_executed": 1e4 * size**2}
-            rows += scored(variant, score, "sizes_of_spans", **shape)
+            rows += scored(variant, score, "span_scaling", **shape)
     return frames(rows)
 
 
@@ -190,8 +190,8 @@ def test_effects_and_scores_over_size_are_numbers_and_a_figure(ladder):
     mine = numbers[numbers["variant"] == "adaptive span"]
     assert mine["effect"].round(2).tolist() == [0.2, 0.1, 0.05, -0.2] and mine["n"].tolist() == [3] * 4
     fixed = numbers[numbers["variant"] == "fixed span"]
-    assert fixed["effect"].isna().all() and set(fixed["beside"]) == {""}
-    assert mine["beside"].tolist() == fixed["runs"].tolist()
+    assert fixed["effect"].isna().all() and set(fixed["baseline_runs"]) == {""}
+    assert mine["baseline_runs"].tolist() == fixed["runs"].tolist()
     assert sizes.compared_with(numbers) == sizes.compared_with(numbers.iloc[::-1]) == "fixed span"
     assert "adaptive span" in as_svg(sizes.draw(numbers, "dev_bpc", "dev bpc", "character"))
 
@@ -248,14 +248,14 @@ def test_the_page_of_headlines_has_forecasts_only_with_their_score_and_says_why_
     line = judge_all([{**collect([NAME], tuned)[0], "sizes": collect_sizes(NAME, CLAIM, ladder)}])[0]
     shown = {"set": "laptop", "scale": "laptop", "otherwise_on": [], **{key: line[key] for key in line}}
     line |= {"sets": [shown], "overall": line["verdict"], "speaks": "laptop", "abstract": "It is as good."}
-    page = verdicts_page(Ledger("laptop", [], [line]))
+    page = headline_claims_page(Ledger("laptop", [], [line]))
     (told,) = next(lines for _, lines in page["papers"])
     assert told["tuned"]["verdict"] and told["differs"] and len(told["sizes"]) == 4
     assert [each["score"].ladders for each in told["forecasts"]["told"]] == [1, 1, 1]
     assert told["forecasts"]["agree"] and told["forecasts"]["times"] == pytest.approx(38.36e6 / 4000, rel=0.02)
     assert [each.sign for each in page["scores"]["all"]] == [0, 1, 1]  # .2, .1, .05 go on falling, below zero
     bare = line | {"sets": [shown | {"tuned": None, "sizes": None}]}
-    (told,) = next(lines for _, lines in verdicts_page(Ledger("laptop", [], [bare]))["papers"])
+    (told,) = next(lines for _, lines in headline_claims_page(Ledger("laptop", [], [bare]))["papers"])
     assert (told["tuned"], told["sizes"], told["forecasts"]["told"]) == (None, [], [])
     assert told["untuned"] == "not tuned: what its trials chose is not trained"
 
@@ -267,15 +267,15 @@ def test_the_longest_ladder_is_shown_and_all_of_them_test_the_predictors(ladder)
     for each, sizes_of in zip(sets, (rungs[2:3], rungs, rungs[1:]), strict=True):
         each["sizes"] = sizes_of
     line |= {"sets": sets, "overall": line["verdict"], "speaks": "small", "abstract": "It is as good."}
-    page = verdicts_page(Ledger("small", [], [line]))
+    page = headline_claims_page(Ledger("small", [], [line]))
     (told,) = next(lines for _, lines in page["papers"])
     assert (told["of_sizes"], len(told["sizes"])) == ("overnight", 4)
     assert {each.ladders for each in page["scores"]["all"]} == {2} and page["few"] and not page["trusted"]
     for _ in range(3):
         line["sets"] += sets[1:2]
-    page = verdicts_page(Ledger("small", [], [line]))
+    page = headline_claims_page(Ledger("small", [], [line]))
     assert not page["few"] and {each.ladders for each in page["scores"]["all"]} == {5} and len(page["scores"]) == 1
-    page = verdicts_page(Ledger("small", [], [line, line | {"unit": "BLEU"}]))
+    page = headline_claims_page(Ledger("small", [], [line, line | {"unit": "BLEU"}]))
     assert {part: scores[0].ladders for part, scores in page["scores"].items()} == {"all": 10, "bpc": 5, "BLEU": 5}
     assert page["untrusted_in"] == ([] if page["trusted"] else ["bpc", "BLEU"])
 
@@ -283,8 +283,8 @@ def test_the_longest_ladder_is_shown_and_all_of_them_test_the_predictors(ladder)
 def test_a_ladder_of_what_does_not_exist_is_refused():
     asked = CLAIM.model_dump(exclude_unset=True)
     for changes, wrong in (
-        ({"ablation": "models"}, "unknown ablation of several sizes 'models'"),
-        ({"ours": {"variant": "adaptiv"}}, "unknown variant of sizes_of_spans 'adaptiv': did you mean 'adaptive'"),
+        ({"question": "adaptive_vs_xl"}, "unknown question of several sizes 'adaptive_vs_xl'"),
+        ({"ours": {"variant": "adaptiv"}}, "unknown variant of span_scaling 'adaptiv': did you mean 'adaptive'"),
     ):
         with pytest.raises(ConfigError, match=wrong):
             parse(Claim, asked | {"sizes": asked["sizes"] | changes}, "c")

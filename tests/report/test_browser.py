@@ -5,14 +5,14 @@ import re
 import pytest
 
 WIDTHS = (390, 900, 1440)  # of a window
-SPANS, ASKED = "ablations/span_limit", "ablations/quality_against_cost"
+SPANS, ASKED = "questions/span_limit", "questions/quality_vs_cost"
 RUN = f"{SPANS}/span_limit-adaptive-64-None-1"
 
 
 @pytest.fixture(scope="module")
 def one_of_each_kind(site):
     names = ["../index", "index", "ledger", "analytic", "status", "pivot", "papers/adaptive_span"]
-    names += [f"{ASKED}/index", f"{ASKED}/quality_against_cost-sparsemax-64-None-1", RUN]
+    names += [f"{ASKED}/index", f"{ASKED}/quality_vs_cost-sparsemax-64-None-1", RUN]
     return [(site / f"{name}.html").resolve() for name in names]
 
 
@@ -21,7 +21,7 @@ def test_pages_load_without_errors_ask_for_nothing_else_and_fit_their_window(sit
     page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("request", lambda request: requests.append(request.url))
-    for path in {*one_of_each_kind, *(site / "ablations").glob("*/index.html"), *(site / "papers").iterdir()}:
+    for path in {*one_of_each_kind, *(site / "questions").glob("*/index.html"), *(site / "papers").iterdir()}:
         page.goto(path.as_uri())
         assert page.locator("h1").count() == 1
         for width in WIDTHS:
@@ -74,11 +74,11 @@ def test_words_filter_the_rows_of_a_table(site, page):
 
 def test_a_verdict_shows_its_claims_alone_and_again_all(site, page):
     page.goto((site / "ledger.html").as_uri())
-    rows, button = "tr[data-verdict]", page.locator('button[data-verdict="cannot tell"]')
+    rows, button = "tr[data-verdict]", page.locator('button[data-verdict="inconclusive"]')
     every = visible(page, rows)
     button.press("Enter")
     assert button.get_attribute("aria-pressed") == "true"
-    assert visible(page, rows) == visible(page, 'tr[data-verdict="cannot tell"]') < every
+    assert visible(page, rows) == visible(page, 'tr[data-verdict="inconclusive"]') < every
     button.click()
     assert visible(page, rows) == every and button.get_attribute("aria-pressed") == "false"
 

@@ -16,7 +16,7 @@ from workflow.results.runs_table import Frames
     [
         ({"within": 0.1}, "expect: equal needs within"),
         ({"expect": None}, "'expect' is missing"),
-        ({"recomputed": ["as.txt.flops_cut"]}, "keys that read records, got ablation"),
+        ({"recomputed": ["as.txt.flops_cut"]}, "keys that read records, got expect"),
         ({"bound": float("nan")}, "bound = nan: Input should be a finite number"),
         ({"by": "ratio", "bound": 0}, "bound of a ratio must be more than 0, got 0"),
         ({"measure": "test_bleu"}, "unknown measure of span_limit 'test_bleu'"),
@@ -97,4 +97,4 @@ def test_a_pair_that_lacks_a_cell_of_the_grid_is_left_out():
     rows = [run(variant=name, seed=seed, S=S) for name, S, seed in places]
     rows[0] |= {"status": "timeout", "reason": "late"}
     line = evidence_of(claim(), as_table(rows))
-    assert (line["n"], line["verdict"]) == (2, "cannot tell")
+    assert (line["n"], line["verdict"]) == (2, "inconclusive")

@@ -10,8 +10,8 @@ import pytest
 
 from tests._records import SCALES, recorded
 from workflow.config.files import PRECOMPUTED, ROOT
-from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import known_claims
+from workflow.plan.questions import load_question
 from workflow.report.answers.effects import baselines, beside
 from workflow.report.answers.variants import variant_table
 from workflow.report.claims.ledger import speaking, write_ledger
@@ -20,8 +20,8 @@ from workflow.report.claims.schema import load_claim
 from workflow.report.figures.colours import as_named
 from workflow.report.pages import headlines
 from workflow.report.pages.claims import ledger_page, read_ledger
+from workflow.report.pages.headline_claims import headline_claims_page
 from workflow.report.pages.site import Site, render
-from workflow.report.pages.verdicts import verdicts_page
 from workflow.report.texts import with_titles
 from workflow.results.precomputed import precomputed
 from workflow.results.record import write_text
@@ -66,8 +66,8 @@ def test_what_came_with_the_project_is_evidence(judged):
 def said_of_questions(runs) -> list[tuple]:
     """(page, measure, configuration, the other, mean, n, low, high) of every difference in a question's table."""
     said = []
-    for name, mine in runs.groupby("ablation"):
-        measure = load_ablation(name).spec.columns[0][0]
+    for name, mine in runs.groupby("question"):
+        measure = load_question(name).spec.columns[0][0]
         texts = with_titles(as_named(mine))
         of = baselines(texts)
         for line in variant_table(mine, measure, {})["lines"]:
@@ -134,7 +134,7 @@ def test_the_numbers_of_every_headline_stand_in_the_row_that_it_links_to(scale, 
 
 
 def test_the_findings_score_the_predictors_as_the_page_of_headlines_does(judged):
-    scores = verdicts_page(read_ledger(judged["overnight"] / "ledger.json"))["scores"]
+    scores = headline_claims_page(read_ledger(judged["overnight"] / "ledger.json"))["scores"]
     findings = (ROOT / "docs/findings.md").read_text(encoding="utf-8").splitlines()
     for both in zip(scores["all"], scores["bpc"], strict=True):
         numbers = [number for each in both for number in (each.ladders, each.sign, each.covered)]
@@ -181,7 +181,7 @@ def test_a_claim_says_on_what_it_was_tested(scale, judged):
     assert all(row["split"] == split[row["name"]] for paper in headlines.forest_of(found) for row in paper["rows"])
     for line in found.measured:
         told, sides = speaking(line), load_claim(line["name"]).sides
-        for axis in ("S", "k") if told["pairs"] and line["ablation"] != LAYERS else ():
+        for axis in ("S", "k") if told["pairs"] and line["question"] != LAYERS else ():
             assert f"{axis} = " in told["at"] or all(getattr(side, axis) is None for side in sides), line["name"]
         assert split[line["name"]] in line["compared"]
 
@@ -190,7 +190,7 @@ def test_a_claim_says_on_what_it_was_tested(scale, judged):
 def test_a_verdict_contains_the_pairs_that_it_stands_on(scale, judged):
     for line in lines_of(judged[scale]):
         told, of = speaking(line), line["name"]
-        if told["effect"] is None or line["ablation"] is None:
+        if told["effect"] is None or line["question"] is None:
             continue
         there, back = (math.log, math.exp) if line["by"] == "ratio" else (float, float)
         values = [there(pair["effect"]) for pair in told["pairs"]]

@@ -65,8 +65,8 @@ def test_a_sentence_says_the_effect_as_size_share_and_factor_and_which_texts_say
 def test_a_sentence_says_what_becomes_of_an_effect_where_each_variant_is_tuned():
     told = line("a", "consistent", -0.16)
     alike = {"effect": -0.16, "low": -0.26, "high": -0.06, "verdict": "consistent"}
-    other = {"effect": -0.05, "low": -0.11, "high": 0.01, "verdict": "cannot tell"}
-    for tuned, numbers in ((None, []), (alike, []), (other, ["-0.050", "-0.110", "0.010", "cannot tell"])):
+    other = {"effect": -0.05, "low": -0.11, "high": 0.01, "verdict": "inconclusive"}
+    for tuned, numbers in ((None, []), (alike, []), (other, ["-0.050", "-0.110", "0.010", "inconclusive"])):
         told["sets"][0]["tuned"] = tuned
         (found,) = list_findings([told])
         assert ("tuned" in found["text"]) == bool(numbers)
@@ -124,7 +124,7 @@ def test_another_scale_is_quoted_in_the_direction_of_the_sentence():
 def test_spans_that_hardly_moved_elsewhere_disagree_with_nothing():
     told = line("a", "consistent", -0.16)
     (own,) = told["sets"]
-    other = own | {"set": "small", "effect": 0.05, "low": 0.01, "high": 0.09, "verdict": "too early", "p": 0.01}
+    other = own | {"set": "small", "effect": 0.05, "low": 0.01, "high": 0.09, "verdict": "not converged", "p": 0.01}
     assert [each["set"] for each in disagreeing(told | {"sets": [own, other]})] == ["small"]
     assert disagreeing(told | {"sets": [own, other | {"p": None}]}) == []
 
@@ -143,7 +143,7 @@ def test_one_measurement_is_no_headline_and_another_disagrees_beyond_what_two_pr
     assert len(list_findings([at_scales(*turns)])) == 1
 
 
-@pytest.mark.parametrize("verdict", ["too early", "cannot tell", "not tested"])
+@pytest.mark.parametrize("verdict", ["not converged", "inconclusive", "not tested"])
 def test_without_a_verdict_the_opening_is_silent(verdict):
     assert list_findings([line("a", verdict, -0.16)]) == []
     assert list_findings([line("a", "reproduced", -0.16, finding=None)]) == []
@@ -228,11 +228,11 @@ def test_what_nobody_tried_is_no_failure():
     lost |= {"memory_reason": NOT_MEASURED, "memory_status": NOT_RUN}
     runs = pd.DataFrame(
         [
-            run("models", "as_small", 1) | {"memory_status": "ok", "memory_reason": None},
-            run("models", "as_small", 2)
+            run("adaptive_vs_xl", "as_small", 1) | {"memory_status": "ok", "memory_reason": None},
+            run("adaptive_vs_xl", "as_small", 2)
             | lost
             | {"memory_reason": NOT_MEASURED, "memory_status": NOT_RUN, "configuration": "b"},
-            run("models", "txl_12", 3, status="stuck", reason="learned nothing") | {"memory_reason": None},
+            run("adaptive_vs_xl", "txl_12", 3, status="stuck", reason="learned nothing") | {"memory_reason": None},
         ]
     )
     told = [(each["status"], each["reason"]) for each in list_failures(runs)]

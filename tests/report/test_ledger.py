@@ -11,9 +11,9 @@ from tests._costs import split_costs
 from tests._runs import every_run, failed, run
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED
-from workflow.plan.ablations import known_ablations
-from workflow.plan.claims import ablation_of, costs_claimed, known_claims
+from workflow.plan.claims import costs_claimed, known_claims, question_of
 from workflow.plan.other_results import find_other_results
+from workflow.plan.questions import known_questions
 from workflow.report.claims.evidence import collect_evidence
 from workflow.report.claims.ledger import VERDICTS, judge_all, stand_side_by_side, write_ledger
 from workflow.report.claims.schema import load_claim
@@ -32,7 +32,7 @@ def test_the_ledger_of_a_whole_scale(suite):
     assert all(line["why"] for line in claims.values())
     assert claims["dynamic_equals_adaptive"]["why"] == "2 seeds on a text: an interval takes 3"
     assert claims["flops_cut"]["verdict"] == "reproduced"
-    assert claims["top_k_helps_xl"]["verdict"] == "cannot tell"  # the same in every run
+    assert claims["top_k_helps_xl"]["verdict"] == "inconclusive"  # the same in every run
     table = pd.read_csv(suite / "results" / _site.SCALE / "ledger.csv").set_index("name")
     assert list(table.index) == known_claims()
     assert table.loc["flops_stay_flat", "measured at"].startswith("scale test; a device")
@@ -48,17 +48,17 @@ def test_a_ledger_without_evidence_still_holds_every_claim(tmp_path):
         write_ledger(tmp_path / "ledger.json", ("laptop", "laptop"), [tmp_path / "foreign.json"], None)
 
 
-@pytest.mark.parametrize("name", sorted({ablation_of(claim) for claim in known_claims()} & set(known_ablations())))
+@pytest.mark.parametrize("name", sorted({question_of(claim) for claim in known_claims()} & set(known_questions())))
 @pytest.mark.parametrize("make", [run, failed])
-def test_an_ablation_run_alone_has_evidence_of_its_costs_alone(name, make):
-    runs = as_frame(*split_costs([row for row in every_run(make) if row["ablation"] == name], costs_claimed(name)))
-    mine = [claim for claim in known_claims() if ablation_of(claim) == name]
+def test_an_question_run_alone_has_evidence_of_its_costs_alone(name, make):
+    runs = as_frame(*split_costs([row for row in every_run(make) if row["question"] == name], costs_claimed(name)))
+    mine = [claim for claim in known_claims() if question_of(claim) == name]
     lines = judge_all([collect_evidence(claim, load_claim(claim), Frames(runs, None)) for claim in mine])
     assert [line["name"] for line in lines] == sorted(mine) and all(line["verdict"] for line in lines)
 
 
 def judged(verdict: str, effect: float | None = 1.0) -> dict:
-    line = {"name": "x", "ablation": "models", "verdict": verdict, "why": "", "effect": effect, "n": 3}
+    line = {"name": "x", "question": "adaptive_vs_xl", "verdict": verdict, "why": "", "effect": effect, "n": 3}
     line |= dict.fromkeys(("low", "high", "p", "holm", "detectable", "ours", "than", "by_text", "of", "at", "setting"))
     line |= dict.fromkeys(("looks", "late_gain", "tuned", "sizes"))
     return line | {"claimed": [None, 0.0], "pairs": [], "texts": [], "digests": [], "signed": {}}
@@ -67,7 +67,7 @@ def judged(verdict: str, effect: float | None = 1.0) -> dict:
 def test_a_set_that_has_the_effect_in_nets_of_some_size_alone_is_shown():
     rung = {"size": 0.5, "effect": -0.1}
     for theirs, sets in (({}, ["laptop"]), ({"sizes": [rung]}, ["small", "laptop"])):
-        other = {"set": "small", "scale": "small", "claims": [judged("cannot tell", None) | theirs]}
+        other = {"set": "small", "scale": "small", "claims": [judged("inconclusive", None) | theirs]}
         (line,) = stand_side_by_side([judged("consistent")], ("laptop", "laptop"), [other])
         assert [each["set"] for each in line["sets"]] == sets and line["speaks"] == "laptop"
 
@@ -95,12 +95,12 @@ def test_tuned_verdicts_are_corrected_for_as_many_claims_as_those_on_one_recipe(
     "own, others, overall, speaks",
     [
         ("consistent", {"small": "not reproduced"}, "not reproduced", "small"),
-        ("consistent", {"small": "too early", "overnight": "reproduced"}, "reproduced", "overnight"),
-        ("consistent", {"small": "cannot tell"}, "consistent", "laptop"),
+        ("consistent", {"small": "not converged", "overnight": "reproduced"}, "reproduced", "overnight"),
+        ("consistent", {"small": "inconclusive"}, "consistent", "laptop"),
         ("reproduced", {"smoke": "not reproduced"}, "reproduced", "laptop"),
-        ("too early", {"smoke": "not reproduced"}, "not reproduced", "smoke"),
-        ("too early", {"paper": "cannot tell"}, "too early", "laptop"),
-        ("not tested", {"small": "not tested", "smoke": "cannot tell"}, "cannot tell", "smoke"),
+        ("not converged", {"smoke": "not reproduced"}, "not reproduced", "smoke"),
+        ("not converged", {"paper": "inconclusive"}, "not converged", "laptop"),
+        ("not tested", {"small": "not tested", "smoke": "inconclusive"}, "inconclusive", "smoke"),
         ("not tested", {"small": "not tested"}, "not tested", "laptop"),
         ("reproduced", {"laptop": "not reproduced"}, "reproduced", "laptop"),
     ],
@@ -123,7 +123,7 @@ def test_nets_that_had_stopped_learning_speak_before_others_and_of_others_those_
     assert line["speaks"] == speaks and [each["set"] for each in line["sets"]] == ["small", "laptop"]
 
 
-@pytest.mark.parametrize("verdict, texts", [("consistent", ["b"]), ("not reproduced", ["a"]), ("cannot tell", [])])
+@pytest.mark.parametrize("verdict, texts", [("consistent", ["b"]), ("not reproduced", ["a"]), ("inconclusive", [])])
 def test_texts_on_which_it_is_otherwise_are_named(verdict, texts):
     line = judged(verdict) | {"by_text": {"a": -0.09, "b": 0.01}}
     (compared,) = stand_side_by_side([line], ("laptop", "laptop"), [])
@@ -166,7 +166,7 @@ def test_other_results_of_one_name_are_told_apart_by_their_paths(tmp_path, monke
 
 
 def test_runs_of_another_scale_lead_to_its_report_where_that_is_made(tmp_path):
-    site, place = Site(tmp_path, tmp_path / "reports" / "laptop"), "ablations/models/"
+    site, place = Site(tmp_path, tmp_path / "reports" / "laptop"), "questions/adaptive_vs_xl/"
     made = tmp_path / "reports" / "overnight" / place / "a.html"
     made.parent.mkdir(parents=True)
     made.write_text("")

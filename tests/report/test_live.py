@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-SPANS = "ablations/span_limit"
+SPANS = "questions/span_limit"
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_a_variant_is_followed_through_tables_and_figures_and_by_its_address(spa
 
 
 def test_differences_follow_the_baseline(site, page):
-    page.goto((site / "ablations/quality_against_cost/index.html").as_uri())
+    page.goto((site / "questions/quality_vs_cost/index.html").as_uri())
     table, field = page.locator("table.variants"), page.get_by_label("compared with")
     names = field.locator("option").all_inner_texts()
     head = table.locator("th[data-compared]")
@@ -89,7 +89,7 @@ def test_differences_follow_the_baseline(site, page):
 
 
 def test_variants_that_have_baselines_of_their_own_begin_with_these(site, page):
-    page.goto((site / "ablations/models/index.html").as_uri())
+    page.goto((site / "questions/adaptive_vs_xl/index.html").as_uri())
     field, own = page.get_by_label("compared with"), page.locator("[data-own]")
     large = page.locator('tr[data-variant="large adaptive span"]').first
     assert field.input_value() == "its own baseline" and "0.000" in large.inner_text()
@@ -122,7 +122,7 @@ def test_the_page_above_all_reports_searches_each(site, page):
     page.keyboard.press("/")
     page.keyboard.type("stays flat")
     found = page.locator(".results a").first
-    assert found.get_attribute("href").startswith(f"{site.name}/ablations/")
+    assert found.get_attribute("href").startswith(f"{site.name}/questions/")
     found.click()
     assert page.locator("h1").inner_text()
 

@@ -63,7 +63,7 @@ def test_what_a_head_attends_to_is_said_by_rule():
 
 def test_the_sharpest_heads_of_all_layers_are_drawn_of_a_seed_that_ended_well():
     """Entropies in bits: 1.0 and .6 in layer 1, 0 and 1 in layer 12."""
-    base = {"ablation": "transformer", "variant": "base", "paper_corpus": "wmt14-ende"}
+    base = {"question": "transformer", "variant": "base", "paper_corpus": "wmt14-ende"}
     runs = as_frame([looked(**base, status="diverged", reason="x"), looked(**base, seed=2), looked(**base, seed=3)])
     assert aiayn_attention.used(runs)["seed"].tolist() == [2]
     weights = aiayn_attention.data(runs)

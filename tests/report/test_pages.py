@@ -14,9 +14,9 @@ from tests._jobs import job, translation
 from tests._training import origin
 from workflow.config.files import ROOT
 from workflow.config.studies import study_files
-from workflow.plan.ablations import load_ablation
+from workflow.plan.questions import load_question
 from workflow.report.numbers import MINUS
-from workflow.report.pages.papers import order_in_paper, status_page
+from workflow.report.pages.papers import coverage_page, order_in_paper
 from workflow.report.pages.run import learning_curves
 from workflow.report.pages.site import Site, link_documents, with_minus
 from workflow.report.published import studies
@@ -50,10 +50,10 @@ def test_every_kind_of_page_is_there(reports, site):
     shared = {
         f"{name}.html" for name in ("index", "verdicts", "budget", "ledger", "analytic", "status", "pivot", "audit")
     }
-    assert kinds == {*shared, "papers", "ablations"} and (reports / "index.html").exists()
+    assert kinds == {*shared, "papers", "questions"} and (reports / "index.html").exists()
     assert {path.stem for path in (site / "papers").iterdir()} == set(studies())
     check_links(reports)
-    places = ("index", "papers/aiayn", "ablations/top_k/index", "pivot")
+    places = ("index", "papers/aiayn", "questions/top_k/index", "pivot")
     assert {f"{_site.SCALE}/{place}.html" for place in places} <= set(links(reports / "index.html").addresses)
     for path in site.rglob("*.html"):
         led = {(path.parent / link.partition("#")[0]).resolve() for link in links(path).addresses}
@@ -67,7 +67,7 @@ def test_no_page_names_the_network_an_id_twice_or_has_text_from_outside_unescape
         assert len(ids) == len(set(ids)), path
         assert "data-page=" not in text, path  # nothing is named that could be linked
     assert "&lt;script&gt;alert" in (site / "index.html").read_text()
-    failed = (site / "ablations" / "translation_normalisers" / "index.html").read_text()
+    failed = (site / "questions" / "translation_normalisers" / "index.html").read_text()
     mark = re.search(r'class="bad"[^>]*>failed</a><sup><a href="#(why-[\w-]+)"', failed)
     assert re.search(rf'<li id="{mark[1]}">[^<]*diverged', failed)
     for notes in re.findall(r'<ol class="note">(.*?)</ol>', failed):  # each reason once, however many cells have it
@@ -114,7 +114,7 @@ def test_a_page_that_says_the_same_is_not_rewritten(tmp_path):
     assert len(times) == 1
 
 
-RUN = "ablations/span_limit/span_limit-{}-64-None-1.html"
+RUN = "questions/span_limit/span_limit-{}-64-None-1.html"
 
 
 def test_a_run_page_says_how_to_reproduce_it_what_was_measured_and_where_it_is_used(site):
@@ -141,7 +141,7 @@ def test_a_run_page_says_how_to_reproduce_it_what_was_measured_and_where_it_is_u
 
 def test_the_index_opens_with_what_was_found(site):
     text = (site / "index.html").read_text()
-    order = ('class="findings', 'id="figure-limit"', 'id="headlines"', "<h2>Questions and answers</h2>")
+    order = ('class="findings', 'id="figure-known_entropy"', 'id="headlines"', "<h2>Questions and answers</h2>")
     order += ("<h2>Failed</h2>",)
     assert [*order] == sorted(order, key=text.index) and len(text.encode()) < 500_000
     assert re.search(r'<li><a href="ledger.html#claim-\w+">[A-Z][^<]+\.</a> <small><span class="verdict', text)
@@ -155,7 +155,7 @@ def test_the_ledger_leads_to_the_runs_behind_each_claim(suite, site):
     assert {_site.SCALE, "overnight"} == {line["speaks"] for line in lines if line["name"] in rows}
     for line in (line for line in lines if line["pairs"] and line["name"] in rows):
         for digest in line["pairs"][0]["runs"]["ours"]:
-            address = f'href="ablations/{line["ablation"]}/{digest}.html"'
+            address = f'href="questions/{line["question"]}/{digest}.html"'
             assert (address in rows[line["name"]]) == (line["speaks"] == _site.SCALE), line["name"]
             assert digest in rows[line["name"]]
 
@@ -163,37 +163,39 @@ def test_the_ledger_leads_to_the_runs_behind_each_claim(suite, site):
 def test_reports_hold_what_they_offer(suite, site):
     suffixes = {path.suffix for path in (site / "files").rglob("*.*")}
     assert suffixes == {".csv", ".parquet", ".tex", ".json", ".svg", ".pdf", ".png"}
-    for place in ("tables/limit.csv", "figures/limit.csv"):
+    for place in ("tables/known_entropy.csv", "figures/known_entropy.csv"):
         assert (site / "files" / place).read_bytes() == (suite / "results" / _site.SCALE / place).read_bytes()
 
 
 def test_a_paper_comes_in_its_own_order_and_what_it_does_not_number_after_it():
     names = [("table", "a_table1"), ("figure", "a_figure1"), ("table", "a_table2"), ("figure", "a_figure3_left")]
-    names += [("table", "costs"), ("figure", "limit")]
+    names += [("table", "costs"), ("figure", "known_entropy")]
     assert sorted(reversed(names), key=lambda each: order_in_paper(*each)) == names
 
 
 def test_the_status_page_has_every_table_and_figure_of_the_papers(suite, site):
     """What the papers number, and nothing of theirs that no artefact names; the cells of a table are counted."""
     numbered = {key: sum(title.startswith("Table") for title in paper.artefacts) for key, paper in studies().items()}
-    assert numbered == {"adaptive_span": 3, "explicit_sparse": 5, "aiayn": 4, "own": 0, "since": 0}
+    assert numbered == {"adaptive_span": 3, "explicit_sparse": 5, "aiayn": 4, "own": 0, "later_work": 0}
     listed = [artefact for paper in studies().values() for artefact in paper.artefacts.values()]
     named = {name for artefact in listed for name in (*artefact.tables, *artefact.figures)}
     built = {*study_files("tables"), *study_files("figures")}
     assert named <= built
     theirs = {name for name in built if name.startswith(tuple(studies()))}
     assert theirs - named == {"adaptive_span_costs", "adaptive_span_shares"}  # of the text, not of a table
-    anchors = [link.partition("#")[2] for link in links(site / "status.html").addresses if "#" in link]
+    anchors = [link.partition("#")[2] for link in links(site / "coverage.html").addresses if "#" in link]
     assert {anchor.partition("-")[2] for anchor in anchors} == named
-    assert "not run at this scale" not in (site / "status.html").read_text()
-    lines = status_page(Site(suite / "results" / _site.SCALE, suite), [load_ablation("models")])["sections"][0]["lines"]
+    assert "not run at this scale" not in (site / "coverage.html").read_text()
+    lines = coverage_page(Site(suite / "results" / _site.SCALE, suite), [load_question("adaptive_vs_xl")])["sections"][
+        0
+    ]["lines"]
     rows = {line["title"]: (len(line["links"]), line["absent"]) for line in lines}
     assert rows["Table 1"] == (1, [])
     assert rows["Table 3"] == (0, ["Adaptive and dynamic spans (Adaptive Attention Span, Table 3)"])
 
 
 def test_a_question_leads_to_the_verdict_on_each_of_its_claims(site):
-    page = site / "ablations" / "span_limit" / "index.html"
+    page = site / "questions" / "span_limit" / "index.html"
     claims = [anchor for anchor in links(page).ids if anchor.startswith("claim-")]
     assert claims and {f"../../ledger.html#{anchor}" for anchor in claims} <= set(links(page).addresses)
 

@@ -11,29 +11,29 @@ from matplotlib.colors import LogNorm
 from tests._records import SCALES, recorded
 from tests.report._pictures import faults, pale, words
 from workflow.config.studies import study_files
-from workflow.plan.ablations import known_ablations, load_ablation
+from workflow.plan.questions import known_questions, load_question
 from workflow.plan.scales import load_corpora
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.figure_files import add_foot
 from workflow.report.figures.style import as_svg, canvas, set_log, share_legend
-from workflow.report.pages.ablation import draw_figures
+from workflow.report.pages.question import draw_figures
 from workflow.tasks.spec import TASKS
 
-VARIANTS = [item for each in known_ablations() for item in load_ablation(each).variants.items()]
+VARIANTS = [item for each in known_questions() for item in load_question(each).variants.items()]
 
 
 def drawn(scale: str) -> Iterator[tuple[str, Callable]]:
     """(name, figure) of what the report of a scale shows."""
     frames = recorded(scale).frames
-    asked = {name: load_ablation(name) for name in known_ablations() if name in set(frames.runs["ablation"])}
-    for name in dict.fromkeys(figure for ablation in asked.values() for figure in ablation.figures):
+    asked = {name: load_question(name) for name in known_questions() if name in set(frames.runs["question"])}
+    for name in dict.fromkeys(figure for question in asked.values() for figure in question.figures):
         builder = load_builder("figures", name)
         figure = builder.draw(builder.data(*builder_inputs("figures", name, frames)))
         used = builder.used(frames.runs) if "runs" in builder.READS else None
         add_foot(figure, describe_origin(builder, frames, used)[0])
         yield name, figure
-    for name, ablation in asked.items():
-        for part, _, _, figure, _ in draw_figures(frames.runs[frames.runs["ablation"] == name], TASKS[ablation.task]):
+    for name, question in asked.items():
+        for part, _, _, figure, _ in draw_figures(frames.runs[frames.runs["question"] == name], TASKS[question.task]):
             yield f"{part} of {name}", figure
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests._costs import split_costs
 from tests._runs import every_run, run
 from workflow.config.studies import study_files
-from workflow.plan.ablations import load_ablation
+from workflow.plan.questions import load_question
 from workflow.plan.reads import reads
 from workflow.report.answers import cost_figure, costs
 from workflow.report.builders import load_builder
@@ -42,7 +42,7 @@ def shown(kind: str, name: str, rows: list[dict], seed: int) -> pd.DataFrame:
 def test_every_number_that_a_timing_changes_has_an_interval(kind, name, monkeypatch):
     """What is shown of a timing is found by drawing all of them anew: it is another number then, nothing else is."""
     monkeypatch.setattr(paired, "bootstrap", lambda *counts: (0.0, 1.0))  # which takes seconds, and reads no timing
-    rows = [row for row in every_run() if row["seed"] == 1 and name in getattr(load_ablation(row["ablation"]), kind)]
+    rows = [row for row in every_run() if row["seed"] == 1 and name in getattr(load_question(row["question"]), kind)]
     before, after = (shown(kind, name, rows, seed) for seed in (1, 2))
     ends, found = {"value": ("low", "high"), "mean": ("low", "high")}, 0
     ends |= {column: (f"{column}_low", f"{column}_high") for column in before if f"{column}_low" in before}

@@ -127,7 +127,7 @@ def test_table_5_tells_training_alone_from_training_and_prediction():
 
 def test_figure_3_has_softmax_at_infinity_and_of_the_papers_curve_what_it_prints():
     """k = 2: 20 and 21; softmax: 19 and a run that broke."""
-    envi = {"ablation": "translation_k", "paper_corpus": "iwslt15-envi"}
+    envi = {"question": "translation_k", "paper_corpus": "iwslt15-envi"}
     rows = [translated(**envi, variant="top_k", k=2, seed=n, dev_bleu_tokenised=19.0 + n) for n in (1, 2)]
     rows += [translated(**envi, dev_bleu_tokenised=19.0), translated(**envi, seed=2, **BROKEN)]
     points = explicit_sparse_figure3.data(as_frame(rows))

@@ -13,7 +13,7 @@ from workflow.report.claims.schema import Claim, is_as_claimed, load_claim
 
 
 @pytest.mark.parametrize(
-    "counts, n, verdict", [((5.0,), 1, "reproduced"), ((5.0, 6.0), 2, "reproduced"), ((5.0, 12.0), 2, "cannot tell")]
+    "counts, n, verdict", [((5.0,), 1, "reproduced"), ((5.0, 6.0), 2, "reproduced"), ((5.0, 12.0), 2, "inconclusive")]
 )
 def test_counts_have_no_seeds_and_on_two_texts_are_no_sample(counts, n, verdict):
     """They differ because the spans do, which is no chance: all texts, or none, are as claimed."""
@@ -26,30 +26,32 @@ def test_counts_have_no_seeds_and_on_two_texts_are_no_sample(counts, n, verdict)
     assert (line["n"], line["verdict"], line["p"]) == (n, verdict, None)
 
 
-@pytest.mark.parametrize("share, verdict", [(0.9, "cannot tell"), (0.7, "reproduced"), (1.3, "not reproduced")])
+@pytest.mark.parametrize("share, verdict", [(0.9, "inconclusive"), (0.7, "reproduced"), (1.3, "not reproduced")])
 def test_memory_tells_nothing_within_what_two_processes_with_one_net_differ_by(share, verdict):
     rows = [run(variant=name, memory_train_bytes=size) for name, size in (("adaptive", share), ("fixed", 1.0))]
     assert evidence_of(claim(measure="memory_train_bytes", by="ratio"), as_table(rows))["verdict"] == verdict
 
 
-def test_what_follows_from_spans_that_have_not_grown_comes_too_early():
+def test_what_follows_from_spans_that_have_not_grown_is_not_converged():
     counted = both().assign(memory_train_bytes=[5.0, 5, 5, 10, 10, 10], mean_span=9.0, start_span=8.0)
     scores = both(ours=(2.0, 2.01, 2.02), than=(2.3, 2.31, 2.33)).assign(mean_span=9.0, start_span=8.0)
     dynamic = scores.assign(span="dynamic", mean_span=10.3, start_span=10.2)
     for asserted, rows in ((claim(measure="memory_train_bytes"), counted), (claim(), scores), (claim(), dynamic)):
         line = evidence_of(asserted, rows)
-        assert (line["verdict"], line["p"]) == ("too early", None) and "hardly moved from their start" in line["why"]
+        assert (line["verdict"], line["p"]) == ("not converged", None) and "hardly moved from their start" in line[
+            "why"
+        ]
     elsewhere = scores.assign(corpus="words", digest="w" + scores["digest"], mean_span=40.0)
     line = evidence_of(claim(), pd.concat([scores.assign(corpus="sources"), elsewhere], ignore_index=True))
     assert (line["n"], line["verdict"], line["p"]) == (
         6,
-        "too early",
+        "not converged",
         None,
     )  # what grew on one text vouches for no other
     assert line["why"].endswith("on Python sources at S = 64")
     longer = scores.assign(S=128, mean_span=90.0, digest="l" + scores["digest"], configuration="l" + scores["variant"])
     line = evidence_of(claim(by="slope"), pd.concat([scores, longer], ignore_index=True))
-    assert line["verdict"] == "too early" and line["why"].endswith("at S = 64")  # nor at one S for another
+    assert line["verdict"] == "not converged" and line["why"].endswith("at S = 64")  # nor at one S for another
     short = scores.assign(S=8)  # a span that begins at its limit has nowhere to go
     assert judge_alone(claim(), short)["verdict"] == "reproduced"
 
@@ -57,18 +59,18 @@ def test_what_follows_from_spans_that_have_not_grown_comes_too_early():
 @pytest.mark.parametrize(
     "rows, changes, verdict, why",
     [
-        (both(ours=(2.0,), than=(2.5,)), {}, "cannot tell", "1 seed on a text: an interval takes 3"),
-        (both(ours=(2.0, 2.1), than=(2.3, 2.41)), {}, "cannot tell", "2 seeds on a text: an interval takes 3"),
+        (both(ours=(2.0,), than=(2.5,)), {}, "inconclusive", "1 seed on a text: an interval takes 3"),
+        (both(ours=(2.0, 2.1), than=(2.3, 2.41)), {}, "inconclusive", "2 seeds on a text: an interval takes 3"),
         (
             both(status="oom"),
             {},
-            "cannot tell",
+            "inconclusive",
             "nothing measured of adaptive span and fixed span, whose runs failed (oom)",
         ),
-        (both(ours=(2.0, 2.1), than=(2.0, 2.1)), {}, "cannot tell", "the same in every run"),
-        (both().assign(longest_S=[0.0, 0, 0, 8, 8, 8]), LONGEST, "cannot tell", "a ratio needs values above 0"),
+        (both(ours=(2.0, 2.1), than=(2.0, 2.1)), {}, "inconclusive", "the same in every run"),
+        (both().assign(longest_S=[0.0, 0, 0, 8, 8, 8]), LONGEST, "inconclusive", "a ratio needs values above 0"),
         (both(), {"scale": "paper"}, "not tested", "of scale paper"),
-        (both(ablation="top_k"), {}, "not tested", "its question was not run"),
+        (both(question="top_k"), {}, "not tested", "its question was not run"),
         (both(ours=()), {}, "not tested", "adaptive span was not run"),
         (both(), {"than": {"variant": "adaptive"}}, "not tested", "both sides are the same"),
         (both(), {"ours": {"variant": "fixed"}}, "not tested", "the same at this scale"),
@@ -100,15 +102,15 @@ LESS, EQUAL = {}, {"expect": "equal", "within": 0.1}
     [
         (LESS, -0.3, -0.4, -0.2, 0.001, 0.04, "reproduced"),
         (LESS, -0.3, -0.4, -0.2, 0.01, 0.4, "consistent"),
-        (LESS, -0.1, -0.4, 0.2, 0.5, 1.0, "cannot tell"),
-        (LESS, 0.1, -0.2, 0.4, 0.5, 1.0, "cannot tell"),
+        (LESS, -0.1, -0.4, 0.2, 0.5, 1.0, "inconclusive"),
+        (LESS, 0.1, -0.2, 0.4, 0.5, 1.0, "inconclusive"),
         (LESS, 0.3, 0.2, 0.4, 0.01, 0.4, "not reproduced"),
-        (LESS, 0.3, 0.02, 0.58, 0.0506, 1.0, "cannot tell"),
+        (LESS, 0.3, 0.02, 0.58, 0.0506, 1.0, "inconclusive"),
         (EQUAL, 0.0, -0.02, 0.02, 0.001, 0.04, "reproduced"),
         (EQUAL, 0.0, -0.05, 0.05, 0.01, 0.3, "consistent"),
-        (EQUAL, 0.0, -0.5, 0.5, 0.5, 1.0, "cannot tell"),
+        (EQUAL, 0.0, -0.5, 0.5, 0.5, 1.0, "inconclusive"),
         (EQUAL, 0.3, 0.2, 0.4, 0.9, 1.0, "not reproduced"),
-        (EQUAL, 0.09, -0.3, 0.48, 0.5, 1.0, "cannot tell"),
+        (EQUAL, 0.09, -0.3, 0.48, 0.5, 1.0, "inconclusive"),
     ],
 )
 def test_verdicts(changes, effect, low, high, p, holm, verdict):
@@ -123,7 +125,7 @@ def test_an_effect_is_equivalent_to_none_where_it_cannot_be_more_than_the_claim_
     line = evidence_of(claim(negligible=0.01), both(near, (2.0, 2.0005, 2.0)))
     assert line["p_none"] <= 0.05 and judge(line | {"holm": 1.0}, claim(negligible=0.01))["verdict"] == "equivalent"
     far = evidence_of(claim(negligible=0.01), both(near, (2.0, 2.1, 1.9)))
-    assert far["p_none"] > 0.05 and judge(far | {"holm": 1.0}, claim(negligible=0.01))["verdict"] == "cannot tell"
+    assert far["p_none"] > 0.05 and judge(far | {"holm": 1.0}, claim(negligible=0.01))["verdict"] == "inconclusive"
     with pytest.raises(ConfigError, match="negligible is for a difference"):
         claim(by="ratio", negligible=0.1)
 
@@ -138,11 +140,11 @@ def test_one_score_or_the_best_of_three_is_held_against_a_printed_one_and_is_at_
     assert "the best of 3 runs, here are 2" in few["why"]
 
 
-def test_what_contradicts_a_claim_while_runs_still_learn_comes_too_early():
+def test_what_contradicts_a_claim_while_runs_still_learn_is_not_converged():
     against = both(ours=(2.3, 2.31, 2.33), than=(2.0, 2.01, 2.02))
     assert judge_alone(claim(), against)["verdict"] == "not reproduced"
     line = judge_alone(claim(), against.assign(late_gain=[0, 0, 0.05, 0, 0, 0]))
-    assert line["verdict"] == "too early" and "still brought 0.05 bits" in line["why"]
+    assert line["verdict"] == "not converged" and "still brought 0.05 bits" in line["why"]
     assert judge_alone(claim(), both())["verdict"] == "reproduced"
     line = judge_alone(claim(), both().assign(late_gain=1.0))  # and what agrees is no more than consistent
     assert (line["verdict"], line["why"]) == (
@@ -156,7 +158,7 @@ def test_more_training_changes_what_follows_from_learned_spans_and_no_other_cost
     for measure in ("macs_executed", "mean_span"):
         line = judge_alone(claim(measure=measure), late)
         assert (line["late_gain"], line["verdict"]) == (0.05, "consistent")
-        assert judge_alone(claim(measure=measure, expect="more"), late)["verdict"] == "too early"
+        assert judge_alone(claim(measure=measure, expect="more"), late)["verdict"] == "not converged"
         line = judge_alone(claim(measure=measure), late.assign(span="fixed"))
         assert (line["late_gain"], line["verdict"]) == (None, "reproduced")
     baseline = late.assign(late_gain=[0, 0, 0, 0.05, 0, 0])  # a fixed span costs the same however long it trains
@@ -166,7 +168,7 @@ def test_more_training_changes_what_follows_from_learned_spans_and_no_other_cost
 def test_an_interval_on_the_claimed_side_is_not_said_to_hold_both():
     """-.10, -.13, -.07: -.1 give or take .075, p = .029, for three looks .076."""
     line = judge_alone(claim(), both(ours=(1.90, 1.87, 1.93), than=(2.0, 2.0, 2.0)))
-    assert line["high"] < 0 and line["p"] > 0.05 and line["verdict"] == "cannot tell"
+    assert line["high"] < 0 and line["p"] > 0.05 and line["verdict"] == "inconclusive"
     assert line["why"].startswith("as claimed by the interval alone")
     line = judge_alone(claim(), both(ours=(1.90, 1.80, 2.02), than=(2.0, 2.0, 2.0)))
     assert line["low"] < 0 < line["high"] and "holds both" in line["why"]
@@ -198,5 +200,5 @@ def test_layers_are_read_without_runs():
     growth, speed = (evidence_of(load_claim(name), None, layers(*rows)) for name in names)
     assert growth["effect"] == pytest.approx(2.0) and speed["ours"] == 16 / 1e4  # at n = 4 alone, the one below d
     narrow = evidence_of(load_claim(names[1]), None, layers(*(row | {"d": 2} for row in rows)))
-    assert (narrow["verdict"], narrow["why"]) == ("cannot tell", "nothing measured of Self-Attention and Recurrent")
+    assert (narrow["verdict"], narrow["why"]) == ("inconclusive", "nothing measured of Self-Attention and Recurrent")
     assert evidence_of(load_claim(names[1]), both())["why"] == "its question was not run"

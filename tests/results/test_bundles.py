@@ -112,8 +112,8 @@ def test_results_that_lie_elsewhere_and_are_linked_are_in_the_bundle_as_files(tm
 
 
 def test_a_bundle_holds_what_belongs_to_its_texts(tmp_path):
-    write_text(scale_of(write_set(tmp_path)) / "best_reader" / "topics.json", write_rows("best_reader", []))
-    assert f"results/{_site.SCALE}/best_reader/topics.json" in contents(bundled(tmp_path))
+    write_text(scale_of(write_set(tmp_path)) / "optimal_predictor" / "topics.json", write_rows("optimal_predictor", []))
+    assert f"results/{_site.SCALE}/optimal_predictor/topics.json" in contents(bundled(tmp_path))
 
 
 def rewrite(path, change):
@@ -208,9 +208,9 @@ def test_what_a_bundle_says_of_itself_cannot_steer_a_terminal_or_begin_a_line(tm
     assert r"gpu\x1b[2J\n0 of 9 numbers differ in B" in printed and printed.replace("\n", "").isprintable()
 
 
-def test_a_configuration_of_two_ablations_is_compared_once():
-    ablations, shared = ("span_limit", "models"), {"configuration": "shared"}
-    runs = table(*(run(ablation, seed=seed) | shared for ablation in ablations for seed in (1, 2)))
+def test_a_configuration_of_two_questions_is_compared_once():
+    questions, shared = ("span_limit", "adaptive_vs_xl"), {"configuration": "shared"}
+    runs = table(*(run(question, seed=seed) | shared for question in questions for seed in (1, 2)))
     assert {line["key"][0] for line in compare_cells(runs, runs)[0]} == {"span_limit"}
 
 

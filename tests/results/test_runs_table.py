@@ -18,7 +18,7 @@ def rows():
 
 
 def rows_of(**about) -> list[dict]:
-    planned = {"ablation": "a", "paper": "p", "variant": "v", "paper_corpus": "c", "corpus": "toy", "S": 24, "k": None}
+    planned = {"question": "a", "paper": "p", "variant": "v", "paper_corpus": "c", "corpus": "toy", "S": 24, "k": None}
     planned |= {"digest": job().digest, "configuration": job().configuration}
     record = Record(status="ok", digest=job().digest, job=job(), metrics={"dev_bpc": 2.0}, origin=origin(), **about)
     return build_rows([planned], {job().digest: record})
@@ -26,7 +26,7 @@ def rows_of(**about) -> list[dict]:
 
 def test_costs_stand_on_every_run_of_their_configuration(rows):
     flops = {"configuration": job().configuration, "macs_torch": 7.0, "status": "ok", "reason": None}
-    runs = as_frame([row | {"ablation": name} for row in rows for name in "ab"], {"flops": [flops]})
+    runs = as_frame([row | {"question": name} for row in rows for name in "ab"], {"flops": [flops]})
     assert set(runs["macs_torch"]) == {7} and runs["dev_bpc"][0] == 2 and pd.isna(runs["macs_fvcore"][0])
     assert "train_ms" not in runs and describe_runs(runs).startswith("scale test; cpu: ")
 

@@ -29,14 +29,14 @@ def ratio(ours: dict, than: dict) -> dict:
 
 
 @pytest.mark.parametrize("scale", SCALES)
-def test_no_configuration_has_two_times_and_an_ablation_times_its_own(scale):
+def test_no_configuration_has_two_times_and_an_question_times_its_own(scale):
     """Every configuration is in one group, and one row came with the project."""
     came = [row["configuration"] for row in precomputed_costs("throughput", scale)]
     assert len(came) == len(set(came))
     targets = Targets.of({"scale": scale, "train": "everything"})
     members = [name for group in targets.runs.groups.values() for name in group]
     assert sorted(members) == sorted(targets.runs.configurations)
-    for name in targets.ablations:
+    for name in targets.questions:
         groups = [Path(file).stem for file in targets.cost_files(name, "throughput")]
         read = [each for group in groups for each in targets.runs.groups[group]]
         assert sorted(read) == sorted(targets.runs.configurations_of(name)), name

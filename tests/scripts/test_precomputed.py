@@ -61,12 +61,12 @@ def test_a_record_that_came_with_the_project_is_taken_as_it_is_by_its_own_job_al
 
 def test_costs_are_taken_by_configuration_and_timings_by_group(came):
     rows = [{"configuration": name} for name in ("a", "b", "c")]
-    runs = SimpleNamespace(groups={"limit+models": ["a", "c"]})
+    runs = SimpleNamespace(groups={"known_entropy+adaptive_vs_xl": ["a", "c"]})
     targets = SimpleNamespace(runs=runs, config=SimpleNamespace(scale="elsewhere"))
     write_text(came / "elsewhere/flops/all.json", write_rows("flops", rows[:1]))
     write_text(came / "elsewhere/throughput/all.json", write_rows("throughput", rows))
     assert precomputed.take(Path("x/flops/a.json"), targets) == write_rows("flops", rows[:1])
-    timed = precomputed.take(Path("x/throughput/limit+models.json"), targets)
+    timed = precomputed.take(Path("x/throughput/known_entropy+adaptive_vs_xl.json"), targets)
     assert timed == write_rows("throughput", [rows[0], rows[2]])
     with pytest.raises(ConfigError, match="flops of b: did not come with the project at scale elsewhere"):
         precomputed.take(Path("x/flops/b.json"), targets)
@@ -160,7 +160,7 @@ def test_the_timings_of_a_question_are_of_one_machine(scale):
     """Else a variant would seem slower than another because it was timed later, elsewhere."""
     runs, timed = Targets.of({"scale": scale}).runs, room.precomputed_costs("throughput", scale)
     clocks = {cost["configuration"]: cost.get("reference_ms") for cost in timed if cost["status"] == "ok"}
-    for question in {row.ablation for row in runs.rows}:
+    for question in {row.question for row in runs.rows}:
         asked = set(runs.configurations_of(question)) & clocks.keys()
         assert len({clocks[configuration] for configuration in asked}) <= 1, question
 
@@ -184,11 +184,11 @@ def test_speeds_of_one_machine_are_taken_until_a_question_has_a_configuration_of
     """Then what it compares is timed here, and what belongs to other questions alone is still taken."""
     default = Targets.of({"scale": "laptop"}).precomputed
     assert default.measured_here and default.timed_here == []
-    (own, *_) = default.runs.configurations_of("limit")
+    (own, *_) = default.runs.configurations_of("known_entropy")
     rest = [row for row in room.precomputed_costs("throughput", "laptop") if row["configuration"] != own]
     monkeypatch.setattr(precomputed_files, "precomputed_costs", lambda kind, scale: rest)
-    asking = {row.ablation for row in default.runs.rows if row.job.configuration == own}
-    compared = {group for ablation in asking for group in default.runs.groups_of(ablation)}
+    asking = {row.question for row in default.runs.rows if row.job.configuration == own}
+    compared = {group for question in asking for group in default.runs.groups_of(question)}
     assert set(Targets.of({"scale": "laptop"}).precomputed.timed_here) == compared < set(default.runs.groups)
 
 
@@ -201,4 +201,4 @@ def test_where_nothing_is_trained_runs_without_a_record_are_left_out(tmp_path, m
     first = next(iter(everything.runs.jobs))
     write_text(tmp_path / "results/runs" / first / "record.json", "{}")
     kept = Targets.of({"scale": "smoke", "train": "nothing"})
-    assert list(kept.runs.jobs) == [first] and len(kept.ablations) < len(everything.ablations)
+    assert list(kept.runs.jobs) == [first] and len(kept.questions) < len(everything.questions)

@@ -27,8 +27,8 @@ def test_what_is_said_where_no_run_failed(words, planned, said, tmp_path, capsys
 
 
 def test_the_end_of_a_run_says_what_was_timed_on_a_restless_machine(tmp_path):
-    for name, quiet in (("limit", False), ("models", True), ("came", None)):
+    for name, quiet in (("known_entropy", False), ("adaptive_vs_xl", True), ("came", None)):
         write_text(tmp_path / "throughput" / f"{name}.json", write_rows("throughput", [{"quiet": quiet}]))
     (said,) = summary.list_restless(tmp_path)
-    assert said.endswith(f"times them again after: rm {tmp_path}/throughput/limit.json")
+    assert said.endswith(f"times them again after: rm {tmp_path}/throughput/known_entropy.json")
     assert summary.list_restless(tmp_path / "elsewhere") == []

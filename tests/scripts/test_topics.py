@@ -12,11 +12,11 @@ from workflow.config.errors import ConfigError
 from workflow.costs.trained_net import build_net
 from workflow.plan.scales import load_corpora
 from workflow.results.rows import read_rows
-from workflow.scripts import best_reader, topic_borders
+from workflow.scripts import optimal_predictor, topic_borders
 from workflow.scripts.topic_borders import around_borders, spans_over, within_words
 from workflow.tasks.char_lm import store
-from workflow.tasks.char_lm.best_reader import Reader
 from workflow.tasks.char_lm.catalogue import Topics
+from workflow.tasks.char_lm.optimal_predictor import Reader
 from workflow.tasks.char_lm.topics import TopicText
 
 ENTRY = load_corpora("char_lm").entry("topics")
@@ -89,9 +89,9 @@ def test_every_reader_reads_what_nets_are_scored_on(tmp_path):
     text = source.draw(700).decode()
     write_corpus(tmp_path / "topics.npz", text)
     options = ["--windows", "16", "4", "--streams", "2", "--tokens", "600"]
-    best_reader.main(["topics", str(tmp_path / "topics.npz"), str(tmp_path / "out.json"), *options])
+    optimal_predictor.main(["topics", str(tmp_path / "topics.npz"), str(tmp_path / "out.json"), *options])
     kind, rows = read_rows(tmp_path / "out.json")
-    assert kind == "best_reader" and [row["window"] for row in rows] == [0, 4, 16, None]
+    assert kind == "optimal_predictor" and [row["window"] for row in rows] == [0, 4, 16, None]
     streams, reader = (text[:300], text[300:600]), Reader(source)
     expected = np.concatenate([reader.bits_within(stream, 16) for stream in streams])
     assert rows[2]["bpc"] == pytest.approx(expected.mean()) and rows[2]["characters"] == len(expected)
@@ -99,8 +99,8 @@ def test_every_reader_reads_what_nets_are_scored_on(tmp_path):
     assert rows[3]["bpc"] == pytest.approx(whole.mean())
 
 
-def test_a_text_of_another_kind_has_no_best_reader(tmp_path):
+def test_a_text_of_another_kind_has_no_optimal_predictor(tmp_path):
     with pytest.raises(ConfigError, match="corpus 'words': the best possible prediction is known only for"):
         options = ["--windows", "4", "--streams", "1", "--tokens", "0"]
-        best_reader.main(["words", str(tmp_path / "words.npz"), str(tmp_path / "out.json"), *options])
+        optimal_predictor.main(["words", str(tmp_path / "words.npz"), str(tmp_path / "out.json"), *options])
     assert not (tmp_path / "out.json").exists()

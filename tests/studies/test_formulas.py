@@ -11,7 +11,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.config.strict import parse, read_yaml
 from workflow.report.numbers import Printed
-from workflow.report.pages.papers import analytic_page
+from workflow.report.pages.papers import formulas_page
 from workflow.report.pages.site import render
 from workflow.report.published import AsPrinted, Study, find, formulas, ids_by_formula, load
 from workflow.report.tables.analytic import build
@@ -178,12 +178,12 @@ def test_recomputed_values_name_published_ones():
 
 
 def test_the_page_of_formulas_shows_each_and_its_counts_add_up():
-    page = analytic_page()
+    page = formulas_page()
     counts = page["counts"]
     assert counts["all"] == counts["printed"] + counts["inferred"]
     assert counts["printed"] == counts["as_printed"] + counts["otherwise"] + counts["open"]
     assert sum(len(formula["rows"]) for formula in page["formulas"]) + len(page["open"]) == counts["all"]
-    html = render("analytic.html.j2", "analytic.html", shared=[], **page)
+    html = render("formulas.html.j2", "formulas.html", shared=[], **page)
     assert f"The papers print {counts['printed']} of them: {counts['as_printed']} are recomputed" in html
     assert "<pre>mac(L, d, ff, S) = L·(4·d² + 2·d·ff + 2·S·d)</pre>" in html
     for formula in page["formulas"]:

@@ -42,7 +42,7 @@ def test_it_is_told_alone_and_beside_others(folder, others):
     _site.write_results(folder, rows(*others))
     _site.write_pages(folder)
     reports = folder / "reports" / _site.SCALE
-    places = ("index", "papers/short_spans", "ledger", "status", "analytic")
+    places = ("index", "papers/short_spans", "ledger", "coverage", "formulas")
     index, page, ledger, status, formulas = ((reports / f"{place}.html").read_text() for place in places)
     assert f"<p>{1 + bool(others)} paper{'s' * bool(others)} on attention" in index
     assert '<a href="papers/short_spans.html">Short Spans (an example, 2026)</a>' in index

@@ -14,7 +14,7 @@ def test_six_files_are_a_task(tmp_path):
     folder = written(copied(tmp_path), files)
     said = snakemake(folder, "--config", "scale=smoke", "tasks=[reversal]", "--", "reversal")
     assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
-    page = (folder / "reports" / "smoke" / "ablations" / "reversal" / "index.html").read_text()
+    page = (folder / "reports" / "smoke" / "questions" / "reversal" / "index.html").read_text()
     assert "exactly right, %" in page and "random letters" in page
 
 
@@ -53,5 +53,5 @@ def test_a_task_may_have_a_loss_of_its_own_unit(tmp_path):
     curves = [path.read_text().splitlines() for path in (folder / "results" / "runs").glob("*/curve.csv")]
     rows = [row for curve in curves for row in csv.DictReader(curve)]
     assert len(rows) == 4 and all(0 < float(row["dev_nats"]) < 9 and not row["dev_ppl"] for row in rows)
-    page = next((folder / "reports" / "smoke" / "ablations" / "reversal").glob("[0-9a-f]*.html")).read_text()
+    page = next((folder / "reports" / "smoke" / "questions" / "reversal").glob("[0-9a-f]*.html")).read_text()
     assert "nats per letter" in page

@@ -59,7 +59,7 @@ def test_it_is_left_out_with_the_reason(code, line, tmp_path, monkeypatch):
 def test_all_other_commands_go_on(tmp_path):
     """With a question, a scale's file, data sets and a claim of the task that is half-written."""
     folder = written(copied(tmp_path), shown("docs/task.md"))
-    claim = "claim: It reverses.\nwhere: here\nablation: reversal\nmeasure: test_exact\nexpect: less\n"
+    claim = "claim: It reverses.\nwhere: here\nquestion: reversal\nmeasure: test_exact\nexpect: less\n"
     claim += "ours: {variant: top_k}\nthan: {variant: softmax}\n"
     written(folder, {"studies/own/claims/reverses.yaml": claim})
     assert ended(folder, "workflow.scripts.claims").returncode == 0
@@ -67,14 +67,14 @@ def test_all_other_commands_go_on(tmp_path):
     commands = (
         ("workflow.cli.estimate", "--results", ".", "--config", "scale=smoke"),
         ("workflow.scripts.claims",),
-        ("snakemake", "-n", "--config", "scale=smoke", "--", "models"),
+        ("snakemake", "-n", "--config", "scale=smoke", "--", "adaptive_vs_xl"),
     )
     for words in commands:
         said = ended(folder, *words)
         assert said.returncode == 0, said.stderr
         lines = [line for line in said.stderr.splitlines() if "'reversal'" in line]
         assert words == commands[1] or len(lines) == 1 and "line 1: ModuleNotFoundError" in lines[0]
-    for asked in ("tasks=[reversal]", "ablations=[reversal]"):
+    for asked in ("tasks=[reversal]", "questions=[reversal]"):
         said = ended(folder, *commands[0], asked)
         assert said.returncode == 2 and said.stderr.count("\n") == 1
         assert "is unfinished: workflow/tasks/reversal/__init__.py, line 1" in said.stderr

@@ -64,7 +64,7 @@ class Trial:
         return folder
 
     def start(self, folder: Path) -> subprocess.Popen:
-        words = ["-m", "snakemake", "--cores", "2", "--config", *CONFIG, "ablations=[ramps]", "--", *self.targets]
+        words = ["-m", "snakemake", "--cores", "2", "--config", *CONFIG, "questions=[ramps]", "--", *self.targets]
         with open(folder / "said.log", "ab") as said:
             command = [sys.executable, *words]
             return subprocess.Popen(command, cwd=folder, env=self.environment, stdout=said, stderr=said)

@@ -26,7 +26,7 @@ use rule * from attention as attention_*
 rule mine:
     default_target: True
     input:
-        "results/smoke/ablations/ramps.json",
+        "results/smoke/questions/ramps.json",
     output:
         "mine.json",
     shell:
@@ -78,7 +78,7 @@ def test_it_is_a_module_of_another_workflow(folder):
     assert said.returncode == 0, said.stdout[-2000:] + said.stderr[-2000:]
     kind, rows = read_rows(folder / "mine.json")
     assert kind == "runs" and [(row["variant"], row["status"]) for row in rows] == [("short", "ok")]
-    of_question = {"ablations", "answers", "claims", "flops", "memory", "throughput", "reference.json"}
+    of_question = {"questions", "answers", "claims", "flops", "memory", "throughput", "reference.json"}
     assert {path.name for path in (folder / "results" / "smoke").iterdir()} == of_question | {"plan.json"}
     assert [path.parent.name for path in (folder / "reports" / "smoke").rglob("index.html")] == ["ramps"]
 
@@ -86,8 +86,8 @@ def test_it_is_a_module_of_another_workflow(folder):
 def test_a_changed_config_over_a_half_made_folder_makes_all_that_is_missing(folder):
     """Job files are there, and nothing else; the plan has to be made anew, and is not all that there is to make."""
     words = ("-s", str(ROOT / "workflow" / "Snakefile"), "--config", "scale=smoke")
-    assert snakemake(folder, *words, "ablations=[dynamic_span]", "--", PLAN).returncode == 0
-    said = snakemake(folder, *words, "ablations=[dynamic_span,ramps]", "-n", "all")
+    assert snakemake(folder, *words, "questions=[dynamic_span]", "--", PLAN).returncode == 0
+    said = snakemake(folder, *words, "questions=[dynamic_span,ramps]", "-n", "all")
     said = said.stdout + said.stderr
     assert said.count(": train ") == 4 and "train short on words, S = 32, seed 1 (ramps)" in said
 
@@ -101,7 +101,7 @@ def test_settings_and_files_of_other_work_change_nothing(folder):
     (folder / "matplotlibrc").write_text("text.usetex: True\n")
     said = unprepared(folder, "--config", "scale=smoke", "--", "ramps", **OTHERS)
     assert "nothing failed" in said, said[-2000:]
-    (run,) = read_rows(folder / "results" / "smoke" / "ablations" / "ramps.json")[1]
+    (run,) = read_rows(folder / "results" / "smoke" / "questions" / "ramps.json")[1]
     (record,) = [json.loads(path.read_text()) for path in folder.glob("results/runs/*/record.json")]
     assert run["status"] == "ok" and not [line for line in record["cost"]["backends"] if "nothing is compiled" in line]
 

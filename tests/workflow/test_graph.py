@@ -7,7 +7,7 @@ import pytest
 
 from tests._copied import ROOT, snakemake
 from workflow.config.strict import read_yaml
-from workflow.plan.claims import ablation_of, known_claims
+from workflow.plan.claims import known_claims, question_of
 from workflow.plan.targets import Targets
 
 NODE = re.compile(r'^\s*(\d+)\[label = "([^"]*)"')
@@ -59,9 +59,9 @@ def digests(jobs: dict[str, list[str]]) -> set[str]:
 
 
 def test_every_question_paper_and_claim_plans_its_own_trainings(targets, graph):
-    asked = {name: {name} for name in targets.ablations}
-    asked |= {paper: {*targets.ablations_of(paper)} for paper in targets.papers}
-    asked |= {claim: {ablation_of(claim)} & {*targets.ablations} for claim in known_claims()}
+    asked = {name: {name} for name in targets.questions}
+    asked |= {paper: {*targets.questions_of(paper)} for paper in targets.papers}
+    asked |= {claim: {question_of(claim)} & {*targets.questions} for claim in known_claims()}
     for name, questions in asked.items():
         wanted = {digest for each in questions for digest in targets.runs.digests_of(each)}
         assert digests(jobs_behind(graph, name)) == wanted, name
@@ -69,14 +69,14 @@ def test_every_question_paper_and_claim_plans_its_own_trainings(targets, graph):
 
 def test_every_table_and_figure_plans_what_its_question_reads(targets, graph):
     for kind in ("tables", "figures"):
-        for name in {*targets.artefacts(kind)} - {*targets.ablations}:
+        for name in {*targets.artefacts(kind)} - {*targets.questions}:
             question = targets.question_with(kind, name)
             jobs, wanted = jobs_behind(graph, name), targets.kinds_read(question)
             assert digests(jobs) == set(targets.runs.digests_of(question)), name
             for measure in ("longest_span", "layers"):
                 assert bool(jobs[measure]) == (measure in wanted), (name, measure)
             assert set(jobs["throughput"]) == {f"group: {group}" for group in targets.runs.groups_of(question)}, name
-            others = {*targets.ablations, *targets.papers, "report"} - {question}
+            others = {*targets.questions, *targets.papers, "report"} - {question}
             assert len(jobs["reference"]) == 1 and not others & {*jobs}, name
 
 

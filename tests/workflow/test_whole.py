@@ -16,8 +16,8 @@ from workflow.report.claims.ledger import VERDICTS
 from workflow.results import archive
 
 pytestmark = pytest.mark.slow
-ABLATIONS = ("dynamic_span", "ramp")
-CONFIG = ("--config", "scale=smoke", f"ablations=[{','.join(ABLATIONS)}]")
+QUESTIONS = ("dynamic_span", "ramp")
+CONFIG = ("--config", "scale=smoke", f"questions=[{','.join(QUESTIONS)}]")
 PAGES = [*map(ROOT.joinpath, ("README.md", "CONTRIBUTING.md", "config/README.md")), *sorted(ROOT.glob("docs/**/*.md"))]
 WORDS = r"(?:snakemake|python -m|make|pytest|torchrun)\b"
 COMMAND = re.compile(rf"^    ({WORDS}[^#\n]*)|`({WORDS}[^`]*)`", re.MULTILINE)
@@ -57,7 +57,7 @@ def test_every_job_says_in_words_what_it_does_and_in_the_end_where_the_report_is
 
 def test_every_run_ended_well_and_every_configuration_was_measured(done):
     runs = read_bundle(done[0] / "results" / "smoke").runs
-    assert set(runs["status"]) == {"ok"} and set(runs["ablation"]) == set(ABLATIONS)
+    assert set(runs["status"]) == {"ok"} and set(runs["question"]) == set(QUESTIONS)
     for kind in ("flops", "memory", "throughput"):
         assert set(runs[f"{kind}_status"]) == {"ok"}, kind
 
@@ -67,7 +67,7 @@ def test_every_table_figure_and_page_stands(done):
     made = {file.name for kind in ("tables", "figures") for file in (results / kind).glob("*")}
     wanted = {f"adaptive_span_table3.{ending}" for ending in ("csv", "tex", "json")}
     assert made == wanted | {f"adaptive_span_figure5.{ending}" for ending in ("svg", "pdf", "png", "csv")}
-    assert all((reports / "ablations" / name / "index.html").exists() for name in ABLATIONS)
+    assert all((reports / "questions" / name / "index.html").exists() for name in QUESTIONS)
     assert {path.stem for path in reports.glob("*.html")} == {*SHARED_PAGES}
     assert {path.name for path in (reports / "files").glob("runs*")} == {"runs.csv", "runs.parquet", "runs_columns.csv"}
 
@@ -82,7 +82,7 @@ def test_an_added_question_is_answered_and_every_claim_judged_the_added_one_too(
     assert claims["base_model_on_wmt14"]["verdict"] == "not tested"
     assert len(mine["digests"]) == 2 and mine["verdict"] in VERDICTS
     assert "ramp_saves_nothing" in (folder / "reports/smoke/ledger.html").read_text()
-    assert "Does a longer ramp help" in (folder / "reports/smoke/ablations/ramp/index.html").read_text()
+    assert "Does a longer ramp help" in (folder / "reports/smoke/questions/ramp/index.html").read_text()
 
 
 def to_make(said: str) -> set[str]:
@@ -125,7 +125,7 @@ def test_an_audit_of_these_results_finds_them_equal_and_an_edited_one_by_name(do
     edited = snakemake(done[0], *words)
     assert edited.returncode == 1 and f"{drawn}: refused: " in edited.stdout
     assert f"{path.relative_to(done[0])}: changed after its run wrote it" in edited.stdout
-    answered = snakemake(done[0], *CONFIG, "--", *ABLATIONS)
+    answered = snakemake(done[0], *CONFIG, "--", *QUESTIONS)
     assert answered.returncode == 0 and "its record was changed after its run wrote it" in answered.stdout
     path.write_text(before)
 
@@ -164,7 +164,7 @@ def test_a_changed_choice_makes_its_own_runs_out_of_date_and_no_others(done, cha
     "place, line, answered",
     [
         ("studies/adaptive_span/figures/adaptive_span_figure5.py", "# changed\n", ["dynamic_span"]),
-        (TEMPLATE, "{# changed #}\n", [*ABLATIONS]),
+        (TEMPLATE, "{# changed #}\n", [*QUESTIONS]),
     ],
 )
 def test_a_changed_figure_or_page_answers_its_questions_anew_and_trains_nothing(place, line, answered, done, changed):
@@ -179,7 +179,7 @@ def test_a_changed_page_is_made_anew_though_the_plan_changes_too(done, changed):
     changed(TEMPLATE, "{# changed #}\n")
     changed("studies/own/questions/ramp.yaml", "  longest: {span: {name: adaptive, ramp: 32}, S: max}\n")
     said = planned(done[0])
-    assert "plan the runs" in said and sorted(re.findall(r"answer (\w+): ", said)) == [*ABLATIONS]
+    assert "plan the runs" in said and sorted(re.findall(r"answer (\w+): ", said)) == [*QUESTIONS]
 
 
 def test_another_scale_leaves_this_one_alone(done):

@@ -23,7 +23,7 @@ from workflow.tasks.spec import TASKS
 
 MOVED = 3  # the exit status where a number moved
 SAME = 1e-3  # a count has no noise: up to a thousandth is rounding
-NAMES = ["ablation", "paper_corpus", "variant", "S", "k"]
+NAMES = ["question", "paper_corpus", "variant", "S", "k"]
 
 
 def compare_origins(a: Iterable[Record], b: Iterable[Record]) -> dict[str, tuple[list[str], list[str]]]:
@@ -45,7 +45,7 @@ def _origin_values(records: Iterable[Record]) -> dict[str, set[str]]:
 
 
 def add_keys(runs: pd.DataFrame) -> pd.DataFrame:
-    """Add a column `key`: ablation, text of the paper, variant, S and k."""
+    """Add a column `key`: question, text of the paper, variant, S and k."""
     rows = runs[NAMES].itertuples(index=False)
     return runs.assign(key=[tuple(None if pd.isna(value) else value for value in row) for row in rows])
 
@@ -53,7 +53,7 @@ def add_keys(runs: pd.DataFrame) -> pd.DataFrame:
 def compare_cells(a: pd.DataFrame, b: pd.DataFrame) -> tuple[list[dict], list[tuple], list[tuple]]:
     """Compare each quantity of each cell that both have, a line each; list the keys of the cells that only one has.
 
-    A configuration that serves several ablations is compared once, in the first of them.
+    A configuration that serves several questions is compared once, in the first of them.
     """
     if len(scales := sorted({*a["scale"], *b["scale"]})) > 1:
         raise ConfigError(f"bundles of several scales, {' and '.join(scales)}: compare two of one scale")
@@ -115,8 +115,8 @@ def _test_difference(quantity: str, a: list[float], b: list[float]) -> dict:
 
 
 def _name(key: tuple) -> str:
-    ablation, paper_corpus, variant, S, k = key
-    return ", ".join([f"{ablation}: {variant} on {paper_corpus}", *name_places(S, k)])
+    question, paper_corpus, variant, S, k = key
+    return ", ".join([f"{question}: {variant} on {paper_corpus}", *name_places(S, k)])
 
 
 def report_lines(a: Bundle, b: Bundle, lines: list[dict], only: list[list[tuple]]) -> list[str]:

@@ -1,6 +1,6 @@
-"""Start a choice of attention, an ablation or a claim of your own: `python -m workflow.cli.new KIND NAME`.
+"""Start a choice of attention, a question or a claim of your own: `python -m workflow.cli.new KIND NAME`.
 
-KIND: span, selection, normaliser, position (a file of maths; contract tests fail until it is there), ablation or claim
+KIND: span, selection, normaliser, position (a file of maths; contract tests fail until it is there), question or claim
 (a file of config that works as it stands). The file is all there is to it: nothing else names it.
 """
 
@@ -13,13 +13,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from workflow.config.choices import AXES
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
-from workflow.plan.ablations import find_owners
+from workflow.plan.questions import find_owners
 from workflow.results.record import write_text
 
 TEMPLATES = Path(__file__).parent / "templates"
 CHOICES = {axis: f"models/attention/{folder}/{{}}.py" for axis, folder in AXES.items()}
 KINDS = {axis: path for axis, path in CHOICES.items() if (TEMPLATES / f"{axis}.py.j2").exists()}
-FOLDERS = {"ablation": "questions", "claim": "claims"}
+FOLDERS = {"question": "questions", "claim": "claims"}
 KINDS |= {kind: f"studies/own/{folder}/{{}}.yaml" for kind, folder in FOLDERS.items()}
 
 
@@ -48,7 +48,7 @@ def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="new", description="Start a choice of attention, an ablation or a claim of your own.")
+    parser = Parser(prog="new", description="Start a choice of attention, a question or a claim of your own.")
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("name")
     options = parser.parse_args(argv)

@@ -35,10 +35,10 @@ def copy_records(targets: Targets, results: Path) -> None:
 
 
 def find_drawn(targets: Targets) -> set[str]:
-    """Find the first seed of the ablations whose attention a figure draws, by digest."""
+    """Find the first seed of the questions whose attention a figure draws, by digest."""
     figures = [name for name in targets.artefacts("figures") if MAPS in reads("figures", name)]
     drawn = {targets.question_with("figures", name) for name in figures}
-    rows = [row.job for row in targets.runs.rows if row.ablation in drawn]
+    rows = [row.job for row in targets.runs.rows if row.question in drawn]
     first = min((job.seed for job in rows), default=None)
     return {job.digest for job in rows if job.seed == first}
 
@@ -58,7 +58,7 @@ def copy_costs(targets: Targets, scale: Path, folder: Path) -> None:
     Of a scale that was run in part, what was not measured is an error with the reason.
     """
     known, groups = targets.runs.configurations, targets.runs.groups
-    asked = [Path(file) for question in targets.ablations for file in targets.costs_of(question)]
+    asked = [Path(file) for question in targets.questions for file in targets.costs_of(question)]
     for kind in COSTS:
         names = sorted({file.stem for file in asked if file.parent.name == kind})
         paths = [scale / kind / f"{name}.json" for name in names]

@@ -9,8 +9,8 @@ import yaml
 from pydantic import TypeAdapter
 
 from workflow.config.command_line import Parser, run
-from workflow.plan.ablations import Ablation
 from workflow.plan.config import Config, load_config
+from workflow.plan.questions import Question
 from workflow.plan.scales import Scale
 from workflow.plan.work import Device
 from workflow.report.claims.schema import Claim
@@ -24,7 +24,7 @@ MODELS = {
     "record": Record,
     "config": Config,
     "scale": Scale,
-    "ablation": Ablation,
+    "question": Question,
     **{f"{name}_catalogue": task.catalogue for name, task in TASKS.items()},
     "claim": Claim,
     "manifest": Manifest,

@@ -15,8 +15,8 @@ from workflow.results.record import read_record
 
 def _find_page(digest: str) -> str:
     """Return the first page of a run; where there is none, where it would lie."""
-    pages = sorted(Path("reports").glob(f"*/ablations/*/{digest}.html"))
-    return pages[0].as_posix() if pages else f"reports/SCALE/ablations/ABLATION/{digest}.html"
+    pages = sorted(Path("reports").glob(f"*/questions/*/{digest}.html"))
+    return pages[0].as_posix() if pages else f"reports/SCALE/questions/QUESTION/{digest}.html"
 
 
 def _compare(digest: str, signed: dict[str, str]) -> str:

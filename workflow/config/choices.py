@@ -126,7 +126,7 @@ def _read_bounds(ranges: list[ast.expr], others: set[str]) -> dict[str, float | 
 
 @cache
 def from_grid(axis: str, name: str) -> dict[str, str]:
-    """Read which settings of one choice an ablation's grid gives, e.g. {"limit": "S"}: its class names them."""
+    """Read which settings of one choice a question's grid gives, e.g. {"limit": "S"}: its class names them."""
     return assigned(_class_of(axis, name), "from_grid", {})
 
 
@@ -193,9 +193,9 @@ def complete_choice(axis: str, choice: str | dict, defaults: dict[str, dict], gr
     known = choice_settings(axis, str(name))
     for key in settings:
         check_known(f"setting of {axis} '{name}'", key, known)
-    from_ablation = {key: grid[source] for key, source in from_grid(axis, name).items() if grid.get(source) is not None}
+    from_question = {key: grid[source] for key, source in from_grid(axis, name).items() if grid.get(source) is not None}
     own = {key: setting.default for key, setting in known.items()}
-    filled = {**own, **defaults.get(name, {}), **from_ablation, **settings}
+    filled = {**own, **defaults.get(name, {}), **from_question, **settings}
     missing = [key for key, value in filled.items() if value is REQUIRED]
     if missing:
         asked = from_grid(axis, name).get(missing[0])

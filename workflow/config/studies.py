@@ -20,7 +20,7 @@ from workflow.config.files import ROOT, list_folder, refuse_unread, shown_path, 
 NAMED = "ATTENTION_STUDIES"  # the folders that the config names, as JSON, for all processes of a workflow
 KINDS = {"questions": "yaml", "claims": "yaml", "tables": "py", "figures": "py"}
 PLACES = ("study.yaml", "formulas.py", *(f"{kind}/*.{ending}" for kind, ending in KINDS.items()))
-WORDS = {"questions": "ablation", "claims": "claim", "tables": "table", "figures": "figure"}
+WORDS = {"questions": "question", "claims": "claim", "tables": "table", "figures": "figure"}
 
 
 def read_also(folders: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""List the claims and the ablation that each is about. `workflow.report.claims.schema` reads all that a claim says."""
+"""List the claims and the question that each is about. `workflow.report.claims.schema` reads all that a claim says."""
 
 import subprocess
 import sys
@@ -8,30 +8,30 @@ from pathlib import Path
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import read_yaml
 from workflow.config.studies import known_studies, part_of, shown_path, study_file, study_files
-from workflow.plan.ablations import ablations_left_out, known_ablations
+from workflow.plan.questions import known_questions, questions_left_out
 from workflow.plan.sources import file_digest
 from workflow.results.record import write_text
 from workflow.results.registry import COSTS, REGISTRY
 
-FORMULAS = "formulas"  # stands in place of an ablation for claims that a formula recomputes
+FORMULAS = "formulas"  # stands in place of a question for claims that a formula recomputes
 ASIDE = ("study.yaml", "formulas.py")  # where the numbers stand that claims name
 LAYERS = "layers"  # the same for claims about layers, which are measured without a run
 
 
 def known_claims() -> list[str]:
     """Name the claims of all studies, in order; not those about questions of unfinished tasks."""
-    left_out, files = ablations_left_out(), study_files("claims")
+    left_out, files = questions_left_out(), study_files("claims")
     if not left_out:
         return list(files)
-    return [name for name, (_, path) in files.items() if read_yaml(path).get("ablation") not in left_out]
+    return [name for name, (_, path) in files.items() if read_yaml(path).get("question") not in left_out]
 
 
 @cache
 def _content(name: str) -> dict:
     path = study_file("claims", name)
     content = read_yaml(path)
-    about = content["ablation"] = str(content.get("ablation") or FORMULAS)
-    check_known(f"ablation in {shown_path(path)}", about, [*known_ablations(), LAYERS, FORMULAS])
+    about = content["question"] = str(content.get("question") or FORMULAS)
+    check_known(f"question in {shown_path(path)}", about, [*known_questions(), LAYERS, FORMULAS])
     return content
 
 
@@ -51,14 +51,14 @@ def refuse_wrong(stamp: Path) -> None:
     write_text(stamp, state)
 
 
-def ablation_of(name: str) -> str:
-    """Return the ablation that a claim is about, or `layers`, or `formulas`."""
-    return _content(name)["ablation"]
+def question_of(name: str) -> str:
+    """Return the question that a claim is about, or `layers`, or `formulas`."""
+    return _content(name)["question"]
 
 
-def claims_about(ablation: str) -> list[str]:
-    """Name the claims about an ablation."""
-    return [name for name in known_claims() if ablation_of(name) == ablation]
+def claims_about(question: str) -> list[str]:
+    """Name the claims about a question."""
+    return [name for name in known_claims() if question_of(name) == question]
 
 
 def sentence_of(name: str) -> str:
@@ -66,10 +66,10 @@ def sentence_of(name: str) -> str:
     return str(_content(name).get("claim", ""))
 
 
-def costs_claimed(ablation: str) -> list[str]:
-    """List the kinds of cost that the claims about an ablation read."""
+def costs_claimed(question: str) -> list[str]:
+    """List the kinds of cost that the claims about a question read."""
     wanted = set()
-    for name in claims_about(ablation):
+    for name in claims_about(question):
         content = _content(name)
         sides = [content, *(side for key in ("ours", "than") if isinstance(side := content.get(key), dict))]
         wanted |= {REGISTRY[side["measure"]].source for side in sides if str(side.get("measure")) in REGISTRY}

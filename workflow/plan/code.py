@@ -7,9 +7,9 @@ from pathlib import Path
 from workflow.config.files import config_file
 from workflow.config.studies import known_studies, part_of, study_file
 from workflow.plan import sources
-from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import claims_about, known_claims
 from workflow.plan.planned_runs import PlannedRuns
+from workflow.plan.questions import load_question
 from workflow.tasks.spec import TASKS
 
 PAGES = "workflow/report/templates/*"  # templates, styles and scripts of the pages
@@ -47,17 +47,17 @@ class Code:
 
     def of_question(self, name: str) -> str:
         """Digest the code and config behind the tables, figures, claims and pages of a question."""
-        ablation = load_ablation(name)
-        builders = [study_file(kind, each) for kind in ("tables", "figures") for each in getattr(ablation, kind)]
+        question = load_question(name)
+        builders = [study_file(kind, each) for kind in ("tables", "figures") for each in getattr(question, kind)]
         asked = [*_files("questions", [name]), *_files("claims", claims_about(name))]
         return self._of_report("question", map(sources.file_in_suite, builders), asked)
 
     def of_evidence(self) -> str:
         return self._of_report("evidence", [], _files("claims", known_claims()))
 
-    def of_report(self, ablations: Iterable[str]) -> str:
+    def of_report(self, questions: Iterable[str]) -> str:
         """Digest the same of what stands on all questions."""
-        return self._of_report("report", [], [*_files("questions", ablations), *_files("claims", known_claims())])
+        return self._of_report("report", [], [*_files("questions", questions), *_files("claims", known_claims())])
 
     def _of_report(self, script: str, builders: Iterable[str], asked: list[Path]) -> str:
         templates = sources.files_under(PAGES) if script != "evidence" else frozenset()

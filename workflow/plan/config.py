@@ -18,7 +18,7 @@ from workflow.config.files import ROOT, config_file, refuse_unread
 from workflow.config.places import Placed, find, place_of_name, words_of
 from workflow.config.strict import StrictModel, one_of, parse, read_yaml
 from workflow.config.studies import known_studies, read_also
-from workflow.plan.ablations import Ablation, check_ablation, known_ablations, load_ablation
+from workflow.plan.questions import Question, check_question, known_questions, load_question
 from workflow.plan.scales import Scale, find_catalogue, known_scales, load_scale, scale_contents, tasks_of_scale
 from workflow.tasks.sources import data_folders
 from workflow.tasks.spec import TASKS, UNFINISHED, check_task
@@ -28,7 +28,7 @@ TRAIN = ("nothing", "first_seed", "everything")  # which runs are trained althou
 
 
 # by place, what a key may belong to that is none of the config
-BELONGS = {"in config/scales/SCALE/TASK.yaml": Scale, "in the file of a question": Ablation}
+BELONGS = {"in config/scales/SCALE/TASK.yaml": Scale, "in the file of a question": Question}
 
 
 class Config(StrictModel):
@@ -38,7 +38,7 @@ class Config(StrictModel):
     studies: list[str] = []
     papers: Names | None = None
     tasks: Names | None = None
-    ablations: Names | None = None
+    questions: Names | None = None
     corpus: str | None = None
     data_dir: str | None = None
     train: Annotated[str, one_of("train", TRAIN)] = "first_seed"
@@ -74,14 +74,14 @@ class Config(StrictModel):
         read_also(folders)  # before the other keys are checked, for they name what these folders hold
         return folders
 
-    @field_validator("papers", "tasks", "ablations")
+    @field_validator("papers", "tasks", "questions")
     @classmethod
     def names_exist(cls, names, info):
         for name in names or []:
             if info.field_name == "tasks":
                 check_task("task", name)
-            elif info.field_name == "ablations":
-                check_ablation("ablation", name)
+            elif info.field_name == "questions":
+                check_question("question", name)
             else:
                 check_known("paper", name, known_studies())
         return names
@@ -90,39 +90,39 @@ class Config(StrictModel):
     @classmethod
     def is_a_number_or_a_question(cls, audit):
         if isinstance(audit, str):
-            check_ablation("ablation to audit", audit)
+            check_question("question to audit", audit)
         return audit
 
-    def load_ablations(self) -> dict[str, "Ablation"]:
-        """Read the ablations that are asked for, by name. All files are read, so that a broken one is always noticed.
+    def load_questions(self) -> dict[str, "Question"]:
+        """Read the questions that are asked for, by name. All files are read, so that a broken one is always noticed.
 
-        A scale leaves out the ablations of a task that it has no file for. Its own `ablations` count where the config
-        names none. An ablation marked `by_name` takes part only if the config or the scale names it.
+        A scale leaves out the questions of a task that it has no file for. Its own `questions` count where the config
+        names none. A question marked `by_name` takes part only if the config or the scale names it.
         """
-        known = {name: load_ablation(name) for name in known_ablations()}
+        known = {name: load_question(name) for name in known_questions()}
         scales = self.load_scales()
-        named = {name for scale in scales.values() for name in scale.ablations or []}
-        default = [name for name, ablation in known.items() if name in named or not ablation.by_name]
-        wanted = default if self.ablations is None else self.ablations
+        named = {name for scale in scales.values() for name in scale.questions or []}
+        default = [name for name, question in known.items() if name in named or not question.by_name]
+        wanted = default if self.questions is None else self.questions
         for task, scale in scales.items():
             try:
                 self._check_named(scale, known)
             except ConfigError as error:
                 raise place_of_name(error, *scale_contents(self.scale, task)) from None
-        listed = {task: scale.ablations for task, scale in scales.items() if self.ablations is None}
+        listed = {task: scale.questions for task, scale in scales.items() if self.questions is None}
         papers = known_studies() if self.papers is None else self.papers
         return {
-            name: ablation.model_copy(update={"seeds": scales[ablation.task].seeds_of.get(name, ablation.seeds)})
-            for name, ablation in known.items()
-            if ablation.paper in papers and name in wanted and ablation.task in scales
-            if (paid := listed.get(ablation.task)) is None or name in paid
+            name: question.model_copy(update={"seeds": scales[question.task].seeds_of.get(name, question.seeds)})
+            for name, question in known.items()
+            if question.paper in papers and name in wanted and question.task in scales
+            if (paid := listed.get(question.task)) is None or name in paid
         }
 
-    def _check_named(self, scale: Scale, known: dict[str, Ablation]) -> None:
-        """Refuse ablations and variants that a scale names and that are not there."""
-        mentioned = (scale.ablations or (), scale.variants, scale.seeds_of, scale.recipes_of, scale.train_first)
+    def _check_named(self, scale: Scale, known: dict[str, Question]) -> None:
+        """Refuse questions and variants that a scale names and that are not there."""
+        mentioned = (scale.questions or (), scale.variants, scale.seeds_of, scale.recipes_of, scale.train_first)
         for name in chain(*mentioned):
-            check_known(f"ablation in config/scales/{self.scale}", name, known)
+            check_known(f"question in config/scales/{self.scale}", name, known)
         for name, variants in scale.variants.items():
             for variant in variants:
                 check_known(f"variant of {name} in config/scales/{self.scale}", variant, known[name].variants)

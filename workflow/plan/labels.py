@@ -9,7 +9,7 @@ from workflow.config.job import Job
 from workflow.plan.row import PlanRow
 from workflow.plan.sources import DIGITS
 
-LONGEST_NAME = 80  # letters in the name of a file that is named after several ablations
+LONGEST_NAME = 80  # letters in the name of a file that is named after several questions
 DIGEST = "[0-9a-f]{12}"
 
 
@@ -43,18 +43,18 @@ def _name_cell(row: PlanRow) -> str:
 
 
 def _askers(rows: list[PlanRow]) -> str:
-    """Name the first ablation that asks for a run or configuration, and the number of others."""
-    names = list(dict.fromkeys(row.ablation for row in rows))
+    """Name the first question that asks for a run or configuration, and the number of others."""
+    names = list(dict.fromkeys(row.question for row in rows))
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
-def name_group(ablations: Iterable[str]) -> str:
-    """Name a file for the configurations of these ablations: all of them, or the first, their number and a digest.
+def name_group(questions: Iterable[str]) -> str:
+    """Name a file for the configurations of these questions: all of them, or the first, their number and a digest.
 
-    >>> name_group(["span_limit", "limit"])
-    'limit+span_limit'
+    >>> name_group(["span_limit", "known_entropy"])
+    'known_entropy+span_limit'
     """
-    names = sorted(ablations)
+    names = sorted(questions)
     name = "+".join(names)
     if len(name) <= LONGEST_NAME:
         return name

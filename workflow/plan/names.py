@@ -8,8 +8,8 @@ from typing import NoReturn
 from workflow.config.errors import ConfigError, nearest
 from workflow.config.strict import read_yaml
 from workflow.config.studies import part_of, study_file
-from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.claims import known_claims, sentence_of
+from workflow.plan.questions import known_questions, load_question
 from workflow.plan.targets import Targets
 
 
@@ -26,10 +26,10 @@ def title_of_paper(name: str) -> str:
 
 def asked_of(targets: Targets, name: str) -> str:
     """Return a question, with what the scale lacks of what it asks for: seeds, and a seed for its trials."""
-    ablation, seeds = targets.ablations[name], len({row.job.seed for row in targets.runs.rows_of(name) if row.plain})
-    lacks = [f"{seeds} of the {ablation.seeds} seeds that it asks for"] if seeds < (ablation.seeds or 0) else []
+    question, seeds = targets.questions[name], len({row.job.seed for row in targets.runs.rows_of(name) if row.plain})
+    lacks = [f"{seeds} of the {question.seeds} seeds that it asks for"] if seeds < (question.seeds or 0) else []
     lacks += ["not tuned at this scale, which has no trial_seed"] if name in targets.untuned else []
-    return ablation.question + (f" ({'; '.join(lacks)})" if lacks else "")
+    return question.question + (f" ({'; '.join(lacks)})" if lacks else "")
 
 
 def describe(targets: Targets) -> dict[str, str]:
@@ -41,8 +41,8 @@ def describe(targets: Targets) -> dict[str, str]:
     for name in known_claims():
         if name in targets.named:
             lines[name].append(f"Claim. {sentence_of(name).rstrip('.')}")
-    for name in targets.ablations:
-        lines[name].append(f"Ablation. {asked_of(targets, name)}")
+    for name in targets.questions:
+        lines[name].append(f"Question. {asked_of(targets, name)}")
     for name in targets.papers:
         lines[name].append(f"Study. {title_of_paper(name)}")
     return {name: "; ".join(said) for name, said in lines.items()}
@@ -58,16 +58,16 @@ def refuse_unknown(targets: Targets, target: str, rules: list[str], asked: Colle
 
 
 def _why_unknown(targets: Targets, target: str, rules: list[str]) -> str:
-    known = {name: load_ablation(name) for name in known_ablations()}
+    known = {name: load_question(name) for name in known_questions()}
     behind = {each: name for name, one in known.items() for each in (*one.tables, *one.figures, name)}
-    left_out = {name: ablation for name, ablation in behind.items() if name not in targets.named}
+    left_out = {name: question for name, question in behind.items() if name not in targets.named}
     near = target if target in left_out else nearest(target, [*targets.named, *rules, *left_out])
     line = f"target '{target}':" if near == target else f"unknown target '{target}':"
     line += f" did you mean '{near}'?" if near not in (None, target) else ""
     if near not in left_out:
         return f"{line} `snakemake --list-target-rules` says what there is"
-    ablation, config = left_out[near], targets.config
-    task = load_ablation(ablation).task
-    if config.papers is None and config.tasks is None and config.ablations is None and task in config.load_scales():
-        return f"{line} this config leaves it out; --config 'ablations=[{ablation}]' runs it"
-    return f"{line} this config's papers, tasks, ablations or scale leave out its ablation {ablation}"
+    question, config = left_out[near], targets.config
+    task = load_question(question).task
+    if config.papers is None and config.tasks is None and config.questions is None and task in config.load_scales():
+        return f"{line} this config leaves it out; --config 'questions=[{question}]' runs it"
+    return f"{line} this config's papers, tasks, questions or scale leave out its question {question}"

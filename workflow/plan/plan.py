@@ -1,6 +1,6 @@
 """Turn the config into jobs. Pure: no torch, nothing written.
 
-config -> `plan` -> one `PlanRow` per (ablation, variant, corpus, S, k, size, seed), and per trial. Two ablations that
+config -> `plan` -> one `PlanRow` per (question, variant, corpus, S, k, size, seed), and per trial. Two questions that
 ask for the same job share its digest, and so its run. A configuration has all the seeds that either asks for.
 """
 
@@ -14,8 +14,8 @@ from workflow.config.places import find, place_of_name, placed, words_of
 from workflow.config.strict import parse, parse_python, read_yaml
 from workflow.config.studies import shown_path, study_file
 from workflow.plan import sources
-from workflow.plan.ablations import Ablation, Variant, known_ablations, load_ablation
 from workflow.plan.config import Config
+from workflow.plan.questions import Question, Variant, known_questions, load_question
 from workflow.plan.reads import names_in
 from workflow.plan.row import PlanRow
 from workflow.plan.same_training import refuse_unnamed
@@ -40,8 +40,8 @@ def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]
         _check_corpora_named(config, task, scale)
     if config.corpus is not None:
         task, _ = find_catalogue(config.corpus, scales)
-    for name, ablation in config.load_ablations().items():
-        for row in _rows(name, ablation, scales[ablation.task], config, missing):
+    for name, question in config.load_questions().items():
+        for row in _rows(name, question, scales[question.task], config, missing):
             # a variant without S or k appears once however large the grid is
             rows.setdefault((name, row.variant, row.paper_corpus, row.job.digest), row)
     if not rows:
@@ -53,15 +53,15 @@ def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]
 
 
 def _why_none(config: Config) -> str:
-    if names := [*config.load_ablations()]:
+    if names := [*config.load_questions()]:
         places = f"the scale has no text or no variant for them: corpora, variants in config/scales/{config.scale}/"
-        return f"ablations {', '.join(names)}: {places}"
+        return f"questions {', '.join(names)}: {places}"
     papers = ", ".join(config.papers or ["any paper"])
-    return f"papers: no chosen ablation belongs to {papers}; see studies/*/questions/, and the config's tasks"
+    return f"papers: no chosen question belongs to {papers}; see studies/*/questions/, and the config's tasks"
 
 
 def _with_every_seed(rows: list[PlanRow]) -> list[PlanRow]:
-    """Give each configuration all seeds that any ablation asks for, so that all pages say the same of it.
+    """Give each configuration all seeds that any question asks for, so that all pages say the same of it.
 
     Trials come last, with the seed that judges nothing.
     """
@@ -71,7 +71,7 @@ def _with_every_seed(rows: list[PlanRow]) -> list[PlanRow]:
         jobs.setdefault(row.job.configuration, {}).setdefault(row.job.digest, row.job)
     first: dict[tuple, PlanRow] = {}
     for row in judged:
-        first.setdefault((row.ablation, row.variant, row.paper_corpus, row.job.configuration), row)
+        first.setdefault((row.question, row.variant, row.paper_corpus, row.job.configuration), row)
     seeded = [(row, job) for row in first.values() for job in jobs[row.job.configuration].values()]
     return [*(row.model_copy(update={"job": job}) for row, job in seeded), *trials]
 
@@ -100,8 +100,8 @@ def _check_named(task: str) -> None:
 
 
 def _check_corpora_named(config: Config, task: str, scale: Scale) -> None:
-    """Refuse a corpus of the scale that neither an ablation nor the catalogue names."""
-    named = {corpus for name in known_ablations() for corpus in load_ablation(name).corpora}
+    """Refuse a corpus of the scale that neither a question nor the catalogue names."""
+    named = {corpus for name in known_questions() for corpus in load_question(name).corpora}
     where = f"in config/scales/{config.scale}/{task}.yaml"
     parts = {"corpora": scale.corpora, "recipes_at": scale.recipes_at}
     parts |= {f"recipes_of, {name}": recipes for name, recipes in scale.recipes_of.items()}
@@ -113,52 +113,52 @@ def _check_corpora_named(config: Config, task: str, scale: Scale) -> None:
                 raise place_of_name(error, *scale_contents(config.scale, task)) from None
 
 
-def _rows(name: str, ablation: Ablation, scale: Scale, config: Config, missing: dict[str, str] | None):
-    """List the rows of one ablation: those of the recipe, then its trials and what follows them."""
-    rows = list(_rows_of_recipe(name, ablation, scale, config, missing))
+def _rows(name: str, question: Question, scale: Scale, config: Config, missing: dict[str, str] | None):
+    """List the rows of one question: those of the recipe, then its trials and what follows them."""
+    rows = list(_rows_of_recipe(name, question, scale, config, missing))
     try:
-        refuse_unnamed(ablation, rows, scale)
-        if not rows or ablation.trials is None or is_untuned(ablation, scale):
+        refuse_unnamed(question, rows, scale)
+        if not rows or question.trials is None or is_untuned(question, scale):
             return rows
-        return [*rows, *tuned(ablation, [row for row in rows if row.size == 1], scale.trial_seed)]
+        return [*rows, *tuned(question, [row for row in rows if row.size == 1], scale.trial_seed)]
     except ConfigError as error:
-        raise error if error.is_placed else ConfigError(f"ablation {name}, scale {scale.scale}: {error}") from None
+        raise error if error.is_placed else ConfigError(f"question {name}, scale {scale.scale}: {error}") from None
 
 
-def _rows_of_recipe(name: str, ablation: Ablation, scale: Scale, config: Config, missing: dict[str, str] | None):
+def _rows_of_recipe(name: str, question: Question, scale: Scale, config: Config, missing: dict[str, str] | None):
     """Yield those of the recipe; the config's own corpus replaces the scale's where the task can read it."""
-    catalogue = load_corpora(ablation.task)
-    stand_ins = {corpus: scale.corpora.get(corpus, corpus) for corpus in ablation.corpora}
+    catalogue = load_corpora(question.task)
+    stand_ins = {corpus: scale.corpora.get(corpus, corpus) for corpus in question.corpora}
     recipes_of = dict(zip(stand_ins, stand_ins, strict=True))
     if config.corpus is not None and catalogue.knows(config.corpus):
         stand_ins = {corpus: stand_in and config.corpus for corpus, stand_in in stand_ins.items()}
         recipes_of = dict.fromkeys(stand_ins, next((corpus for corpus in stand_ins if stand_ins[corpus]), None))
-    for (paper_corpus, corpus), (called, variant) in product(stand_ins.items(), ablation.variants.items()):
-        if corpus is None or called not in scale.variants.get(name, ablation.variants):
+    for (paper_corpus, corpus), (called, variant) in product(stand_ins.items(), question.variants.items()):
+        if corpus is None or called not in scale.variants.get(name, question.variants):
             continue
-        about = {"ablation": name, "paper": ablation.paper, "variant": called}
+        about = {"question": name, "paper": question.paper, "variant": called}
         about |= {"paper_corpus": paper_corpus, "corpus": corpus}
-        about |= {"label": variant.label, "colour": variant.colour, "beside": variant.beside}
+        about |= {"label": variant.label, "colour": variant.colour, "baseline": variant.baseline}
         if not catalogue.knows(corpus):
-            _refuse_unknown_corpus(name, ablation, scale, corpus, catalogue)
+            _refuse_unknown_corpus(name, question, scale, corpus, catalogue)
         data = {"corpus": catalogue.slug(corpus), "checksum": _checksum(catalogue, corpus, config, missing)}
         try:
             recipe = scale.recipe(variant.recipe, name, recipes_of[paper_corpus])
-            cells = list(_jobs_of(variant, recipe, ablation, scale, data))
+            cells = list(_jobs_of(variant, recipe, question, scale, data))
             _refuse_idle([job.attention for *_, job in cells], catalogue.most_keys(corpus, cells[0][-1]))
             yield from (PlanRow(**about, size=size, S=S, k=k, job=job) for size, S, k, job in cells)
         except ConfigError as error:
-            where = f"ablation {name}, variant {called}, scale {scale.scale}"
+            where = f"question {name}, variant {called}, scale {scale.scale}"
             raise _of_variant(error, where, name, called, scale) from None
 
 
-def _refuse_unknown_corpus(name: str, ablation: Ablation, scale: Scale, corpus: str, catalogue: BaseCatalogue) -> None:
+def _refuse_unknown_corpus(name: str, question: Question, scale: Scale, corpus: str, catalogue: BaseCatalogue) -> None:
     """Raise `ConfigError` with the place where the scale, or the question, names a data set that is not there."""
     try:
-        check_known(f"data set of ablation {name}, scale {scale.scale}:", corpus, catalogue.choices(corpus))
+        check_known(f"data set of question {name}, scale {scale.scale}:", corpus, catalogue.choices(corpus))
     except ConfigError as error:
-        question = read_yaml(study_file("questions", name))
-        raise place_of_name(error, question, *scale_contents(scale.scale, ablation.task)) from None
+        content = read_yaml(study_file("questions", name))
+        raise place_of_name(error, content, *scale_contents(scale.scale, question.task)) from None
 
 
 def _of_variant(error: ConfigError, where: str, name: str, called: str, scale: Scale) -> ConfigError:
@@ -174,7 +174,7 @@ def _of_variant(error: ConfigError, where: str, name: str, called: str, scale: S
         (part, key) for part in ("net", "training", "times") for key in content["variants"][called].get(part) or {}
     ]
     own = [each for each in given if each[1] in words_of(line)]
-    of_scale = {} if own else places_of_settings(scale.scale, load_ablation(name).task, line)
+    of_scale = {} if own else places_of_settings(scale.scale, load_question(name).task, line)
     if of_scale:
         others = "; ".join(f"{key}: {place}" for key, place in [*of_scale.items()][1:])
         return placed(f"{line}{f' ({others})' if others else ''}", where, next(iter(of_scale.values())))
@@ -192,9 +192,9 @@ def _checksum(catalogue: BaseCatalogue, corpus: str, config: Config, missing: di
         return "not at hand"
 
 
-def _jobs_of(variant: Variant, recipe: Recipe, ablation: Ablation, scale: Scale, data: dict):
+def _jobs_of(variant: Variant, recipe: Recipe, question: Question, scale: Scale, data: dict):
     """Yield (size, S, k, job) over the grid of one variant on one corpus. recipe: the variant's, for the corpus."""
-    task = ablation.task
+    task = question.task
     contents = {
         "net": {**scaled(recipe.net, variant.times), **variant.net},
         "training": {**scale.training, **recipe.training, **variant.training},
@@ -202,17 +202,17 @@ def _jobs_of(variant: Variant, recipe: Recipe, ablation: Ablation, scale: Scale,
     }
     models = {name: section(task, name) for name in contents}
     places = {f"under {name}": model for name, model in models.items()}
-    sized = {size: grown(contents, size) for size in ablation.sizes}
+    sized = {size: grown(contents, size) for size in question.sizes}
     sections = {
         size: {name: parse(models[name], content, name, elsewhere=places) for name, content in each.items()}
         for size, each in sized.items()
     }
     limits = [S for S in scale.S if variant.largest_S is None or variant.largest_S >= S]
-    spans = grid_values(variant.S if variant.S is not None else ablation.grid.S, limits, "S")
-    counts = grid_values(variant.k if variant.k is not None else ablation.grid.k, scale.k, "k")
+    spans = grid_values(variant.S if variant.S is not None else question.grid.S, limits, "S")
+    counts = grid_values(variant.k if variant.k is not None else question.grid.k, scale.k, "k")
     if len(sections) > 1 and len(spans) * len(counts) > 1:
         raise ConfigError(f"sizes: of several sizes nets have one S and one k, got S = {spans}, k = {counts}")
-    for size, S, k, seed in product(sections, spans, counts, scale.seeds[: ablation.seeds]):
+    for size, S, k, seed in product(sections, spans, counts, scale.seeds[: question.seeds]):
         attention = attention_of(variant, recipe, scale, S, k, section(task, "attention"))
         job = {"scale": scale.scale, "task": task, **data, "attention": attention, **sections[size], "seed": seed}
         yield size, S, attention.selection.get("k"), parse(JOBS[task], job, "job")

@@ -1,4 +1,4 @@
-"""Look up the runs of a plan: which ablation asks for which, and which run represents a configuration."""
+"""Look up the runs of a plan: which question asks for which, and which run represents a configuration."""
 
 import hashlib
 from collections import defaultdict
@@ -48,9 +48,9 @@ class PlannedRuns:
         """Map the file name of each data set under results/data to a row that reads it."""
         return {row.job.corpus: row for row in self.rows}
 
-    def texts_of_topics(self, ablation: str | None = None) -> list[str]:
-        """List the file names of the data sets, of an ablation or of all, whose best reader is known."""
-        texts = dict.fromkeys(row.job.corpus for row in self.rows_of(ablation))
+    def texts_of_topics(self, question: str | None = None) -> list[str]:
+        """List the file names of the data sets, of a question or of all, whose best reader is known."""
+        texts = dict.fromkeys(row.job.corpus for row in self.rows_of(question))
         return [slug for slug in texts if self._of_topics[slug]]
 
     @cached_property
@@ -60,7 +60,7 @@ class PlannedRuns:
         texts = {slug: catalogues[row.job.task].get(row.corpus) for slug, row in self.corpora.items()}
         return {slug: bool(getattr(text, "topics", None)) for slug, text in texts.items()}
 
-    def best_reader_options(self, slug: str) -> str:
+    def optimal_predictor_options(self, slug: str) -> str:
         """Write the options of the script of best readers: windows, streams, tokens."""
         jobs = [job for job in self.jobs.values() if job.corpus == slug]
         spans = [job.attention.span for job in jobs]
@@ -96,7 +96,7 @@ class PlannedRuns:
         """Collect the runs that are trained here although their record came with the project."""
         if self.train == "everything":
             return frozenset(self.jobs)
-        named = {row.job.digest for row in self.plain if row.ablation in self.train_first}
+        named = {row.job.digest for row in self.plain if row.question in self.train_first}
         return frozenset(named.intersection(self.configurations.values()) if self.train == "first_seed" else ())
 
     def is_precomputed(self, digest: str) -> bool:
@@ -114,24 +114,24 @@ class PlannedRuns:
         return [digest for digest in self.jobs if not self.is_precomputed(digest)]
 
     @cached_property
-    def _by_ablation(self) -> dict[str, list[PlanRow]]:
+    def _by_question(self) -> dict[str, list[PlanRow]]:
         rows = defaultdict(list)
         for row in self.rows:
-            rows[row.ablation].append(row)
+            rows[row.question].append(row)
         return rows
 
-    def rows_of(self, ablation: str | None = None) -> list[PlanRow]:
-        """List the rows of an ablation; without one, here and below, all."""
-        return self.rows if ablation is None else self._by_ablation.get(ablation, [])
+    def rows_of(self, question: str | None = None) -> list[PlanRow]:
+        """List the rows of a question; without one, here and below, all."""
+        return self.rows if question is None else self._by_question.get(question, [])
 
-    def digests_of(self, ablation: str | None = None) -> list[str]:
-        return list(dict.fromkeys(row.job.digest for row in self.rows_of(ablation)))
+    def digests_of(self, question: str | None = None) -> list[str]:
+        return list(dict.fromkeys(row.job.digest for row in self.rows_of(question)))
 
-    def configurations_of(self, ablation: str) -> list[str]:
-        return list(dict.fromkeys(row.job.configuration for row in self.rows_of(ablation) if row.plain))
+    def configurations_of(self, question: str) -> list[str]:
+        return list(dict.fromkeys(row.job.configuration for row in self.rows_of(question) if row.plain))
 
-    def records_of(self, ablation: str | None = None) -> list[str]:
-        return [f"results/runs/{digest}/record.json" for digest in self.digests_of(ablation)]
+    def records_of(self, question: str | None = None) -> list[str]:
+        return [f"results/runs/{digest}/record.json" for digest in self.digests_of(question)]
 
     def job_of(self, configuration: str) -> Job:
         """Return the job whose net is measured for a configuration."""
@@ -167,21 +167,21 @@ class PlannedRuns:
 
     @cached_property
     def groups(self) -> dict[str, list[str]]:
-        """Group the configurations that the same ablations ask for, to be timed together.
+        """Group the configurations that the same questions ask for, to be timed together.
 
-        So each configuration is timed once, and an ablation waits for no timing that it does not ask for.
+        So each configuration is timed once, and a question waits for no timing that it does not ask for.
         """
         asked: dict[str, dict[str, None]] = defaultdict(dict)
         for row in self.plain:
-            asked[row.job.configuration][row.ablation] = None
+            asked[row.job.configuration][row.question] = None
         groups: dict[str, list[str]] = defaultdict(list)
-        for configuration, ablations in asked.items():
-            groups[name_group(ablations)].append(configuration)
+        for configuration, questions in asked.items():
+            groups[name_group(questions)].append(configuration)
         return groups
 
-    def groups_of(self, ablation: str) -> list[str]:
-        """List the groups of an ablation's configurations."""
-        wanted = set(self.configurations_of(ablation))
+    def groups_of(self, question: str) -> list[str]:
+        """List the groups of a question's configurations."""
+        wanted = set(self.configurations_of(question))
         return [group for group, members in self.groups.items() if wanted.issuperset(members)]
 
     def jobs_of(self, group: str) -> list[Job]:
@@ -193,10 +193,10 @@ class PlannedRuns:
         """List the numbers of threads with which nets are trained."""
         return sorted({job.training.threads for job in self.jobs.values()})
 
-    def longest_spans(self, ablation: str) -> list[str]:
+    def longest_spans(self, question: str) -> list[str]:
         """List the configurations to seek the longest S from: each span at its largest S, with all keys and softmax."""
         best: dict[str, PlanRow] = {}
-        for row in (row for row in self.rows_of(ablation) if row.plain):
+        for row in (row for row in self.rows_of(question) if row.plain):
             attention = row.job.attention
             plain = attention.selection["name"] == "all" and attention.normaliser["name"] == "softmax"
             name, limit = attention.span["name"], attention.span.get("limit")
@@ -204,9 +204,9 @@ class PlannedRuns:
                 best[name] = row
         return [row.job.configuration for row in best.values()]
 
-    def digest_of(self, ablation: str | None = None) -> str:
-        """Digest an ablation's rows in the plan, or all: if they change, what is made of them is made again."""
-        asked = ("ablation", "variant", "label", "colour", "beside", "paper_corpus", "S", "k", "size", "tuning")
-        rows = self.rows_of(ablation)
+    def digest_of(self, question: str | None = None) -> str:
+        """Digest a question's rows in the plan, or all: if they change, what is made of them is made again."""
+        asked = ("question", "variant", "label", "colour", "baseline", "paper_corpus", "S", "k", "size", "tuning")
+        rows = self.rows_of(question)
         lines = [" ".join(str(getattr(row, key)) for key in asked) + f" {row.job.digest}" for row in rows]
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:DIGITS]

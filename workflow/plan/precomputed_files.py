@@ -27,7 +27,7 @@ class SharedMeasurements:
         if "translation" in self.measures:
             settings[f"layers/{self.folder}"] = self.measure_of("translation")
         for slug in self.runs.texts_of_topics():
-            settings[f"best_reader/{slug}"] = f"{slug} {self.runs.best_reader_options(slug)}"
+            settings[f"optimal_predictor/{slug}"] = f"{slug} {self.runs.optimal_predictor_options(slug)}"
             nets = " ".join(self.runs.dynamic_jobs(slug))
             settings[f"topic_borders/{slug}"] = f"{nets} {self.runs.scored_part(slug)}"
         return settings
@@ -64,11 +64,11 @@ class PrecomputedFiles:
     def timed(self) -> list[str]:
         """List the groups whose timings are taken, where any net of the plan is missing: pages would mix two machines.
 
-        Not those of an ablation with a configuration that did not come: it is timed here, and what it is compared with.
+        Not those of a question with a configuration that did not come: it is timed here, and what it is compared with.
         """
         came = {row["configuration"] for row in precomputed_costs("throughput", self.scale)}
-        own = {row.ablation for row in self.runs.plain if row.job.configuration not in came}
-        here = {group for ablation in own for group in self.runs.groups_of(ablation)}
+        own = {row.question for row in self.runs.plain if row.job.configuration not in came}
+        here = {group for question in own for group in self.runs.groups_of(question)}
         return [name for name in self.runs.groups if self.configurations and name not in here]
 
     @property

@@ -1,6 +1,6 @@
 """Find what a table or figure reads, as its file says in `READS`, without importing it.
 
-READS = ("runs", "flops", "throughput"): the runs of its ablation, with these costs. READS = (): formulas alone.
+READS = ("runs", "flops", "throughput"): the runs of its question, with these costs. READS = (): formulas alone.
 "maps" stands for the attention that the record of one seed keeps. A table's `build` and a figure's `data` take a frame
 for the runs, if they are named, and one for each other thing that is measured of no run.
 """
@@ -13,8 +13,8 @@ from workflow.config.choices import assigned
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import parse_python
 from workflow.config.studies import shown_path, study_file
-from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import costs_claimed
+from workflow.plan.questions import load_question
 from workflow.results.registry import COSTS, OF_TEXTS
 
 MAPS = "maps"
@@ -85,8 +85,8 @@ def names_in(module: ast.Module) -> set[str]:
     return names
 
 
-def costs_shown(ablation: str) -> list[str]:
-    """List the costs on an ablation's page: all, but the longest span only where a table or claim of it reads that."""
-    readers = [reads("tables", name) for name in load_ablation(ablation).tables]
-    longest = any("longest_span" in kinds for kinds in (*readers, costs_claimed(ablation)))
+def costs_shown(question: str) -> list[str]:
+    """List the costs on a question's page: all, but the longest span only where a table or claim of it reads that."""
+    readers = [reads("tables", name) for name in load_question(question).tables]
+    longest = any("longest_span" in kinds for kinds in (*readers, costs_claimed(question)))
     return [kind for kind in COSTS if kind != "longest_span" or longest]

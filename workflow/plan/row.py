@@ -1,4 +1,4 @@
-"""A row of the plan: which ablation asks for which job, and as what."""
+"""A row of the plan: which question asks for which job, and as what."""
 
 from pathlib import Path
 from typing import Literal
@@ -10,14 +10,14 @@ from workflow.tasks.spec import AnyJob
 
 
 class PlanRow(FrozenModel):
-    """One row of the plan: which ablation asks for which job.
+    """One row of the plan: which question asks for which job.
 
     paper_corpus: the paper's text. corpus: the name of the one read in its place at this scale; job.corpus is the name
-    of its file. label, colour, beside: the variant's, where its ablation gives them. size: of the net, 1 where it is
+    of its file. label, colour, baseline: the variant's, where its question gives them. size: of the net, 1 where it is
     the scale's. tuning: `trial`, with the factors that it tries, or `tuned` by trials; None for a run of the recipe.
     """
 
-    ablation: Name
+    question: Name
     paper: Name
     variant: Name
     paper_corpus: Name
@@ -26,7 +26,7 @@ class PlanRow(FrozenModel):
     k: int | None
     label: str | None = None
     colour: str | None = None
-    beside: Name | None = None
+    baseline: Name | None = None
     size: float = 1.0
     tuning: Literal["trial", "tuned"] | None = None
     factors: dict[str, float] = {}
@@ -49,14 +49,14 @@ class WrittenRow(PlanRow):
     configuration: Name
 
 
-def read_plan(path: Path, ablation: str | None = None) -> list[dict]:
-    """Read a plan.json, or an ablation's part of it; `ConfigError` where `workflow.scripts.plan` did not write it."""
+def read_plan(path: Path, question: str | None = None) -> list[dict]:
+    """Read a plan.json, or a question's part of it; `ConfigError` where `workflow.scripts.plan` did not write it."""
     rows = read_json(path)
     if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
         raise ConfigError(f"{shown_path(path)}: expected a list of runs, as the workflow writes it")
-    if ablation:
-        check_known("ablation of this plan", ablation, {row.get("ablation") for row in rows})
-    asked = {number: row for number, row in enumerate(rows) if ablation in (None, row.get("ablation"))}
+    if question:
+        check_known("question of this plan", question, {row.get("question") for row in rows})
+    asked = {number: row for number, row in enumerate(rows) if question in (None, row.get("question"))}
     for number, row in asked.items():
         parse(WrittenRow, row, f"{shown_path(path)}: run {number}")
     return [*asked.values()]

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workflow.config.errors import ConfigError
-from workflow.plan.ablations import Ablation
+from workflow.plan.questions import Question
 from workflow.plan.row import PlanRow
 from workflow.plan.scales import Scale
 
@@ -30,7 +30,7 @@ class Trained:
     training: dict[str, object]
 
 
-def unnamed_settings(ablation: Ablation, runs: Iterable[Trained], tuned: bool) -> dict[str, dict[str, object]]:
+def unnamed_settings(question: Question, runs: Iterable[Trained], tuned: bool) -> dict[str, dict[str, object]]:
     """Map each training setting that differs and is not named to its value in each variant that does not name it.
 
     tuned: whether the trials of the question are run, so that they choose the settings that they try.
@@ -38,7 +38,7 @@ def unnamed_settings(ablation: Ablation, runs: Iterable[Trained], tuned: bool) -
     values: dict[tuple, dict[str, object]] = defaultdict(dict)
     for run in runs:
         _, size = run.compared_within
-        named = _named_by(ablation, run.variant, tuned and size == 1)  # trials are run at the scale's own size alone
+        named = _named_by(question, run.variant, tuned and size == 1)  # trials are run at the scale's own size alone
         for setting in run.training.keys() - named - ORGANISATION:
             values[setting, run.compared_within][run.variant] = run.training[setting]
     differing: dict[str, dict[str, object]] = {}
@@ -48,14 +48,14 @@ def unnamed_settings(ablation: Ablation, runs: Iterable[Trained], tuned: bool) -
     return differing
 
 
-def _named_by(ablation: Ablation, variant: str, tuned: bool) -> set[str]:
+def _named_by(question: Question, variant: str, tuned: bool) -> set[str]:
     """Collect the training settings that a variant sets itself, or that its trials choose."""
-    asked = ablation.variants[variant]
-    trials = asked.trials or ablation.trials or {}
+    asked = question.variants[variant]
+    trials = asked.trials or question.trials or {}
     return {*asked.training, *(trials if tuned else ())}
 
 
-def refuse_unnamed(ablation: Ablation, rows: list[PlanRow], scale: Scale) -> None:
+def refuse_unnamed(question: Question, rows: list[PlanRow], scale: Scale) -> None:
     """Raise `ConfigError` where variants differ in an unnamed setting, unless the scale follows the papers' recipes.
 
     rows: those of the question's recipes at every size, without trials.
@@ -63,10 +63,10 @@ def refuse_unnamed(ablation: Ablation, rows: list[PlanRow], scale: Scale) -> Non
     if scale.follows_papers:
         return
     runs = [Trained(row.variant, (row.paper_corpus, row.size), row.job.training.model_dump()) for row in rows]
-    differing = unnamed_settings(ablation, runs, tuned=scale.trial_seed is not None)
+    differing = unnamed_settings(question, runs, tuned=scale.trial_seed is not None)
     if differing:
         settings = " and ".join(_in_words(setting, values) for setting, values in differing.items())
-        place = f"config/scales/{scale.scale}/{ablation.task}.yaml"
+        place = f"config/scales/{scale.scale}/{question.task}.yaml"
         raise ConfigError(
             f"variants differ in {settings}, which the question does not name; valid: one value "
             f"for all recipes of {place}, or `training` of a variant that sets it"

@@ -72,11 +72,11 @@ class Scale(StrictModel):
     """How much is run: texts, grids of S and k, seeds, nets, steps. settings_at: settings for one S alone.
 
     based_on: the scale that this one changes, null for what the scales of its task share. corpora: what stands in for a
-    paper's text; null where nothing does, and the text is left out. ablations: those this scale has time for, null for
-    all. variants: by ablation, those of its variants that this scale has time for. seeds_of: by ablation, how many
-    seeds it takes here, in place of what its own file says. train_first: ablations whose first seed is trained here
+    paper's text; null where nothing does, and the text is left out. questions: those this scale has time for, null for
+    all. variants: by question, those of its variants that this scale has time for. seeds_of: by question, how many
+    seeds it takes here, in place of what its own file says. train_first: questions whose first seed is trained here
     although its record came with the project. recipes_at: by corpus, what changes in every recipe there. recipes_of:
-    by ablation and corpus, what stands in place of recipes_at. trial_seed: of the trials of questions that have some,
+    by question and corpus, what stands in place of recipes_at. trial_seed: of the trials of questions that have some,
     null for no trials. follows_papers: whether each recipe is its paper's, so that variants may differ in training
     settings that their question does not name (`workflow.plan.same_training`).
     """
@@ -85,7 +85,7 @@ class Scale(StrictModel):
     based_on: str | None = None
     about: str
     corpora: dict[str, str | None]
-    ablations: list[str] | None = None
+    questions: list[str] | None = None
     variants: dict[str, list[str]] = {}
     train_first: list[str] = []
     seeds: list[StrictInt] = Field(min_length=1)
@@ -134,10 +134,10 @@ class Scale(StrictModel):
             check_known("S in settings_at", S, info.data.get("S") or [S])
         return offered
 
-    def recipe(self, name: str, ablation: str, corpus: str) -> Recipe:
-        """Look up a recipe by name, as this ablation follows it on this corpus."""
+    def recipe(self, name: str, question: str, corpus: str) -> Recipe:
+        """Look up a recipe by name, as this question follows it on this corpus."""
         check_known("recipe", name, self.recipes)
-        here = self.recipes_of.get(ablation, {}).get(corpus) or self.recipes_at.get(corpus, Recipe())
+        here = self.recipes_of.get(question, {}).get(corpus) or self.recipes_at.get(corpus, Recipe())
         return Recipe(**{key: value | getattr(here, key) for key, value in self.recipes[name]})
 
     @property

@@ -9,35 +9,35 @@ from functools import cached_property
 from itertools import chain
 
 from workflow.config.errors import ConfigError
-from workflow.plan.ablations import Ablation, check_owners, find_owners
-from workflow.plan.claims import FORMULAS, LAYERS, ablation_of, costs_claimed, known_claims
+from workflow.plan.claims import FORMULAS, LAYERS, costs_claimed, known_claims, question_of
 from workflow.plan.code import Code
 from workflow.plan.config import Config, load_config, place_in_config
 from workflow.plan.other_results import OtherResults, find_other_results
 from workflow.plan.plan import plan
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.precomputed_files import PrecomputedFiles, SharedMeasurements
+from workflow.plan.questions import Question, check_owners, find_owners
 from workflow.plan.reads import costs_shown, reads
 from workflow.plan.scales import Measure
 from workflow.plan.tuning import is_untuned
 from workflow.results.registry import COSTS, OF_TEXTS
 
 ENDINGS = {"tables": ("csv", "tex", "json"), "figures": ("svg", "pdf", "png", "csv")}
-SHARED_PAGES = ("index", "verdicts", "budget", "ledger", "analytic", "status", "pivot")
+SHARED_PAGES = ("index", "headline_claims", "model_selection", "ledger", "formulas", "coverage", "pivot")
 
 
 @dataclass(frozen=True)
 class Targets:
     """The config, read and checked; every list in a stable order.
 
-    measures: by task. untuned: the ablations whose trials this scale does not run. other_results: those that stand
+    measures: by task. untuned: the questions whose trials this scale does not run. other_results: those that stand
     beside these in the ledger, by name.
     """
 
     config: Config
     runs: PlannedRuns
     code: Code
-    ablations: dict[str, Ablation]
+    questions: dict[str, Question]
     measures: dict[str, Measure]
     untuned: list[str]
     other_results: dict[str, OtherResults]
@@ -54,17 +54,17 @@ class Targets:
     def _of(cls, raw: dict) -> "Targets":
         config, missing = load_config(raw), {}
         runs = PlannedRuns(plan(config, missing), config, missing)
-        named = {row.ablation for row in runs.rows}
-        ablations = {name: ablation for name, ablation in config.load_ablations().items() if name in named}
+        named = {row.question for row in runs.rows}
+        questions = {name: question for name, question in config.load_questions().items() if name in named}
         scales = config.load_scales()
         measures = {task: scale.measure for task, scale in scales.items()}
-        untuned = [name for name, ablation in ablations.items() if is_untuned(ablation, scales[ablation.task])]
-        check_owners(ablations)
+        untuned = [name for name, question in questions.items() if is_untuned(question, scales[question.task])]
+        check_owners(questions)
         find_owners()  # refuses a name of two things
         others = find_other_results(config.folder, config.other_results)
-        targets = cls(config, runs, Code(runs), ablations, measures, untuned, others)
+        targets = cls(config, runs, Code(runs), questions, measures, untuned, others)
         # Rules ask for these again. What is wrong in a claim, table or figure is refused here, in one line.
-        _ = targets.all_files, targets.all_rows, [targets.code.of_question(name) for name in ablations]
+        _ = targets.all_files, targets.all_rows, [targets.code.of_question(name) for name in questions]
         return targets
 
     @cached_property
@@ -98,28 +98,28 @@ class Targets:
 
     # costs
 
-    def cost_files(self, ablation: str, *kinds: str) -> list[str]:
-        """List the files with these costs of an ablation's configurations and texts."""
-        names = dict.fromkeys(COSTS, self.runs.configurations_of(ablation))
-        names |= {"throughput": self.runs.groups_of(ablation)}
-        names |= {"longest_span": self.runs.longest_spans(ablation)}
-        names |= dict.fromkeys(OF_TEXTS, self.runs.texts_of_topics(ablation))
+    def cost_files(self, question: str, *kinds: str) -> list[str]:
+        """List the files with these costs of a question's configurations and texts."""
+        names = dict.fromkeys(COSTS, self.runs.configurations_of(question))
+        names |= {"throughput": self.runs.groups_of(question)}
+        names |= {"longest_span": self.runs.longest_spans(question)}
+        names |= dict.fromkeys(OF_TEXTS, self.runs.texts_of_topics(question))
         return [f"{self.results}/{kind}/{name}.json" for kind in kinds for name in names[kind]]
 
     # questions
 
     def artefacts(self, kind: str) -> list[str]:
-        """Name all tables or figures of the ablations. kind: tables | figures."""
-        return sorted({name for ablation in self.ablations.values() for name in getattr(ablation, kind)})
+        """Name all tables or figures of the questions. kind: tables | figures."""
+        return sorted({name for question in self.questions.values() for name in getattr(question, kind)})
 
     def question_with(self, kind: str, name: str) -> str:
         """Name the question that a table or figure answers."""
-        return next(each for each, ablation in self.ablations.items() if name in getattr(ablation, kind))
+        return next(each for each, question in self.questions.items() if name in getattr(question, kind))
 
     def kinds_read(self, name: str) -> set[str]:
         """List the kinds of rows that a question's tables, figures, claims and page read."""
-        ablation = self.ablations[name]
-        read = {each for kind in ENDINGS for artefact in getattr(ablation, kind) for each in reads(kind, artefact)}
+        question = self.questions[name]
+        read = {each for kind in ENDINGS for artefact in getattr(question, kind) for each in reads(kind, artefact)}
         return {*read, *costs_claimed(name), *costs_shown(name)}
 
     def costs_of(self, name: str) -> list[str]:
@@ -135,14 +135,14 @@ class Targets:
 
     @property
     def reads_layers(self) -> bool:
-        return any("layers" in self.kinds_read(name) for name in self.ablations)
+        return any("layers" in self.kinds_read(name) for name in self.questions)
 
     def rows_of(self, name: str) -> str:
         """Name the file with the runs of a question."""
-        return f"{self.results}/ablations/{name}.json"
+        return f"{self.results}/questions/{name}.json"
 
     def page_of(self, name: str) -> str:
-        return f"{self.reports}/ablations/{name}/index.html"
+        return f"{self.reports}/questions/{name}/index.html"
 
     def answer_of(self, name: str) -> list[str]:
         """List a question's page and the records behind it: whoever asks for it gets a deleted record made again."""
@@ -159,15 +159,15 @@ class Targets:
 
     def claim_files(self, name: str) -> list[str]:
         """List what a claim is judged by, and the page of its question; a formula needs no run."""
-        about = ablation_of(name)
+        about = question_of(name)
         if about == FORMULAS:
             return []
         return [*([self.layers] if about == LAYERS else self.answer_of(about)), *self.evidence_files]
 
     def is_judged(self, claim: str) -> bool:
         """Say whether this config asks for what a claim is about."""
-        about = ablation_of(claim)
-        return about in self.ablations or about == FORMULAS or (about == LAYERS and self.reads_layers)
+        about = question_of(claim)
+        return about in self.questions or about == FORMULAS or (about == LAYERS and self.reads_layers)
 
     @property
     def evidence_files(self) -> list[str]:
@@ -175,17 +175,17 @@ class Targets:
 
     # pages
 
-    def ablations_of(self, paper: str) -> list[str]:
-        return [name for name, ablation in self.ablations.items() if ablation.paper == paper]
+    def questions_of(self, paper: str) -> list[str]:
+        return [name for name, question in self.questions.items() if question.paper == paper]
 
     @property
     def papers(self) -> list[str]:
-        return sorted({ablation.paper for ablation in self.ablations.values()})
+        return sorted({question.paper for question in self.questions.values()})
 
     @property
     def all_rows(self) -> list[str]:
         """List the runs of all questions, the costs that their pages show, and the layers."""
-        shown = [[self.rows_of(name), *self.cost_files(name, *costs_shown(name))] for name in self.ablations]
+        shown = [[self.rows_of(name), *self.cost_files(name, *costs_shown(name))] for name in self.questions]
         return list(dict.fromkeys([*chain(*shown), *([self.layers] if self.reads_layers else [])]))
 
     @property
@@ -202,13 +202,13 @@ class Targets:
 
     @property
     def pages(self) -> list[str]:
-        return [*self.shared_pages, *(self.page_of(name) for name in self.ablations)]
+        return [*self.shared_pages, *(self.page_of(name) for name in self.questions)]
 
     # names on the command line
 
     @cached_property
     def named(self) -> dict[str, list[str]]:
-        """Map what can be asked for by name to its files: tables, figures, claims, ablations, papers."""
+        """Map what can be asked for by name to its files: tables, figures, claims, questions, papers."""
         names: dict[str, list[str]] = {}
         for kind in ENDINGS:
             for name in self.artefacts(kind):
@@ -216,10 +216,10 @@ class Targets:
                 names.setdefault(name, []).extend([self.files_of(kind, name)[0], *records])
         for name in filter(self.is_judged, known_claims()):
             names.setdefault(name, []).extend(self.claim_files(name))
-        for name in self.ablations:
+        for name in self.questions:
             names.setdefault(name, []).extend(self.answer_of(name))
         for paper in self.papers:
-            names.setdefault(paper, []).extend(chain(*map(self.answer_of, self.ablations_of(paper))))
+            names.setdefault(paper, []).extend(chain(*map(self.answer_of, self.questions_of(paper))))
         return names
 
     @property

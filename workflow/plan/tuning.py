@@ -6,17 +6,17 @@ from collections.abc import Iterator
 
 from workflow.config.errors import ConfigError
 from workflow.config.trials import every_trial
-from workflow.plan.ablations import Ablation
+from workflow.plan.questions import Question
 from workflow.plan.row import PlanRow
 from workflow.plan.scales import Scale
 
 
-def is_untuned(ablation: Ablation, scale: Scale) -> bool:
+def is_untuned(question: Question, scale: Scale) -> bool:
     """Say whether a question has trials that this scale does not run, for want of a seed."""
-    return ablation.trials is not None and scale.trial_seed is None
+    return question.trials is not None and scale.trial_seed is None
 
 
-def tuned(ablation: Ablation, rows: list[PlanRow], seed: int) -> Iterator[PlanRow]:
+def tuned(question: Question, rows: list[PlanRow], seed: int) -> Iterator[PlanRow]:
     """Yield the trials of a question's variants, and its own runs again, each following the trials of its variant.
 
     A variant is tried on its first text, at its largest S and k: what is chosen there holds for it everywhere. rows:
@@ -26,7 +26,7 @@ def tuned(ablation: Ablation, rows: list[PlanRow], seed: int) -> Iterator[PlanRo
     by_variant: dict[str, list[PlanRow]] = defaultdict(list)
     for row in rows:
         by_variant[row.variant].append(row)
-    trials = {name: _trials_of(ablation, name, mine, seed) for name, mine in by_variant.items()}
+    trials = {name: _trials_of(question, name, mine, seed) for name, mine in by_variant.items()}
     tried = sum(map(len, trials.values()))
     most = len(rows) // 2  # a fifth of rows, as many tuned, and the trials
     if tried > most:
@@ -41,10 +41,10 @@ def tuned(ablation: Ablation, rows: list[PlanRow], seed: int) -> Iterator[PlanRo
             yield row.model_copy(update={"tuning": "tuned", "job": row.job.model_copy(update={"trials": follows})})
 
 
-def _trials_of(ablation: Ablation, name: str, rows: list[PlanRow], seed: int) -> list[PlanRow]:
+def _trials_of(question: Question, name: str, rows: list[PlanRow], seed: int) -> list[PlanRow]:
     """List the trials of a variant."""
-    own = every_trial(ablation.variants[name].trials or ablation.trials)
-    if len(own) != (alike := len(every_trial(ablation.trials))):
+    own = every_trial(question.variants[name].trials or question.trials)
+    if len(own) != (alike := len(every_trial(question.trials))):
         raise ConfigError(f"trials of {name}: {len(own)}, the others have {alike}; give each variant as many")
     first = [row for row in rows if row.paper_corpus == rows[0].paper_corpus]
     last = first[-1]  # the grid rises

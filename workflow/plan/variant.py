@@ -3,7 +3,7 @@
 from workflow.config.choices import AXES, AttentionChoices, choice_names, complete_choice, from_grid
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import parse
-from workflow.plan.ablations import Variant
+from workflow.plan.questions import Variant
 from workflow.plan.scales import Recipe, Scale
 
 

@@ -84,7 +84,7 @@ def with_badge(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _once(runs: pd.DataFrame) -> pd.DataFrame:
-    return runs.drop_duplicates(["ablation", "variant", "S", "k", "digest"])
+    return runs.drop_duplicates(["question", "variant", "S", "k", "digest"])
 
 
 def title_of(task: str, corpus: str) -> str:

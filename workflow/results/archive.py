@@ -21,7 +21,7 @@ from workflow.results.registry import COSTS, OF_TEXTS
 
 VERSION = 2
 MANIFEST = "manifest.json"
-SCALE = ("*", *(f"{folder}/*" for folder in ("ablations", "claims", "tables", "figures", *COSTS, *OF_TEXTS)))
+SCALE = ("*", *(f"{folder}/*" for folder in ("questions", "claims", "tables", "figures", *COSTS, *OF_TEXTS)))
 RUN = ("job.json", "record.json", "curve.csv", "weights.safetensors", "card.md")  # those that `share` wrote
 LARGEST = 4 << 30  # bytes that a bundle may unpack to
 LARGEST_MANIFEST = 64 << 20

@@ -15,7 +15,7 @@ REASONS = ("version of torch", "device", "devices", "driver", "precision", "vers
 class Finding:
     """What an audit says of one record.
 
-    digest, label: of the run. verdict: `equal`, `within the scatter`, `unequal`, `outside the scatter`, `cannot tell`,
+    digest, label: of the run. verdict: `equal`, `within the scatter`, `unequal`, `outside the scatter`, `inconclusive`,
     or `refused`. must: whether it has to be equal to the bit. first: where the first loss differs. differs: each number
     that does. reasons: what was not the same.
     """
@@ -113,7 +113,7 @@ def judge_scatter(record: Record, here: Record, seeds: list[Record]) -> str:
     scores = [quantity.name for quantity in TASKS[record.job.task].quantities if quantity.name in record.metrics]
     known = [[each.metrics[name] for each in seeds if name in each.metrics] for name in scores]
     if here.status != record.status or any(len(values) < 2 for values in known) or not scores:
-        return "cannot tell"
+        return "inconclusive"
     near = all(
         name in here.metrics and abs(here.metrics[name] - record.metrics[name]) <= max(values) - min(values)
         for name, values in zip(scores, known, strict=True)

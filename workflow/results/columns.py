@@ -35,12 +35,12 @@ class Column:
 
 PLAN, JOB, RECORD = "plan.json", "job.json", "record.json"
 _NAMED = {  # column: (type, meaning, source)
-    "ablation": ("text", "the ablation that asks for the run; a run that two ask for has a row for each", PLAN),
-    "paper": ("text", "the paper of the ablation", PLAN),
-    "variant": ("text", "the variant of the ablation: what differs from the recipe", PLAN),
+    "question": ("text", "the question that asks for the run; a run that two ask for has a row for each", PLAN),
+    "paper": ("text", "the paper of the question", PLAN),
+    "variant": ("text", "the variant of the question: what differs from the recipe", PLAN),
     "label": ("text", "the variant as tables and figures show it", PLAN),
-    "colour": ("text", "its colour, where its ablation gives one", PLAN),
-    "beside": ("text", "the variant that it is compared with, where its ablation names one", PLAN),
+    "colour": ("text", "its colour, where its question gives one", PLAN),
+    "baseline": ("text", "the variant that it is compared with, where its question names one", PLAN),
     "paper_corpus": ("text", "the text, pairs, pictures or trees of the paper", PLAN),
     "corpus": ("text", "what was read in its place at this scale", PLAN),
     "S": ("integer", "limit S: the farthest key that any head may see", PLAN),

@@ -16,7 +16,7 @@ from workflow.tasks.spec import TASKS
 from workflow.tasks.task import Quantity, fact, merge_quantities
 
 COSTS = ("flops", "memory", "longest_span", "throughput")  # what is measured of a configuration after its training
-OF_TEXTS = ("best_reader", "topic_borders")  # what is measured of a text of topics
+OF_TEXTS = ("optimal_predictor", "topic_borders")  # what is measured of a text of topics
 Source = Literal["metric", "fact", "curve", "run", "flops", "memory", "longest_span", "throughput"]
 SPREAD = "half its 95 % interval over turns as a share of it"
 QUIET = "the reference step on the quiet machine, ms; timings with another value are of another machine"

@@ -1,4 +1,4 @@
-"""All runs of one ablation as a table: a row per row of its plan, joined with its record and with costs."""
+"""All runs of one question as a table: a row per row of its plan, joined with its record and with costs."""
 
 import math
 from collections import defaultdict
@@ -25,10 +25,10 @@ pd.options.mode.string_storage = "python"  # Arrow's strings take longer in fram
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # first characters of a text that a spreadsheet computes
 SHAPE = ("layers", "d_model", "heads", "key_heads", "d_ff", "d_k", "d_v", "dropout")
-PLANNED = ("ablation", "paper", "variant", "paper_corpus", "S", "k", "digest", "configuration", "corpus")
+PLANNED = ("question", "paper", "variant", "paper_corpus", "S", "k", "digest", "configuration", "corpus")
 TIMINGS = ("configuration", "reference_ms", "quiet", *SPEEDS)  # what is said of them
 RECIPE = {"size": 1.0, "tuning": None, "factors": {}, "follows": None, "lr": None, "backend": None}
-BEST_READER = ("corpus", "window", "words", "bpc", "characters")
+OPTIMAL_PREDICTOR = ("corpus", "window", "words", "bpc", "characters")
 TOPIC_BORDERS = ("digest", "corpus", "duration", "low", "high", "borders", "place", "span")
 
 
@@ -45,7 +45,7 @@ def _row(planned: dict, record: Record) -> dict:
     metrics = {} if nothing else record.metrics
     row = {key: planned[key] for key in PLANNED}
     row |= {"label": planned.get("label") or planned["variant"]}
-    row |= {"colour": planned.get("colour"), "beside": planned.get("beside")}
+    row |= {"colour": planned.get("colour"), "baseline": planned.get("baseline")}
     row |= {"size": planned.get("size", 1.0), "tuning": planned.get("tuning")}
     row |= {"factors": planned.get("factors") or {}, "follows": record.follows}
     row |= {"task": job.task, "seed": job.seed, "scale": job.scale, "status": "stuck" if nothing else record.status}
@@ -92,13 +92,13 @@ class Frames:
     """What a table or figure may read: the runs with the costs that were given, and what belongs to no run.
 
     others: trials, runs that follow one, and nets of other sizes, which no table or figure of a paper shows.
-    layers: of Table 1. best_reader: its bpc on a text, window by window. topic_borders: dynamic spans around the
+    layers: of Table 1. optimal_predictor: its bpc on a text, window by window. topic_borders: dynamic spans around the
     borders of topics and within words. Both are empty where nothing is known.
     """
 
     runs: pd.DataFrame | None
     layers: pd.DataFrame | None
-    best_reader: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(BEST_READER)))
+    optimal_predictor: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(OPTIMAL_PREDICTOR)))
     topic_borders: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(TOPIC_BORDERS)))
     others: pd.DataFrame | None = None
 
@@ -134,8 +134,8 @@ def collect_rows(paths: Iterable[Path]) -> dict[str, list[dict]]:
 def join_frames(rows: dict[str, list[dict]], where: str) -> Frames:
     """Make frames of rows by kind; `ConfigError` where they are not this suite's. where: what they were read from."""
     layers = pd.DataFrame(rows["layers"], columns=list(Layer.model_fields)) if "layers" in rows else None
-    best_reader = pd.DataFrame(rows.get("best_reader", []), columns=list(BEST_READER))
-    of_texts = (best_reader, pd.DataFrame(rows.get("topic_borders", []), columns=list(TOPIC_BORDERS)))
+    optimal_predictor = pd.DataFrame(rows.get("optimal_predictor", []), columns=list(OPTIMAL_PREDICTOR))
+    of_texts = (optimal_predictor, pd.DataFrame(rows.get("topic_borders", []), columns=list(TOPIC_BORDERS)))
     if "runs" not in rows:
         return Frames(None, layers, *of_texts)
     costs = {kind: rows[kind] for kind in COSTS if kind in rows}
@@ -150,7 +150,9 @@ def join_frames(rows: dict[str, list[dict]], where: str) -> Frames:
 def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd.DataFrame:
     """Make a frame of runs, missing and infinite numbers NaN. costs: rows by kind; a kind not given has no columns."""
     # an older table has no labels, names nothing that is missing, and has runs of its recipes alone
-    costed = [{"label": row["variant"], "colour": None, "beside": None, "missing": {}, **RECIPE, **row} for row in rows]
+    costed = [
+        {"label": row["variant"], "colour": None, "baseline": None, "missing": {}, **RECIPE, **row} for row in rows
+    ]
     of_run = {row["digest"]: row for row in costed}
     for kind, measured in (costs or {}).items():
         by_configuration = {row["configuration"]: row for row in measured}

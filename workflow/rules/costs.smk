@@ -77,7 +77,7 @@ rule reference:
 
 
 rule throughput:
-    """Time the configurations that the same ablations ask for in turns, with the machine to themselves."""
+    """Time the configurations that the same questions ask for in turns, with the machine to themselves."""
     input:
         nets=lambda w: list(map(targets.runs.net_of, targets.runs.groups[w.group])),
         reference="results/{scale}/reference.json",
@@ -106,28 +106,28 @@ rule throughput:
         " --measure {params.measure:q} {params.options} > {log:q} 2>&1"
 
 
-rule best_reader:
+rule optimal_predictor:
     """Compute the best possible bits per character on a text of topics, by how many characters are read."""
     input:
         "results/data/{slug}.npz",
     output:
-        "results/{scale}/best_reader/{slug}.json",
+        "results/{scale}/optimal_predictor/{slug}.json",
     log:
-        "logs/{scale}/best_reader/{slug}.log",
+        "logs/{scale}/optimal_predictor/{slug}.log",
     wildcard_constraints:
-        slug=pattern(targets.shared.made_here("best_reader")),
+        slug=pattern(targets.shared.made_here("optimal_predictor")),
     conda:
         "../../environment.yml"
     resources:
         **requests.of_data(),
     params:
         name=lambda w: targets.runs.corpora[w.slug].corpus,
-        options=lambda w: targets.runs.best_reader_options(w.slug),
-        source=targets.code.of_script("best_reader"),
+        options=lambda w: targets.runs.optimal_predictor_options(w.slug),
+        source=targets.code.of_script("optimal_predictor"),
     message:
         "compute the best possible prediction of {wildcards.slug}"
     shell:
-        "python -m workflow.scripts.best_reader {params.name:q} {input:q} {output:q} {params.options} > {log:q} 2>&1"
+        "python -m workflow.scripts.optimal_predictor {params.name:q} {input:q} {output:q} {params.options} > {log:q} 2>&1"
 
 
 rule topic_borders:

@@ -26,8 +26,8 @@ rule report:
     """Judge all claims, write all runs as one table, the pages of the papers, and the index with those beside it."""
     input:
         rows=targets.all_rows,
-        answers=expand(f"{targets.results}/answers/{{name}}.json", name=targets.ablations),
-        evidence=[*map(targets.claims_of, targets.ablations), *targets.evidence_files],
+        answers=expand(f"{targets.results}/answers/{{name}}.json", name=targets.questions),
+        evidence=[*map(targets.claims_of, targets.questions), *targets.evidence_files],
     output:
         targets.report_files,
     log:
@@ -38,7 +38,7 @@ rule report:
         "../../environment.yml"
     params:
         scale=targets.folder,
-        source=targets.code.of_report(targets.ablations),
+        source=targets.code.of_report(targets.questions),
     message:
         "judge the claims and write the index of scale {params.scale}"
     shell:  # pyarrow, which writes Parquet, is installed for everyone: docs/decisions/0014-runs-as-one-table.md

@@ -1,7 +1,7 @@
 def shown(kind, name):
     """Return the files of a table or figure; Snakemake's own report shows the first."""
     first, *others = targets.files_of(kind, name)
-    paper = targets.ablations[targets.question_with(kind, name)].paper
+    paper = targets.questions[targets.question_with(kind, name)].paper
     titles = (title_of_paper(paper), title_of_artefact(kind, name))
     category, shows = (title.replace("{", "{\N{WORD JOINER}") for title in titles)  # a word in braces is a wildcard
     caption = f"../report/captions/{kind.removesuffix('s')}.rst"
@@ -10,7 +10,7 @@ def shown(kind, name):
     return [first, *others]
 
 
-for name, question in targets.ablations.items():
+for name, question in targets.questions.items():
 
     rule:
         """Answer a question: collect its runs, build its tables, draw its figures, weigh its claims, write its page."""

@@ -16,7 +16,7 @@ rule plan:
     params:
         rows=targets.runs.digest_of(),
     message:
-        "plan the runs of every ablation"
+        "plan the runs of every question"
     shell:
         "python -m workflow.scripts.plan {output.plan:q} > {log:q} 2>&1"
 

@@ -1,4 +1,4 @@
-TARGETS = ["all", "bundle", "audit"]  # beside the names of tables, figures, claims, ablations and papers
+TARGETS = ["all", "bundle", "audit"]  # beside the names of tables, figures, claims, questions and papers
 
 
 # Rules without output, `all` and those by name, run whenever they are asked for. The summary then runs too, which links

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from workflow.config.command_line import Parser, run, show
 from workflow.config.errors import check_known
-from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.claims import claims_about, costs_claimed, known_claims
+from workflow.plan.questions import known_questions, load_question
 from workflow.plan.reads import costs_shown, reads
 from workflow.plan.row import read_plan
 from workflow.report.answers.files import write_answer_file
@@ -22,7 +22,7 @@ from workflow.report.claims.ledger import write_evidence
 from workflow.report.claims.schema import load_claim
 from workflow.report.figure_files import draw_once, write_figure
 from workflow.report.figures.colours import on_dark
-from workflow.report.pages.ablation import ablation_page
+from workflow.report.pages.question import question_page
 from workflow.report.pages.run import find_uses, run_page
 from workflow.report.pages.site import Site, compile_templates, parse_with_site
 from workflow.report.table_files import write_table
@@ -41,15 +41,15 @@ def collect_runs(site: Site, name: str, out: Path) -> dict[str, Record]:
 
 def write_answer(site: Site, name: str, files: list[Path], records: dict[str, Record]) -> Answer:
     """Write tables, figures and claims of a question, each from what it reads alone, and the pages that show them."""
-    rows, places, ablation = collect_rows(files), ", ".join(map(str, files)), load_ablation(name)
+    rows, places, question = collect_rows(files), ", ".join(map(str, files)), load_question(name)
 
     @cache
     def frames(*kinds: str) -> Frames:
         return join_frames({kind: rows[kind] for kind in kinds if kind in rows}, places)
 
-    for table in ablation.tables:
+    for table in question.tables:
         write_table(site.results / "tables" / f"{table}.json", table, frames(*reads("tables", table)))
-    for figure in ablation.figures:
+    for figure in question.figures:
         write_figure(site.results / "figures" / f"{figure}.svg", figure, frames(*reads("figures", figure)))
     write_evidence(site.results / "claims" / f"{name}.json", name, frames("runs", *costs_claimed(name)))
     return write_pages(site, name, frames("runs", *costs_shown(name)), records)
@@ -61,11 +61,11 @@ def write_pages(site: Site, name: str, frames: Frames, records: dict[str, Record
     rows = {row["digest"]: row for row in reversed(json.loads(runs.to_json(orient="records")))}
     for digest, uses in find_uses(site, name, runs).items():
         context = run_page(records[digest], uses, rows[digest])
-        site.write("run.html.j2", f"ablations/{name}/{digest}.html", wait=False, **context)
-    page = ablation_page(site, name, frames, records)
-    site.write("ablation.html.j2", f"ablations/{name}/index.html", **page)
+        site.write("run.html.j2", f"questions/{name}/{digest}.html", wait=False, **context)
+    page = question_page(site, name, frames, records)
+    site.write("question.html.j2", f"questions/{name}/index.html", **page)
     write_answer_file(site.results, name, page["answer"]["said"])
-    for other in (site.reports / "ablations" / name).glob("*.html"):
+    for other in (site.reports / "questions" / name).glob("*.html"):
         if other.stem not in (*rows, "index"):
             other.unlink()
     os.sync()
@@ -86,10 +86,10 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("name")
     parser.add_argument("costs", type=Path, nargs="*", help="files of rows that its tables, figures and claims read")
     options, site = parse_with_site(parser, argv)
-    check_known("ablation", options.name, known_ablations())
+    check_known("question", options.name, known_questions())
     for claim in claims_about(options.name):
         load_claim(claim)  # a mistake in one ends here, before anything is written
-    runs = site.results / "ablations" / f"{options.name}.json"
+    runs = site.results / "questions" / f"{options.name}.json"
     records = collect_runs(site, options.name, runs)
     said = write_answer(site, options.name, [runs, *options.costs], records)
     show(f"{said.status}: {said.sentence}")

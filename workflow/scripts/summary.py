@@ -37,7 +37,7 @@ def failure_lines(site: Site, questions: set[str] | None = None, answered: bool 
         return []
     try:
         runs = read_runs(site, answered)
-        failed = list_failures(runs if questions is None else runs[runs["ablation"].isin(questions)])
+        failed = list_failures(runs if questions is None else runs[runs["question"].isin(questions)])
     except NothingRun:
         failed = []
     except (ConfigError, OSError) as error:
@@ -52,8 +52,8 @@ def failure_lines(site: Site, questions: set[str] | None = None, answered: bool 
 
 def read_runs(site: Site, answered: bool) -> pd.DataFrame:
     """Read what a scale's runs say from the rows of its questions, where these were all answered, else from records."""
-    questions = {row["ablation"] for row in read_plan(site.results / "plan.json")}
-    rows = [site.results / "ablations" / f"{name}.json" for name in sorted(questions)]
+    questions = {row["question"] for row in read_plan(site.results / "plan.json")}
+    rows = [site.results / "questions" / f"{name}.json" for name in sorted(questions)]
     if not (answered and all(map(Path.exists, rows))):
         return read_bundle(site.results).frames.everything
     costs = [file for kind in COSTS for file in list_folder(site.results / kind, ".json")]

@@ -1,4 +1,4 @@
-"""Time the configurations of one group: those that the same ablations ask for.
+"""Time the configurations of one group: those that the same questions ask for.
 
     python -m workflow.scripts.throughput OUT WEIGHTS... --reference reference.json --measure MEASURE
 

@@ -23,7 +23,7 @@ MARKED = "Hollow: a learned span that has hardly moved from its start supports n
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
-    return pick(runs, ablation="span_limit")
+    return pick(runs, question="span_limit")
 
 
 def data(runs: pd.DataFrame, quantity: str, points: dict[str, dict[int, str]]) -> pd.DataFrame:

@@ -18,7 +18,7 @@ CAPTION = (
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
     """Pick one run with the longest fixed span."""
-    fixed = pick(runs, ablation="span_limit", variant="fixed", status="ok")
+    fixed = pick(runs, question="span_limit", variant="fixed", status="ok")
     return (
         pick_holding(fixed, "attention_by_distance")
         .sort_values(["S", "paper_corpus", "seed"], ascending=[False, True, True])

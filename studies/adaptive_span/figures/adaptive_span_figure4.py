@@ -24,7 +24,7 @@ CAPTION = (
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
     """Pick the adaptive runs with the largest S."""
-    adaptive = pick(runs, ablation="head_spans", variant="adaptive", status="ok")
+    adaptive = pick(runs, question="head_spans", variant="adaptive", status="ok")
     return adaptive[adaptive["S"] == adaptive["S"].max()]
 
 

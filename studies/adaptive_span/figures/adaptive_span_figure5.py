@@ -19,7 +19,7 @@ SIGNS = {"<eos>": "↵", " ": "␣"}
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
-    dynamic = pick(runs, ablation="dynamic_span", variant="dynamic", status="ok")
+    dynamic = pick(runs, question="dynamic_span", variant="dynamic", status="ok")
     return pick_holding(dynamic[~hardly_moved(dynamic)], "fragment").head(1)
 
 

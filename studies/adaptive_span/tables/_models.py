@@ -12,7 +12,7 @@ ORDER = ["#layers", "avg. span", "#params", "#FLOPS", "dev", "test", "#params, p
 
 def build(runs: pd.DataFrame, paper_corpus: str, prefix: str, rows: list[tuple[str, str, str | None]]) -> pd.DataFrame:
     """Build the paper's columns with ours beside them. rows: (label, key of the published row, our variant or None)."""
-    runs = pick(runs, ablation="models", paper_corpus=paper_corpus)
+    runs = pick(runs, question="adaptive_vs_xl", paper_corpus=paper_corpus)
     cells = []
     for label, key, variant in rows:
         stem = f"{prefix}.{key}"

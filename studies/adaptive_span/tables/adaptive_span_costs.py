@@ -27,7 +27,7 @@ TIMES = {"fixed": "as.txt.ms_fixed2048", "adaptive": "as.txt.ms_adapt8192"}
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    runs, cells = with_badge(pick(runs, ablation="span_limit")), []
+    runs, cells = with_badge(pick(runs, question="span_limit")), []
     # only a CUDA allocator reserves
     costs = [*MEASURED, RESERVED] if runs["memory_reserved_bytes"].notna().any() else MEASURED
     for variant in CLAIMS:

@@ -20,7 +20,7 @@ ROWS = [
 def build(runs: pd.DataFrame) -> pd.DataFrame:
     cells = []
     for label, variant, stem in ROWS:
-        seeds = pick(runs, ablation="dynamic_span", variant=variant)
+        seeds = pick(runs, question="dynamic_span", variant=variant)
         span, dev = (f"{stem}.{column}" if stem else None for column in ("span", "dev"))
         cells += [
             setting(label, "S", seeds, "S", unit="characters"),

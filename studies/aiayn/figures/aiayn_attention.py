@@ -28,7 +28,7 @@ DIAGONALS = {-1: "the word before", 0: "the word itself", 1: "the next word"}
 def used(runs: pd.DataFrame) -> pd.DataFrame:
     """Pick the first seed of the base net whose record has maps."""
     base = pick_holding(
-        pick(runs, ablation="transformer", variant="base", paper_corpus="wmt14-ende", status="ok"), "maps"
+        pick(runs, question="transformer", variant="base", paper_corpus="wmt14-ende", status="ok"), "maps"
     )
     return base[base["maps"].map(bool).astype(bool)].sort_values("seed").head(1)
 

@@ -29,7 +29,7 @@ PER_MAC = 6  # a multiplication and an addition, once forward and twice back
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    runs, cells = add_spent(pick(runs, ablation="transformer")), []
+    runs, cells = add_spent(pick(runs, question="transformer")), []
     for key in CITED:
         columns = [(column, f"ai.t2.{key}.{end}", unit) for column, end, unit in PRINTED]
         cells += [cited(find(name).row, column, name, unit) for column, name, unit in columns if name in load()]

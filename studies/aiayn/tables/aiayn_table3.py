@@ -57,7 +57,7 @@ def name_rows(runs: pd.DataFrame) -> dict[str, str]:
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
     """Build the scores and parameters of every row, then the sizes behind them."""
-    runs = pick(runs, ablation="transformer_variations")
+    runs = pick(runs, question="transformer_variations")
     rows = [(key, find(f"ai.t3.{key}.ppl").row, pick(runs, variant=key)) for key in ROWS]
     scores = [cell for row in rows for cell in _scores(*row, pick(runs, variant="base"))]
     sizes = [

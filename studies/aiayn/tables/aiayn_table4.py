@@ -31,7 +31,7 @@ def name_rows(runs: pd.DataFrame) -> dict[str, str]:
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
     """Build the paper's rows, then ours, with recall, precision and the other numbers beside F1."""
-    runs, cells = pick(runs, ablation="parsing"), []
+    runs, cells = pick(runs, question="parsing"), []
     for key in PRINTED:
         f1_cited = find(f"ai.t4.{key}")
         cells.append(cited(f1_cited.row, f1_cited.column, f1_cited.id, "F1"))

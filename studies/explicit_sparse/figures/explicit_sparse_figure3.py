@@ -25,7 +25,7 @@ PRINTED = {8.0: "est.t5.tp", math.inf: "est.t5.base"}  # k -> id of the dev BLEU
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
-    return pick(runs, ablation="translation_k")
+    return pick(runs, question="translation_k")
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:

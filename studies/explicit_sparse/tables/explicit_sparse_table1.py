@@ -22,7 +22,7 @@ BLEU = "test_bleu_tokenised"
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    runs = pick(runs, ablation="translation")
+    runs = pick(runs, question="translation")
     others = [value for value in load().values() if value.id.startswith("est.t1.") and value.kind == "cited"]
     cells = [cited(other.row, other.column, other.id, "BLEU") for other in others]
     for label, variant, key in TRAINED:

@@ -24,7 +24,7 @@ TRAINED = [("transformer", SOFTMAX), ("est", "top_k")]
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    runs, cells = pick(runs, ablation="captioning"), []
+    runs, cells = pick(runs, question="captioning"), []
     for key in OTHERS:
         cells += [cited(_label(key), column, f"est.t2.{key}.{end}", column) for column, _, end in SCORES]
     base = pick(runs, variant=SOFTMAX)

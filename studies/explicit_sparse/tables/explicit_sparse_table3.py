@@ -27,7 +27,7 @@ TRAINED = [
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    runs, cells = pick(runs, ablation="top_k"), []
+    runs, cells = pick(runs, question="top_k"), []
     for label, key in CITED:
         cells += [cited(label, "test", f"est.t3.{key}.bpc", "bpc"), _params(label, f"est.t3.{key}.params")]
     for label, variant, key in TRAINED:

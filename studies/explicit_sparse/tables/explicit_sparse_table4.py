@@ -33,7 +33,7 @@ SPEEDS = [("training", "train_tokens_per_s", "train_speed"), ("decoding", "predi
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    runs = pick(runs, ablation="translation_normalisers")
+    runs = pick(runs, question="translation_normalisers")
     base = pick(runs, variant=SOFTMAX, paper_corpus=TIMED)
     cells = []
     for label, variant, key in ROWS:

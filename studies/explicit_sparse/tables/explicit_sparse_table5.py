@@ -22,7 +22,7 @@ ROWS = [
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    runs, cells = pick(runs, ablation="translation", paper_corpus="iwslt15-envi"), []
+    runs, cells = pick(runs, question="translation", paper_corpus="iwslt15-envi"), []
     base = pick(runs, variant=SOFTMAX)
     for label, variant, decoding, key in ROWS:
         seeds, quantity = pick(runs, variant=variant), f"dev_bleu_tokenised{decoding}"

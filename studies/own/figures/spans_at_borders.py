@@ -19,7 +19,7 @@ NOTICED = 0.05  # share of the span: a change of topic that moves it by less goe
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
-    dynamic = pick(runs, ablation="limit", variant="dynamic")
+    dynamic = pick(runs, question="known_entropy", variant="dynamic")
     dynamic = dynamic[dynamic["S"] == dynamic["S"].max()]
     return dynamic[~hardly_moved(dynamic)]
 

@@ -1,1 +1,1 @@
-"""What the runs of any ablation say of its question, without code of its own: a sentence, a table, figures."""
+"""What the runs of any question say of its question, without code of its own: a sentence, a table, figures."""

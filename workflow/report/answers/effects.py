@@ -1,4 +1,4 @@
-"""The configurations of one ablation compared in pairs, a run beside the run of the same text and seed."""
+"""The configurations of one question compared in pairs, a run beside the run of the same text and seed."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -119,7 +119,7 @@ def by_text_and_seed(runs: pd.DataFrame, quantity: str) -> pd.Series:
 
 
 def places(runs: pd.DataFrame) -> Iterator[tuple[str, float | None, float | None, pd.DataFrame]]:
-    """Yield each variant, S and k with its runs: variants in the order of the ablation, S and k rising."""
+    """Yield each variant, S and k with its runs: variants in the order of the question, S and k rising."""
     for variant, rows in runs.groupby("variant", sort=False):
         for (S, k), group in rows.groupby([*GRID], dropna=False, sort=True):
             yield variant, _known(S), _known(k), group
@@ -134,7 +134,7 @@ def baselines(runs: pd.DataFrame) -> dict[str, str]:
 
     The first itself is left out where it is compared with none.
     """
-    named = dict(zip(runs["variant"], runs["beside"], strict=True))
+    named = dict(zip(runs["variant"], runs["baseline"], strict=True))
     first = runs["variant"].iloc[0]
     of = {variant: base if base in named else first for variant, base in named.items()}
     return {variant: base for variant, base in of.items() if variant != base}

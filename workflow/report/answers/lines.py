@@ -38,7 +38,7 @@ def drawn_axis(runs: pd.DataFrame) -> str | None:
 
 
 def lines_of(runs: pd.DataFrame, axis: str | None) -> list[Line]:
-    """List the lines in the order of the ablation; a variant's line takes its colour, several take shades."""
+    """List the lines in the order of the question; a variant's line takes its colour, several take shades."""
     keys, colours, other_axis = [], {}, "k" if axis == "S" else "S"
     for variant, rows in runs.groupby("variant", sort=False):
         others = sorted(rows[other_axis].dropna().unique()) if axis else []

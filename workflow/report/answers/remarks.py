@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from workflow.plan.ablations import Ablation
+from workflow.plan.questions import Question
 from workflow.plan.same_training import Trained, unnamed_settings
 from workflow.report.answers.effects import Change, Comparison, Effect, baselines
 from workflow.report.answers.phrases import Score, verb
@@ -90,7 +90,7 @@ def not_compared(comparisons: list[Comparison], finished: pd.DataFrame) -> list[
     return lines
 
 
-def papers_recipes(ablation: Ablation, runs: pd.DataFrame, records: dict[str, Record]) -> list[str]:
+def papers_recipes(question: Question, runs: pd.DataFrame, records: dict[str, Record]) -> list[str]:
     """Name the training settings in which the recipes of a scale that follows the papers differ.
 
     No other scale's plan has any. runs: of every size, with their trials. records: by digest.
@@ -99,7 +99,7 @@ def papers_recipes(ablation: Ablation, runs: pd.DataFrame, records: dict[str, Re
         Trained(run.variant, (run.corpus, run.size), records[run.digest].job.training.model_dump())
         for run in runs[runs["tuning"].isna()].itertuples()
     ]
-    differing = unnamed_settings(ablation, trained, tuned=bool((runs["tuning"] == "tuned").any()))
+    differing = unnamed_settings(question, trained, tuned=bool((runs["tuning"] == "tuned").any()))
     if not differing:
         return []
     return [

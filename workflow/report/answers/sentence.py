@@ -1,4 +1,4 @@
-"""A few short sentences that answer the question of an ablation, or say why it cannot be answered yet; by rule."""
+"""A few short sentences that answer the question of a question, or say why it cannot be answered yet; by rule."""
 
 from dataclasses import dataclass, field
 
@@ -39,7 +39,7 @@ class Answer:
 
 
 def answer_question(runs: pd.DataFrame, task: TaskSpec, *, has_trials: bool) -> Answer:
-    """Answer the question of one ablation: with each variant tuned, then with the recipe's settings.
+    """Answer the question of one question: with each variant tuned, then with the recipe's settings.
 
     runs: of the recipe, at all sizes, with its trials and what follows them. has_trials: whether the question does;
     where nothing follows them, the answer says that its variants are not tuned.
@@ -75,7 +75,7 @@ def _of_both(tuned: list[str], recipe: list[str]) -> list[str]:
 
 
 def answer_of(runs: pd.DataFrame, task: TaskSpec, settings: str = "") -> Answer:
-    """Answer the question of one ablation by runs that are all tuned, or all of the recipe; failed ones included.
+    """Answer the question of one question by runs that are all tuned, or all of the recipe; failed ones included.
 
     runs: those of the first variant first. settings: what is said of them where the numbers' basis is.
     Of nets of several sizes it is said first what size changes; all else is about those of the scale's own size. Runs
@@ -83,7 +83,7 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec, settings: str = "") -> Answer:
     """
     (quantity, _, unit), runs = task.columns[0], with_titles(as_named(runs))
     at_every_size = runs[(runs["status"] == "ok") & runs[quantity].notna()]
-    runs = runs.assign(**{side: runs[side].map(quoted, na_action="ignore") for side in ("variant", "beside")})
+    runs = runs.assign(**{side: runs[side].map(quoted, na_action="ignore") for side in ("variant", "baseline")})
     unmoved = remarks.unmoved(runs, task.tokens)
     moved = runs.assign(**{quantity: runs[quantity].mask(hardly_moved(runs))})
     grown, lost = growth.trends(Score(quantity, unit, moved)), growth.failures(runs)

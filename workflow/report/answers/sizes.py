@@ -15,7 +15,7 @@ from workflow.results.trained_enough import hardly_moved
 
 COST = "macs_executed"
 COLUMNS = ["text", "variant", "baseline", "colour", "size", "parameters", "cost", "score", "low", "high", "n"]
-COLUMNS += ["effect", "effect_low", "effect_high", "d_model", "layers", "steps", "seconds", "runs", "beside"]
+COLUMNS += ["effect", "effect_low", "effect_high", "d_model", "layers", "steps", "seconds", "runs", "baseline_runs"]
 INTERVALS = ("low", "high", "effect", "effect_low", "effect_high")  # missing where seeds are few
 SHAPE = ("d_model", "layers", "steps")
 

@@ -11,17 +11,17 @@ from workflow.results.registry import bounds_of
 from workflow.results.runs_table import Frames
 from workflow.results.trained_enough import hardly_moved
 
-ASKED = ("ablation", "ours", "than")  # of every text of the ladder
+ASKED = ("question", "ours", "than")  # of every text of the ladder
 OF_A_RUNG = ("effect", "low", "high", "n", "p", "ours", "than", "verdict", "why", "digests", "signed", "of", "texts")
 OF_A_RUNG += ("late_gain",)
 
 
 def collect_tuned(name: str, claim: Claim, frames: Frames) -> dict | None:
     """Collect the evidence of the runs that follow trials; None where no two make a pair, and for costs of a step."""
-    if claim.recomputed or claim.ablation == LAYERS or frames.others is None:
+    if claim.recomputed or claim.question == LAYERS or frames.others is None:
         return None
     rows = frames.others
-    rows = rows[(rows["ablation"] == claim.ablation) & (rows["tuning"] == "tuned")]
+    rows = rows[(rows["question"] == claim.question) & (rows["tuning"] == "tuned")]
     if rows.empty or any(claim.measured(side) in MEASURED_BY for side in claim.sides):
         return None
     evidence = collect_evidence(name, claim, replace(frames, runs=rows))
@@ -39,7 +39,7 @@ def collect_sizes(name: str, claim: Claim, frames: Frames) -> list[dict]:
     if ladder is None or frames.runs is None:
         return []
     rows = frames.at_every_size
-    rows = rows[rows["ablation"] == ladder.ablation]
+    rows = rows[rows["question"] == ladder.question]
     rows = rows[~hardly_moved(rows)]
     asked = claim.model_copy(update={"corpora": [], **{key: getattr(ladder, key) for key in ASKED}})
     return [_rung(name, asked, size, replace(frames, runs=mine)) for size, mine in rows.groupby("size")]

@@ -28,7 +28,7 @@ def disagreeing(line: dict) -> list[dict]:
 
 def _hardly_moved(evidence: dict) -> bool:
     """Whether the learned spans of a set hardly moved: then its effect says nothing about them, and has no p."""
-    return evidence["verdict"] == "too early" and evidence["p"] is None
+    return evidence["verdict"] == "not converged" and evidence["p"] is None
 
 
 def _interval(evidence: dict, noise: float) -> tuple[float, float] | None:

@@ -46,7 +46,7 @@ from workflow.results.statistics import (
     scatter,
 )
 
-CLAIMED = ("claim", "paper", "where", "ablation", "published", "by", "caveat", "tried", "abstract")
+CLAIMED = ("claim", "paper", "where", "question", "published", "by", "caveat", "tried", "abstract")
 ALWAYS = ("name", "digests", "signed", "pairs", "texts", "verdict", "expected", "finding", "claimed")
 ALWAYS += ("measure", "compared", "disputed")
 EMPTY = dict.fromkeys(
@@ -83,13 +83,13 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
     missing = what_is_missing(claim, samples)
     pairs = [] if missing else pair_up(claim, *samples)
     if missing or not pairs:
-        return line | {"verdict": "cannot tell", "why": missing or "no text and seed that both sides have"}
+        return line | {"verdict": "inconclusive", "why": missing or "no text and seed that both sides have"}
     line |= {"pairs": pairs, "of": kind_of_pairs(claim.measured(claim.ours))} | _means(pairs)
     line |= {"at": describe_places(*samples), "setting": _setting(claim, frames, pairs)}
     effects = [pair["effect"] for pair in pairs]
     if claim.by == "ratio" and min(effects) <= 0:
-        return line | {"verdict": "cannot tell", "why": "a ratio needs values above 0"}
-    runs = None if claim.ablation == LAYERS else frames.runs[frames.runs["ablation"] == claim.ablation]
+        return line | {"verdict": "inconclusive", "why": "a ratio needs values above 0"}
+    runs = None if claim.question == LAYERS else frames.runs[frames.runs["question"] == claim.question]
     names = {} if runs is None else names_of_texts(runs)
     titles = {text: title_of(runs["task"].iloc[0], text) for text in names}
     line |= {"texts": [names[text] for text in names if text in _texts(pairs)], "by_text": _by_text(pairs, names)}
@@ -130,7 +130,7 @@ def weigh(claim: Claim, effects: list[float], texts: list[str]) -> dict:
 
 def _setting(claim: Claim, frames: Frames, pairs: list[dict]) -> dict[str, str]:
     """Say in which models and where an effect was measured: width, updates and device of the runs behind its pairs."""
-    if claim.ablation == LAYERS:
+    if claim.question == LAYERS:
         return {"device": join(sorted(frames.layers["device"].unique()))}
     paired = {digest for pair in pairs for digests in pair["runs"].values() for digest in digests}
     runs = frames.runs[frames.runs["digest"].isin(paired)]
@@ -158,11 +158,11 @@ def _untested(claim: Claim, samples: list[Sample | None], pairs: list[dict]) -> 
     unmoved = _where_unmoved(samples)
     if unmoved:
         why = f"learned spans have hardly moved from their start on {join(unmoved)}"
-        return {"verdict": "too early", "why": why, "p": None}
+        return {"verdict": "not converged", "why": why, "p": None}
     effects = [pair["effect"] for pair in pairs]
     neutral = float(claim.by == "ratio")
     if claim.expect != "equal" and all(effect == neutral for effect in effects):
-        return {"verdict": "cannot tell", "why": "it is the same in every run", "p": None}
+        return {"verdict": "inconclusive", "why": "it is the same in every run", "p": None}
     return {}
 
 
@@ -207,11 +207,11 @@ def judge_constant(claim: Claim, effects: list[float]) -> dict:
     """Give the verdict on counts, which are no sample and need no interval."""
     agree = {is_as_claimed(claim, effect) for effect in effects}
     if len(agree) > 1:
-        return {"verdict": "cannot tell", "why": "as claimed on some texts, not on others"}
+        return {"verdict": "inconclusive", "why": "as claimed on some texts, not on others"}
     noise = COUNTED.get(claim.measured(claim.ours), 0) if claim.by == "ratio" and claim.expect != "equal" else 0
     if noise and any(abs(effect / claim.against - 1) < noise for effect in effects):
         why = f"measured once, and within the {100 * noise:g} % by which two processes with one net may differ"
-        return {"verdict": "cannot tell", "why": why}
+        return {"verdict": "inconclusive", "why": why}
     return {"verdict": "reproduced" if agree == {True} else "not reproduced", "why": "counted or measured once"}
 
 
@@ -222,10 +222,10 @@ def judge_few(claim: Claim, effects: list[float], few: int) -> dict:
     """
     kind = kind_of_pairs(claim.measured(claim.ours))
     if claim.than is not None:
-        return {"verdict": "cannot tell", "why": f"{count(few, kind)} on a text: an interval takes {FEWEST}"}
+        return {"verdict": "inconclusive", "why": f"{count(few, kind)} on a text: an interval takes {FEWEST}"}
     agree = {is_as_claimed(claim, effect) for effect in effects}
     if len(agree) > 1:
-        return {"verdict": "cannot tell", "why": f"as claimed in some of {count(len(effects), kind)}, not in others"}
+        return {"verdict": "inconclusive", "why": f"as claimed in some of {count(len(effects), kind)}, not in others"}
     verdict, where = ("consistent", "as claimed") if agree == {True} else ("not reproduced", "not as claimed")
     what = f"the best of {claim.best_of} seeds" if claim.best_of else count(few, kind)
     return {"verdict": verdict, "why": f"{where}, by {what}, too few for an interval"}

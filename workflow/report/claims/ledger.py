@@ -8,8 +8,8 @@ import pandas as pd
 
 from workflow.config.errors import ConfigError
 from workflow.config.strict import read_json
-from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import claims_about, known_claims
+from workflow.plan.questions import load_question
 from workflow.plan.scales import strength
 from workflow.report.claims.beside import collect_sizes, collect_tuned
 from workflow.report.claims.evidence import ALWAYS, CLAIMED, EMPTY, collect_evidence
@@ -21,7 +21,7 @@ from workflow.results.statistics import LEVEL, holm
 from workflow.results.trained_enough import converged
 
 OUTSIDE = "the interval lies outside of what is claimed"
-VERDICTS = ("reproduced", "consistent", "equivalent", "not reproduced", "too early", "cannot tell", "not tested")
+VERDICTS = ("reproduced", "consistent", "equivalent", "not reproduced", "not converged", "inconclusive", "not tested")
 BESIDE = ("verdict", "effect", "low", "high", "n", "p", "holm")  # of the verdict where variants are tuned
 LINE = frozenset({*EMPTY, *CLAIMED, *ALWAYS})
 TELLING = ("reproduced", "consistent", "equivalent", "not reproduced")
@@ -75,13 +75,13 @@ def judge(line: dict, claim: Claim) -> dict:
     if _contradicts(line, claim):
         if likely or claim.expect == "equal":
             if still:
-                return {"verdict": "too early", "why": f"{OUTSIDE}, {still}"}
+                return {"verdict": "not converged", "why": f"{OUTSIDE}, {still}"}
             return {"verdict": "not reproduced", "why": OUTSIDE}
-        return {"verdict": "cannot tell", "why": f"{OUTSIDE}, but p is above .05"}
+        return {"verdict": "inconclusive", "why": f"{OUTSIDE}, but p is above .05"}
     if is_as_claimed(claim, line["low"]) and is_as_claimed(claim, line["high"]):
         alone = "as claimed by the interval alone, but p, for three looks, is above .05"
-        return {"verdict": "cannot tell", "why": alone}
-    return {"verdict": "cannot tell", "why": "the interval holds both what is claimed and what is not"}
+        return {"verdict": "inconclusive", "why": alone}
+    return {"verdict": "inconclusive", "why": "the interval holds both what is claimed and what is not"}
 
 
 def _contradicts(line: dict, claim: Claim) -> bool:
@@ -118,7 +118,7 @@ def _compare(line: dict, own: tuple[str, str], others: list[dict]) -> dict:
     sets = [mine := _of_set(*own, line)]
     for other in others:
         theirs = next((claim for claim in other["claims"] if claim["name"] == line["name"]), None)
-        if theirs is not None and theirs["ablation"] is not None and _is_told(theirs):
+        if theirs is not None and theirs["question"] is not None and _is_told(theirs):
             sets.append(_of_set(other["set"], other["scale"], theirs))
     sets.sort(key=lambda each: -strength(each["scale"]))  # stable: among equals the own comes first
     telling = sorted((each for each in sets if each["verdict"] in TELLING), key=order)
@@ -170,16 +170,16 @@ def collect(names: Iterable[str], frames: Frames) -> list[dict]:
     ]
 
 
-def write_evidence(out: Path, ablation: str, frames: Frames) -> None:
-    """Compare the claims about an ablation with what was measured; the ledger gives the verdicts.
+def write_evidence(out: Path, question: str, frames: Frames) -> None:
+    """Compare the claims about a question with what was measured; the ledger gives the verdicts.
 
-    Of an ablation whose nets have several sizes also the claims that are asked of these.
+    Of a question whose nets have several sizes also the claims that are asked of these.
     """
     origin = describe_runs(frames.runs, name_badges(frames.runs))
-    content = {"provenance": origin, "claims": collect(claims_about(ablation), frames), "sizes": {}}
-    if len(load_ablation(ablation).sizes) > 1:
+    content = {"provenance": origin, "claims": collect(claims_about(question), frames), "sizes": {}}
+    if len(load_question(question).sizes) > 1:
         asked = {name: claim.sizes for name in known_claims() if (claim := load_claim(name)).sizes}
-        here = [name for name, ladder in asked.items() if ladder.ablation == ablation]
+        here = [name for name, ladder in asked.items() if ladder.question == question]
         content["sizes"] = {name: collect_sizes(name, load_claim(name), frames) for name in here}
     write_text(out, json.dumps(content, indent=1))
 
@@ -187,7 +187,7 @@ def write_evidence(out: Path, ablation: str, frames: Frames) -> None:
 def write_ledger(out: Path, own: tuple[str, str], evidence: list[Path], layers: pd.DataFrame | None) -> None:
     """Judge every claim; one about what was not run says so, and one about layers or formulas needs no evidence.
 
-    out: of the JSON. own: name and scale of the results that it is about. evidence: files of ablations and of sets.
+    out: of the JSON. own: name and scale of the results that it is about. evidence: files of questions and of sets.
     """
     lines, origins, others = read_evidence(evidence)
     for name in known_claims():

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from workflow.plan.ablations import load_ablation
+from workflow.plan.questions import load_question
 from workflow.report.claims.measures import LAYERS, Point, points_of_layers, points_of_runs
 from workflow.report.claims.schema import Claim, Side
 from workflow.report.numbers import join
@@ -48,7 +48,7 @@ class Sample:
 def read_sample(claim: Claim, side: Side, frames: Frames) -> Sample:
     """Read the values of one side."""
     measure = claim.measured(side)
-    if claim.ablation == LAYERS:
+    if claim.question == LAYERS:
         rows = _select_layers(side, frames.layers)
         named = {"n": "S"} if side.S else {}
         return _fold(claim, points_of_layers(rows, measure), at=_places(rows, named | {"width": "d"}))
@@ -129,7 +129,7 @@ def _drop_incomplete(points: list[Point], rows: pd.DataFrame) -> list[Point]:
 
 def _select_runs(claim: Claim, side: Side, runs: pd.DataFrame) -> pd.DataFrame:
     """Select the runs of a side, failed ones included."""
-    runs = runs[runs["ablation"] == claim.ablation]
+    runs = runs[runs["question"] == claim.question]
     if claim.corpora:
         runs = runs[runs["paper_corpus"].isin(claim.corpora)]
     rows = runs[runs["variant"] == side.variant]
@@ -192,16 +192,16 @@ def _effect(claim: Claim, ours: float, than: float | None) -> float:
 
 
 def was_run(claim: Claim, frames: Frames) -> bool:
-    if claim.ablation == LAYERS:
+    if claim.question == LAYERS:
         return frames.layers is not None
-    return frames.runs is not None and claim.ablation in set(frames.runs["ablation"])
+    return frames.runs is not None and claim.question in set(frames.runs["question"])
 
 
 def _absent(claim: Claim, frames: Frames) -> list[str]:
     """List the variants of a claim that have no run, not even a failed one: a scale need not have time for all."""
-    if claim.ablation == LAYERS:
+    if claim.question == LAYERS:
         return []
-    run = set(frames.runs.loc[frames.runs["ablation"] == claim.ablation, "variant"])
+    run = set(frames.runs.loc[frames.runs["question"] == claim.question, "variant"])
     return list(dict.fromkeys(side.variant for side in claim.sides if side.variant not in run))
 
 
@@ -234,7 +234,7 @@ def what_is_missing(claim: Claim, samples: list[Sample | None]) -> str | None:
 
 def _labels(claim: Claim, variants: list[str]) -> list[str]:
     """Return the names that tables use for these variants, or layers."""
-    if claim.ablation == LAYERS:
+    if claim.question == LAYERS:
         return [LABELS[name] for name in dict.fromkeys(variants)]
-    known = load_ablation(claim.ablation).variants
+    known = load_question(claim.question).variants
     return [known[name].label or name for name in dict.fromkeys(variants)]

@@ -9,8 +9,8 @@ from pydantic import Field, model_validator
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import PositiveStrictInt, StrictModel, one_of, parse, read_yaml
 from workflow.config.studies import shown_path, study_file
-from workflow.plan.ablations import PaperName, known_ablations, load_ablation
 from workflow.plan.config import known_scales
+from workflow.plan.questions import PaperName, known_questions, load_question
 from workflow.report.claims.measures import COUNTED, LAYERS, UNITS, has_measure, title_of_measure
 from workflow.report.claims.sides import Finding, Ladder, Measure, Objection, Side
 from workflow.report.published import ids_by_formula, load
@@ -41,7 +41,7 @@ class Claim(StrictModel):
     claim: str = Field(min_length=1)
     paper: PaperName
     where: str
-    ablation: str | None = None
+    question: str | None = None
     corpora: list[str] = []
     measure: Measure | None = None
     by: Literal["difference", "ratio", "slope"] = "difference"
@@ -67,7 +67,7 @@ class Claim(StrictModel):
         keys = self.model_fields_set - ABOUT
         if self.recomputed and keys != {"recomputed"}:
             raise ConfigError(f"recomputed replaces all keys that read records, got {min(keys - {'recomputed'})}")
-        missing = [key for key in ("ablation", "measure", "ours", "expect") if getattr(self, key) is None]
+        missing = [key for key in ("question", "measure", "ours", "expect") if getattr(self, key) is None]
         if not self.recomputed and missing:
             raise ConfigError(f"'{missing[0]}' is missing")
         if self.abstract and not self.finding:
@@ -84,36 +84,36 @@ class Claim(StrictModel):
 
     @model_validator(mode="after")
     def names_exist(self):
-        if self.ablation is None:
+        if self.question is None:
             return self
-        check_known("ablation", self.ablation, [*known_ablations(), LAYERS])
-        ablation = None if self.ablation == LAYERS else load_ablation(self.ablation)
+        check_known("question", self.question, [*known_questions(), LAYERS])
+        question = None if self.question == LAYERS else load_question(self.question)
         for side in self.sides:
-            check_known(f"variant of {self.ablation}", side.variant, ablation.variants if ablation else LABELS)
-            measures = [name for name in UNITS if has_measure(ablation.task if ablation else LAYERS, name)]
-            check_known(f"measure of {self.ablation}", self.measured(side), measures)
-            if ablation is None and side.k is not None:
+            check_known(f"variant of {self.question}", side.variant, question.variants if question else LABELS)
+            measures = [name for name in UNITS if has_measure(question.task if question else LAYERS, name)]
+            check_known(f"measure of {self.question}", self.measured(side), measures)
+            if question is None and side.k is not None:
                 raise ConfigError(f"k = {side.k}: layers have no k")
-            if ablation is None and self.scale is not None:
+            if question is None and self.scale is not None:
                 raise ConfigError(f"scale = {self.scale}: layers read no text, so they have no scale")
-            if ablation and side.S == "below d":
+            if question and side.S == "below d":
                 raise ConfigError(
                     f"S = below d: only for {LAYERS}; expected a number, several, max, min, upper or common"
                 )
         if self.sizes:
             self._check_ladder()
         for paper_corpus in self.corpora:
-            check_known(f"corpus of {self.ablation}", paper_corpus, ablation.corpora if ablation else ())
+            check_known(f"corpus of {self.question}", paper_corpus, question.corpora if question else ())
         return self
 
     def _check_ladder(self) -> None:
         """Refuse a ladder whose question or variants do not exist."""
         if self.than is None or self.by != "difference":
             raise ConfigError("sizes: only for a claim about the difference of two sides")
-        ladders = [name for name in known_ablations() if len(load_ablation(name).sizes) > 1]
-        check_known("ablation of several sizes", self.sizes.ablation, ladders)
+        ladders = [name for name in known_questions() if len(load_question(name).sizes) > 1]
+        check_known("question of several sizes", self.sizes.question, ladders)
         for side in (self.sizes.ours, self.sizes.than):
-            check_known(f"variant of {self.sizes.ablation}", side.variant, load_ablation(self.sizes.ablation).variants)
+            check_known(f"variant of {self.sizes.question}", side.variant, load_question(self.sizes.question).variants)
 
     @model_validator(mode="after")
     def compares_like_with_like(self):
@@ -165,7 +165,7 @@ def is_as_claimed(claim: Claim, effect: float) -> bool:
 
 def unit_of_effect(claim: Claim) -> str:
     """Return the unit of the effect."""
-    power = "power of n" if claim.ablation == LAYERS else "power of S"
+    power = "power of n" if claim.question == LAYERS else "power of S"
     return {"difference": UNITS[claim.measured(claim.ours)], "ratio": "x", "slope": power}[claim.by]
 
 
@@ -173,7 +173,7 @@ def describe_measure(claim: Claim) -> str:
     """Say what is compared: `difference of dev bpc`, or with two measures `ratio of A to B`."""
     titles = list(dict.fromkeys(title_of_measure(claim.measured(side)) for side in claim.sides))
     if claim.by == "slope":
-        axis = "n" if claim.ablation == LAYERS else "S"
+        axis = "n" if claim.question == LAYERS else "S"
         return f"{'difference of the ' if claim.than else ''}power of {axis} by which it grows: {titles[0]}"
     return f"{claim.by} of {' to '.join(titles)}" if claim.than else "".join(titles)
 

@@ -18,7 +18,7 @@ GridValues = PositiveStrictInt | Annotated[list[PositiveStrictInt], Field(min_le
 
 
 class Side(StrictModel):
-    """Which runs of the ablation, or which layer.
+    """Which runs of the question, or which layer.
 
     S, k: a number, several, or the `max`, the `min` or the `upper` half of the grid, or the
     largest that is `common` to both sides; None: all. Of a layer S is its
@@ -72,7 +72,7 @@ class Ladder(StrictModel):
     besides size, and for which side.
     """
 
-    ablation: str
+    question: str
     ours: Side
     than: Side
     at: Annotated[list[Annotated[str, one_of("published value", load)]], Field(min_length=2, max_length=2)]

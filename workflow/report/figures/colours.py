@@ -78,14 +78,14 @@ def is_shade(colour: str) -> bool:
 
 
 def as_named(runs: pd.DataFrame) -> pd.DataFrame:
-    """Put the label of each variant in place of its name in the runs of one ablation, with its `colour` as hex."""
+    """Put the label of each variant in place of its name in the runs of one question, with its `colour` as hex."""
     labels = dict(zip(runs["variant"], runs["label"], strict=True))
     colours = runs["variant"].map(colours_of(runs))
-    return runs.assign(variant=runs["label"], beside=runs["beside"].map(labels), colour=colours)
+    return runs.assign(variant=runs["label"], baseline=runs["baseline"].map(labels), colour=colours)
 
 
 def colours_of(runs: pd.DataFrame) -> dict[str, str]:
-    """Choose the colour of each variant of one ablation, in the order of its runs."""
+    """Choose the colour of each variant of one question, in the order of its runs."""
     told = runs[["variant", "colour", "net", "span", "selection", "normaliser"]]
     firsts = told.drop_duplicates("variant").to_dict("records")
     alike: dict[str, list[str]] = {}

@@ -17,7 +17,7 @@ ID = re.compile(r'\sid="(shows|cells|with)-([\d-]+)"')
 ROWS = re.compile(r' data-(?:rows|with)="([\d ]+)"')
 NAMES = ("label", "variant")  # columns of which the first that is known is what a mark is of
 VALUES = ("mean", "value", "score")  # columns whose interval stands in `low` and `high`
-UNTOLD = (*NAMES, "low", "high", "colour", "points", "runs", "beside", "published", "digest", "unmoved")
+UNTOLD = (*NAMES, "low", "high", "colour", "points", "runs", "baseline_runs", "published", "digest", "unmoved")
 
 
 def shows(drawn, rows: Iterable[int]) -> None:
@@ -61,7 +61,7 @@ def tell(numbers: pd.DataFrame, svg: str) -> dict:
             next((str(row[name]) for name in names if not missing(row[name])), ""),
             [None if missing(row[kind]) else _value(row, kind) for kind in kinds],
             _runs(row, "runs"),
-            _runs(row, "beside"),
+            _runs(row, "baseline_runs"),
         ]
         for number, row in rows.items()
     }

@@ -18,9 +18,9 @@ from workflow.results.trained_enough import FLAT, converged
 NOT_MADE = "not made yet"
 
 
-def runs_at(ablation: str) -> str:
-    """Return the folder of the pages of an ablation's runs, relative to the scale's reports."""
-    return f"ablations/{ablation}/"
+def runs_at(question: str) -> str:
+    """Return the folder of the pages of a question's runs, relative to the scale's reports."""
+    return f"questions/{question}/"
 
 
 def read_table(path: Path) -> dict:
@@ -32,8 +32,8 @@ def read_table(path: Path) -> dict:
     return content
 
 
-def table(site: Site, name: str, ablation: str) -> dict:
-    """Lay out a table, each cell with its measured and its published value. ablation: whose runs it is made from.
+def table(site: Site, name: str, question: str) -> dict:
+    """Lay out a table, each cell with its measured and its published value. question: whose runs it is made from.
 
     Columns whose published values cannot be compared with ours have these in a table of their own, `printed`.
     """
@@ -53,7 +53,7 @@ def table(site: Site, name: str, ablation: str) -> dict:
     return {
         **content,
         "name": name,
-        "runs_at": runs_at(ablation),
+        "runs_at": runs_at(question),
         "columns": [_head(column, texts) for column in columns],
         "rows": [(row, cited, line) for row, cited, line in rows if any(map(_is_beside, line))],
         "printed": _printed(columns, rows),
@@ -116,11 +116,11 @@ def _as_shown(cell: dict, column: Column) -> dict:
     }
 
 
-def figure(site: Site, name: str, ablation: str) -> dict:
+def figure(site: Site, name: str, question: str) -> dict:
     """Return a figure as inline SVG, with the title and caption of its builder."""
     path = site.results / "figures" / f"{name}.svg"
     builder = load_builder("figures", name)
-    about = {"name": name, "runs_at": runs_at(ablation), "title": builder.TITLE, "caption": builder.CAPTION}
+    about = {"name": name, "runs_at": runs_at(question), "title": builder.TITLE, "caption": builder.CAPTION}
     if not path.exists():
         return {**about, "missing": NOT_MADE}
     files = [site.offer(path.with_suffix(ending)) for ending in (".svg", ".pdf", ".png", ".csv")]

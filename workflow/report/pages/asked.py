@@ -5,8 +5,8 @@ from functools import cached_property
 from pathlib import Path
 
 from workflow.config.studies import known_studies
-from workflow.plan.ablations import known_ablations, load_ablation
-from workflow.plan.claims import ablation_of, known_claims
+from workflow.plan.claims import known_claims, question_of
+from workflow.plan.questions import known_questions, load_question
 from workflow.report.answers.files import answer_file, read_answer
 from workflow.report.claims.ledger import speaking
 from workflow.report.pages.claims import name_basis, read_ledger, write_numbers, write_tuned
@@ -22,7 +22,7 @@ class Asked:
     @cached_property
     def owners(self) -> dict[str, str]:
         """The question that the table, and the figure, of this name answers; by kind."""
-        known = {each: load_ablation(each) for each in known_ablations()}
+        known = {each: load_question(each) for each in known_questions()}
         kinds = ("tables", "figures")
         return {kind: each for kind in kinds for each, one in known.items() if self.name in getattr(one, kind)}
 
@@ -33,11 +33,11 @@ class Asked:
     @property
     def questions(self) -> set[str]:
         """The questions whose runs it is made from."""
-        asked = set(self.owners.values()) | ({self.name} & {*known_ablations()})
-        asked |= {ablation_of(self.name)} if self.is_claim else set()
+        asked = set(self.owners.values()) | ({self.name} & {*known_questions()})
+        asked |= {question_of(self.name)} if self.is_claim else set()
         if self.name in known_studies():
-            asked |= {each for each in known_ablations() if load_ablation(each).paper == self.name}
-        return {*known_ablations()} if self.name == "bundle" else asked
+            asked |= {each for each in known_questions() if load_question(each).paper == self.name}
+        return {*known_questions()} if self.name == "bundle" else asked
 
     @property
     def is_known(self) -> bool:
@@ -47,11 +47,11 @@ class Asked:
     @property
     def has_page(self) -> bool:
         """Whether an index has something to say of it."""
-        return self.is_claim or self.name in (*known_ablations(), *known_studies())
+        return self.is_claim or self.name in (*known_questions(), *known_studies())
 
     def tell(self, site: Site) -> list[list[str]]:
         """Say what was made under this name: for each thing its paragraphs, of which the last is the path of a file."""
-        told = [_tell_question(site, self.name)] if self.name in known_ablations() else []
+        told = [_tell_question(site, self.name)] if self.name in known_questions() else []
         told += [_tell_claim(site, self.name)] if self.is_claim else []
         files = {"tables": "csv", "figures": "svg"}
         told += [[str(site.results / kind / f"{self.name}.{files[kind]}")] for kind in self.owners]
@@ -64,8 +64,8 @@ class Asked:
 def _tell_question(site: Site, name: str) -> list[str]:
     if not answer_file(site.results, name).exists():
         return []
-    answer, page = read_answer(site.results, name), site.reports / "ablations" / name / "index.html"
-    return [load_ablation(name).question, f"{answer.status}: {answer.sentence}", *answer.costs, str(page)]
+    answer, page = read_answer(site.results, name), site.reports / "questions" / name / "index.html"
+    return [load_question(name).question, f"{answer.status}: {answer.sentence}", *answer.costs, str(page)]
 
 
 def _tell_claim(site: Site, name: str) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from workflow.plan.ablations import Ablation
+from workflow.plan.questions import Question
 from workflow.plan.reads import reads
 from workflow.report.claims.disagreement import PLACE, disagreeing, what_differs
 from workflow.report.claims.ledger import VERDICTS, read_lines, speaking
@@ -36,11 +36,11 @@ class Ledger:
     @property
     def measured(self) -> list[dict]:
         """The claims that rest on measurements, not on formulas alone."""
-        return [line for line in self.claims if line["ablation"] is not None]
+        return [line for line in self.claims if line["question"] is not None]
 
     @property
     def by_formula(self) -> list[dict]:
-        return [line for line in self.claims if line["ablation"] is None]
+        return [line for line in self.claims if line["question"] is None]
 
     def elsewhere(self, scale: str) -> str:
         """Write behind a verdict which scale gave it, where that is another one; `frame.js` reads it."""
@@ -67,10 +67,10 @@ def count_verdicts(lines: list[dict]) -> list[tuple[str, int]]:
     return [(verdict, counts[verdict]) for verdict in VERDICTS if counts[verdict]]
 
 
-def ledger_page(site: Site, ledger: Ledger, ablations: Collection[Ablation]) -> dict:
-    """Collect what the page shows. ablations: those that have a page to link to, and whose papers have one."""
-    with_page = {ablation.paper for ablation in ablations}
-    tables = {table for ablation in ablations for table in ablation.tables}
+def ledger_page(site: Site, ledger: Ledger, questions: Collection[Question]) -> dict:
+    """Collect what the page shows. questions: those that have a page to link to, and whose papers have one."""
+    with_page = {question.paper for question in questions}
+    tables = {table for question in questions for table in question.tables}
     lines, path = ledger.claims, site.results / "ledger.json"
     content = {
         "set": ledger.set,
@@ -107,7 +107,7 @@ def _line(site: Site, line: dict, own: str, tables: set[str]) -> dict:
     about |= {"pairs": pairs, "came": not mine and any(map(precomputed, evidence["digests"]))}
     about |= {"sets": [each | {"written": write_numbers(each, line)} for each in line["sets"]]}
     about["disagreeing"] = name_disagreeing(line)
-    return line | evidence | about | {"run_pages": run_pages(site, evidence, runs_at(line["ablation"]), mine)}
+    return line | evidence | about | {"run_pages": run_pages(site, evidence, runs_at(line["question"]), mine)}
 
 
 def run_pages(site: Site, evidence: dict, place: str, mine: bool) -> dict[str, str]:
@@ -121,13 +121,13 @@ def run_pages(site: Site, evidence: dict, place: str, mine: bool) -> dict[str, s
 
 
 def _page(line: dict, tables: set[str]) -> str | None:
-    """Return the page with the claim's numbers: that of its ablation, the table of layers, or the formulas."""
-    if line["ablation"] == LAYERS:
+    """Return the page with the claim's numbers: that of its question, the table of layers, or the formulas."""
+    if line["question"] == LAYERS:
         table = next((name for name in sorted(tables) if "layers" in reads("tables", name)), None)
         return f"papers/{line['paper']}.html#table-{table}" if table else None
-    if line["ablation"] is None:
-        return "analytic.html"
-    return f"{runs_at(line['ablation'])}index.html" if line["digests"] else None
+    if line["question"] is None:
+        return "formulas.html"
+    return f"{runs_at(line['question'])}index.html" if line["digests"] else None
 
 
 def _label(value) -> str:

@@ -14,7 +14,7 @@ from workflow.report.published import studies
 from workflow.results.trained_enough import UNMOVED, converged
 
 SEEN = ("reproduced", "consistent")
-BEST = "best reader, all of the past"  # a row of the table `limit`, and columns of the rows of adaptive spans
+BEST = "best reader, all of the past"  # a row of the table `known_entropy`, and columns of the rows of adaptive spans
 ADAPTIVE = {"ours": "test", "difference": "difference to fixed", "work": "executed, to fixed", "span": "avg. span"}
 MOST = 5  # sentences of an opening
 MARGIN = 0.08  # of an axis, on either side of what it shows
@@ -85,12 +85,12 @@ def _finding(line: dict) -> dict:
 
 def read_limit(site: Site) -> str | None:
     """Read the sentence on the text whose best prediction is known; None where its table was not made."""
-    path = site.results / "tables" / "limit.json"
+    path = site.results / "tables" / "known_entropy.json"
     return find_limit(read_table(path)["cells"]) if path.exists() else None
 
 
 def find_limit(cells: list[dict]) -> str | None:
-    """Write what the table `limit` says of adaptive and fixed spans at the largest S.
+    """Write what the table `known_entropy` says of adaptive and fixed spans at the largest S.
 
     None where it lacks a cell, and where the adaptive spans have hardly moved from their start.
     """

@@ -8,7 +8,7 @@ import pandas as pd
 
 from workflow.config.errors import ConfigError
 from workflow.config.files import list_folder
-from workflow.plan.ablations import Ablation, known_ablations, load_ablation
+from workflow.plan.questions import Question, known_questions, load_question
 from workflow.plan.scales import strength
 from workflow.report.answers.files import read_answer
 from workflow.report.answers.tuning import same_as_recipe
@@ -24,24 +24,24 @@ from workflow.results.registry import COSTS
 from workflow.results.runs_table import Frames, describe_runs
 from workflow.results.trained_enough import converged
 
-OPENING = "limit"  # the question, its table and its figure, that the report opens with
+OPENING = "known_entropy"  # the question, its table and its figure, that the report opens with
 SHARED = {
-    "verdicts": "The headline claims",
-    "budget": "Which net for which cost?",
-    "status": "Every table and figure of the papers",
+    "headline_claims": "The headline claims",
+    "model_selection": "Which net for which cost?",
+    "coverage": "Every table and figure of the papers",
     "pivot": "Pivot table",
-    "analytic": "Numbers by formula",
+    "formulas": "Numbers by formula",
 }
 
 
 def index_page(site: Site, frames: Frames, ledger: Ledger | None) -> dict:
-    """Collect what the index shows. frames: runs of all ablations, with their costs."""
+    """Collect what the index shows. frames: runs of all questions, with their costs."""
     runs = frames.runs
-    ablations = ablations_in(runs)
+    questions = questions_in(runs)
     told = {name: study for name, study in studies().items() if name in set(runs["paper"])}
     return {
         "title": "What attention variants cost, and what they buy",
-        "limit": read_limit(site) if OPENING in ablations else None,
+        "limit": read_limit(site) if OPENING in questions else None,
         "own": ledger.set if ledger else None,
         "findings": list_findings(ledger.claims) if ledger else [],
         "forest_rows": forest_of(ledger) if ledger else [],
@@ -54,13 +54,13 @@ def index_page(site: Site, frames: Frames, ledger: Ledger | None) -> dict:
         "own_questions": [(name, study.heading) for name, study in told.items() if not study.authors],
         "questions": [
             {"name": name, "question": each.question, "answer": read_answer(site.results, name)}
-            for name, each in ablations.items()
+            for name, each in questions.items()
         ],
         "failures": list_failures(frames.everything),
         "unmeasured": join(list_unmeasured(runs)),
         "runs": frames.everything[~same_as_recipe(frames.everything)]["digest"].nunique(),
         "run_files": offer_runs(site),
-        "opening": artefacts.figure(site, OPENING, OPENING) if OPENING in ablations else None,
+        "opening": artefacts.figure(site, OPENING, OPENING) if OPENING in questions else None,
     }
 
 
@@ -70,9 +70,9 @@ def offer_runs(site: Site) -> list[tuple[str, str]]:
     return [(what, site.offer(site.results / name)) for what, name in files.items() if (site.results / name).exists()]
 
 
-def ablations_in(runs: pd.DataFrame) -> dict[str, Ablation]:
-    """Load the ablations that were run, in the order of their names."""
-    return {name: load_ablation(name) for name in known_ablations() if name in set(runs["ablation"])}
+def questions_in(runs: pd.DataFrame) -> dict[str, Question]:
+    """Load the questions that were run, in the order of their names."""
+    return {name: load_question(name) for name in known_questions() if name in set(runs["question"])}
 
 
 def list_failures(runs: pd.DataFrame) -> list[dict]:
@@ -102,8 +102,8 @@ def _of_each_configuration(runs: pd.DataFrame, chosen: pd.Series) -> pd.DataFram
 
 
 def _failure(run, status: str, reason: str) -> dict:
-    page = f"{artefacts.runs_at(run.ablation)}{run.digest}.html"
-    label = f"{run.ablation}: {run.label}, {run.corpus}, seed {run.seed}"
+    page = f"{artefacts.runs_at(run.question)}{run.digest}.html"
+    label = f"{run.question}: {run.label}, {run.corpus}, seed {run.seed}"
     return {"page": page, "label": label, "digest": run.digest, "status": status, "reason": reason}
 
 
@@ -158,7 +158,7 @@ def _scale(folder: Path) -> dict:
     address = quote(folder.name)  # a folder named javascript: stays one
     lists = {
         "Papers": {f"papers/{name}.html": study.heading for name, study in studies().items()},
-        "Questions": {f"ablations/{name}/index.html": load_ablation(name).question for name in known_ablations()},
+        "Questions": {f"questions/{name}/index.html": load_question(name).question for name in known_questions()},
         "More": {f"{name}.html": title for name, title in SHARED.items()},
     }
     present = {

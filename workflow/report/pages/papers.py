@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from workflow.plan.ablations import Ablation
+from workflow.plan.questions import Question
 from workflow.report.builders import load_builder
 from workflow.report.pages import artefacts
 from workflow.report.pages.artefacts import read_table
-from workflow.report.pages.index import ablations_in
+from workflow.report.pages.index import questions_in
 from workflow.report.pages.site import Site
 from workflow.report.published import Artefact, formulas, studies
 from workflow.report.tables import analytic
@@ -26,25 +26,25 @@ SIGNS = {" ** 2": "\N{SUPERSCRIPT TWO}", " * ": "\N{MIDDLE DOT}", " // ": "/", "
 
 
 def paper_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
-    """Collect what the page of a paper shows. runs: those of its ablations."""
-    ablations = {key: ablation for key, ablation in ablations_in(runs).items() if ablation.paper == name}
+    """Collect what the page of a paper shows. runs: those of its questions."""
+    questions = {key: question for key, question in questions_in(runs).items() if question.paper == name}
     makers = {"table": artefacts.table, "figure": artefacts.figure}
     named = [
         (order_in_paper(kind, each), kind, each, key)
-        for key, ablation in ablations.items()
-        for kind, names in (("table", ablation.tables), ("figure", ablation.figures))
+        for key, question in questions.items()
+        for kind, names in (("table", question.tables), ("figure", question.figures))
         for each in names
     ]
     made = [
         {"order": order, "kind": kind, "shown": makers[kind](site, each, key)}
-        | {"question": ablations[key].question, "page": f"{artefacts.runs_at(key)}index.html"}
+        | {"question": questions[key].question, "page": f"{artefacts.runs_at(key)}index.html"}
         for order, kind, each, key in sorted(named)
     ]
     return {
         "title": studies()[name].heading,
         "provenance": describe_runs(runs, name_badges(runs)),
         "texts": badges(runs),
-        "questions": [(each.question, f"{artefacts.runs_at(key)}index.html") for key, each in ablations.items()],
+        "questions": [(each.question, f"{artefacts.runs_at(key)}index.html") for key, each in questions.items()],
         "numbered": [each for each in made if each["order"][0] < math.inf],
         "beside": [each for each in made if each["order"][0] == math.inf],
     }
@@ -56,12 +56,12 @@ def order_in_paper(kind: str, name: str) -> tuple:
     return (float(number[1]) if number else math.inf, kind == "figure", name)
 
 
-def status_page(site: Site, ablations: Iterable[Ablation]) -> dict:
+def coverage_page(site: Site, questions: Iterable[Question]) -> dict:
     """Give each table and figure a line: title, links, and its cells measured, failed and not run.
 
-    ablations: those that were run; a table or figure of another has no page to lead to.
+    questions: those that were run; a table or figure of another has no page to lead to.
     """
-    available = {name for ablation in ablations for name in (*ablation.tables, *ablation.figures)}
+    available = {name for question in questions for name in (*question.tables, *question.figures)}
     sections = [
         {"title": study.heading, "lines": [_line(site, name, *item, available) for item in study.artefacts.items()]}
         for name, study in studies().items()
@@ -95,7 +95,7 @@ def _count_cells(paths: list[Path]) -> dict[str, int]:
     return {status: counts[status] for status in ("ok", "failed", "not run")}
 
 
-def analytic_page() -> dict:
+def formulas_page() -> dict:
     """List the formulas, each with what it computes, its text and its numbers, and the numbers without one (`open`)."""
     built = analytic.build()
     rows = built.astype(object).where(built.notna(), None).to_dict("records")

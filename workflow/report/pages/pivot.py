@@ -1,10 +1,10 @@
-"""The pivot table of every ablation: an object for each cell of its grid, with the values of its seeds and a run."""
+"""The pivot table of every question: an object for each cell of its grid, with the values of its seeds and a run."""
 
 import math
 
 import pandas as pd
 
-from workflow.plan.ablations import load_ablation
+from workflow.plan.questions import load_question
 from workflow.report.figures.colours import as_named, on_page, shades
 from workflow.report.pages.artefacts import runs_at
 from workflow.report.tables.cells import MEASURED_BY, take_cost_row
@@ -20,11 +20,11 @@ SERIES = 8  # shades of what has no colour of its own
 
 
 def pivot_page(runs: pd.DataFrame) -> dict:
-    """Collect what the pivot table needs: axes, widths of intervals, and by ablation its question, measures and cells.
+    """Collect what the pivot table needs: axes, widths of intervals, and by question its question, measures and cells.
 
     factors: by n, half the interval of n values in units of their standard deviation.
     """
-    questions = {name: _question(name, rows) for name, rows in runs.groupby("ablation")}
+    questions = {name: _question(name, rows) for name, rows in runs.groupby("question")}
     factors = [None, None, *(interval_factor(n) for n in range(2, MOST + 1))]
     cells = {
         "axes": [*DIMENSIONS],
@@ -36,9 +36,9 @@ def pivot_page(runs: pd.DataFrame) -> dict:
 
 
 def _question(name: str, runs: pd.DataFrame) -> dict:
-    """Collect one ablation's cells. measures: title, which direction is better, bounds. colours: by variant."""
-    ablation = load_ablation(name)
-    titles = {title: quantity for quantity, title, _ in ablation.spec.columns}
+    """Collect one question's cells. measures: title, which direction is better, bounds. colours: by variant."""
+    question = load_question(name)
+    titles = {title: quantity for quantity, title, _ in question.spec.columns}
     titles |= {"memory, bytes": "memory_train_bytes"}
     titles = {title: quantity for title, quantity in titles.items() if quantity in runs}
     runs = as_named(runs)
@@ -54,7 +54,7 @@ def _question(name: str, runs: pd.DataFrame) -> dict:
         (title, REGISTRY[quantity].better, [each if math.isfinite(each) else None for each in bounds_of(quantity)])
         for title, quantity in titles.items()
     ]
-    return {"question": ablation.question, "measures": measures, "cells": cells, "colours": colours}
+    return {"question": question.question, "measures": measures, "cells": cells, "colours": colours}
 
 
 def _by_seed(runs: pd.DataFrame, quantity: str) -> dict:

@@ -7,13 +7,13 @@ import pandas as pd
 
 from workflow.config.choices import AXES
 from workflow.config.strict import read_json
-from workflow.plan.ablations import load_ablation
 from workflow.plan.labels import name_choice
+from workflow.plan.questions import load_question
 from workflow.report.answers.curves_figure import PART_OF_DEV
 from workflow.report.builders import load_builder
 from workflow.report.figures.colours import on_page, shades
 from workflow.report.numbers import is_number, missing, name_places, number, within
-from workflow.report.pages.ablation import read_claims
+from workflow.report.pages.question import read_claims
 from workflow.report.pages.site import Site
 from workflow.report.texts import Badge, badge_of, badge_of_bits, title_of
 from workflow.results import provenance
@@ -39,7 +39,7 @@ def run_page(record: Record, uses: dict[str, list], row: dict) -> dict:
     return {
         "title": f"Run {record.digest}",
         "label": _label(row),
-        "question": load_ablation(row["ablation"]).question,
+        "asked": load_question(row["question"]).question,
         "record": record,
         "stuck": row["reason"] if row["status"] == "stuck" else None,
         "job": json.dumps(record.job.model_dump(), indent=1),
@@ -53,7 +53,7 @@ def run_page(record: Record, uses: dict[str, list], row: dict) -> dict:
         "origin": _origin(record),
         "measured": measured_lines(row),
         "uses": uses,
-        "ablation": row["ablation"],
+        "question": row["question"],
         "curves": learning_curves(record),
         "about_curve": PART_OF_DEV,
         "command": f"python -m workflow.scripts.train results/runs/{record.digest}/job.json"
@@ -146,17 +146,17 @@ def _label(row: dict) -> str:
 
 
 def find_uses(site: Site, name: str, runs: pd.DataFrame) -> dict[str, dict[str, list[tuple[str, str]]]]:
-    """Find where each run is used in its ablation: digest -> kind -> (address relative to the run's page, text).
+    """Find where each run is used in its question: digest -> kind -> (address relative to the run's page, text).
 
-    The kind `questions` holds the names of the other ablations that ask for the run.
+    The kind `questions` holds the names of the other questions that ask for the run.
     """
     kinds = ("seeds", "tables", "figures", "claims", "questions")
     uses = {digest: {kind: [] for kind in kinds} for digest in runs["digest"]}
     plan = site.results / "plan.json"
-    asked = [(row["digest"], row["ablation"]) for row in (read_json(plan) if plan.exists() else [])]
-    for digest, ablation in dict.fromkeys(asked):
-        if digest in uses and ablation != name:
-            uses[digest]["questions"].append(ablation)
+    asked = [(row["digest"], row["question"]) for row in (read_json(plan) if plan.exists() else [])]
+    for digest, question in dict.fromkeys(asked):
+        if digest in uses and question != name:
+            uses[digest]["questions"].append(question)
     for _, group in runs.drop_duplicates("digest").groupby("configuration"):
         others = [
             (each.digest, each.seed)
@@ -166,7 +166,7 @@ def find_uses(site: Site, name: str, runs: pd.DataFrame) -> dict[str, dict[str, 
             links = [(f"{digest}.html", f"seed {seed}") for digest, seed in others if digest != run]
             uses[run]["seeds"] += links[:SEEDS]
     for kind, ending in (("tables", "json"), ("figures", "svg")):
-        for artefact in getattr(load_ablation(name), kind):
+        for artefact in getattr(load_question(name), kind):
             path, title = site.results / kind / f"{artefact}.{ending}", load_builder(kind, artefact).TITLE
             for digest in provenance.read(path).runs if path.exists() else ():
                 if digest in uses:

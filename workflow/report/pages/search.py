@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from workflow.config.files import ROOT
-from workflow.plan.ablations import Ablation
+from workflow.plan.questions import Question
 from workflow.report.answers.sentence import Answer
 from workflow.report.builders import load_builder
 from workflow.report.figures.colours import as_named
@@ -22,19 +22,19 @@ Entry = tuple[str, str, str]  # title, address from the scale's reports (none of
 
 
 def search_script(
-    runs: pd.DataFrame, ledger: Ledger | None, ablations: Mapping[str, Ablation], answers: Mapping[str, Answer]
+    runs: pd.DataFrame, ledger: Ledger | None, questions: Mapping[str, Question], answers: Mapping[str, Answer]
 ) -> str:
     """Write the script. runs: of all questions with a page, whose answers begin with what is found beside them."""
     kinds = {
         "questions": [
             (each.question, f"{runs_at(name)}index.html", f"{name}. {_begin(answers[name])}")
-            for name, each in ablations.items()
+            for name, each in questions.items()
         ],
         "claims": [*_claims(ledger)] if ledger else [],
         "papers": [(studies()[each].heading, f"papers/{each}.html", "") for each in sorted(set(runs["paper"]))],
         "tables and figures": [
             (load_builder(f"{kind}s", name).TITLE, f"papers/{each.paper}.html#{kind}-{name}", name)
-            for each in ablations.values()
+            for each in questions.values()
             for kind, names in (("table", each.tables), ("figure", each.figures))
             for name in names
         ],
@@ -59,15 +59,15 @@ def _claims(ledger: Ledger) -> Iterator[Entry]:
 
 def _variants(runs: pd.DataFrame) -> list[Entry]:
     """List the variants by the names that pages give them, each with the question that has most runs of it."""
-    named = runs.groupby(["label", "ablation"]).size().sort_values(ascending=False, kind="stable")
+    named = runs.groupby(["label", "question"]).size().sort_values(ascending=False, kind="stable")
     first = named.reset_index().drop_duplicates("label")
-    return [(each.label, f"{runs_at(each.ablation)}index.html#variant={each.label}", "") for each in first.itertuples()]
+    return [(each.label, f"{runs_at(each.question)}index.html#variant={each.label}", "") for each in first.itertuples()]
 
 
 def _runs(runs: pd.DataFrame) -> Iterator[Entry]:
     for run in with_titles(as_named(runs.drop_duplicates("digest"))).itertuples():
         about = ", ".join([run.variant, *name_places(run.S, run.k), f"seed {run.seed}", run.title])
-        yield run.digest, f"{runs_at(run.ablation)}{run.digest}.html", about
+        yield run.digest, f"{runs_at(run.question)}{run.digest}.html", about
 
 
 def glossary() -> list[tuple[str, str]]:

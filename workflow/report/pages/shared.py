@@ -7,18 +7,18 @@ anew of what is there by then, so that an answer stands on the index as soon as 
 from pathlib import Path
 
 from workflow.config.files import list_folder
-from workflow.plan.ablations import known_ablations
+from workflow.plan.questions import known_questions
 from workflow.plan.row import read_plan
 from workflow.report.answers.files import answer_file
 from workflow.report.claims.ledger import write_ledger
-from workflow.report.pages.budget import budget_page
 from workflow.report.pages.claims import ledger_page, read_ledger
-from workflow.report.pages.index import ablations_in, index_page
-from workflow.report.pages.papers import analytic_page, paper_page, status_page
+from workflow.report.pages.headline_claims import headline_claims_page
+from workflow.report.pages.index import index_page, questions_in
+from workflow.report.pages.model_selection import model_selection_page
+from workflow.report.pages.papers import coverage_page, formulas_page, paper_page
 from workflow.report.pages.pivot import pivot_page
 from workflow.report.pages.search import search_script
 from workflow.report.pages.site import Site
-from workflow.report.pages.verdicts import verdicts_page
 from workflow.results.record import write_if_changed
 from workflow.results.registry import COSTS
 from workflow.results.runs_table import Frames, read_frames
@@ -30,18 +30,18 @@ def write_shared(site: Site, frames: Frames) -> None:
     frames: runs of all questions that have a page, with their costs.
     """
     runs, ledger = frames.runs, read_ledger(site.results / "ledger.json")
-    ablations = ablations_in(runs)
+    questions = questions_in(runs)
     pages = {
         "index": index_page(site, frames, ledger),
-        **({"verdicts": verdicts_page(ledger)} if ledger else {}),
-        **({"ledger": ledger_page(site, ledger, ablations.values())} if ledger else {}),
-        "budget": budget_page(frames.everything),
-        "analytic": analytic_page(),
-        "status": status_page(site, ablations.values()),
+        **({"headline_claims": headline_claims_page(ledger)} if ledger else {}),
+        **({"ledger": ledger_page(site, ledger, questions.values())} if ledger else {}),
+        "model_selection": model_selection_page(frames.everything),
+        "formulas": formulas_page(),
+        "coverage": coverage_page(site, questions.values()),
         "pivot": pivot_page(runs),
     }
     answers = {each["name"]: each["answer"] for each in pages["index"]["questions"]}
-    write_if_changed(site.reports / "report.js", search_script(runs, ledger, ablations, answers))
+    write_if_changed(site.reports / "report.js", search_script(runs, ledger, questions, answers))
     for name, context in pages.items():
         site.write(f"{name}.html.j2", f"{name}.html", shared=list(pages), **context)
     for paper, told in runs.groupby("paper"):
@@ -57,7 +57,7 @@ def write_together(site: Site, frames: Frames, evidence: list[Path]) -> None:
 
 def write_made(site: Site, others: list[Path]) -> None:
     """Write the ledger and the shared pages of the questions that have a page. others: evidence of others."""
-    made = [name for name in known_ablations() if _is_made(site, name)]
+    made = [name for name in known_questions() if _is_made(site, name)]
     costs = [path for kind in COSTS for path in list_folder(site.results / kind, ".json")]
     layers = [path for path in [site.results / "layers.json"] if path.exists()]
     if not made:
@@ -77,10 +77,10 @@ def write_ledger_alone(site: Site, evidence: list[Path], layers: list[Path]) -> 
         site.write("ledger.html.j2", "ledger.html", **ledger_page(site, read_ledger(path), ()))
 
 
-def _rows(site: Site, ablation: str) -> Path:
-    return site.results / "ablations" / f"{ablation}.json"
+def _rows(site: Site, question: str) -> Path:
+    return site.results / "questions" / f"{question}.json"
 
 
-def _is_made(site: Site, ablation: str) -> bool:
-    page = site.reports / "ablations" / ablation / "index.html"
-    return all(path.exists() for path in (_rows(site, ablation), answer_file(site.results, ablation), page))
+def _is_made(site: Site, question: str) -> bool:
+    page = site.reports / "questions" / question / "index.html"
+    return all(path.exists() for path in (_rows(site, question), answer_file(site.results, question), page))

@@ -18,7 +18,12 @@ from workflow.report.numbers import to_digits
 from workflow.results.record import write_if_changed
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
-ASSETS = {"style": "style.css", "pivot": "pivot.js", "chart": "chart.js", "budget": "budget.js"}  # ours: not escaped
+ASSETS = {
+    "style": "style.css",
+    "pivot": "pivot.js",
+    "chart": "chart.js",
+    "model_selection": "model_selection.js",
+}  # ours: not escaped
 SHARED_SCRIPT, SCRIPTS = "suite.js", ("view.js", "page.js", "live.js", "frame.js")  # of all pages of a report
 CITED = re.compile(r"docs/(\w+)\.md")
 NEGATIVE = re.compile(r"(?<![\w.-])-(?=\.?\d)")

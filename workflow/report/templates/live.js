@@ -45,7 +45,7 @@ function show(figure, { x, y, told }, links) {
   for (const [key, value] of Object.entries({ class: "ring", cx: x, cy: y, r: 6 })) ring.setAttribute(key, value);
   svg.append(ring);
   const linked = (each) => each.map(([digest, value]) => create("a", { href: `${figure.dataset.runs}${digest}.html`, textContent: value || digest.slice(0, 6) }));
-  const runs = linked(told.runs), beside = linked(told.beside), spaced = (links) => create("span", {}, ...links.flatMap((each) => [each, " "]));
+  const runs = linked(told.runs), beside = linked(told.baseline_runs), spaced = (links) => create("span", {}, ...links.flatMap((each) => [each, " "]));
   const values = told.told.map(([name, value]) => create("span", {}, create("small", { textContent: `${name} ` }), value));
   card.replaceChildren(...(told.of ? [create("b", { textContent: told.of })] : []), ...values);
   const others = beside.length ? [create("small", { textContent: "beside:" }), spaced(beside)] : [];

@@ -7,7 +7,7 @@ const options = (select, values, wanted) => {
   select.replaceChildren(...values.map(([value, text]) => new Option(text, value)));
   select.value = values.some(([value]) => value === wanted) ? wanted : values[0][0];
 };
-// The values of an axis: numbers rising, names in the order of the ablation, whose first variant is the baseline.
+// The values of an axis: numbers rising, names in the order of the question, whose first variant is the baseline.
 const of = (cells, axis) => {
   const values = [...new Set(cells.map((cell) => cell[axis]))];
   return axis === "S" || axis === "k" ? values.sort((a, b) => a - b) : values;

@@ -1,4 +1,4 @@
-"""A text drawn from latent topics: what can be known of it at best is computable (`best_reader`).
+"""A text drawn from latent topics: what can be known of it at best is computable (`optimal_predictor`).
 
 Words of a small invented lexicon follow each other, a blank after each. Behind them stand a few independent topics,
 each in one of several states. A word's probability is proportional to exp of the sum of its scores in the topics'

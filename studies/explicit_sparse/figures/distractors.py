@@ -1,0 +1,62 @@
+"""BLEU beside planted sentences, and the attention that goes astray to them."""
+
+import pandas as pd
+
+from workflow.report.figures.colours import as_named
+from workflow.report.figures.style import DASHES, canvas, draw_curve, draw_message, pick_holding, share_legend
+from workflow.report.tables.cells import pick
+from workflow.results.statistics import over_seeds
+from workflow.tasks.translation import PLANTED
+
+READS = ("runs",)
+TITLE = "Sentences that do not matter: BLEU, and attention astray"
+CAPTION = (
+    "Left: test BLEU over the number of planted sentences. Middle and right: the share of attention that goes to "
+    "planted pieces where 12 sentences are planted, by layer: of the source's own pieces in the encoder, and of the "
+    "target's pieces. Means over seeds with 95 % intervals."
+)
+KEYS = ["panel", "variant", "colour", "x"]
+PANELS = {"bleu": "planted sentences", "encoder": "layer", "cross": "layer"}
+BOUNDS = {"bleu": (0.0, 100.0), "encoder": (0.0, 1.0), "cross": (0.0, 1.0)}
+NAMES = {"bleu": "test BLEU", "encoder": "astray, encoder", "cross": "astray, from the target"}
+
+
+def used(runs: pd.DataFrame) -> pd.DataFrame:
+    return pick(runs, question="distractors")
+
+
+def data(runs: pd.DataFrame) -> pd.DataFrame:
+    """Make a row for each panel, variant and place with the mean over seeds."""
+    runs = pick_holding(as_named(pick(used(runs), status="ok")), "astray")
+    rows = [row for run in runs.to_dict("records") for row in _points(run)]
+    points = pd.DataFrame(rows, columns=[*KEYS, "y"])
+    groups = points.groupby(KEYS, sort=False)["y"]
+    means = [
+        dict(zip(KEYS, key, strict=True)) | over_seeds(values.tolist(), bounds=BOUNDS[key[0]]) for key, values in groups
+    ]
+    return pd.DataFrame(means, columns=[*KEYS, "value", "low", "high", "points"]).rename(columns={"value": "mean"})
+
+
+def _points(run: dict) -> list[dict]:
+    name = run["variant"] if pd.isna(run["k"]) else f"{run['variant']}, k = {run['k']:.0f}"
+    scores = {0: run["test_bleu"], **{n: run[f"test_bleu_planted_{n}"] for n in PLANTED}}
+    points = [("bleu", n, score) for n, score in scores.items()]
+    for kind in ("encoder", "cross"):
+        points += [(kind, layer, share) for layer, share in enumerate(run["astray"][kind][-1], 1)]
+    return [{"panel": panel, "variant": name, "colour": run["colour"], "x": x, "y": y} for panel, x, y in points]
+
+
+def draw(data: pd.DataFrame):
+    if not len(data):
+        return draw_message("no run of this figure has ended well")
+    figure, axes = canvas(3, height=3.0)
+    lines = data[["variant", "colour"]].drop_duplicates()
+    kinds = [DASHES[order % len(DASHES)] for order in lines.groupby("colour").cumcount()]  # of the same variant by k
+    for axis, (panel, across) in zip(axes, PANELS.items(), strict=True):
+        for (variant, colour), kind in zip(lines.itertuples(index=False), kinds, strict=True):
+            draw_curve(axis, pick(data, panel=panel, variant=variant), "x", colour, variant, ls=kind)
+        axis.set_xlabel(across)
+        axis.set_title(NAMES[panel], fontsize=9)
+        axis.set_xticks(sorted(set(data.loc[data["panel"] == panel, "x"])))
+    share_legend(figure)
+    return figure

@@ -1,0 +1,25 @@
+"""What sentences that do not matter cost each kind of attention."""
+
+import pandas as pd
+
+from workflow.report.figures.colours import as_named
+from workflow.report.tables.cells import make_table, measured, pick
+from workflow.tasks.translation import PLANTED
+
+READS = ("runs",)
+TITLE = "BLEU beside planted sentences"
+CAPTION = (
+    "Test BLEU where so many sentences that do not matter stand behind each source; trained with up to 4. Slope: the "
+    "change of BLEU for each planted sentence, fitted over all four numbers."
+)
+
+
+def build(runs: pd.DataFrame) -> pd.DataFrame:
+    runs = as_named(pick(runs, question="distractors"))
+    cells = []
+    for (variant, k), mine in runs.groupby(["variant", "k"], sort=False, dropna=False):
+        row = variant if pd.isna(k) else f"{variant}, k = {k:.0f}"
+        cells.append(measured(row, "none", mine, "test_bleu"))
+        cells += [measured(row, f"{n} planted", mine, f"test_bleu_planted_{n}") for n in PLANTED]
+        cells.append(measured(row, "slope", mine, "test_bleu_slope"))
+    return make_table(cells)

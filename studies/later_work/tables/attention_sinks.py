@@ -1,0 +1,35 @@
+"""Sparse attention where a head may say nothing."""
+
+import pandas as pd
+
+from workflow.report.tables.cells import make_table, measured, pick
+from workflow.report.tables.paired import gain
+
+READS = ("runs",)
+TITLE = "Where a head may say nothing"
+CAPTION = (
+    "Differences are paired by seed; above 0 what the column names is worse. Top-k and entmax-1.5 stand beside all "
+    "keys of the same row, the rows beside softmax."
+)
+TEST = ("test_bpc", "test_bpc")
+SPARSE = ("top-k", "entmax-1.5")
+ROWS = {  # variants: all keys, top-k, entmax-1.5
+    "softmax": ("softmax", "top_k", "entmax15"),
+    "one more in the denominator": ("softmax_one", "top_k_one"),
+    "first keys": ("sinks", "sinks_top_k", "sinks_entmax15"),
+    "sigmoid": ("sigmoid",),
+    "top-p": ("top_p",),
+}
+
+
+def build(runs: pd.DataFrame) -> pd.DataFrame:
+    runs = pick(runs, question="attention_sinks")
+    plain, cells = pick(runs, variant="softmax"), []
+    for row, (whole, *sparse) in ROWS.items():
+        all_keys = pick(runs, variant=whole)
+        cells.append(measured(row, "all keys, test", all_keys, "test_bpc"))
+        if whole != "softmax":
+            cells.append(gain(row, "to softmax", all_keys, plain, TEST))
+        for name, variant in zip(SPARSE, sparse, strict=False):
+            cells.append(gain(row, f"{name}, difference", pick(runs, variant=variant), all_keys, TEST))
+    return make_table(cells)

@@ -1,0 +1,105 @@
+"""Spans beside the best possible reader: what they reach at each S, and how far their heads look."""
+
+import pandas as pd
+
+from studies.own.tables._attainable import PAYS, best_bpc, of_text, paying_window, windows
+from workflow.report.figures.colours import COLOURS, GREY, INK
+from workflow.report.figures.marks import shows
+from workflow.report.figures.style import canvas, draw_curve, draw_message, set_powers, set_span_axis, share_legend
+from workflow.report.tables.cells import pick, summarise
+from workflow.results.trained_enough import hardly_moved
+
+READS = ("runs", "optimal_predictor")
+TITLE = "Spans beside the best possible reader"
+CAPTION = (
+    "Left: test bits per character (bpc) by span limit S, bands: 95 % interval over seeds. Dashed: the best possible "
+    "prediction from the last w characters, which is computed; a net of several layers sees further than S and can go "
+    "below it. Solid, at the bottom: the best possible prediction from all of the past; no net can go below it. Right: "
+    "the learned span of every head at the largest S, all seeds. To the right of the vertical line more characters "
+    "would bring even the best prediction less than 0.01 bpc. Hollow: a learned span that has hardly moved from its "
+    "start supports no conclusion about spans."
+)
+VARIANTS = ("fixed", "adaptive", "dynamic")
+SEEN = "best reader of the last w"
+WHOLE = "best reader of all"
+ROOM = 2.2  # factor: beside the smallest and the largest S, so that another window can be seen
+SLIDER = (SEEN, "S", "span")
+
+
+def used(runs: pd.DataFrame) -> pd.DataFrame:
+    return pick(runs, question="known_entropy")
+
+
+def data(runs: pd.DataFrame, optimal_predictor: pd.DataFrame) -> pd.DataFrame:
+    """Return the bpc of nets and readers, and the spans of heads. source: a variant, a reader, `heads` or `pays`."""
+    runs = used(runs)
+    optimal_predictor = of_text(optimal_predictor, runs)
+    curves = summarise(runs, ["variant", "label", "S"], "test_bpc")
+    rows = curves.rename(columns={"variant": "source"}).to_dict("records")
+    if best_bpc(optimal_predictor) is not None:
+        seen = {"source": SEEN, "label": SEEN}
+        rows += [seen | {"S": row.window, "mean": row.bpc} for row in windows(optimal_predictor).itertuples()]
+        rows.append({"source": WHOLE, "mean": best_bpc(optimal_predictor)})
+        rows.append({"source": "pays", "span": paying_window(optimal_predictor)})
+    columns = ["source", "label", "S", "layer", "span", "mean", "low", "high", "n", "unmoved"]
+    return pd.DataFrame(rows + _heads(runs), columns=columns)
+
+
+def _heads(runs: pd.DataFrame) -> list[dict]:
+    """List the span of every head of the adaptive runs with the largest S, unless they have hardly moved."""
+    adaptive = pick(runs, variant="adaptive", status="ok")
+    adaptive = adaptive[adaptive["S"] == adaptive["S"].max()]
+    adaptive = adaptive[~hardly_moved(adaptive)]
+    return [
+        {"source": "heads", "label": row.label, "S": row.S, "layer": layer, "span": span}
+        for row in adaptive.itertuples()
+        if isinstance(row.spans, list)
+        for layer, heads in enumerate(row.spans, 1)
+        for span in heads
+    ]
+
+
+def draw(data: pd.DataFrame):
+    if not data[data["source"].isin(VARIANTS)]["mean"].notna().any():
+        return draw_message("no run of this figure has ended well")
+    figure, (quality, spans) = canvas(2, height=3.6, width_ratios=[1.5, 1])
+    _draw_quality(quality, data)
+    _draw_spans(spans, data)
+    share_legend(figure)
+    return figure
+
+
+def _draw_quality(axes, data: pd.DataFrame) -> None:
+    trained = data[data["source"].isin(VARIANTS)]
+    ends = trained["S"].min() / ROOM, trained["S"].max() * ROOM
+    reader = data[(data["source"] == SEEN) & data["S"].between(*ends)]
+    line = axes.plot(reader["S"], reader["mean"], color=INK, linewidth=1, linestyle="--", label=SEEN)
+    shows(line, reader.index)
+    for variant in VARIANTS:
+        line = data[data["source"] == variant]
+        draw_curve(axes, line, "S", COLOURS[variant], line["label"].iloc[0] if len(line) else variant)
+    for whole in data[data["source"] == WHOLE]["mean"]:
+        axes.axhline(whole, color=INK, linewidth=1, label=WHOLE)
+    set_span_axis(axes, trained["S"])
+    axes.set_xlim(*ends)
+    axes.set_xlabel("span limit S, or characters seen w")
+    axes.set_ylabel("test bits per character")
+
+
+def _draw_spans(axes, data: pd.DataFrame) -> None:
+    heads = data[data["source"] == "heads"]
+    title = f"heads at S = {heads['S'].iloc[0]:.0f}" if len(heads) else "no learned spans that moved"
+    axes.set_xlabel("learned span of a head (characters)")
+    axes.set_ylabel("layer")
+    axes.set_yticks(sorted(heads["layer"].unique()))
+    axes.set_ylim(0.4, (heads["layer"].max() if len(heads) else 1) + 0.6)
+    rank = heads.groupby("layer").cumcount()
+    shift = (rank - rank.mean()) / (rank.max() + 1) * 0.6 if len(heads) else 0
+    style = {"s": 16, "color": COLOURS["adaptive"], "alpha": 0.75, "linewidths": 0}
+    shows(axes.scatter(heads["span"], heads["layer"] + shift, **style), heads.index)
+    for window in data[data["source"] == "pays"]["span"].dropna():
+        axes.axvline(window, color=GREY, linewidth=1)
+        title += f";\nright of the line: < {PAYS:g} bpc to gain"
+    axes.set_title(title, fontsize=8)
+    ends = range(2, int(heads["S"].max()).bit_length()) if len(heads) else ()
+    set_powers(axes.xaxis, {2**n: str(2**n) for n in ends})

@@ -1,0 +1,163 @@
+"""Which net for which cost: a dearer one only where dev prefers it and test confirms it."""
+
+import pandas as pd
+import pytest
+
+from tests._runs import as_frame, run, translated
+from workflow.report.pages.model_selection import compare_rows, model_selection_page, nets, recommend
+from workflow.report.pages.site import Site
+
+
+def of(variant: str, cost: float, dev: float, test: float, seeds: int = 3, apart: float = 0.0) -> list[dict]:
+    """Make runs around these scores. apart: how far the first seed is above, and the last below, on test."""
+    return [
+        run(
+            variant=variant,
+            seed=seed,
+            macs_executed=cost,
+            dev_bpc=dev + seed / 1000,
+            test_bpc=test + seed / 500 + (2 - seed) * apart,
+        )
+        for seed in range(1, seeds + 1)
+    ]
+
+
+@pytest.fixture
+def runs():
+    """Dear and worse, cheap and best on test though not on dev, and one of too few seeds."""
+    rows = of("a", 1e4, 2.0, 2.2) + of("b", 2e4, 2.1, 2.0) + of("c", 3e4, 1.8, 2.1) + of("d", 4e4, 1.9, 1.7)
+    return as_frame(rows + of("e", 5e4, 1.0, 1.0, seeds=2))
+
+
+def taken(rows: list[dict]) -> list[str]:
+    """Name the variants that are recommended, the cheapest first."""
+    made = as_frame(rows)
+    found = nets(made, "dev_bpc", "test_bpc")
+    compare = compare_rows(found, made.assign(title="t"), "test_bpc")
+    return [found["of"][each.place] for each in recommend(found, compare, "min", "lower")]
+
+
+@pytest.mark.parametrize(
+    "dearer, expected",
+    [
+        (of("b", 2e4, 1.9, 2.1), ["a", "b"]),  # .1 better on dev, and on test for each seed
+        (of("b", 2e4, 1.9, 2.1, apart=0.2), ["a"]),  # .3, .1 and -.1 better on test: within chance
+        (of("b", 2e4, 1.9, 2.3), ["a"]),  # better on dev, worse on test
+        (of("b", 2e4, 2.1, 2.1), ["a"]),  # better on test, worse on dev
+        (of("b", 2e4, 1.9, 2.1, seeds=2), ["a"]),  # too few seeds
+        (of("b", 1e4, 1.9, 2.2, apart=0.2), ["b"]),  # as dear as the other: dev decides
+        (of("b", 1e4, 1.9, 2.3), ["a"]),  # unless test says the contrary
+    ],
+)
+def test_a_dearer_net_is_recommended_only_where_dev_prefers_it_and_test_confirms_it(dearer, expected):
+    assert taken(of("a", 1e4, 2.0, 2.2) + dearer) == expected
+
+
+def test_of_dear_ones_that_are_alike_the_cheapest_is_recommended():
+    """b to d are .1 better than a; c and d are a little better than b on dev, and on test within chance."""
+    rows = of("a", 1e4, 2.0, 2.2) + of("b", 2e4, 1.9, 2.1) + of("c", 3e4, 1.89, 2.1, apart=0.05)
+    assert taken(rows + of("d", 4e4, 1.88, 2.09, apart=0.05)) == ["a", "b"]
+    assert taken(rows + of("d", 4e4, 1.7, 1.9)) == ["a", "b", "d"]
+
+
+def test_nothing_that_is_recommended_is_significantly_worse_on_test_than_what_costs_less(runs):
+    (text,) = model_selection_page(runs)["texts"]
+    assert [line["cost"] for line in text["lines"]] == [1e4, 3e4]
+    first, second = text["lines"]
+    assert (first["until"], second["until"]) == (3e4, None)
+    assert second["why"].startswith("0.1000 bpc better (95 % CI 0.1000 to 0.1000, n = 3) than a, ")
+    (against,) = first["others"]  # b is better on test, and not on dev
+    assert "b, S = 64" in against and "0.2000 bpc better" in against
+    (against,) = second["others"]
+    assert "d, S = 64" in against and "0.4000 bpc better" in against
+    assert text["nets"] == 4
+
+
+def test_translations_are_chosen_by_the_score_that_is_shown():
+    """Label smoothing makes perplexity worse and BLEU better: the loss would choose the net without."""
+    scores = {"plain": (1e4, 8.0, 20.0), "smoothed": (1e4, 9.0, 25.0), "c": (3e4, 9.5, 19.0), "d": (4e4, 9.6, 18.0)}
+    rows = [
+        translated(variant=variant, seed=seed, macs_executed=cost, dev_ppl=ppl, dev_bleu=bleu + seed, test_bleu=bleu)
+        for variant, (cost, ppl, bleu) in scores.items()
+        for seed in (1, 2, 3)
+    ]
+    (text,) = model_selection_page(as_frame(rows))["texts"]
+    assert [line["name"].partition(",")[0] for line in text["lines"]] == ["smoothed"] and "BLEU" in text["decides"]
+
+
+def test_runs_whose_trial_chose_the_recipe_are_not_their_own_rivals(runs):
+    """They hold the numbers of the recipe's runs."""
+    trial = {"tuning": "trial", "digest": "trial", "factors": {"lr": 1.0}}
+    copies = runs[runs["variant"] == "c"].assign(tuning="tuned", follows="trial", configuration="copies")
+    copies["digest"] = "copy of " + copies["digest"]
+    tried = pd.concat([runs, runs.iloc[:1].assign(**{key: [value] for key, value in trial.items()}), copies])
+    assert model_selection_page(tried)["texts"][0]["nets"] == 4
+    other = tried.assign(factors=tried["factors"].map(lambda factors: factors and {"lr": 2.0}))
+    assert model_selection_page(other)["texts"][0]["nets"] == 5
+
+
+def test_a_cost_that_is_chosen_names_the_net_to_take(runs, page, tmp_path):
+    """By the slider and as a number; where the script does not run, the table says the same."""
+    site = Site(tmp_path / "results", tmp_path)
+    site.write("model_selection.html.j2", "model_selection.html", **model_selection_page(runs))
+    page.goto((tmp_path / "model_selection.html").as_uri())
+    text = page.locator("section.budget").first
+    rows = text.locator("tr[data-cost]")
+    costs = [float(row.get_attribute("data-cost")) for row in rows.all()]
+    assert costs == sorted(costs)
+    for number, cost in enumerate(costs):
+        text.locator('input[type="text"]').fill(f"{1.001 * cost:.0f}")
+        page.keyboard.press("Enter")
+        assert rows.nth(number).evaluate("row => row.classList.contains('chosen')")
+        assert rows.nth(number).locator("a").inner_text() in text.locator(".take").inner_text()
+    text.locator('input[type="range"]').focus()
+    page.keyboard.press("Home")
+    assert rows.first.evaluate("row => row.classList.contains('chosen')") and "cost." in page.url
+
+
+@pytest.mark.parametrize(
+    "typed, recommended",
+    [
+        ("30k", 1),
+        ("30K", 1),
+        ("0.03M", 1),
+        ("30,000", 1),
+        ("30 000", 1),
+        ("3e4", 1),
+        ("10k", 0),
+        ("20k", 0),
+        ("1G", 1),
+        ("9k", "costs so little"),
+        ("300", "costs so little"),
+        ("3,5k", "no cost"),
+        ("30m", "no cost"),
+        ("thirty", "no cost"),
+        ("0", "no cost"),
+        ("-30k", "no cost"),
+    ],
+)
+def test_a_cost_is_read_with_its_suffix_or_refused(typed, recommended, runs, page, tmp_path):
+    """Recommended are one for 10,000 and one for 30,000."""
+    Site(tmp_path / "results", tmp_path).write(
+        "model_selection.html.j2", "model_selection.html", **model_selection_page(runs)
+    )
+    page.goto((tmp_path / "model_selection.html").as_uri())
+    text = page.locator("section.budget").first
+    text.locator('input[type="text"]').fill(typed)
+    page.keyboard.press("Enter")
+    chosen = text.locator("tr[data-cost]").evaluate_all("rows => rows.map((row) => row.classList.contains('chosen'))")
+    if isinstance(recommended, int):
+        assert chosen == [recommended == 0, recommended == 1]
+    else:
+        assert chosen == [False, False] and recommended in text.locator(".take").inner_text()
+
+
+def test_nets_that_were_trained_longer_say_so(runs):
+    assert not any("updates" in name for name in nets(runs, "dev_bpc", "test_bpc")["variant"])
+    longer = runs.assign(steps=runs["steps"].mask(runs["variant"] == "c", 20))
+    named = nets(longer, "dev_bpc", "test_bpc")["variant"].tolist()
+    assert "c, S = 64, width 16, 20 updates" in named and "a, S = 64, width 16, 10 updates" in named
+
+
+def test_where_all_cost_the_same_there_is_nothing_to_choose(runs):
+    assert not model_selection_page(runs.assign(macs_executed=1e4))["texts"]

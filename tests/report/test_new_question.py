@@ -1,0 +1,89 @@
+"""A question of six lines gets a page that answers its question, with no Python written."""
+
+import json
+
+import pytest
+
+from tests import _site
+from tests._runs import label_of, run
+from tests.report.test_pages import check_links, links
+from workflow.config.errors import ConfigError
+from workflow.config.strict import load_yaml, parse
+from workflow.plan.questions import Question, load_question
+from workflow.report.figures.colours import on_page
+from workflow.results.record import write_record
+
+COLOUR = "#123456"
+SIX = """question: Does a longer ramp help an adaptive span?
+paper: adaptive_span
+corpora: [text8]
+variants:
+  short: {span: {name: adaptive, ramp: 2}, S: max}
+  long: {label: "Longer, at last", colour: "#123456", span: {name: adaptive, ramp: 16}, S: max}
+"""
+BPC = {"short": (2.0, 2.1, 2.2), "long": (1.901, 2.002, 2.103)}
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """The pages of a question of one's own, and the runs that it asks for."""
+    (tmp_path / "studies" / "own" / "questions").mkdir(parents=True)
+    (tmp_path / "studies" / "own" / "questions" / "ramp.yaml").write_text(SIX)
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        run("ramp", name, seed, dev_bpc=bpc, label=label_of("ramp", name), colour=COLOUR if name == "long" else None)
+        for name, scores in BPC.items()
+        for seed, bpc in enumerate(scores, 1)
+    ]
+    _site.write_rows_of(tmp_path / "results" / _site.SCALE, rows)
+    for row in rows:
+        write_record(tmp_path / "results" / "runs" / row["digest"] / "record.json", _site.record(row))
+    _site.write_pages(tmp_path)
+    yield tmp_path / "reports" / _site.SCALE, rows
+    load_question.cache_clear()
+
+
+def test_a_new_question_of_six_lines_is_answered(made):
+    """Differences -.099, -.098, -.097: mean -.098, half the interval 4.303 * .001 / sqrt(3) = .0025."""
+    site, rows = made
+    page = site / "questions" / "ramp" / "index.html"
+    text = page.read_text()
+    name = "\N{LEFT DOUBLE QUOTATION MARK}Longer, at last\N{RIGHT DOUBLE QUOTATION MARK}"
+    assert f"<strong>Found:</strong> {name} is 0.0980 bpc better than short (dev bpc, 3 seeds, Python sources" in text
+    assert "−0.0980</td>" in text and "−0.1005 to −0.0955" in text
+    assert 'id="figure-answer-curves"' in text
+    assert text.count("<svg") == 2  # all costs are alike here, so that there is nothing to draw
+    effect = text.partition("figure-answer-effect")[2].partition("</svg>")[0]
+    assert all(f">{name}<" in effect for name in ("short", "Longer, at last")) and COLOUR in effect
+    assert {f"{row['digest']}.html" for row in rows} <= set(links(page).addresses) and len(text) < 100_000
+    cells = json.loads((site / "pivot.html").read_text().partition('id="cells">')[2].partition("</script>")[0])
+    assert cells["questions"]["ramp"]["colours"]["Longer, at last"] == on_page(COLOUR)
+
+
+def test_two_variants_of_one_label_and_one_beside_a_variant_that_is_not_there_are_refused():
+    with pytest.raises(ConfigError, match="unknown baseline of b 'c': valid: a"):
+        parse(Question, load_yaml(SIX) | {"variants": {"a": {}, "b": {"baseline": "c"}}}, "f")
+    with pytest.raises(ConfigError, match="variants a and b are both shown as 'b'; give one a label"):
+        parse(Question, load_yaml(SIX) | {"variants": {"a": {"label": "b"}, "b": {}}}, "f")
+
+
+def test_one_question_written_alone_has_no_dead_link_and_no_page_of_a_run_that_it_no_longer_has(made, tmp_path):
+    site, rows = made
+    for left in (rows, rows[:3]):
+        _site.write_rows_of(tmp_path / "results" / _site.SCALE, left)
+        _site.write_question(tmp_path, "ramp")
+        pages = {path.stem for path in (site / "questions" / "ramp").iterdir()}
+        assert pages == {"index", *(row["digest"] for row in left)}
+    check_links(site.parent)
+
+
+def test_a_question_may_be_answered_by_another_score_of_its_task():
+    """The planted sentences ask what each of them costs, not how well is translated where there are none."""
+    assert [load_question(name).spec.columns[0][0] for name in ("distractors", "translation")] == [
+        "test_bleu_slope",
+        "test_bleu",
+    ]
+    asked = load_yaml(SIX)
+    with pytest.raises(ConfigError, match="unknown score 'dev_bpd': did you mean 'dev_bpc'?"):
+        parse(Question, asked | {"score": "dev_bpd"}, "ramp")
+    assert parse(Question, asked | {"score": "test_bpc"}, "ramp").spec.columns[0][0] == "test_bpc"

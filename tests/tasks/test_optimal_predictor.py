@@ -1,0 +1,132 @@
+"""The limit of a text of topics: against every hidden path spelled out, against sampling, and at its ends."""
+
+import re
+
+import numpy as np
+import pytest
+
+from workflow.tasks.char_lm.catalogue import Topics
+from workflow.tasks.char_lm.optimal_predictor import Reader
+from workflow.tasks.char_lm.topics import TopicText
+
+TINY = Topics(words=5, states=2, durations=[8, 30], spread=1.5, seed=3)
+
+
+@pytest.fixture(scope="module")
+def source():
+    return TopicText(TINY)
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    return TopicText(TINY.model_copy(update={"noise": 0.5}))
+
+
+def spelled_out(source) -> tuple[np.ndarray, list[str], np.ndarray]:
+    """Spell out the chain of characters: transitions between (joint state, word, place in it), characters, rest.
+
+    Nothing of the reader's is used: a character is followed by the next of its word, a blank by any word in any state.
+    """
+    words, joints = [f"{word} " for word in source.lexicon], source.joint_states
+    cells = [(a, v, n) for a in range(len(joints)) for v in range(len(words)) for n in range(len(words[v]))]
+    index = {cell: i for i, cell in enumerate(cells)}
+    chain = np.zeros((len(cells), len(cells)))
+    for a, v, n in cells:
+        if n + 1 < len(words[v]):
+            chain[index[a, v, n], index[a, v, n + 1]] = 1
+            continue
+        for b, joint in enumerate(joints):
+            change = [p / 2 + (1 - p) * (x == y) for p, x, y in zip(source.renewal, joints[a], joint, strict=True)]
+            for u in range(len(words)):
+                chain[index[a, v, n], index[b, u, 0]] = np.prod(change) * source.emission[b, u]
+    values, vectors = np.linalg.eig(chain.T)
+    rest = np.real(vectors[:, np.argmax(np.real(values))])
+    return chain, [words[v][n] for _, v, n in cells], rest / rest.sum()
+
+
+def bits_by_chain(source, seen: str, character: str) -> float:
+    chain, characters, belief = spelled_out(source)
+    for n, each in enumerate(seen):
+        belief = (belief @ chain if n else belief) * np.array([c == each for c in characters])
+    after = belief @ chain
+    return -np.log2(after[[c == character for c in characters]].sum() / after.sum())
+
+
+@pytest.mark.parametrize("window", [1, 2, 5, 17])
+def test_a_window_knows_what_the_chain_of_characters_says(window, source):
+    text = source.draw(60).decode()
+    ours, begin = Reader(source).bits_within(text, window), text.index(" ") + 1
+    for position in range(max(begin, window), len(text), 3):
+        expected = bits_by_chain(source, text[position - window : position], text[position])
+        assert ours[position - begin] == pytest.approx(expected, abs=1e-9)
+
+
+def test_noise_is_its_share_of_words_that_say_nothing_and_leaves_the_others_as_they_were(source, noisy):
+    assert noisy.lexicon[:5] == source.lexicon and len(set(noisy.lexicon)) == 10
+    assert noisy.emission[:, 5:].sum(1) == pytest.approx(0.5, abs=1e-4) and np.ptp(noisy.emission[:, 5:]) < 1e-5
+    assert (noisy.weights[:, :5] == source.weights).all()
+    words = noisy.draw(30_000).decode().split()[:-1]
+    assert np.mean([word in noisy.lexicon[5:] for word in words]) == pytest.approx(0.5, abs=0.02)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_reader_of_few_words_begins_where_the_last_governed_ones_do(count, noisy):
+    """It knows where they begin: the chain of characters is told so by the blank before them."""
+    text = noisy.draw(60).decode()
+    words, ours = text.split(" "), Reader(noisy).bits_of_last(text, count)
+    begins = np.cumsum([0, *(len(word) + 1 for word in words)])
+    governed = [n for n, word in enumerate(words[:-1]) if n and word in noisy.lexicon[:5]]
+    for number in range(2, len(words) - 1):
+        before = [n for n in governed if n < number][-count:]
+        start = begins[before[0] if before else number] - 1
+        position = begins[number] + 1  # the second letter of the word
+        expected = bits_by_chain(noisy, text[start:position], text[position])
+        assert ours[position - begins[1]] == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_reader_of_all_governed_words_is_the_best(noisy):
+    """But for noise before the first of them, which says that time went by."""
+    text, reader = noisy.draw(400).decode(), Reader(noisy)
+    assert reader.bits_of_last(text, 1000)[100:].mean() == pytest.approx(reader.bits(text)[100:].mean(), abs=0.02)
+    scores = [reader.bits_of_last(noisy.draw(20_000).decode(), count).mean() for count in (1, 4, 16)]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_the_optimal_predictor_is_one_whose_window_holds_everything(source):
+    text, reader = source.draw(300).decode(), Reader(source)
+    np.testing.assert_allclose(reader.bits(text), reader.bits_within(text, len(text)), atol=1e-9)
+
+
+def test_one_state_is_the_entropy_of_a_word():
+    """Without topics words are independent: bits of a word by its probability, over its mean length."""
+    source = TopicText(Topics(words=6, states=1, durations=[10], spread=1.0, seed=2))
+    p, lengths = source.emission[0], np.array([len(word) + 1 for word in source.lexicon])
+    entropy = -(p * np.log2(p)).sum() / (p * lengths).sum()
+    bits = Reader(source).bits(source.draw(60_000).decode())
+    assert bits.mean() == pytest.approx(entropy, rel=0.01)
+
+
+def test_a_long_text_follows_what_the_reader_says(source):
+    """How often a character comes after two others, counted, is the reader's probability within its scatter."""
+    text, reader, window = source.draw(300_000).decode(), Reader(source), 2
+    first = text.index(" ") + 1
+    predicted = 2 ** -reader.bits_within(text[:4000], window)
+    for position in range(first + window, 3000, 97):
+        seen, character = text[position - window : position], text[position]
+        often = len(re.findall(f"(?={seen})", text))
+        p = predicted[position - first]
+        deviation = (p * (1 - p) / often) ** 0.5
+        assert len(re.findall(f"(?={seen}{character})", text)) / often == pytest.approx(p, abs=5 * deviation + 1e-4)
+
+
+def test_the_text_is_the_same_wherever_it_is_drawn_to(source):
+    assert source.draw(500) == source.draw(900)[:500]
+
+
+def test_a_state_lasts_as_long_as_the_catalogue_says():
+    """Two words that tell their state: it changes every second time that it is drawn anew."""
+    source = TopicText(Topics(words=2, states=2, durations=[40], spread=30.0, seed=2))
+    assert [row.argmax() for row in source.emission] in ([0, 1], [1, 0])
+    words = source.draw(200_000).decode().split()
+    changes = sum(a != b for a, b in zip(words, words[1:], strict=False))
+    assert changes / len(words) == pytest.approx(3.5 / 40 / 2, rel=0.1)

@@ -1,0 +1,251 @@
+"""The page that says which net to take for what a character may cost: on each text, over all questions and sizes.
+
+From the cheapest on, a dearer one is recommended where it is better on dev and significantly better on test than what
+was recommended before. So among those that are not significantly different the cheapest stays.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from urllib.parse import urlencode
+
+import pandas as pd
+
+from workflow.report.answers.cost_figure import DIFFERS
+from workflow.report.answers.effects import Effect, effect_beside
+from workflow.report.answers.lines import name_score
+from workflow.report.answers.tuning import same_as_recipe
+from workflow.report.figures.colours import GREY, INK
+from workflow.report.figures.marks import shows
+from workflow.report.figures.style import bars_of, canvas, set_log
+from workflow.report.numbers import count, name_places, number, reach_to_digits, to_digits
+from workflow.report.pages.artefacts import drawn_here, runs_at
+from workflow.report.tables.cells import name_runs
+from workflow.report.texts import name_badges, with_titles
+from workflow.results.registry import REGISTRY, bounds_of
+from workflow.results.runs_table import describe_runs
+from workflow.results.statistics import FEWEST, half_width, mean_interval
+from workflow.tasks.spec import TASKS
+from workflow.tasks.task import TaskSpec
+
+COST = "macs_executed"
+BEST = {"lower": "min", "higher": "max"}
+FEWEST_NETS = 4  # on a text: among fewer there is nothing to choose
+CAPTION = (
+    "Every configuration of all questions that was trained with three seeds or more; the line joins those that are "
+    "recommended. Means over seeds."
+)
+
+Compare = Callable[[int, int], Effect | None]  # two rows of the table of nets, by their number, on test
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A net that is recommended. place: its row.
+
+    until: the cost of the net that is recommended next. gain: its effect on test beside what was recommended before,
+    None for the first. better_on_dev: rows that cost no less, below `until`, of which none is significantly better on
+    test; the best first. better_on_test: those that are, but not on dev.
+    """
+
+    place: int
+    until: float | None
+    gain: Effect | None
+    better_on_dev: list[int]
+    better_on_test: list[int]
+
+
+def model_selection_page(runs: pd.DataFrame) -> dict:
+    """Collect for each text what is best at which cost. runs: of all questions, at all sizes, with their costs."""
+    judged = runs[(runs["tuning"] != "trial") & ~same_as_recipe(runs)]
+    tried = with_titles(judged[(judged["status"] == "ok") & judged[COST].notna()])
+    texts = [_text(TASKS[task], title, rows) for (task, title), rows in tried.groupby(["task", "title"], sort=False)]
+    return {
+        "title": "Which net for which cost?",
+        "provenance": describe_runs(runs, name_badges(runs)),
+        "texts": [text for text in texts if text],
+    }
+
+
+def _text(task: TaskSpec, title: str, runs: pd.DataFrame) -> dict | None:
+    """Describe one text: its nets as a figure, and a line for each that is best at some cost."""
+    score = next(each for each in task.score_columns if each[0].startswith("test_"))
+    scored = score[0].replace("test_", "dev_")  # where dev has no such score, the loss decides
+    decides = scored if scored in runs and runs[scored].notna().all() else f"dev_{task.curve[0]}"
+    numbers = nets(runs, decides, score[0])
+    if len(numbers) < FEWEST_NETS or numbers[COST].max() < DIFFERS * numbers[COST].min():
+        return None  # nothing to choose, or not by cost
+    best, better = BEST[REGISTRY[decides].better], REGISTRY[score[0]].better
+    compare = compare_rows(numbers, runs, score[0])
+    chosen = recommend(numbers, compare, best, better)
+    told = numbers.drop(columns=["configuration", "of", "question"]).rename(columns={"decides": decides})
+    figure = draw(numbers, [each.place for each in chosen], name_score(score[0], score[1]))
+    figure = drawn_here(f"budget-{runs['corpus'].iloc[0]}", "Cost beside quality", CAPTION, figure, told, "")
+    before = [None, *(each.place for each in chosen)]
+    lines = [_line(numbers, each, last, compare, score[0]) for each, last in zip(chosen, before, strict=False)]
+    return {
+        "title": title,
+        "of": task.tokens[:-1],
+        "decides": REGISTRY[decides].title,
+        "score": score[1:],
+        "nets": len(numbers),
+        "axis": REGISTRY[COST].title,
+        "figure": figure,
+        "lines": lines,
+    }
+
+
+def nets(runs: pd.DataFrame, decides: str, score: str) -> pd.DataFrame:
+    """Make a row for each configuration with seeds enough: its cost, its score on dev that decides, its test score."""
+    rows, updates = [], runs["steps"].nunique() > 1
+    for configuration, mine in runs.drop_duplicates("digest").groupby("configuration", sort=False):
+        mine = mine[mine[decides].notna() & mine[score].notna()]
+        if len(mine) >= FEWEST:
+            mean, low, high = mean_interval(mine[score].astype(float).tolist(), bounds=bounds_of(score))
+            first, cost = mine.iloc[0], float(mine[COST].mean())
+            about = (
+                _name(first, updates=updates),
+                first["label"],
+                first["question"],
+                configuration,
+                cost,
+                float(mine[decides].mean()),
+            )
+            placed = mine.assign(digest=runs_at(first["question"]) + mine["digest"])  # where their pages lie
+            rows.append((*about, mean, low, high, len(mine), name_runs(placed, score)))
+    columns = ["variant", "of", "question", "configuration", COST, decides, "mean", "low", "high", "n", "runs"]
+    table = pd.DataFrame(rows, columns=columns).rename(columns={decides: "decides"})
+    return table.sort_values(COST, kind="stable", ignore_index=True)
+
+
+def _name(run: pd.Series, *, updates: bool) -> str:
+    """Name a net by its variant, S, k, width and how it was trained. updates: whether nets differ in their number."""
+    trained = [f"{run['steps']:,} updates"] if updates else []
+    trained += ["tuned"] if run["tuning"] == "tuned" else []
+    return ", ".join([run["label"], *name_places(run["S"], run["k"]), f"width {run['d_model']:g}", *trained])
+
+
+def compare_rows(numbers: pd.DataFrame, runs: pd.DataFrame, score: str) -> Compare:
+    """Make a function that compares two rows on test, paired by seed: None where they have no seed in common."""
+    by_configuration = dict(iter(runs.drop_duplicates("digest").groupby("configuration")))
+
+    @cache
+    def compare(one: int, other: int) -> Effect | None:
+        sides = (by_configuration[numbers["configuration"][place]] for place in (one, other))
+        return effect_beside(*sides, score)
+
+    return compare
+
+
+def recommend(numbers: pd.DataFrame, compare: Compare, best: str, better: str) -> list[Choice]:
+    """List what is recommended, the cheapest first. numbers: by rising cost.
+
+    best: `min` or `max` of what decides. better: whether a lower or a higher score on test is.
+    """
+    taken: list[int] = []
+    for _, rows in numbers.groupby(COST):
+        places = [*rows.index]
+        if taken:
+            places = [place for place in places if _is_ahead(numbers, place, taken[-1], best)]
+            places = [place for place in places if is_better(compare(place, taken[-1]), better)]
+        if places:
+            taken.append(_of_one_cost(numbers, places, compare, best, better))
+    ends = [*(float(numbers[COST][place]) for place in taken[1:]), None]
+    gains = [None, *(compare(place, last) for last, place in zip(taken, taken[1:], strict=False))]
+    chosen = []
+    for place, until, gain in zip(taken, ends, gains, strict=True):
+        allowed = numbers[(numbers[COST] >= numbers[COST][place]) & (numbers.index != place)]
+        allowed = allowed[allowed[COST] < until] if until else allowed
+        rows = [*allowed.sort_values("decides", ascending=best == "min", kind="stable").index]
+        ahead = [each for each in rows if _is_ahead(numbers, each, place, best)]
+        on_test = [each for each in rows if each not in ahead and is_better(compare(each, place), better)]
+        chosen.append(Choice(place, until, gain, ahead, on_test))
+    return chosen
+
+
+def is_better(effect: Effect | None, better: str) -> bool:
+    """Say whether an effect is significant and in favour of the first side."""
+    return effect is not None and effect.told and (effect.mean < 0) == (better == "lower")
+
+
+def _is_ahead(numbers: pd.DataFrame, one: int, other: int, best: str) -> bool:
+    """Say whether one row is better on dev than another."""
+    apart = numbers["decides"][one] - numbers["decides"][other]
+    return bool(apart < 0 if best == "min" else apart > 0)
+
+
+def _of_one_cost(numbers: pd.DataFrame, places: list[int], compare: Compare, best: str, better: str) -> int:
+    """Pick of rows that cost the same the best on dev, unless another is significantly better on test."""
+    first, *others = numbers.loc[places].sort_values("decides", ascending=best == "min", kind="stable").index
+    for other in others:
+        if is_better(compare(other, first), better):
+            first = other
+    return first
+
+
+def draw(numbers: pd.DataFrame, chosen: list[int], score: str):
+    """Draw every net by cost and score, and a line through those that are chosen."""
+    figure, axes = canvas(height=3.4)
+    shows(axes.plot(numbers[COST], numbers["mean"], ".", color=GREY, ms=6, ls="none"), numbers.index)
+    best = numbers.loc[chosen]
+    bars = bars_of(best)
+    style = {"color": INK, "ms": 5, "lw": 1, "capsize": 3}
+    shows(axes.errorbar(best[COST], best["mean"], bars, fmt="o-", drawstyle="steps-post", **style), best.index)
+    set_log(axes.xaxis)
+    axes.set_xlabel("executed multiply-adds")
+    axes.set_ylabel(score)
+    return figure
+
+
+def _line(numbers: pd.DataFrame, choice: Choice, before: int | None, compare: Compare, score: str) -> dict:
+    """Describe a net that is recommended. before: the row that was recommended for less, None for the cheapest."""
+    mine = numbers.loc[choice.place]
+    half = half_width(mine["low"], mine["high"])
+    why = "the cheapest"
+    if before is not None:
+        why = f"{describe(choice.gain, score)} than {_place(numbers, before)}"
+    return {
+        "name": mine["variant"],
+        "page": f"{runs_at(mine['question'])}index.html#{urlencode({'variant': mine['of']})}",
+        "cost": mine[COST],
+        "until": choice.until,
+        "score": to_digits(mine["mean"], half) + reach_to_digits(mine["mean"], (mine["low"], mine["high"]), half),
+        "seeds": int(mine["n"]),
+        "why": why,
+        "others": _others(numbers, choice, compare, score),
+    }
+
+
+def _others(numbers: pd.DataFrame, choice: Choice, compare: Compare, score: str) -> list[str]:
+    """Say which dearer nets are better on dev or on test, and why they are not recommended."""
+    lines = []
+    if choice.better_on_dev:
+        first = choice.better_on_dev[0]
+        several = count(len(choice.better_on_dev), "other model")
+        told = f"best of them: {_place(numbers, first)}, {describe(compare(first, choice.place), score)}"
+        lines.append(f"{several} better on dev, none significantly better on test; {told}.")
+    lines += [
+        f"Significantly better on test but not on dev: {_place(numbers, each)}, "
+        f"{describe(compare(each, choice.place), score)}."
+        for each in choice.better_on_test
+    ]
+    return lines
+
+
+def _place(numbers: pd.DataFrame, place: int) -> str:
+    return f"{numbers['variant'][place]}, at {number(round(numbers[COST][place]))}"
+
+
+def describe(effect: Effect | None, score: str) -> str:
+    """Write a difference on test with its interval, or that it is not significant."""
+    if effect is None:
+        return "no seed in common"
+    way = "better" if (effect.mean < 0) == (REGISTRY[score].better == "lower") else "worse"
+    unit = REGISTRY[score].unit
+    if effect.low is None:
+        return f"{to_digits(abs(effect.mean))} {unit} {way} (n = {effect.n}, too few for a test)"
+    if not effect.told:
+        low, high = (to_digits(each, effect.half) for each in (effect.low, effect.high))
+        return f"not significantly different (95 % CI of the difference {low} to {high}, n = {effect.n})"
+    low, high = (to_digits(each, effect.half) for each in sorted((abs(effect.low), abs(effect.high))))
+    return f"{to_digits(abs(effect.mean), effect.half)} {unit} {way} (95 % CI {low} to {high}, n = {effect.n})"
