@@ -11,7 +11,7 @@ RUN = f"{SPANS}/span_limit-adaptive-64-None-1"
 
 @pytest.fixture(scope="module")
 def one_of_each_kind(site):
-    names = ["../index", "index", "ledger", "analytic", "status", "pivot", "papers/adaptive_span"]
+    names = ["../index", "index", "ledger", "formulas", "coverage", "pivot", "papers/adaptive_span"]
     names += [f"{ASKED}/index", f"{ASKED}/quality_vs_cost-sparsemax-64-None-1", RUN]
     return [(site / f"{name}.html").resolve() for name in names]
 

@@ -47,9 +47,8 @@ def check_links(reports: Path) -> None:
 
 def test_every_kind_of_page_is_there(reports, site):
     kinds = {path.relative_to(site).parts[0] for path in site.rglob("*.html")}
-    shared = {
-        f"{name}.html" for name in ("index", "verdicts", "budget", "ledger", "analytic", "status", "pivot", "audit")
-    }
+    names = ("index", "headline_claims", "model_selection", "ledger", "formulas", "coverage", "pivot", "audit")
+    shared = {f"{name}.html" for name in names}
     assert kinds == {*shared, "papers", "questions"} and (reports / "index.html").exists()
     assert {path.stem for path in (site / "papers").iterdir()} == set(studies())
     check_links(reports)

@@ -48,7 +48,7 @@ function show(figure, { x, y, told }, links) {
   const runs = linked(told.runs), beside = linked(told.baseline_runs), spaced = (links) => create("span", {}, ...links.flatMap((each) => [each, " "]));
   const values = told.told.map(([name, value]) => create("span", {}, create("small", { textContent: `${name} ` }), value));
   card.replaceChildren(...(told.of ? [create("b", { textContent: told.of })] : []), ...values);
-  const others = beside.length ? [create("small", { textContent: "beside:" }), spaced(beside)] : [];
+  const others = beside.length ? [create("small", { textContent: "compared with:" }), spaced(beside)] : [];
   if (links) card.append(create("small", { textContent: runs.length > 1 ? "runs, each by its value:" : "run:" }), spaced(runs), ...others);
   else if (runs.length) card.append(create("small", { textContent: `${runs.length} run${runs.length > 1 ? "s: click, or Enter, to see each" : ": click, or Enter, to open it"}` }));
   card.hidden = false;

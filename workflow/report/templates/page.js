@@ -8,7 +8,7 @@ const create = (name, attributes = {}, ...children) => {
 function numbersOf(figure) {
   const { names, rows } = JSON.parse(figure.nextElementSibling.textContent);
   const told = (values) => names.map((name, place) => [name, values[place]]).filter(([, value]) => value !== null);
-  return Object.fromEntries(Object.entries(rows).map(([row, [of, values, runs, beside]]) => [row, { of, told: told(values), runs, beside }]));
+  return Object.fromEntries(Object.entries(rows).map(([row, [of, values, runs, baseline_runs]]) => [row, { of, told: told(values), runs, baseline_runs }]));
 }
 
 // A text with its numbers as other programs read them: a hyphen for the minus sign.
