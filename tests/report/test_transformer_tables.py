@@ -6,6 +6,7 @@ import pytest
 from studies.aiayn.tables import aiayn_table2, aiayn_table3, aiayn_table4
 from tests._runs import everything, parsed, translated
 from tests.report._cells import at
+from workflow.plan.questions import load_question
 from workflow.report.published import join
 from workflow.report.published import load as printed
 from workflow.results.runs_table import as_frame
@@ -81,7 +82,8 @@ def test_table_3_has_every_row_with_our_sizes_and_the_papers_scores():
 def test_rows_of_our_models_do_not_state_the_papers_sizes():
     runs = as_frame([translated("transformer_variations", name, scale="small") for name in ("base", "cN8", "e", "big")])
     names = aiayn_table3.name_rows(runs)
-    assert names.pop("(C) N=8") == "(C) layers x 4/3 (paper: N=8)"
+    label = load_question("transformer_variations").variants["cN8"].label
+    assert names.pop("(C) N=8") == f"(C) {label} (paper: N=8)"
     (big,) = names.values()  # learned positions are the paper's too
     assert big.startswith("big (paper: N=6 ")
     assert aiayn_table3.name_rows(runs.assign(scale="paper")) == {}
