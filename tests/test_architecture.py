@@ -132,7 +132,7 @@ def test_functions_fit_a_screen():
 
 
 @pytest.mark.parametrize("kind", ["tables", "figures"])
-def test_every_artefact_is_asked_for_by_an_question_and_none_is_missing(kind):
+def test_every_artefact_is_asked_for_by_a_question_and_none_is_missing(kind):
     from workflow.config.studies import study_files
     from workflow.plan.questions import known_questions, load_question
 

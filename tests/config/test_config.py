@@ -22,8 +22,8 @@ BASE = read_yaml(CONFIG / "config.yaml")
 @pytest.mark.parametrize(
     "target, line",
     [
-        ("modles", "unknown target 'modles': did you mean 'adaptive_vs_xl'? `snakemake --list-target-rules`"),
-        ("qqqqqq", "unknown target 'qqqqqq': `snakemake --list-target-rules` says what there is"),
+        ("adaptive_xl", "unknown target 'adaptive_xl': did you mean 'adaptive_vs_xl'? `snakemake --list-target-rules`"),
+        ("qqqqqq", "unknown target 'qqqqqq': `snakemake --list-target-rules` lists them all"),
         ("explicit_sparse_table2", "target 'explicit_sparse_table2': this config's papers"),
     ],
 )
@@ -50,7 +50,7 @@ def test_every_target_says_what_it_is():
     [
         ({"scale": "laptob"}, "unknown scale 'laptob': did you mean 'laptop'?"),
         ({"papers": ["adaptive_spam"]}, "unknown paper 'adaptive_spam': did you mean 'adaptive_span'?"),
-        ({"questions": ["modles"]}, "unknown question 'modles': did you mean 'adaptive_vs_xl'?"),
+        ({"questions": ["adaptive_xl"]}, "unknown question 'adaptive_xl': did you mean 'adaptive_vs_xl'?"),
         ({"device": "gpu"}, "unknown device 'gpu'"),
         ({"tasks": ["translations"]}, "unknown task 'translations': did you mean 'translation'?"),
         ({"corpus": "enwik9"}, "unknown data set 'enwik9': did you mean 'enwik8'?"),

@@ -65,7 +65,7 @@ def test_the_grid_holds_every_s_with_every_k_and_may_end_earlier_for_a_variant()
     assert longest == {"fixed": 2048, "adaptive": 8192}  # the paper's fixed spans end there
 
 
-def test_a_scale_may_leave_out_variants_and_take_other_seeds_for_an_question():
+def test_a_scale_may_leave_out_variants_and_take_other_seeds_for_a_question():
     rows = plan(load_config({**BASE, "scale": "overnight", "questions": ["transformer_variations"]}))
     kept, asked = load_scale("overnight", "translation"), load_question("transformer_variations")
     assert {row.variant for row in rows} == set(kept.variants["transformer_variations"]) < set(asked.variants)
@@ -89,7 +89,7 @@ def test_a_configuration_has_the_same_seeds_in_every_question(scale):
     assert own == {row.job.digest for row in rows}
 
 
-def test_a_corpus_has_its_own_recipe_and_an_question_another_there(monkeypatch):
+def test_a_corpus_has_its_own_recipe_and_a_question_another_there(monkeypatch):
     """Its net and training replace what the scale says of the recipe, there and nowhere else."""
     at = {"text8": {"net": {"d_ff": 24}, "training": {"steps": 7}}}
     of = {"adaptive_vs_xl": {"text8": {"net": {"d_ff": 40}}}}

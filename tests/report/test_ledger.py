@@ -50,7 +50,7 @@ def test_a_ledger_without_evidence_still_holds_every_claim(tmp_path):
 
 @pytest.mark.parametrize("name", sorted({question_of(claim) for claim in known_claims()} & set(known_questions())))
 @pytest.mark.parametrize("make", [run, failed])
-def test_an_question_run_alone_has_evidence_of_its_costs_alone(name, make):
+def test_a_question_run_alone_has_evidence_of_its_costs_alone(name, make):
     runs = as_frame(*split_costs([row for row in every_run(make) if row["question"] == name], costs_claimed(name)))
     mine = [claim for claim in known_claims() if question_of(claim) == name]
     lines = judge_all([collect_evidence(claim, load_claim(claim), Frames(runs, None)) for claim in mine])

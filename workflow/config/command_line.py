@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import NoReturn, TextIO
 
 from workflow.config.environment import LOCALE
-from workflow.config.errors import ConfigError, nearest
+from workflow.config.errors import ConfigError, check_known, nearest
 from workflow.config.files import CannotWrite
 
 SHOWN = "-> "  # begins the line with which a script says what it showed
@@ -24,6 +24,11 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options):
         super().__init__(allow_abbrev=False, **options)
+
+    def _check_value(self, action: argparse.Action, value) -> None:
+        """Refuse what is none of an argument's choices, with its new name or the nearest."""
+        if action.choices is not None and value not in action.choices:
+            check_known(action.option_strings[0] if action.option_strings else action.dest, value, action.choices)
 
     def error(self, message: str) -> NoReturn:
         _, _, unknown = message.partition("unrecognized arguments: ")

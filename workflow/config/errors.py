@@ -2,6 +2,8 @@
 
 from difflib import get_close_matches
 
+from workflow.config.renamed import new_name
+
 LONGEST = 60  # characters of a value that a line shows
 MANY = 100  # names in a line
 
@@ -42,14 +44,22 @@ def nearest(value: str, valid) -> str | None:
     return by_lower[near[0]] if near else None
 
 
+def suggest(value: str, valid) -> str:
+    """Say what an unknown name is called now, or which valid name is most like it; empty where none is."""
+    if (name := new_name(value)) != value and name in valid:
+        return f"it is now called '{name}'"
+    near = nearest(value, valid)
+    return f"did you mean '{near}'?" if near else ""
+
+
 def check_known(what: str, value: str, valid) -> None:
     """Raise `ConfigError` unless `value` is one of `valid`; the line carries the nearest valid name."""
     value, valid = str(value), [*map(str, valid)]
     if value not in valid:
         valid.sort()
-        near = nearest(value, valid)
-        hint = f"did you mean '{near}'? " if near else ""
-        raise ConfigError(f"unknown {what} '{cut(value)}': {hint}{_listed(value, valid)}")
+        hint = suggest(value, valid)
+        joint = f"{hint}{' ' if hint.endswith('?') else '; '}" if hint else ""
+        raise ConfigError(f"unknown {what} '{cut(value)}': {joint}{_listed(value, valid)}")
 
 
 def _listed(value: str, valid: list[str]) -> str:

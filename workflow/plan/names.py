@@ -5,7 +5,8 @@ from collections.abc import Collection
 from functools import cache
 from typing import NoReturn
 
-from workflow.config.errors import ConfigError, nearest
+from workflow.config.errors import ConfigError, nearest, suggest
+from workflow.config.renamed import new_name
 from workflow.config.strict import read_yaml
 from workflow.config.studies import part_of, study_file
 from workflow.plan.claims import known_claims, sentence_of
@@ -61,11 +62,14 @@ def _why_unknown(targets: Targets, target: str, rules: list[str]) -> str:
     known = {name: load_question(name) for name in known_questions()}
     behind = {each: name for name, one in known.items() for each in (*one.tables, *one.figures, name)}
     left_out = {name: question for name, question in behind.items() if name not in targets.named}
-    near = target if target in left_out else nearest(target, [*targets.named, *rules, *left_out])
+    known_names = [*targets.named, *rules, *left_out]
+    renamed = new_name(target) if new_name(target) in known_names else None
+    near = target if target in left_out else renamed or nearest(target, known_names)
     line = f"target '{target}':" if near == target else f"unknown target '{target}':"
-    line += f" did you mean '{near}'?" if near not in (None, target) else ""
+    hint = "" if near in (None, target) else suggest(target, known_names)
+    line += f" {hint}{'' if hint.endswith('?') else ';'}" if hint else ""
     if near not in left_out:
-        return f"{line} `snakemake --list-target-rules` says what there is"
+        return f"{line} `snakemake --list-target-rules` lists them all"
     question, config = left_out[near], targets.config
     task = load_question(question).task
     if config.papers is None and config.tasks is None and config.questions is None and task in config.load_scales():

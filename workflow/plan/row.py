@@ -5,6 +5,7 @@ from typing import Literal
 
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import shown_path
+from workflow.config.renamed import renew_row
 from workflow.config.strict import FrozenModel, Name, parse, read_json
 from workflow.tasks.spec import AnyJob
 
@@ -54,6 +55,7 @@ def read_plan(path: Path, question: str | None = None) -> list[dict]:
     rows = read_json(path)
     if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
         raise ConfigError(f"{shown_path(path)}: expected a list of runs, as the workflow writes it")
+    rows = [renew_row(row) for row in rows]
     if question:
         check_known("question of this plan", question, {row.get("question") for row in rows})
     asked = {number: row for number, row in enumerate(rows) if question in (None, row.get("question"))}

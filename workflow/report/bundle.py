@@ -11,6 +11,7 @@ import pandas as pd
 
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED, config_file, list_folder
+from workflow.config.renamed import KINDS as RENAMED
 from workflow.config.strict import read_yaml
 from workflow.plan.config import load_config
 from workflow.plan.plan import plan
@@ -56,7 +57,7 @@ def _read_scale(path: Path, name: str) -> Bundle:
     present = [row for row in planned if row["digest"] in records]
     if not present:
         raise NothingRun(f"{name}: none of its runs has a record")
-    measured = [file for kind in (*COSTS, *OF_TEXTS) for file in list_folder(path / kind, ".json")]
+    measured = [file for kind in (*COSTS, *OF_TEXTS, *RENAMED) for file in list_folder(path / kind, ".json")]
     layers = path / "layers.json"
     rows = dict.fromkeys(COSTS, []) | collect_rows([*measured, *([layers] if layers.exists() else [])])
     return Bundle(name, records, join_frames(rows | {"runs": build_rows(present, records)}, name))

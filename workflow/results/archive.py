@@ -19,7 +19,7 @@ from workflow.config.strict import Name, StrictModel, parse, parse_json, read_js
 from workflow.results.record import read_or_refuse
 from workflow.results.registry import COSTS, OF_TEXTS
 
-VERSION = 2
+VERSION, READ = 3, (2, 3)  # 2 has the names of `workflow.config.renamed`
 MANIFEST = "manifest.json"
 SCALE = ("*", *(f"{folder}/*" for folder in ("questions", "claims", "tables", "figures", *COSTS, *OF_TEXTS)))
 RUN = ("job.json", "record.json", "curve.csv", "weights.safetensors", "card.md")  # those that `share` wrote
@@ -114,8 +114,8 @@ def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
         raise ConfigError(f"{path}: {MANIFEST} of more than {LARGEST_MANIFEST:,} bytes")
     text = b"".join(pieces(archive, MANIFEST))
     manifest = parse(Manifest, parse_json(text, f"{path}: {MANIFEST}"), f"{path}: {MANIFEST}")
-    if manifest.version != VERSION:
-        raise ConfigError(f"{path}: bundle version {manifest.version}, this suite reads {VERSION}")
+    if manifest.version not in READ:
+        raise ConfigError(f"{path}: bundle version {manifest.version}; valid: {' and '.join(map(str, READ))}")
     for name in manifest.files:
         if not PLACE.fullmatch(name):
             raise ConfigError(f"{path}: {shown(name)} lies outside the bundle's results/ and reports/")

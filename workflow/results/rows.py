@@ -5,6 +5,7 @@ from pathlib import Path
 
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import shown_path
+from workflow.config.renamed import KINDS as RENAMED
 from workflow.config.strict import read_json
 from workflow.results.registry import COSTS, OF_TEXTS
 
@@ -20,9 +21,11 @@ def write_rows(kind: str, rows: list[dict]) -> str:
 def read_rows(path: Path) -> tuple[str, list[dict]]:
     """Read (kind, rows) of one file; `ConfigError` where it is not one of this suite's."""
     content = read_json(path)
-    if not isinstance(content, dict) or content.get("kind") not in KINDS:
+    kind = content.get("kind") if isinstance(content, dict) else None
+    kind = RENAMED.get(kind, kind) if isinstance(kind, str) else None
+    if kind not in KINDS:
         raise ConfigError(f"{shown_path(path)}: expected rows of one kind: {', '.join(KINDS)}")
     rows = content.get("rows")
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise ConfigError(f"{shown_path(path)}: expected a list of rows, as the workflow writes it")
-    return content["kind"], rows
+    return kind, rows

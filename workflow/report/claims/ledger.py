@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from workflow.config.errors import ConfigError
+from workflow.config.renamed import renew_evidence
 from workflow.config.strict import read_json
 from workflow.plan.claims import claims_about, known_claims
 from workflow.plan.questions import load_question
@@ -94,7 +95,7 @@ def _contradicts(line: dict, claim: Claim) -> bool:
 
 def read_lines(path: Path, keys: Iterable[str], more: Iterable[str] = ()) -> dict:
     """Read a file of evidence, or the ledger. It has `keys` and "claims", a claim the keys `LINE` and `more`."""
-    content = read_json(path)
+    content = renew_evidence(read_json(path))
     missing = {"claims", *keys} - set(content if isinstance(content, dict) else ())
     if missing:
         raise ConfigError(f"{path}: expected evidence as the workflow writes it: no '{min(missing)}'")

@@ -4,8 +4,10 @@ The workflow writes them once everything is made. Where some questions alone wer
 anew of what is there by then, so that an answer stands on the index as soon as it has a page.
 """
 
+import shutil
 from pathlib import Path
 
+from workflow.config import renamed
 from workflow.config.files import list_folder
 from workflow.plan.questions import known_questions
 from workflow.plan.row import read_plan
@@ -42,10 +44,18 @@ def write_shared(site: Site, frames: Frames) -> None:
     }
     answers = {each["name"]: each["answer"] for each in pages["index"]["questions"]}
     write_if_changed(site.reports / "report.js", search_script(runs, ledger, questions, answers))
+    _remove_renamed(site.reports)
     for name, context in pages.items():
         site.write(f"{name}.html.j2", f"{name}.html", shared=list(pages), **context)
     for paper, told in runs.groupby("paper"):
         site.write("paper.html.j2", f"papers/{paper}.html", **paper_page(site, paper, told))
+
+
+def _remove_renamed(reports: Path) -> None:
+    """Remove pages that now have another address: nothing links to them, and a bundle would include them."""
+    shutil.rmtree(reports / "ablations", ignore_errors=True)
+    for name in renamed.PAGES:
+        (reports / name).unlink(missing_ok=True)
 
 
 def write_together(site: Site, frames: Frames, evidence: list[Path]) -> None:

@@ -14,6 +14,7 @@ late_gain      what the last quarter of the updates still brought, in bits, at m
 
 import pandas as pd
 
+from workflow.config.errors import check_known
 from workflow.results.makers import why_apart
 from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
 from workflow.results.registry import COSTS, REGISTRY, bounds_of
@@ -36,6 +37,7 @@ OF_CHARACTERS = {"multiply-adds": "multiply-adds / character", "tokens / s": "ch
 def pick(runs: pd.DataFrame, **wanted) -> pd.DataFrame:
     """Pick the runs whose columns have the wanted values."""
     for column, value in wanted.items():
+        check_known("column of runs", column, runs.columns)
         runs = runs[runs[column] == value]
     return runs
 
