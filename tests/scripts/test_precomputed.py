@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
@@ -113,8 +114,9 @@ def test_the_documents_count_the_runs_of_scale_small_that_came():
     asked, came = Targets.of({"scale": "small"}).runs.jobs, records_of("small")
     assert f" {len(came)} of {len(asked)} runs of scale `small`" in " ".join((ROOT / "README.md").read_text().split())
     assert f" {len(came)} of scale `small`" in (ROOT / "docs/findings.md").read_text()
-    assert f"of its {len(asked)} runs" in (ROOT / "docs/scales.md").read_text()
-    assert f"records of {len(came)} ship" in (ROOT / "docs/scales.md").read_text()
+    scales = (ROOT / "docs/scales.md").read_text().splitlines()
+    (row,) = [line for line in scales if line.startswith("| `small` |")]
+    assert {str(len(asked)), str(len(came))} <= set(re.findall(r"\d+", row))
 
 
 @pytest.mark.slow
