@@ -32,7 +32,8 @@ def make(folder: Path, *words: str, **programs: str) -> subprocess.CompletedProc
 
 def test_without_a_gpu_it_ends_at_once_in_one_line(tmp_path):
     ended = make(tmp_path, "gpu")
-    assert ended.returncode and ended.stdout == "make gpu: no GPU is seen here, for nvidia-smi lists none\n"
+    assert ended.returncode and ended.stdout.count("\n") == 1
+    assert ended.stdout.startswith("make gpu: ") and "nvidia-smi" in ended.stdout
 
 
 @pytest.mark.parametrize(
