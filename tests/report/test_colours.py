@@ -7,8 +7,21 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from tests._runs import run
-from workflow.report.figures import colours as palette
-from workflow.report.figures.colours import COLOURS, DARK_PAPER, LIGHT_PAPER, READABLE, as_named, contrast, fit, shades
+from workflow.report.figures.colours import (
+    COLOURS,
+    DARK_PAPER,
+    INK,
+    LIGHT_PAPER,
+    ON_DARK_PAPER,
+    READABLE,
+    as_named,
+    contrast,
+    fit,
+    follow_page,
+    on_dark,
+    on_page,
+    shades,
+)
 from workflow.report.pages.site import TEMPLATES
 from workflow.results.runs_table import as_frame
 
@@ -31,12 +44,31 @@ def lab(colour: str, seen) -> np.ndarray:
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
 
+@pytest.mark.parametrize("colours", [COLOURS, ON_DARK_PAPER], ids=["light", "dark"])
 @pytest.mark.parametrize("reader", SEEN)
-def test_any_two_variants_look_different_and_what_is_no_variant_goes_from_dark_to_light(reader):
-    colours = {name: lab(colour, SEEN[reader]) for name, colour in COLOURS.items()}
-    nearest = min((np.linalg.norm(colours[a] - colours[b]), a, b) for a, b in combinations(colours, 2))
-    assert nearest[0] > APART, nearest
+def test_any_two_of_ten_variants_look_different_on_light_and_on_dark(reader, colours):
+    assert colours.keys() == COLOURS.keys() and len(colours) == 10
+    places = {name: lab(colour, SEEN[reader]) for name, colour in colours.items()}
+    nearest = min((np.linalg.norm(places[a] - places[b]), a, b) for a, b in combinations(places, 2))
+    assert nearest[0] >= APART, nearest
+
+
+@pytest.mark.parametrize("name", COLOURS)
+def test_a_page_shows_the_colours_that_were_measured(name):
+    assert on_page(COLOURS[name]) == f"light-dark({COLOURS[name]}, {ON_DARK_PAPER[name]})"
+
+
+@pytest.mark.parametrize("reader", SEEN)
+def test_steps_go_from_dark_to_light(reader):
     assert np.all(np.diff([lab(colour, SEEN[reader])[0] for colour in shades(5)]) > 8)
+
+
+def test_ten_variants_of_one_attention_have_ten_colours_and_of_more_the_rest_is_ink():
+    for number in (10, 12):
+        named = as_named(as_frame([run("mine", f"v{each}", span="adaptive") for each in range(number)]))
+        first, *others = named.drop_duplicates("variant")["colour"]
+        assert first == COLOURS["adaptive"]
+        assert len({first, *others}) == 10 if number == 10 else {*others} == {INK}
 
 
 @pytest.mark.parametrize(
@@ -44,7 +76,8 @@ def test_any_two_variants_look_different_and_what_is_no_variant_goes_from_dark_t
     [
         ("xl", {"span": "adaptive"}, "xl", COLOURS["adaptive"]),
         ("a1", {"span": "fixed", "selection": "top_k"}, "a1", COLOURS["top_k"]),
-        ("fixed", {"span": "adaptive", "normaliser": "sparsemax"}, "fixed", *shades(1)),
+        ("fixed", {"span": "adaptive", "normaliser": "sparsemax"}, "fixed", COLOURS["fixed"]),
+        ("softmax", {"span": "full"}, "softmax", COLOURS["fixed"]),
         ("published", {"span": "full", "net": "transformer_xl"}, "published", COLOURS["transformer_xl"]),
         ("mine", {"span": "full", "colour": "#123456", "label": "Mine"}, "Mine", "#123456"),
     ],
@@ -67,9 +100,8 @@ def test_every_colour_of_a_line_is_seen_on_both_papers(colour, paper):
     assert fit(colour, paper) == colour or contrast(colour, paper) < READABLE[paper]
 
 
-@pytest.mark.parametrize("colours", [shades(4), *(palette.tones(colour, 2) for colour in COLOURS.values())])
-def test_series_stay_apart_on_a_dark_page(colours):
-    shown = [fit(palette.on_dark().get(colour, colour), DARK_PAPER) for colour in colours]
+def test_steps_stay_apart_on_a_dark_page():
+    shown = [fit(on_dark()[colour], DARK_PAPER) for colour in shades(4)]
     assert all(contrast(one, other) > 1.2 for one, other in zip(shown, shown[1:], strict=False)), shown
 
 
@@ -83,7 +115,7 @@ def test_ink_and_paper_follow_the_page_and_a_map_keeps_its_scale():
     svg += '<path style="stroke: #832db6"/><g id="QuadMesh_1"><path style="fill: #08306b"/></g>'
     svg += '<text style="fill: #1b1b1b"/>'
     lifted = fit("#832db6", DARK_PAPER)
-    assert palette.follow_page(svg) == (
+    assert follow_page(svg) == (
         '<g id="patch_1"><path d="M 0" style="fill: none"/></g><path style="stroke: var(--soft); fill: #3f90da"/>'
         f'<path style="stroke: #832db6; stroke: light-dark(#832db6, {lifted})"/>'
         '<g id="QuadMesh_1"><path style="fill: #08306b"/></g><text style="fill: var(--ink)"/>'

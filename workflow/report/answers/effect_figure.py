@@ -3,8 +3,8 @@
 import pandas as pd
 
 from workflow.report.answers.effects import places
-from workflow.report.answers.lines import LEGEND, Line, aside, drawn_axis, lines_of, name_score, panels, texts_of
-from workflow.report.figures.colours import GREY, INK, as_named, is_shade
+from workflow.report.answers.lines import Line, aside, drawn_axis, lines_of, name_score, panels, texts_of
+from workflow.report.figures.colours import GREY, as_named
 from workflow.report.figures.marks import shows
 from workflow.report.figures.style import bars_of, canvas, draw_message, fold, set_powers, share_legend
 from workflow.report.tables.cells import name_runs
@@ -42,13 +42,13 @@ def draw(data: pd.DataFrame, quantity: str, title: str):
 
 def _draw_dots(data: pd.DataFrame, score: str):
     """Draw the variants one below the other, with the mean of the first as a line through all."""
-    texts, many = dict(texts_of(data)), data["variant"].nunique() > LEGEND
+    texts = dict(texts_of(data))
     height = 0.8 + ROW * max(ROWS, *map(len, texts.values()))
     figure, axes = canvas(rows=len(texts), height=height, squeeze=False)
     for panel, (text, rows) in zip(axes[:, 0], texts.items(), strict=True):
         panel.axvline(rows["mean"].iloc[0], color=GREY, lw=0.8, ls="--")
         for place, row in enumerate(rows.itertuples()):
-            colour = INK if many and is_shade(row.colour) else row.colour
+            colour = row.colour
             seeds = panel.plot(row.points, [place] * len(row.points), "|", ms=9, mew=1, color=colour, alpha=0.7)
             bar = None if pd.isna(row.low) else [[row.mean - row.low], [row.high - row.mean]]
             mean = panel.errorbar(row.mean, place, xerr=bar, fmt="o", ms=5, lw=1.4, capsize=3, color=colour)

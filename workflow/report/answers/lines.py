@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import pandas as pd
 
 from workflow.report.answers.effects import axes_of
-from workflow.report.figures.colours import is_shade, shades
+from workflow.report.figures.colours import shades
 from workflow.report.figures.style import canvas
 from workflow.results.registry import REGISTRY
 
-MARKS = "osD^vPX<>"
+MARKS = "osD^vPX<>*"
 LEGEND = 9  # more lines than this no legend can keep apart
 BESIDE = 0.07  # of an octave, between two lines
 
@@ -44,9 +44,8 @@ def lines_of(runs: pd.DataFrame, axis: str | None) -> list[Line]:
         others = sorted(rows[other_axis].dropna().unique()) if axis else []
         keys += [(variant, other) for other in others] if len(others) > 1 else [(variant, None)]
         colours[variant] = rows["colour"].iloc[0]
-    plain = [(variant, other) for variant, other in keys if other is not None or is_shade(colours[variant])]
-    several = any(other is not None for _, other in keys)
-    stepped = dict(zip(plain, shades(len(plain)), strict=True)) if several else {}
+    several = [key for key in keys if key[1] is not None]
+    stepped = dict(zip(several, shades(len(several)), strict=True))
     return [
         Line(
             variant if other is None else f"{variant}, {other_axis} = {other:g}",

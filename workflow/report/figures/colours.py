@@ -1,9 +1,12 @@
 """One colour for each attention, the same in every figure; everything else is coloured by its order.
 
-A variant has the colour that its question names, or that of its attention; several variants of one attention take tones
-of it. What is no attention (a k, a head, a text, a kind of layer) takes steps of cividis, from dark to light, so that
-no colour means two things. The ten of `COLOURS` are Petroff's (Accessible Color Sequences for Data Visualization,
-2021): readers with any of the three colour blindnesses can tell them apart.
+A variant has the colour that its question names, or that of its attention. Of several variants with the same attention
+the first keeps its colour, and the others take colours of the ten that the figure does not use. What is no variant (a
+k, a head, a corpus, a kind of layer) takes steps of cividis, from dark to light.
+
+The ten of `COLOURS` follow Petroff (Accessible Color Sequences for Data Visualization, 2021). They were moved, on light
+and on dark paper, until any two are at least 15 apart in CIELAB for readers with full colour vision, protanopia,
+deuteranopia and tritanopia (Machado et al., 2009), and each can be seen on its paper.
 
 On a page, which may be light or dark, ink, greys and paper take the page's colours, and all others are made light or
 dark enough to be seen on it. The files of a figure, which are for print, keep the colours given here.
@@ -18,24 +21,35 @@ import pandas as pd
 from matplotlib import colormaps
 from matplotlib.colors import to_hex, to_rgb
 
-COLOURS = {
-    "fixed": "#3f90da",
-    "adaptive": "#e76300",
-    "dynamic": "#832db6",
-    "top_k": "#bd1f01",
-    "adaptive_top_k": "#a96b59",
-    "sparsemax": "#92dadd",
-    "entmax15": "#b9ac70",
-    "entmax_alpha": "#ffa90e",
-    "transformer_xl": "#717581",
-    "published": "#94a4a2",
+COLOURS = {  # on light paper, and in print
+    "fixed": "#1164a7",
+    "adaptive": "#d22f00",
+    "dynamic": "#994ad8",
+    "top_k": "#9b1600",
+    "adaptive_top_k": "#905642",
+    "sparsemax": "#4d9ba5",
+    "entmax15": "#9b9255",
+    "entmax_alpha": "#d67c00",
+    "transformer_xl": "#616573",
+    "published": "#374540",
+}
+ON_DARK_PAPER = {
+    "fixed": "#83c1f1",
+    "adaptive": "#ff8f4e",
+    "dynamic": "#af69f7",
+    "top_k": "#f84700",
+    "adaptive_top_k": "#bc7956",
+    "sparsemax": "#b3f3f7",
+    "entmax15": "#c8bb7e",
+    "entmax_alpha": "#dab500",
+    "transformer_xl": "#898b95",
+    "published": "#afc4b9",
 }
 GREY = "#777777"
 INK = "#1b1b1b"
 LIGHTEST = 0.8  # the lightest shade of cividis in use: a lighter line is lost on the page
 ON_DARK = (0.5, 1.0)  # the part of cividis that can be seen on a dark page
-FARTHEST = 0.55  # how much of the way from a colour to black (on a dark page to white) its tones go
-MOST = 40  # fewer variants than this have shades of their own
+MOST = 40  # fewer steps than this have shades of their own
 PLAIN = ("full", "fixed")  # spans that are left out of the name where another choice is named
 XL = "transformer_xl"  # a net that is an attention of its own
 LIGHT_PAPER, DARK_PAPER = "#fdfdfb", "#161615"  # the same as in templates/style.css
@@ -53,28 +67,13 @@ def shades(number: int, first: float = 0.0, last: float = LIGHTEST) -> tuple[str
     return tuple(to_hex(colour) for colour in colormaps["cividis"](np.linspace(first, last, number)))
 
 
-def tones(colour: str, number: int, towards: str = "black") -> list[str]:
-    """List a colour and ever darker tones of it (or lighter, towards white), for several variants of one attention."""
-    near, far = np.array(to_rgb(colour)), np.array(to_rgb(towards))
-    return [to_hex((1 - part) * near + part * far) for part in np.linspace(0, FARTHEST, number)]
-
-
 @cache
 def on_dark() -> dict[str, str]:
-    """Map each shade and tone to its colour on a dark page, so that their order can be seen there too."""
-    pairs = {}
+    """Map each colour and shade to its colour on a dark page, so that the order of shades can be seen there too."""
+    pairs = {colour: ON_DARK_PAPER[attention] for attention, colour in COLOURS.items()}
     for number in range(1, MOST):
         pairs |= zip(shades(number), shades(number, *ON_DARK), strict=True)
-    for colour in COLOURS.values():
-        for number in range(2, len(COLOURS)):
-            pairs |= zip(tones(colour, number)[1:], tones(colour, number, "white")[1:], strict=True)
     return pairs
-
-
-@cache
-def is_shade(colour: str) -> bool:
-    """Whether a colour is one of the shades of cividis that some number of variants takes."""
-    return any(colour in shades(number) for number in range(1, MOST))
 
 
 def as_named(runs: pd.DataFrame) -> pd.DataFrame:
@@ -85,26 +84,31 @@ def as_named(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def colours_of(runs: pd.DataFrame) -> dict[str, str]:
-    """Choose the colour of each variant of one question, in the order of its runs."""
+    """Choose the colour of each variant of one question, in the order of its runs.
+
+    No two of up to ten variants share a colour. Of more, those whose attention has its colour already are drawn in ink.
+    """
     told = runs[["variant", "colour", "net", "span", "selection", "normaliser"]]
     firsts = told.drop_duplicates("variant").to_dict("records")
-    alike: dict[str, list[str]] = {}
+    chosen: dict[str, str] = {}
     for run in firsts:
-        alike.setdefault(attention_of(run), []).append(run["variant"])
-    known = {run["variant"]: None for run in firsts}
-    for kind, variants in alike.items():
-        if kind in COLOURS:
-            known |= zip(variants, tones(COLOURS[kind], len(variants)), strict=True)
-    known |= {run["variant"]: run["colour"] for run in firsts if isinstance(run["colour"], str)}
-    rest = [variant for variant, colour in known.items() if colour is None]
-    return known | dict(zip(rest, shades(len(rest)), strict=True))
+        named = isinstance(run["colour"], str)
+        colour = run["colour"] if named else COLOURS.get(attention_of(run))
+        if named or colour and colour not in chosen.values():
+            chosen[run["variant"]] = colour
+    rest = [run["variant"] for run in firsts if run["variant"] not in chosen]
+    free = [colour for colour in COLOURS.values() if colour not in chosen.values()]
+    if len(rest) > len(free):
+        free = [INK] * len(rest)
+    chosen |= zip(rest, free, strict=False)
+    return {run["variant"]: chosen[run["variant"]] for run in firsts}
 
 
 def attention_of(run: dict) -> str:
     """Name the attention of a run as in `COLOURS`: `adaptive`, `top_k` (on a plain span), `adaptive_top_k`, ..."""
-    first = XL if run["net"] == XL else run["span"]
+    first = XL if run["net"] == XL else "fixed" if run["span"] in PLAIN else run["span"]
     others = [run[axis] for axis, plain in (("selection", "all"), ("normaliser", "softmax")) if run[axis] != plain]
-    return "_".join(others if others and first in PLAIN else [first, *others])
+    return "_".join(others if others and first == "fixed" else [first, *others])
 
 
 def follow_page(svg: str) -> str:
