@@ -1,8 +1,14 @@
 """Figures that answer, a variant that is followed, and a view that is an address; in a real browser."""
 
+import json
 import re
 
 import pytest
+
+from workflow.plan.questions import load_question
+from workflow.report.pages.scales import write_scales
+from workflow.report.pages.search import BEGINS, synonyms
+from workflow.report.pages.site import Site
 
 SPANS = "questions/span_limit"
 
@@ -101,9 +107,9 @@ def test_variants_that_have_baselines_of_their_own_begin_with_these(site, page):
 def test_search_finds_each_kind_of_thing(site, page):
     page.goto((site / f"{SPANS}/index.html").as_uri())
     for words, kind in (
-        ("stays flat", "questions"),
+        (load_question("span_limit").question.rstrip("?"), "questions"),
         ("span_limit-fixed-32", "runs"),
-        ("best possible prediction", "words"),
+        ("attention variant", "words"),
     ):
         page.keyboard.press("/")
         page.keyboard.press("Control+A")
@@ -117,10 +123,97 @@ def test_search_finds_each_kind_of_thing(site, page):
     assert page.locator("h1").count() == 1
 
 
+@pytest.mark.parametrize(
+    "typed, title",
+    [
+        ("pivot table", "Pivot table"),  # an exact title comes before what only has the words
+        ("ppl", "perplexity"),
+        ("sliding window", "span"),
+        ("GQA", "shared keys"),
+        ("bits per character", "bpc"),
+        ("flops", "MACs"),
+        ("sparse attention", "top-k"),
+    ],
+)
+def test_search_puts_exact_titles_first_and_knows_the_synonyms_of_the_field(typed, title, page, tmp_path):
+    """The report has a page of each title, and one that only mentions the words."""
+    titles = [
+        "About everything",
+        "perplexity",
+        "span",
+        "shared keys",
+        "bpc",
+        "MACs",
+        "top-k",
+        "The pivot table, explained",
+    ]
+    every = ", ".join([*titles, "Pivot table"])
+    entries = [[each, f"{number}.html", every if number == 0 else ""] for number, each in enumerate(titles)]
+    kinds = {"questions": entries, "pages": [["Pivot table", "pivot.html", ""]]}
+    parts = json.dumps({"synonyms": synonyms(), "kinds": kinds}).removeprefix("{")
+    (tmp_path / "report.js").write_text(f"{BEGINS}{parts});", encoding="utf-8")
+    Site(tmp_path / "results", tmp_path).write("base.html.j2", "index.html", title="t")
+    page.goto((tmp_path / "index.html").as_uri())
+    page.get_by_role("searchbox").fill(typed)
+    assert page.locator(".results a").first.inner_text() == title
+
+
+def test_search_finds_the_pages_of_other_scales_after_those_of_this_one(page, tmp_path):
+    for scale in ("a", "b", "c"):
+        entry = ["Does it help?", f"of_{scale}.html", ""]
+        parts = json.dumps({"synonyms": {}, "kinds": {"questions": [entry]}}).removeprefix("{")
+        Site(tmp_path / "results" / scale, tmp_path / scale).write("base.html.j2", "index.html", title=scale)
+        (tmp_path / scale / "report.js").write_text(f"{BEGINS}{parts});", encoding="utf-8")
+    write_scales(tmp_path)
+    page.goto((tmp_path / "b/index.html").as_uri())
+    page.keyboard.press("/")
+    page.keyboard.type("help")
+    page.wait_for_function("REPORTS.length === 3")
+    page.keyboard.type(" it")
+    found = page.locator(".results a")
+    assert found.count() == 3 and found.first.get_attribute("href") == "of_b.html"
+    found.last.click()
+    page.wait_for_url(lambda url: "/b/" not in url)
+
+
+def test_links_keep_the_baseline_and_lead_to_the_same_page_of_another_scale(page, tmp_path):
+    for scale in ("a", "b"):
+        site = Site(tmp_path / "results" / scale, tmp_path / scale)
+        for name in ("pivot", "ledger"):
+            site.write("base.html.j2", f"{name}.html", title=f"{name} {scale}", shared=["ledger", "pivot"])
+    (tmp_path / "b/pivot.html").unlink()
+    write_scales(tmp_path)
+    page.goto((tmp_path / "a/pivot.html").as_uri() + "#baseline=fixed span&sort.t=2")
+    assert not page.get_by_role("link", name="b", exact=True).count()  # it has no such page
+    page.get_by_role("link", name="Ledger", exact=True).click()
+    page.get_by_role("link", name="b", exact=True).click()
+    assert page.title() == "ledger b" and page.evaluate("view.all()") == {"baseline": "fixed span"}
+
+
+def test_a_page_begins_with_a_link_that_skips_its_frame(site, page):
+    page.goto((site / "ledger.html").as_uri())
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_every_figure_and_table_offers_a_link_that_leads_back_to_it(site, page):
+    page.goto((site / f"{SPANS}/index.html").as_uri() + "#sort.runs=2")
+    parts = page.locator("section.artefact:has(table, figure)").count()
+    buttons = page.locator("button.copy-link")
+    assert buttons.count() > parts > 0
+    page.evaluate("copy = async (text) => { window.copied = text; }")  # a clipboard is the browser's matter
+    buttons.last.press("Enter")
+    page.wait_for_function("window.copied")
+    place = re.search(r"at=([\w-]+)", page.evaluate("window.copied"))[1]
+    assert "sort.runs=2" in page.evaluate("window.copied") and page.locator(f"#{place}").count() == 1
+
+
 def test_the_page_above_all_reports_searches_each(site, page):
     page.goto((site / "../index.html").resolve().as_uri())
     page.keyboard.press("/")
-    page.keyboard.type("stays flat")
+    page.keyboard.type(load_question("span_limit").question)
     found = page.locator(".results a").first
     assert found.get_attribute("href").startswith(f"{site.name}/questions/")
     found.click()

@@ -62,14 +62,15 @@ def test_of_dear_ones_that_are_alike_the_cheapest_is_recommended():
 
 def test_nothing_that_is_recommended_is_significantly_worse_on_test_than_what_costs_less(runs):
     (text,) = model_selection_page(runs)["texts"]
-    assert [line["cost"] for line in text["lines"]] == [1e4, 3e4]
+    assert [line.model.cost for line in text["lines"]] == [1e4, 3e4]
     first, second = text["lines"]
-    assert (first["until"], second["until"]) == (3e4, None)
-    assert second["why"].startswith("0.1000 bpc better (95 % CI 0.1000 to 0.1000, n = 3) than a, ")
-    (against,) = first["others"]  # b is better on test, and not on dev
-    assert "b, S = 64" in against and "0.2000 bpc better" in against
-    (against,) = second["others"]
-    assert "d, S = 64" in against and "0.4000 bpc better" in against
+    assert (first.until, second.until) == (3e4, None)
+    assert second.model.compared.startswith("0.1000 bpc better (95 % CI 0.1000 to 0.1000, n = 3) than a, ")
+    (other,) = first.alternatives  # b is better on test, and not on dev
+    assert other.name.startswith("b, S = 64") and other.compared.startswith("0.2000 bpc better")
+    best, next_best = second.alternatives
+    assert best.name.startswith("d, S = 64") and best.compared.startswith("0.4000 bpc better")
+    assert next_best.name.startswith("b, S = 64") and next_best.cost == 2e4
     assert text["nets"] == 4
 
 
@@ -82,7 +83,7 @@ def test_translations_are_chosen_by_the_score_that_is_shown():
         for seed in (1, 2, 3)
     ]
     (text,) = model_selection_page(as_frame(rows))["texts"]
-    assert [line["name"].partition(",")[0] for line in text["lines"]] == ["smoothed"] and "BLEU" in text["decides"]
+    assert [line.model.name.partition(",")[0] for line in text["lines"]] == ["smoothed"] and "BLEU" in text["decides"]
 
 
 def test_runs_whose_trial_chose_the_recipe_are_not_their_own_rivals(runs):
@@ -109,7 +110,7 @@ def test_a_cost_that_is_chosen_names_the_net_to_take(runs, page, tmp_path):
         text.locator('input[type="text"]').fill(f"{1.001 * cost:.0f}")
         page.keyboard.press("Enter")
         assert rows.nth(number).evaluate("row => row.classList.contains('chosen')")
-        assert rows.nth(number).locator("a").inner_text() in text.locator(".take").inner_text()
+        assert rows.nth(number).locator("th a").first.inner_text() in text.locator(".take").inner_text()
     text.locator('input[type="range"]').focus()
     page.keyboard.press("Home")
     assert rows.first.evaluate("row => row.classList.contains('chosen')") and "cost." in page.url
@@ -119,6 +120,8 @@ def test_a_cost_that_is_chosen_names_the_net_to_take(runs, page, tmp_path):
     "typed, recommended",
     [
         ("30k", 1),
+        ("0.03M ", 1),
+        ("3E4", 1),
         ("30K", 1),
         ("0.03M", 1),
         ("30,000", 1),
@@ -127,13 +130,13 @@ def test_a_cost_that_is_chosen_names_the_net_to_take(runs, page, tmp_path):
         ("10k", 0),
         ("20k", 0),
         ("1G", 1),
-        ("9k", "costs so little"),
-        ("300", "costs so little"),
-        ("3,5k", "no cost"),
-        ("30m", "no cost"),
-        ("thirty", "no cost"),
-        ("0", "no cost"),
-        ("-30k", "no cost"),
+        ("9k", "below"),
+        ("300", "below"),
+        ("3,5k", "invalid"),
+        ("30m", "invalid"),
+        ("thirty", "invalid"),
+        ("0", "invalid"),
+        ("-30k", "invalid"),
     ],
 )
 def test_a_cost_is_read_with_its_suffix_or_refused(typed, recommended, runs, page, tmp_path):
@@ -149,7 +152,8 @@ def test_a_cost_is_read_with_its_suffix_or_refused(typed, recommended, runs, pag
     if isinstance(recommended, int):
         assert chosen == [recommended == 0, recommended == 1]
     else:
-        assert chosen == [False, False] and recommended in text.locator(".take").inner_text()
+        assert chosen == [False, False] and text.locator(".take").get_attribute("data-state") == recommended
+        assert not text.locator("div.alternatives").is_visible()
 
 
 def test_nets_that_were_trained_longer_say_so(runs):
@@ -161,3 +165,19 @@ def test_nets_that_were_trained_longer_say_so(runs):
 
 def test_where_all_cost_the_same_there_is_nothing_to_choose(runs):
     assert not model_selection_page(runs.assign(macs_executed=1e4))["texts"]
+
+
+def test_models_that_are_not_significantly_worse_are_listed_with_what_is_recommended(page, tmp_path):
+    """c is as good as b on test within chance, and a is worse: of the two that are alike the cheaper one is taken."""
+    rows = of("a", 1e4, 2.0, 2.2) + of("b", 2e4, 1.9, 2.1) + of("c", 3e4, 1.89, 2.1, apart=0.05)
+    site = Site(tmp_path / "results", tmp_path)
+    context = model_selection_page(as_frame(rows + of("d", 4e4, 2.5, 2.5)))
+    site.write("model_selection.html.j2", "model_selection.html", **context)
+    _, dearer = context["texts"][0]["lines"]
+    (other,) = dearer.alternatives
+    assert other.name.startswith("c, ") and other.cost == 3e4 and "95 % CI" in other.compared
+    page.goto((tmp_path / "model_selection.html").as_uri())
+    page.locator('input[type="text"]').fill("0.04M")
+    page.keyboard.press("Enter")
+    (row,) = page.locator("div.alternatives tbody tr").all()
+    assert other.name in row.inner_text() and "30,000" in row.inner_text()

@@ -47,22 +47,23 @@ def list_files(results: Path, reports: Path, scale: str) -> dict[str, Path]:
     return {name: path for name, path in sorted(paths.items()) if PLACE.fullmatch(name) and path.is_file()}
 
 
-def write_archive(out: Path, files: dict[str, Path], scale: str, root: bytes, beside: dict[str, bytes]) -> Manifest:
+def write_archive(
+    out: Path, files: dict[str, Path], scale: str, root: dict[str, bytes], beside: dict[str, bytes]
+) -> Manifest:
     """Write the whole archive or nothing.
 
-    files: from `list_files`. root: the page that leads to this scale alone. beside: what is for other tools, and no
-    part of the bundle.
+    files: from `list_files`. root: by name, the page that leads to this scale alone and the script that lists it.
+    beside: what is for other tools, and no part of the bundle.
     """
     sums = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
-    sums["reports/index.html"] = hashlib.sha256(root).hexdigest()
+    sums |= {name: hashlib.sha256(content).hexdigest() for name, content in root.items()}
     commits = sorted({read_or_refuse(path).origin.commit for path in files.values() if path.name == "record.json"})
     manifest = Manifest(version=VERSION, scale=scale, commits=commits, files=sums)
     with atomic_write(out) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         _add(archive, MANIFEST, manifest.model_dump_json(indent=1).encode())
-        _add(archive, "reports/index.html", root)
         for name, path in files.items():
             _add(archive, name, path.read_bytes())
-        for name, content in beside.items():
+        for name, content in (root | beside).items():
             _add(archive, name, content)
     return manifest
 

@@ -11,6 +11,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.plan.row import read_plan
 from workflow.report import crate, croissant
+from workflow.report.pages import scales
 from workflow.report.pages.index import root_page
 from workflow.report.pages.site import link_pages, parse_with_site, render
 from workflow.results.archive import list_files, write_archive
@@ -44,7 +45,10 @@ def main(argv: list[str] | None = None) -> None:
     page = root_page(options.results, options.reports, only=options.scale)
     files = list_files(options.results, options.reports, options.scale)
     beside = for_others(options.results, options.scale, files)
-    root = render("root.html.j2", "index.html", **page).encode()
+    root = {
+        "reports/index.html": render("root.html.j2", "index.html", **page).encode(),
+        f"reports/{scales.SCRIPT}": scales.scales_script([options.reports / options.scale]).encode(),
+    }
     manifest = write_archive(options.out, files, options.scale, root, beside)
     print(f"{options.out}: {len(manifest.files):,} files, {options.out.stat().st_size / 2**20:.1f} MiB")
 

@@ -16,6 +16,7 @@ from workflow.report.numbers import count, join
 from workflow.report.pages import artefacts
 from workflow.report.pages.claims import Ledger, count_verdicts, read_ledger
 from workflow.report.pages.headlines import forest_of, list_findings, read_limit
+from workflow.report.pages.scales import write_scales
 from workflow.report.pages.site import Site
 from workflow.report.published import studies
 from workflow.report.texts import name_badges
@@ -151,6 +152,7 @@ def write_root(results: Path, reports: Path) -> bool:
     context = root_page(results, reports)
     if context["scales"]:
         Site(results, reports).write("root.html.j2", "index.html", **context)
+        write_scales(reports)
     return bool(context["scales"])
 
 

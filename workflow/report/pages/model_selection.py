@@ -1,7 +1,7 @@
-"""The page that says which net to take for what a character may cost: on each text, over all questions and sizes.
+"""The page that recommends a model for a budget of MACs: on each corpus, over all questions and sizes.
 
-From the cheapest on, a dearer one is recommended where it is better on dev and significantly better on test than what
-was recommended before. So among those that are not significantly different the cheapest stays.
+From the cheapest model on, a dearer one is recommended where it is better on dev and significantly better on test than
+the one recommended before. So the cheapest of several models that are not significantly different is recommended.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from workflow.report.answers.tuning import same_as_recipe
 from workflow.report.figures.colours import GREY, INK
 from workflow.report.figures.marks import shows
 from workflow.report.figures.style import bars_of, canvas, set_log
-from workflow.report.numbers import count, name_places, number, reach_to_digits, to_digits
+from workflow.report.numbers import name_places, number, reach_to_digits, to_digits
 from workflow.report.pages.artefacts import drawn_here, runs_at
 from workflow.report.tables.cells import name_runs
 from workflow.report.texts import name_badges, with_titles
@@ -31,44 +31,66 @@ from workflow.tasks.task import TaskSpec
 COST = "macs_executed"
 BEST = {"lower": "min", "higher": "max"}
 FEWEST_NETS = 4  # on a text: among fewer there is nothing to choose
-CAPTION = (
-    "Every configuration of all questions that was trained with three seeds or more; the line joins those that are "
-    "recommended. Means over seeds."
-)
+CAPTION = "All configurations with three seeds or more, as means over seeds. The line joins the recommended models."
 
-Compare = Callable[[int, int], Effect | None]  # two rows of the table of nets, by their number, on test
+Compare = Callable[[int, int], Effect | None]  # two rows of the table of models, by their number, on test
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A net that is recommended. place: its row.
+    """A model that is recommended. place: its row.
 
-    until: the cost of the net that is recommended next. gain: its effect on test beside what was recommended before,
-    None for the first. better_on_dev: rows that cost no less, below `until`, of which none is significantly better on
-    test; the best first. better_on_test: those that are, but not on dev.
+    until: the cost of the model that is recommended next. gain: its effect on test compared with the model recommended
+    before, None for the first. alternatives: rows that cost less than `until` and are not significantly different on
+    test, or significantly better on test but not on dev; the best on test first.
     """
 
     place: int
     until: float | None
     gain: Effect | None
-    better_on_dev: list[int]
-    better_on_test: list[int]
+    alternatives: list[int]
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model as the page lists it.
+
+    page: of its question, with its variant chosen. cost: MACs of a prediction. score: on test with its interval.
+    seeds: how many it was trained with. compared: with the recommended model before it, or of an alternative with the
+    recommended model.
+    """
+
+    name: str
+    page: str
+    cost: float
+    score: str
+    seeds: int
+    compared: str
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """A model with its alternatives. until: the cost from which another one is recommended; None for the dearest."""
+
+    model: Model
+    until: float | None
+    alternatives: list[Model]
 
 
 def model_selection_page(runs: pd.DataFrame) -> dict:
-    """Collect for each text what is best at which cost. runs: of all questions, at all sizes, with their costs."""
+    """Collect for each corpus what is recommended at which cost. runs: of all questions and sizes, with costs."""
     judged = runs[(runs["tuning"] != "trial") & ~same_as_recipe(runs)]
     tried = with_titles(judged[(judged["status"] == "ok") & judged[COST].notna()])
     texts = [_text(TASKS[task], title, rows) for (task, title), rows in tried.groupby(["task", "title"], sort=False)]
     return {
-        "title": "Which net for which cost?",
+        "title": "Model selection by budget",
         "provenance": describe_runs(runs, name_badges(runs)),
         "texts": [text for text in texts if text],
     }
 
 
 def _text(task: TaskSpec, title: str, runs: pd.DataFrame) -> dict | None:
-    """Describe one text: its nets as a figure, and a line for each that is best at some cost."""
+    """Describe one corpus: its models as a figure, and what is recommended at which cost."""
     score = next(each for each in task.score_columns if each[0].startswith("test_"))
     scored = score[0].replace("test_", "dev_")  # where dev has no such score, the loss decides
     decides = scored if scored in runs and runs[scored].notna().all() else f"dev_{task.curve[0]}"
@@ -80,9 +102,9 @@ def _text(task: TaskSpec, title: str, runs: pd.DataFrame) -> dict | None:
     chosen = recommend(numbers, compare, best, better)
     told = numbers.drop(columns=["configuration", "of", "question"]).rename(columns={"decides": decides})
     figure = draw(numbers, [each.place for each in chosen], name_score(score[0], score[1]))
-    figure = drawn_here(f"budget-{runs['corpus'].iloc[0]}", "Cost beside quality", CAPTION, figure, told, "")
+    figure = drawn_here(f"budget-{runs['corpus'].iloc[0]}", "Quality against cost", CAPTION, figure, told, "")
     before = [None, *(each.place for each in chosen)]
-    lines = [_line(numbers, each, last, compare, score[0]) for each, last in zip(chosen, before, strict=False)]
+    lines = [_recommendation(numbers, *pair, compare, score[0]) for pair in zip(chosen, before, strict=False)]
     return {
         "title": title,
         "of": task.tokens[:-1],
@@ -96,7 +118,7 @@ def _text(task: TaskSpec, title: str, runs: pd.DataFrame) -> dict | None:
 
 
 def nets(runs: pd.DataFrame, decides: str, score: str) -> pd.DataFrame:
-    """Make a row for each configuration with seeds enough: its cost, its score on dev that decides, its test score."""
+    """Make a row for each configuration with enough seeds: its cost, its score on dev that decides, its test score."""
     rows, updates = [], runs["steps"].nunique() > 1
     for configuration, mine in runs.drop_duplicates("digest").groupby("configuration", sort=False):
         mine = mine[mine[decides].notna() & mine[score].notna()]
@@ -119,7 +141,7 @@ def nets(runs: pd.DataFrame, decides: str, score: str) -> pd.DataFrame:
 
 
 def _name(run: pd.Series, *, updates: bool) -> str:
-    """Name a net by its variant, S, k, width and how it was trained. updates: whether nets differ in their number."""
+    """Name a model by variant, S, k, width and how it was trained. updates: whether models differ in their number."""
     trained = [f"{run['steps']:,} updates"] if updates else []
     trained += ["tuned"] if run["tuning"] == "tuned" else []
     return ", ".join([run["label"], *name_places(run["S"], run["k"]), f"width {run['d_model']:g}", *trained])
@@ -154,13 +176,17 @@ def recommend(numbers: pd.DataFrame, compare: Compare, best: str, better: str) -
     gains = [None, *(compare(place, last) for last, place in zip(taken, taken[1:], strict=False))]
     chosen = []
     for place, until, gain in zip(taken, ends, gains, strict=True):
-        allowed = numbers[(numbers[COST] >= numbers[COST][place]) & (numbers.index != place)]
+        allowed = numbers[numbers.index != place]
         allowed = allowed[allowed[COST] < until] if until else allowed
-        rows = [*allowed.sort_values("decides", ascending=best == "min", kind="stable").index]
-        ahead = [each for each in rows if _is_ahead(numbers, each, place, best)]
-        on_test = [each for each in rows if each not in ahead and is_better(compare(each, place), better)]
-        chosen.append(Choice(place, until, gain, ahead, on_test))
+        rows = [*allowed.sort_values("mean", ascending=best == "min", kind="stable").index]
+        others = [each for each in rows if _is_alternative(compare(each, place), better)]
+        chosen.append(Choice(place, until, gain, others))
     return chosen
+
+
+def _is_alternative(effect: Effect | None, better: str) -> bool:
+    """Say whether a model, compared with the recommended one, has an interval and is not significantly worse."""
+    return effect is not None and effect.low is not None and (not effect.told or is_better(effect, better))
 
 
 def is_better(effect: Effect | None, better: str) -> bool:
@@ -184,7 +210,7 @@ def _of_one_cost(numbers: pd.DataFrame, places: list[int], compare: Compare, bes
 
 
 def draw(numbers: pd.DataFrame, chosen: list[int], score: str):
-    """Draw every net by cost and score, and a line through those that are chosen."""
+    """Draw every model by cost and score, and a line through those that are chosen."""
     figure, axes = canvas(height=3.4)
     shows(axes.plot(numbers[COST], numbers["mean"], ".", color=GREY, ms=6, ls="none"), numbers.index)
     best = numbers.loc[chosen]
@@ -192,48 +218,33 @@ def draw(numbers: pd.DataFrame, chosen: list[int], score: str):
     style = {"color": INK, "ms": 5, "lw": 1, "capsize": 3}
     shows(axes.errorbar(best[COST], best["mean"], bars, fmt="o-", drawstyle="steps-post", **style), best.index)
     set_log(axes.xaxis)
-    axes.set_xlabel("executed multiply-adds")
+    axes.set_xlabel("executed MACs")
     axes.set_ylabel(score)
     return figure
 
 
-def _line(numbers: pd.DataFrame, choice: Choice, before: int | None, compare: Compare, score: str) -> dict:
-    """Describe a net that is recommended. before: the row that was recommended for less, None for the cheapest."""
-    mine = numbers.loc[choice.place]
-    half = half_width(mine["low"], mine["high"])
-    why = "the cheapest"
+def _recommendation(
+    numbers: pd.DataFrame, choice: Choice, before: int | None, compare: Compare, score: str
+) -> Recommendation:
+    """Describe a model that is recommended. before: the row that was recommended for less, None for the cheapest."""
+    why = "the cheapest model"
     if before is not None:
         why = f"{describe(choice.gain, score)} than {_place(numbers, before)}"
-    return {
-        "name": mine["variant"],
-        "page": f"{runs_at(mine['question'])}index.html#{urlencode({'variant': mine['of']})}",
-        "cost": mine[COST],
-        "until": choice.until,
-        "score": to_digits(mine["mean"], half) + reach_to_digits(mine["mean"], (mine["low"], mine["high"]), half),
-        "seeds": int(mine["n"]),
-        "why": why,
-        "others": _others(numbers, choice, compare, score),
-    }
+    others = [_model(numbers, each, describe(compare(each, choice.place), score)) for each in choice.alternatives]
+    return Recommendation(_model(numbers, choice.place, why), choice.until, others)
 
 
-def _others(numbers: pd.DataFrame, choice: Choice, compare: Compare, score: str) -> list[str]:
-    """Say which dearer nets are better on dev or on test, and why they are not recommended."""
-    lines = []
-    if choice.better_on_dev:
-        first = choice.better_on_dev[0]
-        several = count(len(choice.better_on_dev), "other model")
-        told = f"best of them: {_place(numbers, first)}, {describe(compare(first, choice.place), score)}"
-        lines.append(f"{several} better on dev, none significantly better on test; {told}.")
-    lines += [
-        f"Significantly better on test but not on dev: {_place(numbers, each)}, "
-        f"{describe(compare(each, choice.place), score)}."
-        for each in choice.better_on_test
-    ]
-    return lines
+def _model(numbers: pd.DataFrame, place: int, compared: str) -> Model:
+    """Describe the model of a row."""
+    mine = numbers.loc[place]
+    half = half_width(mine["low"], mine["high"])
+    score = to_digits(mine["mean"], half) + reach_to_digits(mine["mean"], (mine["low"], mine["high"]), half)
+    page = f"{runs_at(mine['question'])}index.html#{urlencode({'variant': mine['of']})}"
+    return Model(mine["variant"], page, float(mine[COST]), score, int(mine["n"]), compared)
 
 
 def _place(numbers: pd.DataFrame, place: int) -> str:
-    return f"{numbers['variant'][place]}, at {number(round(numbers[COST][place]))}"
+    return f"{numbers['variant'][place]} ({number(round(numbers[COST][place]))} MACs)"
 
 
 def describe(effect: Effect | None, score: str) -> str:

@@ -1,7 +1,8 @@
-"""What the pages of a report have in common, as one script: what a search finds, and what stands beside what."""
+"""What the pages of a report have in common, as one script: what a search finds, and which pages are neighbours."""
 
 import json
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -17,33 +18,92 @@ from workflow.report.published import studies
 from workflow.report.texts import with_titles
 
 # at: from the page to the reports of this scale, as the page names the script
-BEGINS = '(globalThis.REPORTS??=[]).push({at:document.currentScript.getAttribute("src").replace("report.js",""),kinds:'
-Entry = tuple[str, str, str]  # title, address from the scale's reports (none of a word), what else is to say
+BEGINS = '(globalThis.REPORTS??=[]).push({at:document.currentScript.getAttribute("src").replace("report.js",""),'
+
+PAGES = {
+    "index": "Report",
+    "headline_claims": "Headline claims",
+    "model_selection": "Model selection by budget",
+    "ledger": "Ledger: every claim with its verdict",
+    "formulas": "Formulas",
+    "coverage": "Coverage: tables and figures of the papers",
+    "pivot": "Pivot table",
+}
+
+OF_LEDGER = ("headline_claims", "ledger")  # pages that are not made without one
+
+# Each term of a group is also searched for as the others: without capitals, a space for each hyphen.
+SAME = (
+    ("perplexity", "ppl"),
+    ("bits per character", "bpc"),
+    ("grouped query attention", "grouped queries", "gqa", "multi query attention", "mqa", "shared keys"),
+    ("span", "window", "context length", "sliding window", "local attention"),
+    ("macs", "flops", "multiply adds", "multiply accumulate"),
+    ("alibi", "linear biases", "linear bias"),
+    ("rope", "rotary positions", "rotary"),
+    ("attention sinks", "attention sink", "first keys"),
+    ("throughput", "tokens per second", "tokens s", "speed"),
+    ("memory", "vram", "peak memory"),
+    ("parameters", "model size", "scaling"),
+    ("mt", "machine translation", "translation"),
+    ("lm", "language model", "character model"),
+    ("nucleus", "top p"),
+    ("significance", "p value", "interval"),
+)
+# A wider term is also searched for as each of these, but not the other way round.
+WIDER = {
+    "sparse attention": ("top k", "entmax", "sparsemax"),
+    "positional encoding": ("positions", "rope", "alibi"),
+    "positional embedding": ("positions", "rope", "alibi"),
+}
+
+
+class Entry(NamedTuple):
+    """What a search finds. address: from the scale's reports; empty for a word, which `more` explains."""
+
+    title: str
+    address: str
+    more: str = ""
 
 
 def search_script(
     runs: pd.DataFrame, ledger: Ledger | None, questions: Mapping[str, Question], answers: Mapping[str, Answer]
 ) -> str:
-    """Write the script. runs: of all questions with a page, whose answers begin with what is found beside them."""
+    """Write the script. runs: of all questions with a page, whose answers are shown with what is found."""
+    papers = sorted(set(runs["paper"]))
     kinds = {
+        "pages": [Entry(title, f"{name}.html") for name, title in PAGES.items() if ledger or name not in OF_LEDGER],
         "questions": [
-            (each.question, f"{runs_at(name)}index.html", f"{name}. {_begin(answers[name])}")
+            Entry(each.question, f"{runs_at(name)}index.html", f"{name.replace('_', ' ')}. {_begin(answers[name])}")
             for name, each in questions.items()
         ],
         "claims": [*_claims(ledger)] if ledger else [],
-        "papers": [(studies()[each].heading, f"papers/{each}.html", "") for each in sorted(set(runs["paper"]))],
-        "tables and figures": [
-            (load_builder(f"{kind}s", name).TITLE, f"papers/{each.paper}.html#{kind}-{name}", name)
-            for each in questions.values()
-            for kind, names in (("table", each.tables), ("figure", each.figures))
-            for name in names
-        ],
+        "papers": [Entry(studies()[each].heading, f"papers/{each}.html") for each in papers],
+        "tables and figures": [*_artefacts(questions)],
         "variants": _variants(runs),
         "runs": [*_runs(runs)],
-        "words": [(word, "", meaning) for word, meaning in glossary()],
+        "words": [Entry(word, "", meaning) for word, meaning in glossary()],
     }
-    text = json.dumps(kinds, ensure_ascii=False, separators=(",", ":"))
-    return f"{BEGINS}{text.replace('<', chr(92) + 'u003c')}}});\n"
+    parts = {"synonyms": synonyms(), "kinds": kinds}
+    text = json.dumps(parts, ensure_ascii=False, separators=(",", ":")).removeprefix("{")
+    return f"{BEGINS}{text.replace('<', chr(92) + 'u003c')});\n"
+
+
+def synonyms() -> dict[str, list[str]]:
+    """Map each term of the field that a reader may type to the terms that are searched for as well."""
+    found = {term: list(others) for term, others in WIDER.items()}
+    for group in SAME:
+        for term in group:
+            found.setdefault(term, []).extend(other for other in group if other != term)
+    return found
+
+
+def _artefacts(questions: Mapping[str, Question]) -> Iterator[Entry]:
+    for each in questions.values():
+        for kind, names in (("table", each.tables), ("figure", each.figures)):
+            for name in names:
+                title = load_builder(f"{kind}s", name).TITLE
+                yield Entry(title, f"papers/{each.paper}.html#{kind}-{name}", name.replace("_", " "))
 
 
 def _begin(answer: Answer) -> str:
@@ -54,20 +114,22 @@ def _claims(ledger: Ledger) -> Iterator[Entry]:
     """List the claims, each with the verdict that is shown, and the scale that gave it where that is another one."""
     for line in ledger.claims:
         verdict = f"{line['overall']}{ledger.elsewhere(line['speaks'])}"
-        yield line["claim"], f"ledger.html#claim-{line['name']}", verdict
+        yield Entry(line["claim"], f"ledger.html#claim-{line['name']}", verdict)
 
 
 def _variants(runs: pd.DataFrame) -> list[Entry]:
     """List the variants by the names that pages give them, each with the question that has most runs of it."""
     named = runs.groupby(["label", "question"]).size().sort_values(ascending=False, kind="stable")
     first = named.reset_index().drop_duplicates("label")
-    return [(each.label, f"{runs_at(each.question)}index.html#variant={each.label}", "") for each in first.itertuples()]
+    return [
+        Entry(each.label, f"{runs_at(each.question)}index.html#variant={each.label}") for each in first.itertuples()
+    ]
 
 
 def _runs(runs: pd.DataFrame) -> Iterator[Entry]:
     for run in with_titles(as_named(runs.drop_duplicates("digest"))).itertuples():
         about = ", ".join([run.variant, *name_places(run.S, run.k), f"seed {run.seed}", run.title])
-        yield run.digest, f"{runs_at(run.question)}{run.digest}.html", about
+        yield Entry(run.digest, f"{runs_at(run.question)}{run.digest}.html", about)
 
 
 def glossary() -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ const frame = document.querySelector("header.top"), { place: here, up } = docume
 const reports = globalThis.REPORTS ?? [], [report = { at: up, kinds: {} }] = reports;
 // In a narrow window all but the search is behind one click.
 const NARROW = 1024;
-const inside = innerWidth < NARROW ? frame.appendChild(create("details", { className: "more" }, create("summary", { textContent: "on this page, variants, theme" }))) : frame;
+const inside = innerWidth < NARROW ? frame.appendChild(create("details", { className: "more" }, create("summary", { textContent: "scale, contents, variants, theme" }))) : frame;
 const part = (title, ...children) => {
   const box = create("section", {}, create("h2", { textContent: title }), ...children);
   inside.append(box);
@@ -14,33 +14,90 @@ const part = (title, ...children) => {
 const link = (address, text) => create("a", { href: address, textContent: text });
 const list = (...items) => create("ul", {}, ...items.map((item) => create("li", {}, item)));
 
-// Search: every word must occur, without its ending; what begins with the words comes first. `/` begins, Escape ends.
-const EACH = 6; // results of a kind
-const several = reports.length > 1, of = (at) => (several ? `scale ${decodeURIComponent(at).slice(0, -1)}` : "");
-// The entries of a kind in all reports, those of one title beside each other; words are the same in each.
-function entriesOf(kind) {
-  if (kind === "words") return report.kinds.words;
-  const all = reports.flatMap(({ at, kinds }) => (kinds[kind] ?? []).map(([title, address, more]) => [title, at + address, [of(at), more].filter(Boolean).join(": ")]));
-  const titles = [...new Set(all.map(([title]) => title))];
-  return titles.length < all.length ? all.sort(([a], [b]) => titles.indexOf(a) - titles.indexOf(b)) : all;
+// The same page of another scale, where that has it; of a run, whose pages belong to one scale, its question's page.
+const SCALES = globalThis.SCALES ?? {}, scale = decodeURIComponent(new URL(`${up || "."}/`, location.href).pathname.split("/").at(-2));
+function scales() {
+  const place = here.replace(/^(questions\/[^/]+\/).*/, "$1index.html");
+  const found = Object.keys(SCALES).filter((name) => SCALES[name].includes(place));
+  if (found.length < 2) return;
+  const links = found.map((name) => {
+    const item = link(`${up}../${encodeURIComponent(name)}/${place}`, name);
+    if (name === scale) item.setAttribute("aria-current", "true");
+    return item;
+  });
+  part("Scale", create("div", { className: "choose" }, ...links));
 }
+
+// Search: `/` begins, Escape ends, Enter opens the first result. The report of this scale comes first; those of the other
+// scales are read when the field is first used.
+const EACH = 6; // results of a kind
+const several = reports.length > 1;
+const nameOfScale = (at) => decodeURIComponent(at.split("/").filter((part) => part && part !== "..").at(-1) ?? "");
+const words = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim();
 const stem = (word) => (word.length > 4 ? word.replace(/(ies|es|s|ing|ed)$/, "") : word);
+
+// What is searched for: the reader's words, and those with a term of the field written as the pages write it.
+function spellings(text) {
+  const found = [text];
+  for (const [term, others] of Object.entries(report.synonyms ?? {})) {
+    const asked = ` ${text} `.match(new RegExp(` ${term}s? `));
+    if (asked) found.push(...others.map((other) => ` ${text} `.replace(asked[0], ` ${other} `).trim()));
+  }
+  return found;
+}
+
+// How well an entry answers: 0 not at all; then the words somewhere, in the title, at its beginning, as all of it. One
+// letter alone has to be a word. A synonym counts a little less than the reader's own words.
+function rank(title, more, spelled) {
+  const has = (text, word) => ` ${text} `.includes(word.length > 1 ? ` ${word}` : ` ${word} `);
+  const ranks = spelled.map((text, order) => {
+    const parts = text.split(" ").map(stem), found = (where) => parts.every((word) => has(where, word));
+    const level = title === text ? 4 : title.startsWith(`${text} `) ? 3 : found(title) ? 2 : found(`${title} ${more}`) ? 1 : 0;
+    return level && level - (order ? 0.5 : 0);
+  });
+  return Math.max(...ranks);
+}
+
+// The results of a kind over all reports, the best first; of results as good as each other those of this scale.
+function resultsOf(kind, spelled) {
+  const found = [];
+  for (const { at, kinds } of kind === "words" ? [report] : reports) {
+    const from = several || at !== report.at ? `scale ${nameOfScale(at)}: ` : "";
+    for (const [title, address, more] of kinds[kind] ?? []) {
+      const level = rank(words(title), words(`${more} ${kind}`), spelled);
+      if (level) found.push({ title, address: address && at + address, more: kind === "words" ? more : `${from}${more}`, level });
+    }
+  }
+  return found.sort((a, b) => b.level - a.level);
+}
+
+// Read the reports of the other scales; `then` is called after each.
+function readOtherScales(then) {
+  if (several) return;
+  for (const name of Object.keys(SCALES)) {
+    if (name === scale || !SCALES[name].includes("index.html")) continue;
+    document.body.append(create("script", { src: `${up}../${encodeURIComponent(name)}/report.js`, onload: then }));
+  }
+}
+
 function search() {
   const field = create("input", { type: "search", placeholder: "search  /" }), results = create("div", { className: "results" });
-  field.setAttribute("aria-label", several ? "Search all reports" : "Search this report");
+  field.setAttribute("aria-label", "Search all reports, this scale first");
   results.setAttribute("role", "status");
+  const shown = ({ title, address, more }) => create("span", {}, address ? link(address, title) : create("b", { textContent: title }), more ? create("small", { textContent: ` ${more}` }) : "");
   const find = () => {
-    const text = field.value.trim().toLowerCase(), words = text.split(/\s+/).map(stem);
+    const text = words(field.value);
     results.replaceChildren();
     if (!text) return;
-    for (const kind in report.kinds) {
-      const found = entriesOf(kind).filter(([title, , more]) => words.every((word) => `${title} ${more ?? ""} ${kind}`.toLowerCase().includes(word)));
-      found.sort(([a], [b]) => b.toLowerCase().startsWith(text) - a.toLowerCase().startsWith(text));
-      const lines = found.slice(0, EACH).map(([title, address, more]) => create("span", {}, address ? link(address, title) : create("b", { textContent: title }), more ? create("small", { textContent: ` ${more}` }) : ""));
-      if (lines.length) results.append(create("h3", { textContent: found.length > EACH ? `${kind} (${EACH} of ${found.length})` : kind }), list(...lines));
+    const spelled = spellings(text), kinds = Object.keys(report.kinds).map((kind) => [kind, resultsOf(kind, spelled)]);
+    // The kind with the best result first; words lead nowhere and come last.
+    kinds.sort(([one, a], [other, b]) => (one === "words") - (other === "words") || (b[0]?.level ?? 0) - (a[0]?.level ?? 0));
+    for (const [kind, found] of kinds) {
+      if (found.length) results.append(create("h3", { textContent: found.length > EACH ? `${kind} (${EACH} of ${found.length})` : kind }), list(...found.slice(0, EACH).map(shown)));
     }
-    if (!results.children.length) results.append(create("p", { className: "note", textContent: "nothing has these words" }));
+    if (!results.children.length) results.append(create("p", { className: "note", textContent: "No result." }));
   };
+  field.addEventListener("focus", () => readOtherScales(find), { once: true });
   field.addEventListener("input", find);
   field.addEventListener("keydown", (event) => {
     if (event.key === "Escape") (field.value = ""), find(), field.blur();
@@ -56,8 +113,8 @@ function search() {
 
 // The page before and after this one, in the order of its kind.
 function neighbours() {
-  const pages = Object.values(report.kinds).find((entries) => entries.some(([, address]) => address === here)) ?? [];
-  const at = pages.findIndex(([, address]) => address === here), found = [["before", pages[at - 1]], ["next", pages[at + 1]]];
+  const pages = Object.entries(report.kinds).filter(([kind]) => kind !== "pages").map(([, entries]) => entries).find((entries) => entries.some(([, address]) => address === here)) ?? [];
+  const at = pages.findIndex(([, address]) => address === here), found = [["previous", pages[at - 1]], ["next", pages[at + 1]]];
   const links = at < 0 ? [] : found.filter(([, page]) => page).map(([word, [title, address]]) => create("span", {}, create("small", { textContent: `${word}: ` }), link(up + address, title)));
   if (links.length) part("Beside it", list(...links));
 }
@@ -161,6 +218,7 @@ for (const place of document.querySelectorAll("[data-claim]")) {
 }
 
 if (reports.length) search();
+scales();
 variants();
 baselines();
 contents();

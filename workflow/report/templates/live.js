@@ -59,7 +59,7 @@ function show(figure, { x, y, told }, links) {
 
 function act(figure, spot) {
   const { runs } = spot.told;
-  if (runs.length === 1) location.href = `${figure.dataset.runs}${runs[0][0]}.html`;
+  if (runs.length === 1) location.href = view.carry(`${figure.dataset.runs}${runs[0][0]}.html`);
   if (runs.length < 2) return;
   show(figure, spot, true);
   pinned = figure;

@@ -123,6 +123,24 @@ function tools(table) {
   place.before(bar);
 }
 
+// A button that copies a link to a figure or table, as the reader sees it.
+function linkable(part) {
+  part.id ||= `part-${nameOf(part.querySelector("table"))}`;
+  const title = part.querySelector("h3")?.textContent ?? part.getAttribute("aria-label") ?? document.title;
+  const status = create("span", { className: "note" }), button = create("button", { type: "button", className: "copy-link", textContent: "copy link" });
+  status.setAttribute("role", "status");
+  button.setAttribute("aria-label", `Copy a link to ${title}`);
+  button.addEventListener("click", async () => {
+    const hash = new URLSearchParams({ ...view.all(), at: part.id });
+    await copy(`${location.href.split("#")[0]}#${hash}`);
+    status.textContent = "link copied";
+  });
+  const before = part.previousElementSibling, bar = part.querySelector(".files") ?? part.querySelector(".tools") ?? (before?.matches(".tools") ? before : null);
+  if (bar) bar.append(button, status);
+  else if (part.matches("section")) part.append(create("p", { className: "files" }, button, status));
+  else part.before(create("div", { className: "tools" }, button, status));
+}
+
 // What is open, by its number on the page as it was made, before anything is sorted; only what a reader opened or closed differs from the page as it was made.
 let printing = false;
 const foldable = [...document.querySelectorAll("main details")], usual = foldable.map((each) => each.open);
@@ -134,6 +152,8 @@ view.follow(() => {
 });
 
 document.querySelectorAll("table.sortable").forEach((table) => (sortable(table), tools(table)));
+document.querySelectorAll("section.artefact:has(table, figure)").forEach(linkable);
+document.querySelectorAll(".scroll").forEach((each) => each.closest(".artefact, details") || !each.querySelector("table") || linkable(each));
 
 // On paper nothing can be opened: print how verdicts are reached, but no lists of runs.
 addEventListener("afterprint", () => (printing = false));
