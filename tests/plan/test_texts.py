@@ -19,10 +19,10 @@ from workflow.tasks.spec import TASKS
 @pytest.mark.parametrize(
     "text, badge",
     [
-        (("translation", "wmt14-ende", "phrases-ende"), "invented phrases en-de, not WMT14 en-de"),
-        (("captioning", "coco", "scenes"), "drawn scenes, not COCO"),
+        (("translation", "wmt14-ende", "phrases-ende"), "synthetic phrases en-de, not WMT14 en-de"),
+        (("captioning", "coco", "scenes"), "synthetic scenes, not COCO"),
         (("char_lm", "enwik8", "enwik8"), "enwik8"),
-        (("char_lm", "text8", "text8-3mb"), "the first 3 MB of text8"),  # a part of it: a "not" would mislead
+        (("char_lm", "text8", "text8-3mb"), "text8 (first 3 MB)"),  # a part of it: a "not" would mislead
         (("char_lm", "text8", "file:/gone/my.txt"), "my.txt, not text8"),  # its file need not be there any more
         (("translation", "wmt14-ende", "pairs:a.de, b.en"), "a.de and b.en, not WMT14 en-de"),
         (("char_lm", "text8", "of another version"), "of another version, not text8"),

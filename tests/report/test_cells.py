@@ -79,7 +79,7 @@ def test_a_ratio_is_of_the_means_over_seeds_and_of_one_value_measured_once_of_a_
     base, ours = ([run(variant=name, seed=seed) for seed in (1, 2)] for name in ("fixed", "sparsemax"))
     ours[0] |= {"macs_executed": 3e4, "train_tokens_per_s": 430.0}
     counts, speed = (to_fixed(name, ours, base) for name in ("macs_executed", "train_tokens_per_s"))
-    assert (counts["value"], counts["n"], counts["unit"]) == (pytest.approx(0.75), 2, "x")
+    assert (counts["value"], counts["n"], counts["unit"]) == (pytest.approx(0.75), 2, "×")
     assert (speed["value"], speed["n"], speed["low"]) == (pytest.approx(0.43), 1, None)
     for sides, note in (([failed()], base), "seed 1: diverged"), ((ours, [failed()]), "fixed span: seed 1: diverged"):
         cell = to_fixed("train_tokens_per_s", *sides)

@@ -28,24 +28,23 @@ def test_the_window_that_pays_is_the_shortest_within_a_hundredth_of_the_best():
 def test_readers_have_rows_of_their_own_and_every_variant_its_share():
     """One that beats the best by chance, on its stretch of the text, is left out."""
     cells = known_entropy.build(everything(), optimal_predictor()).set_index(["row", "column"])
-    shares = cells.xs("of what can be gained", level="column")["value"]
-    assert shares["best reader, 32 characters"] == pytest.approx(82.9, abs=0.05)
+    shares = cells.xs("share of the achievable improvement", level="column")["value"]
+    assert shares["optimal predictor, 32 characters"] == pytest.approx(82.9, abs=0.05)
     assert shares["adaptive, S = 64"] == pytest.approx(100 / 1.2)
-    assert cells.loc[("best reader, all of the past", "test"), "kind"] == "analytic"
+    assert cells.loc[("optimal predictor, full context", "test"), "kind"] == "analytic"
     lucky = optimal_predictor()
     lucky.loc[lucky["window"] == 64, "bpc"] = 1.99
-    shares = (
-        known_entropy.build(everything(), lucky).query("column == 'of what can be gained'").set_index("row")["value"]
-    )
-    assert "best reader, 32 characters" in shares and "best reader, 64 characters" not in shares
-    assert shares["best reader, all of the past"] == shares.max() == 100
+    cells = known_entropy.build(everything(), lucky).set_index(["row", "column"])
+    shares = cells.xs("share of the achievable improvement", level="column")["value"]
+    assert "optimal predictor, 32 characters" in shares and "optimal predictor, 64 characters" not in shares
+    assert shares["optimal predictor, full context"] == shares.max() == 100
 
 
 def test_a_text_without_a_known_limit_has_no_share_and_no_readers():
     unknown = optimal_predictor().head(0)
     cells = known_entropy.build(everything(), unknown)
-    assert set(cells[cells["column"] == "of what can be gained"]["status"]) == {"not run"}
-    assert not cells["row"].str.startswith("best").any()
+    assert set(cells[cells["column"] == "share of the achievable improvement"]["status"]) == {"not run"}
+    assert not cells["row"].str.startswith("optimal predictor").any()
     drawn, known = (figure.data(everything(), reader) for reader in (unknown, optimal_predictor()))
     heads = drawn[drawn["source"] == "heads"]
     assert set(heads["S"]) == {64} and len(heads) == 2 * 4  # two seeds, two layers of two heads

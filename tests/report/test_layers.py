@@ -55,7 +55,7 @@ def test_a_length_that_did_not_fit_is_failed_and_left_out_of_the_fit():
     cells = aiayn_table1.build(layers())
     cell, fit = (at(cells, "Self-Attention", column) for column in ("time, n = 256", "exponent of n, time"))
     assert (cell["status"], cell["note"]) == ("failed", "oom: no room") and pd.isna(cell["value"])
-    assert fit["value"] == pytest.approx(2) and fit["note"] == "n = 256 left out: oom: no room"
+    assert fit["value"] == pytest.approx(2) and fit["note"] == "n = 256 excluded: oom: no room"
     alone = layers().query("layer == 'self' and n > 64")
     assert at(aiayn_table1.build(alone), "Self-Attention", "exponent of n, time")["status"] == "failed"
 
@@ -111,7 +111,7 @@ def test_layers_are_weighed_timed_and_reach_the_table(tmp_path):
     assert frame["bytes"].notna().all() and set(frame["d"]) == {8}
     write_table(tmp_path / "t.json", "aiayn_table1", read_frames([measured]))
     origin = json.loads((tmp_path / "t.json").read_text())["provenance"]
-    assert re.match("cpu: .*d = 8; one sequence, one thread; .*rounds in turns$", origin)
+    assert re.match("cpu: .*d = 8; one sequence, one thread; .* rounds$", origin)
     tidy = pd.read_csv(tmp_path / "t.csv").set_index(["row", "column"])["measured at"].fillna("")
     assert tidy["Recurrent", "exponent of n, time"] == origin and tidy["Recurrent", "sequential operations"] == ""
 

@@ -30,7 +30,7 @@ def test_the_ledger_of_a_whole_scale(suite):
     assert [*claims] == known_claims()
     assert {line["verdict"] for line in claims.values()} <= set(VERDICTS)
     assert all(line["why"] for line in claims.values())
-    assert claims["dynamic_equals_adaptive"]["why"] == "2 seeds on a text: an interval takes 3"
+    assert claims["dynamic_equals_adaptive"]["why"].startswith("2 seeds per corpus")
     assert claims["flops_cut"]["verdict"] == "reproduced"
     assert claims["top_k_helps_xl"]["verdict"] == "inconclusive"  # the same in every run
     table = pd.read_csv(suite / "results" / _site.SCALE / "ledger.csv").set_index("name")

@@ -9,7 +9,7 @@ from workflow.report.pages.site import embed_svg
 
 
 def test_numbers_as_people_read_them():
-    read = {(41_607_168, "multiply-adds / character"): "41.61M", (1.0512, "bpc"): "1.051", (22e9, ""): "22G"}
+    read = {(41_607_168, "MACs/character"): "41.61M", (1.0512, "bpc"): "1.051", (22e9, ""): "22G"}
     read |= {(5 << 20, "bytes"): "5.0 MiB", (3 << 30, "bytes"): "3.00 GiB", (2504, "parameters"): "2,504"}
     read |= {(None, ""): "", (float("nan"), "bpc"): ""}
     assert {quantity: number(*quantity) for quantity in read} == read

@@ -36,10 +36,10 @@ def test_a_seed_that_failed_leaves_the_gain_a_gain_over_failed_runs_is_failed_an
     runs, base = scored("top_k", 20.4), as_frame([translated(seed=1, **BROKEN)])
     for make in (lambda base: gain("r", "c", runs, base, BLEU), lambda base: p_value("r", "c", runs, base)):
         failed, missing = make(base), make(base.head(0))
-        assert (failed["status"], failed["value"]) == ("failed", None) and "compared with: seed 1" in failed["note"]
+        assert (failed["status"], failed["value"]) == ("failed", None) and "baseline: seed 1" in failed["note"]
         assert (missing["status"], missing["value"]) == ("not run", None)
     strangers = as_frame([translated(variant="top_k", seed=3)])
-    assert gain("r", "c", strangers, scored("softmax", 20.0), BLEU)["note"] == "no seed that both have"
+    assert gain("r", "c", strangers, scored("softmax", 20.0), BLEU)["note"] == "no common seed"
 
 
 def test_spans_that_hardly_moved_gain_nothing():

@@ -18,6 +18,7 @@ from tests._layers import layers
 from tests._runs import all_frames, everything, failed, run, unscored, write_inputs
 from tests.report._cells import at
 from workflow.config.studies import study_files
+from workflow.plan.scales import load_corpora
 from workflow.report.builders import builder_inputs, load_builder
 from workflow.report.layout import list_columns
 from workflow.report.published import join
@@ -99,7 +100,9 @@ def test_a_table_is_three_files_that_say_where_they_come_from(tmp_path):
     assert dynamic["measured at"] == content["provenance"] and dynamic["n"] == 2
     assert (dev["points"], dev["text"]) == ("2.1 2.2", badge) and pd.isna(dev["low"])
     (text,) = content["texts"]
-    assert text["badge"] == badge and text["about"].startswith("the same sources") and "dev" in text["columns"]
+    assert (
+        text["badge"] == badge and text["about"] == load_corpora("char_lm").about("words") and "dev" in text["columns"]
+    )
     assert {r"\toprule", r"\#params"} <= set(re.findall(r"\\toprule|\\#params", (tmp_path / "t.tex").read_text()))
 
 

@@ -30,9 +30,9 @@ def test_table_2_has_our_cost_at_the_speed_that_the_run_sustained_beside_the_pap
     assert at(cells, label, "training time EN-DE")["value"] == 15
     bleu = at(cells, label, "BLEU EN-DE")
     assert (bleu["value"], bleu["published_value"]) == (24.5, 27.3)  # 24 and 25
-    cost = at(cells, label, "training cost, paper's arithmetic")
+    cost = at(cells, label, "training cost, paper's formula")
     assert cost["value"] == pytest.approx(3.2832e18) and cost["published_value"] == 3.3e18
-    assert cost["note"] == "43,200 s x 8 P100 x 9.5 TFLOP/s"
+    assert cost["note"] == "43,200 s × 8 P100 × 9.5 TFLOP/s"
     joined_ids = cells["published"].dropna().tolist()
     assert sorted(joined_ids) == sorted(key for key in printed() if key.startswith("ai.t2."))
 

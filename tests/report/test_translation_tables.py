@@ -88,7 +88,7 @@ def timed() -> pd.DataFrame:
 
 def test_table_4_has_ratios_to_softmax_beside_the_quotients_of_the_papers_speeds():
     cells = join(explicit_sparse_table4.build(timed()))
-    for column, value in {"training ratio": 0.8, "decoding ratio": 0.25, "training ratio, by library": 0.4}.items():
+    for column, value in {"training ratio": 0.8, "decoding ratio": 0.25, "training ratio, with library": 0.4}.items():
         assert at(cells, "sparsemax", column)["value"] == value
     rows = ("sparsemax", "entmax-1.5", "entmax-alpha, learned", "top-k", "softmax")
     ratios = [[at(cells, row, f"{phase} ratio, paper")["value"] for phase in ("training", "decoding")] for row in rows]

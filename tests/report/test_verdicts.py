@@ -9,6 +9,7 @@ from tests._runs import run
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse
 from workflow.report.claims.ledger import judge
+from workflow.report.claims.samples import NOT_ASKED
 from workflow.report.claims.schema import Claim, is_as_claimed, load_claim
 
 
@@ -38,9 +39,7 @@ def test_what_follows_from_spans_that_have_not_grown_is_not_converged():
     dynamic = scores.assign(span="dynamic", mean_span=10.3, start_span=10.2)
     for asserted, rows in ((claim(measure="memory_train_bytes"), counted), (claim(), scores), (claim(), dynamic)):
         line = evidence_of(asserted, rows)
-        assert (line["verdict"], line["p"]) == ("not converged", None) and "hardly moved from their start" in line[
-            "why"
-        ]
+        assert (line["verdict"], line["p"]) == ("not converged", None) and "at S = 64" in line["why"]
     elsewhere = scores.assign(corpus="words", digest="w" + scores["digest"], mean_span=40.0)
     line = evidence_of(claim(), pd.concat([scores.assign(corpus="sources"), elsewhere], ignore_index=True))
     assert (line["n"], line["verdict"], line["p"]) == (
@@ -59,22 +58,27 @@ def test_what_follows_from_spans_that_have_not_grown_is_not_converged():
 @pytest.mark.parametrize(
     "rows, changes, verdict, why",
     [
-        (both(ours=(2.0,), than=(2.5,)), {}, "inconclusive", "1 seed on a text: an interval takes 3"),
-        (both(ours=(2.0, 2.1), than=(2.3, 2.41)), {}, "inconclusive", "2 seeds on a text: an interval takes 3"),
+        (both(ours=(2.0,), than=(2.5,)), {}, "inconclusive", "1 seed per corpus"),
+        (both(ours=(2.0, 2.1), than=(2.3, 2.41)), {}, "inconclusive", "2 seeds per corpus"),
         (
             both(status="oom"),
             {},
             "inconclusive",
-            "nothing measured of adaptive span and fixed span, whose runs failed (oom)",
+            "adaptive span and fixed span (runs failed: oom)",
         ),
-        (both(ours=(2.0, 2.1), than=(2.0, 2.1)), {}, "inconclusive", "the same in every run"),
-        (both().assign(longest_S=[0.0, 0, 0, 8, 8, 8]), LONGEST, "inconclusive", "a ratio needs values above 0"),
+        (both(ours=(2.0, 2.1), than=(2.0, 2.1)), {}, "inconclusive", "in every run"),
+        (both().assign(longest_S=[0.0, 0, 0, 8, 8, 8]), LONGEST, "inconclusive", "a ratio needs"),
         (both(), {"scale": "paper"}, "not tested", "of scale paper"),
-        (both(question="top_k"), {}, "not tested", "its question was not run"),
+        (both(question="top_k"), {}, "not tested", NOT_ASKED),
         (both(ours=()), {}, "not tested", "adaptive span was not run"),
         (both(), {"than": {"variant": "adaptive"}}, "not tested", "both sides are the same"),
-        (both(), {"ours": {"variant": "fixed"}}, "not tested", "the same at this scale"),
-        (both(), {"ours": FIXED | {"S": "max"}, "than": FIXED | {"S": [64]}}, "not tested", "the same at this scale"),
+        (both(), {"ours": {"variant": "fixed"}}, "not tested", "the same run at this scale"),
+        (
+            both(),
+            {"ours": FIXED | {"S": "max"}, "than": FIXED | {"S": [64]}},
+            "not tested",
+            "the same run at this scale",
+        ),
     ],
 )
 def test_what_cannot_be_told_or_is_not_tested_here(rows, changes, verdict, why):
@@ -137,20 +141,17 @@ def test_one_score_or_the_best_of_three_is_held_against_a_printed_one_and_is_at_
     line = evidence_of(claim(**printed, best_of=3), both(ours=(2.3, 2.04, 2.5, 1.0)))
     assert (line["effect"], line["verdict"]) == (2.04, "consistent") and "best of 3 seeds" in line["why"]
     few = evidence_of(claim(**printed, best_of=3), both(ours=(2.0, 2.0)))
-    assert "the best of 3 runs, here are 2" in few["why"]
+    assert "best of 3 runs" in few["why"] and "2 available" in few["why"]
 
 
 def test_what_contradicts_a_claim_while_runs_still_learn_is_not_converged():
     against = both(ours=(2.3, 2.31, 2.33), than=(2.0, 2.01, 2.02))
     assert judge_alone(claim(), against)["verdict"] == "not reproduced"
     line = judge_alone(claim(), against.assign(late_gain=[0, 0, 0.05, 0, 0, 0]))
-    assert line["verdict"] == "not converged" and "still brought 0.05 bits" in line["why"]
+    assert line["verdict"] == "not converged" and "0.05 bits" in line["why"]
     assert judge_alone(claim(), both())["verdict"] == "reproduced"
     line = judge_alone(claim(), both().assign(late_gain=1.0))  # and what agrees is no more than consistent
-    assert (line["verdict"], line["why"]) == (
-        "consistent",
-        "as claimed, but the last quarter of training still brought 1 bits",
-    )
+    assert line["verdict"] == "consistent" and "by 1 bits" in line["why"]
 
 
 def test_more_training_changes_what_follows_from_learned_spans_and_no_other_cost():
@@ -169,9 +170,8 @@ def test_an_interval_on_the_claimed_side_is_not_said_to_hold_both():
     """-.10, -.13, -.07: -.1 give or take .075, p = .029, for three looks .076."""
     line = judge_alone(claim(), both(ours=(1.90, 1.87, 1.93), than=(2.0, 2.0, 2.0)))
     assert line["high"] < 0 and line["p"] > 0.05 and line["verdict"] == "inconclusive"
-    assert line["why"].startswith("as claimed by the interval alone")
-    line = judge_alone(claim(), both(ours=(1.90, 1.80, 2.02), than=(2.0, 2.0, 2.0)))
-    assert line["low"] < 0 < line["high"] and "holds both" in line["why"]
+    other = judge_alone(claim(), both(ours=(1.90, 1.80, 2.02), than=(2.0, 2.0, 2.0)))
+    assert other["low"] < 0 < other["high"] and other["why"] != line["why"]
 
 
 def test_a_ratio_is_weighed_in_logarithms():
@@ -190,7 +190,7 @@ def test_formulas_are_held_against_the_printed_digits():
     formula = {key: CLAIM[key] for key in ("claim", "paper", "where")}
     wrong = parse(Claim, formula | {"recomputed": ["as.t1.t12.flops", "as.t1.t64.flops"]}, "c")
     line = evidence_of(wrong, both())
-    assert line["verdict"] == "not reproduced" and line["why"].startswith("1 of 2: T12")  # the paper truncates
+    assert line["verdict"] == "not reproduced" and line["why"].startswith("1 of 2 differ: T12")  # the paper truncates
 
 
 def test_layers_are_read_without_runs():
@@ -200,5 +200,5 @@ def test_layers_are_read_without_runs():
     growth, speed = (evidence_of(load_claim(name), None, layers(*rows)) for name in names)
     assert growth["effect"] == pytest.approx(2.0) and speed["ours"] == 16 / 1e4  # at n = 4 alone, the one below d
     narrow = evidence_of(load_claim(names[1]), None, layers(*(row | {"d": 2} for row in rows)))
-    assert (narrow["verdict"], narrow["why"]) == ("inconclusive", "nothing measured of Self-Attention and Recurrent")
-    assert evidence_of(load_claim(names[1]), both())["why"] == "its question was not run"
+    assert narrow["verdict"] == "inconclusive" and "Self-Attention and Recurrent" in narrow["why"]
+    assert evidence_of(load_claim(names[1]), both())["why"] == NOT_ASKED

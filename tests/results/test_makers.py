@@ -7,7 +7,7 @@ from tests._runs import as_frame, run
 from workflow.report.claims.evidence import collect_evidence
 from workflow.report.claims.schema import load_claim
 from workflow.report.tables.cells import ratio
-from workflow.results.makers import code_of, why_apart
+from workflow.results.makers import UNNAMED, code_of, why_apart
 from workflow.results.runs_table import Frames
 
 C = "cpu float32: Adaptive All Softmax, reach <= 32, T <= 32, backward: compiled (1234)"
@@ -45,17 +45,17 @@ SAME = {"backend": "compiled", "device": "a"}
     "quantity, ours, why",
     [
         ("memory_train_bytes", SAME, None),
-        ("memory_train_bytes", SAME | {"backend": "band"}, "computed in torch, base in compiled C"),
-        ("memory_train_bytes", SAME | {"device": "b"}, "measured on another machine than base"),
+        ("memory_train_bytes", SAME | {"backend": "band"}, "computed in PyTorch, base in compiled C"),
+        ("memory_train_bytes", SAME | {"device": "b"}, "measured on a different machine from base"),
         (
             "memory_train_bytes",
             SAME | {"backend": None},
-            "computed in code that its record does not name",
+            f"computed in {UNNAMED}",
         ),
-        ("train_tokens_per_s", SAME | {"backend": "band"}, "computed in torch, base in compiled C"),
+        ("train_tokens_per_s", SAME | {"backend": "band"}, "computed in PyTorch, base in compiled C"),
         ("train_tokens_per_s", SAME | {"device": "b"}, None),  # the reference step says that it is the same
-        ("train_tokens_per_s", SAME | {"reference_ms": 9.0}, "measured on another machine than base"),
-        ("library_train_tokens_per_s", SAME, "computed in torch, base in compiled C"),
+        ("train_tokens_per_s", SAME | {"reference_ms": 9.0}, "measured on a different machine from base"),
+        ("library_train_tokens_per_s", SAME, "computed in PyTorch, base in compiled C"),
         ("macs_executed", SAME | {"backend": "band", "device": "b"}, None),  # the same whatever computes it
     ],
 )

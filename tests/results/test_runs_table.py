@@ -35,7 +35,7 @@ def test_a_net_that_learned_nothing_has_no_score_to_compare():
     flat = [Point(step=step, train_bpc=2.0, dev_bpc=2.0, tokens_per_s=1.0) for step in (10, 100)]
     [row] = rows_of(curve=flat)
     assert (row["status"], row["dev_bpc"], len(row["curve"])) == ("stuck", None, 2)
-    assert row["reason"] == "learned nothing: dev stayed at 2.00 bits from update 10 to 100 (2.00 at best)"
+    assert all(number in row["reason"] for number in ("2.00 bits", "from update 10 to 100"))
 
 
 def test_a_record_that_knows_the_level_of_chance_is_judged_by_it():

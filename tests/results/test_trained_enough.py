@@ -56,7 +56,6 @@ def test_a_point_that_is_no_number_is_no_point(end):
 def test_a_net_whose_curve_is_flat_from_the_start_learned_nothing(points, learned):
     told = learned_nothing(curve(**points))
     assert (told is None) == learned
-    assert learned or told.startswith("learned nothing: dev stayed at ")
     assert learned or "from update 10 to 100 " in told  # not after so many updates in all
 
 

@@ -47,7 +47,7 @@ def test_it_is_told_alone_and_beside_others(folder, others):
     assert f"<p>{1 + bool(others)} paper{'s' * bool(others)} on attention" in index
     assert '<a href="papers/short_spans.html">Short Spans (an example, 2026)</a>' in index
     assert "Is a longer span better?" in page and "Quality and FLOPs" in page and "<svg" in page
-    said = ("long, dev: 1.1", "39 million FLOPs", "a formula gives the printed digits")
+    said = ("long, dev: 1.1", "39 million FLOPs", "reproduced")
     assert all(words in ledger for words in said)
     assert "<h2>Short Spans (an example, 2026)</h2>" in status and "the span of a head, drawn" in status
     assert "short_macs(L, d, ff, S) = L·(4·d² + 2·d·ff + 2·S·d)" in formulas

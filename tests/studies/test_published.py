@@ -57,10 +57,10 @@ def test_join_says_whether_the_paper_prints_the_value():
     [
         ("analytic", "", "as.t1.as_small.flops", False, True),  # a formula, and what the paper prints
         ("analytic", "", "as.f3.right.fixed.256", False, False),  # a formula on both sides
-        ("measured", "BLEU", "est.t1.est.ende", False, False),  # smaller nets, invented phrases
+        ("measured", "BLEU", "est.t1.est.ende", False, False),  # smaller nets, synthetic phrases
         ("measured", "BLEU", "est.t1.est.ende", True, True),  # the paper's size on the paper's text
-        ("measured", "tokens / s", "est.t4.est.train_speed", True, False),  # of another machine
-        ("measured", "x", "est.t4.est.train_speed", False, True),  # a ratio
+        ("measured", "tokens/s", "est.t4.est.train_speed", True, False),  # of another machine
+        ("measured", "×", "est.t4.est.train_speed", False, True),  # a ratio
         ("setting", "layers", "as.t1.as_small.layers", True, False),  # chosen, not found
     ],
 )

@@ -1,4 +1,4 @@
-"""What other tools read of an archive: it is a Workflow Run RO-Crate, described as its files lie there."""
+"""Describe an archive as a Workflow Run RO-Crate for other tools."""
 
 import json
 from collections.abc import Iterable
@@ -17,15 +17,15 @@ PROFILES = {
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
 }
 LICENSE = "https://spdx.org/licenses/MIT"
-TYPES = MimeTypes()  # those of Python, whatever the system knows
+TYPES = MimeTypes()  # Python's own types, independent of the system
 DESCRIBED = {
-    "plan.json": "which question asked for which run",
+    "plan.json": "the runs that each question requests",
     "runs.parquet": "all runs as one table",
     "runs.csv": "all runs as one table",
-    "runs_columns.csv": "what each column of the table of runs holds",
+    "runs_columns.csv": "the data dictionary of the table of runs",
     "ledger.json": "every claim with its verdict and the evidence for it",
     "index.html": "the report",
-    "record.json": "what a run was asked for, what it scored, what it cost, and where it came from",
+    "record.json": "the settings, scores, costs and provenance of a run",
 }
 RUN = ("record.json", "weights.safetensors", "card.md")
 LISTED = ("plan.json", "runs.parquet", "runs.csv", "runs_columns.csv", "ledger.json", "ledger.csv", "index.html")
@@ -34,13 +34,13 @@ LISTED = ("plan.json", "runs.parquet", "runs.csv", "runs_columns.csv", "ledger.j
 def crate_of(scale: str, paths: Iterable[str], version: str, between: tuple[str, str]) -> str:
     """Describe an archive as a Workflow Run RO-Crate, in JSON-LD.
 
-    paths: of all its files. version: of the suite. between: when the first and the last of its runs began.
+    paths: all files in it. version: of the suite. between: start times of the first and the last run.
     """
     crate, paths, (first, last) = ROCrate(version="1.1"), [*paths], between
-    crate.name = f"What attention variants cost, and what they buy: scale {scale}"
+    crate.name = f"Quality and cost of attention variants: scale {scale}"
     crate.description = (
         "Records, costs, tables, figures and pages of one scale of a Snakemake workflow that trains and evaluates "
-        "attention variants and sets every table, figure and claim of three papers beside what it measured."
+        "attention variants and compares its measurements with every table, figure and claim of three papers."
     )
     crate.root_dataset["license"] = crate.add(ContextEntity(crate, LICENSE, {"@type": "CreativeWork", "name": "MIT"}))
     crate.root_dataset["datePublished"] = last
@@ -62,7 +62,7 @@ def crate_of(scale: str, paths: Iterable[str], version: str, between: tuple[str,
     results = [each for each in made if each not in asked]
     action = {"@type": "CreateAction", "name": f"snakemake --config scale={scale}"}
     action |= {"startTime": first, "endTime": last}
-    action["description"] = "Trains, measures and scores every configuration of the scale, and writes its report."
+    action["description"] = "Trains, evaluates and benchmarks every configuration of the scale, and writes its report."
     crate.root_dataset["mentions"] = crate.add(
         ContextEntity(crate, "#run", action | {"instrument": main, "object": asked, "result": results})
     )
@@ -70,7 +70,7 @@ def crate_of(scale: str, paths: Iterable[str], version: str, between: tuple[str,
 
 
 def _file(crate: ROCrate, path: str):
-    """Add a file of the archive; a run's record is named by its digest."""
+    """Add a file of the archive; the record of a run is named by its digest."""
     name = Path(path).name
     about = {"name": path, "encodingFormat": TYPES.guess_type(path)[0] or "application/octet-stream"}
     if name in DESCRIBED:
@@ -79,5 +79,5 @@ def _file(crate: ROCrate, path: str):
 
 
 def beside_it() -> dict[str, bytes]:
-    """Read the files of the suite that an archive holds so that it says what made it; what was copied with it."""
+    """Read the files of the suite that go into an archive as its provenance."""
     return {name: (ROOT / name).read_bytes() for name in WORKFLOW if (ROOT / name).is_file()}

@@ -1,6 +1,6 @@
-"""The texts that come with the suite, as plain files with a Croissant description, for an archive.
+"""Export the corpora that ship with the suite as text files with a Croissant description, for an archive.
 
-Croissant 1.0 (MLCommons): one data set, a file for each split of each text. Texts from elsewhere are not passed on.
+Croissant 1.0 (MLCommons): one dataset, one file per split of each corpus. Third-party corpora are not redistributed.
 """
 
 import hashlib
@@ -13,9 +13,9 @@ from workflow.plan.scales import load_corpora
 from workflow.tasks import store
 from workflow.tasks.spec import load
 
-OURS = ("embedded", "topics")  # kinds of texts that are generated, or read from what is installed
+OURS = ("embedded", "topics")  # kinds of corpora that are generated, or read from installed packages
 FOLDER, DESCRIPTION = "texts", "croissant.json"
-LICENSES = ("BSD-3-Clause", "Unicode-3.0", "MIT")  # of sympy's sources; of babel's names and formats; of the rest
+LICENSES = ("BSD-3-Clause", "Unicode-3.0", "MIT")  # sympy's source code; babel's names and formats; everything else
 VOCABULARY = {
     "@language": "en",
     "@vocab": "https://schema.org/",
@@ -57,9 +57,9 @@ VOCABULARY = {
 
 
 def texts_of(data: Path, names: Iterable[tuple[str, str]]) -> dict[str, bytes]:
-    """Write the texts that come with the suite as plain files: path in the archive -> content.
+    """Return the corpora that ship with the suite as text files: path in the archive -> content.
 
-    names: (task, data set) of those that runs read; of language models and translation. data: the folder of data sets.
+    names: (task, dataset) pairs used by runs of language modelling and translation. data: the folder of datasets.
     """
     files = {}
     for task, name in sorted(set(names)):
@@ -70,7 +70,7 @@ def texts_of(data: Path, names: Iterable[tuple[str, str]]) -> dict[str, bytes]:
 
 
 def _writer(task: str) -> Callable[[Path], dict[str, str]] | None:
-    """Find what writes out the data sets of a task, in the task's folder; not every task has it."""
+    """Find the function that exports the datasets of a task; not every task has one."""
     module = f"workflow.tasks.{task}.plain"
     return load(f"{module}:plain_files") if find_spec(module) else None
 
@@ -81,7 +81,7 @@ def describe(files: dict[str, bytes], version: str, when: str) -> str:
         "@context": VOCABULARY,
         "@type": "sc:Dataset",
         "name": "attention_suite_texts",
-        "description": "Texts that are generated, or read from pinned packages, to train small nets on.",
+        "description": "Corpora for training small models, generated or read from pinned packages.",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "license": [f"https://spdx.org/licenses/{name}" for name in LICENSES],
         "citeAs": "The authors of the Attention Ledger. CITATION.cff in this archive.",

@@ -179,8 +179,10 @@ def quantity(value, unit: str = "") -> str:
 
 
 def behind(unit: str) -> str:
-    """Return what follows a number: a space and its unit, or nothing where the number already shows the unit."""
-    return "" if unit in ("bytes", "", "layers") else f" {unit}"
+    """Return what follows a number: a space and its unit, `×` alone, or nothing where the number shows the unit."""
+    if unit in ("bytes", "", "layers"):
+        return ""
+    return unit if unit == "×" else f" {unit}"
 
 
 def percent(value) -> str:

@@ -217,7 +217,7 @@ def is_comparable(cell: dict, published: Published) -> bool:
         return published.source != "inferred"
     if cell["kind"] != "measured":
         return False
-    return cell["unit"] == "x" or published.kind == "trained" and cell["as_the_paper"]
+    return cell["unit"] == "×" or published.kind == "trained" and cell["as_the_paper"]
 
 
 def _difference(cell: dict, published: Published) -> float | None:

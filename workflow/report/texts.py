@@ -1,7 +1,7 @@
-"""Name the text that was really read by a badge of a few words, with a line that explains it, from config/tasks/*.yaml.
+"""Name the dataset that was actually used: a badge of a few words and a line about it, from config/tasks/*.yaml.
 
-The badge of a text that stands in for a paper's says so: "invented phrases en-de, not WMT14 en-de". A text has one
-badge, even if it stands in for several.
+The badge of a dataset that replaces a paper's says so: "synthetic phrases en-de, not WMT14 en-de". A dataset has one
+badge, even if it replaces several.
 """
 
 import re
@@ -19,16 +19,16 @@ from workflow.tasks.task import BaseCatalogue
 
 @dataclass(frozen=True)
 class Badge:
-    """The badge of a data set: its title and which of the papers' it is not. about: the line that explains it."""
+    """The badge of a dataset: its title, and the datasets of the papers that it replaces. about: one line about it."""
 
     badge: str
     about: str
 
 
 def badge_of(task: str, paper_corpora: Iterable[str], corpus: str) -> Badge:
-    """Make the badge of a data set, which names it and those of the papers that it is not.
+    """Make the badge of a dataset, which names it and the datasets of the papers that it replaces.
 
-    paper_corpora: the data sets that the papers read. corpus: the one that was read, by its name in the plan.
+    paper_corpora: the datasets of the papers. corpus: the one that was used, by its name in the plan.
     """
     catalogue = _catalogue(task, config_file(f"tasks/{task}.yaml"))
     others = [each for each in paper_corpora if corpus != each and not catalogue.is_part(corpus, each)]
@@ -43,21 +43,21 @@ def _catalogue(task: str, path: Path) -> BaseCatalogue:
 
 
 def badges(runs: pd.DataFrame | None) -> list[dict[str, str]]:
-    """List badge and about of every text that the runs read, each once, sorted by badge."""
+    """List the badge and description of every dataset that the runs use, sorted by badge."""
     read = set() if runs is None else set(_badges(runs).values())
     return [{"badge": each.badge, "about": each.about} for each in sorted(read, key=lambda each: each.badge)]
 
 
 def badge_of_bits(rows: Iterable[Mapping]) -> Badge:
-    """Say how far the last digits of runs travel, and of which commits the others are. rows: some at least."""
+    """Say whether runs are reproducible bit for bit, and name the commits of those that are not. rows: not empty."""
     once = {row["digest"]: row for row in rows}.values()
     bound = [row for row in once if row["bits"] != "portable"]
     if not bound:
-        return Badge("portable bits", "On another x86 processor every number comes out the same: snakemake audit.")
+        return Badge("bit-exact", "Reproducible bit for bit on any x86 CPU. Verify with `snakemake audit`.")
     commits = ", ".join(sorted({row["commit"][:7] for row in bound}))
     some = "" if len(bound) == len(once) else f"{len(bound)} of {len(once)} runs: "
-    few = f"{some}exact on one machine only"
-    return Badge(few, f"Made by commit {commits}; elsewhere the last digits are others, within the scatter of seeds.")
+    few = f"{some}bit-exact on one machine only"
+    return Badge(few, f"Trained at commit {commits}. On other machines results differ within the variance over seeds.")
 
 
 def _badges(runs: pd.DataFrame) -> dict[tuple[str, str], Badge]:

@@ -1,6 +1,6 @@
-"""The columns of all runs as one file, and their data dictionary: what each holds, in which unit, from where.
+"""Write all runs as one file, with a data dictionary: the meaning, unit and source of each column.
 
-Numbers, and what says which run they are of. Curves, spans of single heads and other lists stay in the records.
+The file has scalars and the identity of each run. Curves, spans of single heads and other lists stay in the records.
 """
 
 from dataclasses import asdict, dataclass
@@ -35,76 +35,76 @@ class Column:
 
 PLAN, JOB, RECORD = "plan.json", "job.json", "record.json"
 _NAMED = {  # column: (type, meaning, source)
-    "question": ("text", "the question that asks for the run; a run that two ask for has a row for each", PLAN),
+    "question": ("text", "the question that requests the run; a run of two questions has a row for each", PLAN),
     "paper": ("text", "the paper of the question", PLAN),
     "variant": ("text", "the variant of the question: what differs from the recipe", PLAN),
-    "label": ("text", "the variant as tables and figures show it", PLAN),
-    "colour": ("text", "its colour, where its question gives one", PLAN),
-    "baseline": ("text", "the variant that it is compared with, where its question names one", PLAN),
-    "paper_corpus": ("text", "the text, pairs, pictures or trees of the paper", PLAN),
-    "corpus": ("text", "what was read in its place at this scale", PLAN),
-    "S": ("integer", "limit S: the farthest key that any head may see", PLAN),
-    "k": ("integer", "k of top-k: how many keys a query keeps", PLAN),
-    "size": ("number", "how many times as wide as the scale's nets", PLAN),
-    "tuning": ("text", "trial, or tuned by trials; empty for a run of the recipe", PLAN),
-    "digest": ("text", "the run: its folder is results/runs/DIGEST", PLAN),
-    "configuration": ("text", "the job without its seed: what costs are measured of", PLAN),
-    "task": ("text", f"what is learned: {' or '.join(TASKS)}", JOB),
-    "seed": ("integer", "the seed of weights, batches and dropout", JOB),
-    "scale": ("text", "how much is run: config/scales/", JOB),
+    "label": ("text", "the variant's name in tables and figures", PLAN),
+    "colour": ("text", "the variant's colour, if the question sets one", PLAN),
+    "baseline": ("text", "the baseline of the variant, if the question names one", PLAN),
+    "paper_corpus": ("text", "the dataset of the paper", PLAN),
+    "corpus": ("text", "the dataset used in its place at this scale", PLAN),
+    "S": ("integer", "limit S: the maximum span of any head", PLAN),
+    "k": ("integer", "k of top-k: the number of keys that a query keeps", PLAN),
+    "size": ("number", "model width relative to the scale's models", PLAN),
+    "tuning": ("text", "`trial` for a tuning run, `tuned` for a run with tuned settings; empty for the recipe", PLAN),
+    "digest": ("text", "the run; its folder is results/runs/DIGEST", PLAN),
+    "configuration": ("text", "the job without its seed; costs are measured once per configuration", PLAN),
+    "task": ("text", f"{', '.join(TASKS)}", JOB),
+    "seed": ("integer", "the seed of initialisation, batches and dropout", JOB),
+    "scale": ("text", "the scale of the run: config/scales/", JOB),
     "status": (
         "text",
-        "ok, diverged, oom, timeout, error, or stuck: it learned nothing; only an ok run has scores",
+        "ok, diverged, oom, timeout, error, or stuck (it failed to train); only an ok run has scores",
         RECORD,
     ),
-    "reason": ("text", "why the run failed, or which scores it lacks and why", RECORD),
-    "device": ("text", "the processor that trained it", RECORD),
-    "backend": ("text", "the code that computed attention in training: compiled, band (in torch) or triton", RECORD),
-    "follows": ("text", "the digest of the trial whose settings it has", RECORD),
-    "steps": ("integer", "updates of the weights", JOB),
-    "lr": ("number", "the highest rate of the updates", RECORD),
-    "net": ("text", "the net around the attention", JOB),
-    "source": ("text", "a digest of the files that its numbers depend on", RECORD),
+    "reason": ("text", "why the run failed, or which scores are missing and why", RECORD),
+    "device": ("text", "the device that trained it", RECORD),
+    "backend": ("text", "the code that computed attention in training: compiled, band (PyTorch) or triton", RECORD),
+    "follows": ("text", "the digest of the trial whose settings it uses", RECORD),
+    "steps": ("integer", "number of updates", JOB),
+    "lr": ("number", "peak learning rate", RECORD),
+    "net": ("text", "the model around the attention", JOB),
+    "source": ("text", "a digest of the source files that its numbers depend on", RECORD),
     "commit": ("text", "the commit of the project that trained it", RECORD),
-    "bits": ("text", "how far its bits travel: portable, or this machine", RECORD),
-    "signature": ("text", "the first digits of the digest of its record, by which a verdict names it", RECORD),
-    "span": ("text", "the axis span: which keys a head sees", JOB),
-    "selection": ("text", "the axis selection: which of them it keeps", JOB),
-    "normaliser": ("text", "the axis normaliser: how scores become weights", JOB),
-    "position": ("text", "the axis position: how a distance enters a score", JOB),
-    "apply_to": ("text", "the attentions of an encoder and a decoder that the choices apply to", JOB),
-    "smoothing": ("number", "label smoothing of the loss", JOB),
-    "sentences": ("integer", "how many sentences or pictures were scored; 0 is all", JOB),
+    "bits": ("text", "reproducibility: `portable` (bit-exact on any x86 CPU) or `this machine`", RECORD),
+    "signature": ("text", "the first digits of the digest of its record; verdicts refer to it", RECORD),
+    "span": ("text", "axis span: which keys a head sees", JOB),
+    "selection": ("text", "axis selection: which of these keys it keeps", JOB),
+    "normaliser": ("text", "axis normaliser: how scores become weights", JOB),
+    "position": ("text", "axis position: how distance enters the score", JOB),
+    "apply_to": ("text", "the attention layers (encoder, decoder, cross) that the choices apply to", JOB),
+    "smoothing": ("number", "label smoothing", JOB),
+    "sentences": ("integer", "number of test sentences or images scored; 0 means all", JOB),
 }
 _SHAPES = {
-    "layers": "layers of the net, of each stack where there are two",
-    "d_model": "width of the net",
-    "heads": "attention heads of a layer",
-    "key_heads": "heads of keys and values, where heads of queries share them",
-    "d_ff": "width of a layer's feed-forward part",
-    "d_k": "width of a head's keys, where it is not d_model / heads",
-    "d_v": "width of a head's values, where it is not d_model / heads",
-    "dropout": "share of activations that training drops",
+    "layers": "number of layers (per stack in an encoder-decoder model)",
+    "d_model": "model width",
+    "heads": "attention heads per layer",
+    "key_heads": "KV heads per layer, if query heads share them",
+    "d_ff": "feed-forward width",
+    "d_k": "key width per head, if not d_model / heads",
+    "d_v": "value width per head, if not d_model / heads",
+    "dropout": "dropout rate",
 }
 
 
 def _of_quantities() -> list[Column]:
-    """List columns for the numbers of the registry; before those of a cost, whether it could be measured."""
+    """List columns for the numbers of the registry; a cost also has a status and a reason."""
     columns, sources = [], set()
     for quantity in (each for each in REGISTRY.values() if each.number):
         kind, place = quantity.source, FROM[quantity.source]
         if kind in COSTS and kind not in sources:
-            columns.append(Column(f"{kind}_status", "text", "", f"whether {kind} could be measured", place))
-            columns.append(Column(f"{kind}_reason", "text", "", f"why {kind} could not be measured", place))
+            columns.append(Column(f"{kind}_status", "text", "", f"whether {kind} was measured", place))
+            columns.append(Column(f"{kind}_reason", "text", "", f"why {kind} is missing", place))
         sources.add(kind)
         columns.append(Column(quantity.name, "number", _unit(quantity), quantity.meaning or quantity.title, place))
     return columns
 
 
 def _unit(quantity: Quantity) -> str:
-    """Return the unit of a quantity, which some titles name, as they stand over columns of bare numbers."""
+    """Return the unit of a quantity, also where its title already names it."""
     if quantity.name.startswith("macs_"):
-        return "multiply-adds"
+        return "MACs"
     return "ms" if quantity.name.endswith("_ms") else quantity.unit
 
 
@@ -116,9 +116,9 @@ COLUMNS = [
 
 
 def flat_runs(runs: pd.DataFrame) -> pd.DataFrame:
-    """Give all runs these columns, in this order; a cost that nobody asked for is a missing number.
+    """Select these columns, in this order; a cost that was not measured is missing.
 
-    runs: of `workflow.results.runs_table`, with costs.
+    runs: from `workflow.results.runs_table`, with costs.
     """
     listed = runs.assign(apply_to=[" ".join(names or ()) for names in runs["apply_to"]])
     wanted = listed.reindex(columns=[each.column for each in COLUMNS])
@@ -126,7 +126,7 @@ def flat_runs(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def write_run_files(folder: Path, runs: pd.DataFrame) -> None:
-    """Write runs with their costs as one CSV and one Parquet file, and what each column holds, in which unit."""
+    """Write runs with their costs as CSV and Parquet, and the data dictionary."""
     flat = flat_runs(runs)
     write_text(folder / "runs.csv", csv_text(flat))
     with atomic_write(folder / "runs.parquet") as file:
@@ -135,5 +135,5 @@ def write_run_files(folder: Path, runs: pd.DataFrame) -> None:
 
 
 def dictionary() -> pd.DataFrame:
-    """Describe each column in a row: name, type, unit, meaning and source."""
+    """Return the data dictionary: a row per column with name, type, unit, meaning and source."""
     return pd.DataFrame([asdict(each) for each in COLUMNS])

@@ -1,7 +1,7 @@
-"""What measured a cost: which code computed attention, on which machine. Costs compare where both are the same.
+"""What measured a cost: the code that computed attention, and the machine. Costs compare only if both are the same.
 
-A choice that the compiled library does not know is computed in torch, which alone takes several times the time and the
-memory: a ratio of the two would compare code, not variants.
+A choice without compiled code runs in PyTorch, which by itself takes several times the time and memory. A ratio of the
+two would compare code, not variants.
 """
 
 import re
@@ -13,16 +13,16 @@ import pandas as pd
 from workflow.results.registry import REGISTRY
 from workflow.results.timings import WITHOUT, clocks
 
-KINDS = ("memory", "longest_span", "throughput")  # costs of code; multiply-adds are the same whatever computes them
+KINDS = ("memory", "longest_span", "throughput")  # costs that depend on the code; MACs do not
 DEFINITION = "definition"
-WORDS = {"compiled": "compiled C", "band": "torch", "triton": "a Triton kernel", DEFINITION: "the dense definition"}
-UNNAMED = "code that its record does not name"
-LIBRARY = "library_"  # quantities of a net whose weights another library computes, so that no layer is compiled
+WORDS = {"compiled": "compiled C", "band": "PyTorch", "triton": "a Triton kernel", DEFINITION: "the dense definition"}
+UNNAMED = "code that the record does not name"
+LIBRARY = "library_"  # quantities measured with another library's normaliser, so that no layer is compiled
 LINE = re.compile(r", (?P<passes>forward|backward): (?P<code>\w+) \([\d,]+\)$")  # as `training.backends.chosen` has it
 
 
 def code_of(backends: Iterable[str]) -> str | None:
-    """Name the code that computed attention in training, else at all; None where the lines of a record name none."""
+    """Name the code that computed attention in training, or else in evaluation; None if the record names none."""
     lines = list(backends)
     if lines == [DEFINITION]:
         return DEFINITION
@@ -35,8 +35,8 @@ def code_of(backends: Iterable[str]) -> str | None:
 class Makers:
     """What measured the costs of some runs.
 
-    codes: as `code_of` has them. machines: by name or, of timings, by their reference step (`timed`): such timings are
-    compared pair by pair, so that one machine in common is enough.
+    codes: as returned by `code_of`. machines: by name or, for timings, by their reference step (`timed`). Timings are
+    compared pair by pair, so one common machine is enough.
     """
 
     codes: frozenset[str | None]
@@ -44,18 +44,18 @@ class Makers:
     timed: bool
 
     def why_apart(self, base: "Makers", base_name: str) -> str | None:
-        """Say why a cost of these cannot be set against the base's; None where it can. base_name: a variant."""
+        """Return why these costs cannot be compared with the base's; None if they can. base_name: a variant."""
         if not self.codes or not base.codes:
-            return None  # one was not measured, which is another reason
+            return None  # one was not measured, which is a different reason
         if self.codes != base.codes:
             return f"computed in {_words(self.codes)}, {base_name} in {_words(base.codes)}"
         both_timed = self.timed and base.timed
         same = self.machines & base.machines if both_timed else self.machines == base.machines
-        return None if same else f"measured on another machine than {base_name}"
+        return None if same else f"measured on a different machine from {base_name}"
 
 
 def makers_of(rows: pd.DataFrame, quantity: str) -> Makers | None:
-    """Find what measured a cost of these runs; None of a quantity that is the same whatever computes it."""
+    """Find what measured a cost of these runs; None for a quantity that does not depend on the code."""
     kind = REGISTRY[quantity].source if quantity in REGISTRY else None
     if kind not in KINDS or f"{kind}_backend" not in rows:
         return None
@@ -67,15 +67,15 @@ def makers_of(rows: pd.DataFrame, quantity: str) -> Makers | None:
 
 
 def why_apart(rows: pd.DataFrame, base: pd.DataFrame, quantity: str, base_name: str, of_base: str = "") -> str | None:
-    """Say why a cost of these runs cannot be set against the base's; None where it can.
+    """Return why a cost of these runs cannot be compared with the base's; None if it can.
 
-    of_base: where the quantity of the base has another name.
+    of_base: the quantity of the base, if it has another name.
     """
     ours, theirs = makers_of(rows, quantity), makers_of(base, of_base or quantity)
     return ours.why_apart(theirs, base_name) if ours and theirs else None
 
 
 def _words(codes: frozenset[str | None]) -> str:
-    """Write the codes of one side: `torch`, or `compiled C and torch`."""
+    """Write the codes of one side: `PyTorch`, or `PyTorch and compiled C`."""
     parts = sorted({part for code in codes for part in (code or UNNAMED).split(" and ")})
     return " and ".join(WORDS.get(part, part) for part in parts)

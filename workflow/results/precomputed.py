@@ -1,7 +1,7 @@
-"""What came with the project, made on other machines: results/precomputed, with the folders of a bundle's results.
+"""Read results that ship with the project, made on other machines: results/precomputed, laid out like a bundle.
 
-runs/DIGEST/record.json: each run. SCALE/KIND/all.json: the costs of all configurations of a scale. Beside them stands
-what was measured of the scale as a whole, and SCALE/settings.json, which says with which settings.
+runs/DIGEST/record.json: each run. SCALE/KIND/all.json: the costs of all configurations of a scale. The same folder
+holds what was measured for the scale as a whole, and SCALE/settings.json with the settings used.
 """
 
 from functools import cache
@@ -13,34 +13,34 @@ from workflow.results.registry import OF_TEXTS
 from workflow.results.rows import read_rows
 
 SETTINGS = "settings.json"
-NOT_MEASURED = "not measured: the scale was run in part"  # the reason of what nobody tried
-NOT_RUN = "not run"  # the status of what nobody tried: it is no failure
+NOT_MEASURED = "not measured: the scale was run in part"  # stored in shipped costs as the reason, so do not change it
+NOT_RUN = "not run"  # the status of what was not attempted, which is not a failure
 
 
 def precomputed_scales() -> list[str]:
-    """Name the scales whose results came with the project."""
+    """List the scales whose results ship with the project."""
     return sorted(path.parent.name for path in PRECOMPUTED.glob(f"*/{SETTINGS}"))
 
 
 def precomputed(digest: str) -> Path | None:
-    """Find the record of this job, if it came with the project."""
+    """Return the path of this job's record if it ships with the project, else None."""
     path = PRECOMPUTED / "runs" / digest / "record.json"
     return path if path.exists() else None
 
 
 @cache
 def precomputed_costs(kind: str, scale: str = "*") -> list[dict]:
-    """Read the rows of one kind of cost, one for each configuration."""
+    """Read the rows of one kind of cost, one per configuration."""
     return [row for file in sorted(PRECOMPUTED.glob(f"{scale}/{kind}/all.json")) for row in read_rows(file)[1]]
 
 
 def came_with(scale: str, name: str, settings: str) -> bool:
-    """Say whether KIND/NAME, measured of a scale as a whole, came with the project and had these settings."""
+    """Return whether KIND/NAME, measured for a scale as a whole, ships with the project and used these settings."""
     path = PRECOMPUTED / scale / SETTINGS
     return path.exists() and read_json(path).get(name) == settings
 
 
 def file_of_scale(name: str) -> str:
-    """Name the file of KIND/NAME in a scale's folder: KIND/NAME.json where it is of a text, else KIND.json."""
+    """Return the file of KIND/NAME in a scale's folder: KIND/NAME.json if it belongs to a corpus, else KIND.json."""
     kind = name.partition("/")[0]
     return f"{name}.json" if kind in OF_TEXTS else f"{kind}.json"

@@ -1,9 +1,10 @@
-"""What every number of the suite is, said once: its title, unit, direction, and where it comes from.
+"""The registry of all quantities: the title, unit, direction and source of each.
 
-Scores and facts of a task stand in its folder; here stands what every run has, and what is measured of it.
+The scores and facts of a task are defined in the folder of the task. This module defines what every run has, and the
+costs that are measured for a configuration.
 
-A metric or fact that a record holds, and a cost that was measured, must stand here: tables, pages and claims take their
-titles and units from it, and a record with another name is refused.
+Every metric or fact in a record, and every measured cost, must be listed here. Tables, pages and claims take titles
+and units from the registry, and a record with an unknown name is refused.
 """
 
 from collections.abc import Iterable
@@ -15,53 +16,54 @@ from workflow.results.statistics import UNBOUNDED, Bounds
 from workflow.tasks.spec import TASKS
 from workflow.tasks.task import Quantity, fact, merge_quantities
 
-COSTS = ("flops", "memory", "longest_span", "throughput")  # what is measured of a configuration after its training
-OF_TEXTS = ("optimal_predictor", "topic_borders")  # what is measured of a text of topics
+COSTS = ("flops", "memory", "longest_span", "throughput")  # measured for a configuration after its training
+OF_TEXTS = ("optimal_predictor", "topic_borders")  # measured on a synthetic corpus
 Source = Literal["metric", "fact", "curve", "run", "flops", "memory", "longest_span", "throughput"]
-SPREAD = "half its 95 % interval over turns as a share of it"
-QUIET = "the reference step on the quiet machine, ms; timings with another value are of another machine"
-PER = "multiply-adds for one predicted character or piece"
-DENSE, EXECUTED = f"{PER}, in the dense graph of the definition", f"{PER}, of the engine's code in torch"
-FROM_SHAPES = "multiply-adds / character or piece: from shapes"
+SPREAD = "half-width of its 95 % interval over rounds, as a fraction of the mean"
+QUIET = "the reference step on the idle machine, ms; timings with another value come from another machine"
+PER = "multiply-accumulate operations (MACs) per predicted character or subword"
+DENSE = f"{PER}, of the dense definition"
+EXECUTED = f"{PER}, executed by the engine in PyTorch"
+FROM_SHAPES = "MACs per character or subword, from tensor shapes"
 
 
 def _timed(kind: str, speed: str, step: str) -> list[Quantity]:
-    """List what is kept of a step that was timed in turns."""
+    """List the quantities of a step that is timed in interleaved rounds."""
     what = step.removesuffix(", ms")
     return [
-        Quantity(f"{kind}_tokens_per_s", speed, "tokens / s", "throughput", better="higher", claimable=True),
-        Quantity(f"{kind}_ms", step, "", "throughput", better="lower", meaning=f"{what}, mean over its turns"),
+        Quantity(f"{kind}_tokens_per_s", speed, "tokens/s", "throughput", better="higher", claimable=True),
+        Quantity(f"{kind}_ms", step, "", "throughput", better="lower", meaning=f"{what}, mean over rounds"),
         Quantity(f"{kind}_spread", f"{what}, {SPREAD}", "", "throughput"),
-        Quantity(f"{kind}_turns", "its turns", "ms", "throughput", number=False),
-        Quantity(f"{kind}_references", "the reference step beside them", "ms", "throughput", number=False),
+        Quantity(f"{kind}_turns", "its rounds", "ms", "throughput", number=False),
+        Quantity(f"{kind}_references", "the reference step of each round", "ms", "throughput", number=False),
     ]
 
 
 _OF_ALL_TASKS = [
-    fact("spans", "spans of the heads", "characters"),
-    fact("alpha", "alpha of the heads"),
-    Quantity("late_gain", "dev bits that the last quarter of the updates brought", "bits", "curve", bounds=UNBOUNDED),
-    # what the run itself cost
+    fact("spans", "span of each head", "characters"),
+    fact("alpha", "alpha of each head"),
+    Quantity("late_gain", "dev improvement in the last quarter of training", "bits", "curve", bounds=UNBOUNDED),
+    # the cost of the run itself
     Quantity("parameters", "#params", "parameters", "run", better="lower"),
     Quantity("seconds", "training time", "s", "run", better="lower"),
-    Quantity("tokens_per_s", "speed of the run", "tokens / s", "run", better="higher"),
+    Quantity("tokens_per_s", "training throughput of the run", "tokens/s", "run", better="higher"),
     Quantity("peak_memory_bytes", "peak memory of the run", "bytes", "run", better="lower"),
-    Quantity("macs_dense", "dense", "multiply-adds", "run", "lower", meaning=DENSE),
-    Quantity("macs_executed", "executed", "multiply-adds", "run", "lower", claimable=True, meaning=EXECUTED),
-    # what is measured of a configuration
-    Quantity("macs_analytic", FROM_SHAPES, "", "flops", "lower", meaning=f"{PER}, from the shapes of the net"),
-    Quantity("macs_torch", "counted by torch", "", "flops", better="lower", meaning=f"{PER}, counted by torch"),
-    Quantity("macs_fvcore", "counted by fvcore", "", "flops", better="lower", meaning=f"{PER}, counted by fvcore"),
+    Quantity("macs_dense", "MACs, dense", "MACs", "run", "lower", meaning=DENSE),
+    Quantity("macs_executed", "MACs, executed", "MACs", "run", "lower", claimable=True, meaning=EXECUTED),
+    # measured for a configuration
+    Quantity("macs_analytic", FROM_SHAPES, "", "flops", "lower", meaning=f"{PER}, from tensor shapes"),
+    Quantity("macs_torch", "MACs counted by PyTorch", "", "flops", "lower", meaning=f"{PER}, counted by PyTorch"),
+    Quantity("macs_fvcore", "MACs counted by fvcore", "", "flops", "lower", meaning=f"{PER}, counted by fvcore"),
     Quantity("unsupported", "operators that fvcore does not count", "", "flops", number=False),
-    Quantity("memory_train_bytes", "memory of a training step", "bytes", "memory", better="lower", claimable=True),
-    Quantity("memory_evaluate_bytes", "memory of a block of evaluation", "bytes", "memory", better="lower"),
-    Quantity("memory_reserved_bytes", "memory that the allocator reserves", "bytes", "memory", better="lower"),
+    Quantity("memory_train_bytes", "training memory", "bytes", "memory", better="lower", claimable=True),
+    Quantity("memory_evaluate_bytes", "evaluation memory", "bytes", "memory", better="lower"),
+    Quantity("memory_reserved_bytes", "memory reserved by the allocator", "bytes", "memory", better="lower"),
     Quantity("reference_ms", "reference step, ms", "", "throughput", meaning=QUIET),
-    Quantity("quiet", "whether the machine was quiet", "", "throughput", number=False),
-    *_timed("train", "training speed", "a training step, ms"),
-    *_timed("predict", "prediction speed", "a prediction, ms"),
-    *_timed("library_train", "training speed with the entmax library", "a training step, entmax library, ms"),
-    *_timed("library_predict", "prediction speed with the entmax library", "a prediction, entmax library, ms"),
+    Quantity("quiet", "whether the machine was idle", "", "throughput", number=False),
+    *_timed("train", "training speed", "step time, ms"),
+    *_timed("predict", "prediction speed", "prediction time, ms"),
+    *_timed("library_train", "training speed, entmax library", "step time, entmax library, ms"),
+    *_timed("library_predict", "prediction speed, entmax library", "prediction time, entmax library, ms"),
 ]
 _QUANTITIES = sorted(
     [*merge_quantities(TASKS.values()), *(replace(quantity, tasks=tuple(TASKS)) for quantity in _OF_ALL_TASKS)],
@@ -71,16 +73,16 @@ REGISTRY = {quantity.name: quantity for quantity in _QUANTITIES}
 
 
 def names(*sources: Source) -> list[str]:
-    """Name the quantities that come from these sources, in their order."""
+    """List the names of the quantities from these sources, in registry order."""
     return [quantity.name for quantity in _QUANTITIES if quantity.source in sources]
 
 
 def bounds_of(name: str) -> Bounds:
-    """Return the least and the most that a quantity can be; no bounds of one that is not registered."""
+    """Return the minimum and maximum of a quantity; an unregistered one is unbounded."""
     return REGISTRY[name].bounds if name in REGISTRY else UNBOUNDED
 
 
 def check_registered(kind: Source, of: str, wanted: Iterable[str]) -> None:
-    """Raise `ConfigError` with the nearest name where no task has such a metric or fact. of: what gives them."""
+    """Raise `ConfigError` with the nearest known name if no task has this metric or fact. of: their origin."""
     for name in wanted:
         check_known(f"{kind} of {of} (the `quantities` of a task name them)", name, names(kind))

@@ -1,9 +1,9 @@
-"""Was it trained enough, and did it learn at all? Stated rules on a learning curve, and on how far spans grew.
+"""Decide whether a run converged, failed to train, or moved its learned spans, by fixed rules on the learning curve.
 
-The curve is read in bits per character, or per piece: bpc, or the logarithm of the perplexity. It had flattened where
-the last quarter of the updates brought less than `FLAT` bits on dev. A net that guesses by how often each symbol occurs
-learned nothing, and what it is compared with would win by bits. Its record says what that guess scores, the entropy of
-single symbols of dev; of older records, which do not, it is a curve that was flat from the start.
+The curve is read in bits per character or subword: bpc, or log2 of the perplexity. A run has converged if the last
+quarter of the updates improved dev by at most `FLAT` bits. A model no better than the unigram distribution of the
+symbols failed to train, and any comparison with it would be meaningless. The record holds the score of that
+distribution, the unigram entropy of dev; for older records without it, a curve that is flat from the start counts.
 """
 
 import math
@@ -13,22 +13,20 @@ import numpy as np
 import pandas as pd
 
 FLAT = 0.02  # bits; claims are about differences of this size
-LATE = 0.25  # of all updates
-EARLY = 0.15  # of all updates: where a curve must begin, to say by its course alone whether a net learned
-NOTHING = 0.05  # bits; all nets at hand gain .14 or more after their first tenth, or .04 or less
-GROWN = 1.25  # times its start and one key that a span must reach to have grown
-LEARNED = ("adaptive", "dynamic")  # spans that training moves
-UNMOVED = "learned spans have hardly moved from their start: no conclusion about spans"
+LATE = 0.25  # fraction of the updates
+EARLY = 0.15  # fraction of the updates: by here a curve must begin to show by itself whether a model learned
+NOTHING = 0.05  # bits; all models trained so far gain 0.14 or more after the first tenth, or 0.04 or less
+GROWN = 1.25  # a span has grown if it exceeds this multiple of its initial value plus one key
+LEARNED = ("adaptive", "dynamic")  # spans that training changes
+UNMOVED = "learned spans barely moved from their initial values: no conclusion about spans"
 # `configuration` names the dataset, S, k and size already; a table of another origin may lack that
 CONFIGURATION = ["configuration", "corpus", "size"]
 
 
 def late_gain(curve: list[dict]) -> float | None:
-    """Compute the bits per character or piece that the last quarter of the updates brought on dev, or None.
+    """Compute the improvement on dev over the last quarter of the updates, in bits per character or subword.
 
-    None where the curve has fewer than two points.
-
-    Between two points of the curve its course is taken as straight.
+    The curve is interpolated linearly between its points. None if it has fewer than two points.
     """
     points = _points(curve)
     if len(points) < 2:
@@ -44,43 +42,42 @@ def late_gain(curve: list[dict]) -> float | None:
 
 
 def converged(late_gain: float | None) -> bool:
-    """Say whether a curve had flattened; None, where training changes nothing or there is no curve, counts as that."""
+    """Return whether a curve has flattened; None (no curve, or nothing that training changes) counts as converged."""
     return (late_gain or 0.0) <= FLAT
 
 
 def learned_nothing(curve: list[dict], losses: Sequence[float] = (), chance: float | None = None) -> str | None:
-    """Say that a net learned nothing: dev is not `NOTHING` bits better than chance, or than soon after the start.
+    """Return why a model failed to train: dev is not `NOTHING` bits better than chance, or than early in training.
 
-    None where it learned, where a net worse than chance was still falling towards it, and where nothing says.
+    None if it learned, if it is worse than chance but still improving, and if the data cannot tell.
 
-    losses: of a record, in nats, of the first 1, 2, 4, .. updates added up: where the curve begins late they say where
-    the net stood before. chance: the entropy of single symbols of dev, in bits, which a net reaches that knows how
-    often each occurs and nothing else.
+    losses: from the record, in nats, summed over the first 1, 2, 4, ... updates; they give the early loss where the
+    curve starts late. chance: the unigram entropy of dev, in bits.
     """
     points = _points(curve)
     if not points:
         return None
     best = min(bits for _, bits in points)
     if chance is not None and best > chance - NOTHING and not _is_falling(points, chance):
-        return f"learned nothing: dev has {best:.2f} bits at best; how often each symbol occurs gives {chance:.2f}"
+        return f"failed to train: best dev loss {best:.2f} bits, unigram entropy {chance:.2f} bits"
     early, *later = _from_the_start(points, losses)
     if not later or early[0] > EARLY * points[-1][0]:
         return None
     (step, first), best = early, min(bits for _, bits in later)
     if first - best >= NOTHING:
         return None
-    stayed = f"dev stayed at {first:.2f} bits from update {step:,} to {later[-1][0]:,}"
-    return f"learned nothing: {stayed} ({best:.2f} at best)"
+    stayed = f"dev loss stayed at {first:.2f} bits from update {step:,} to {later[-1][0]:,}"
+    return f"failed to train: {stayed} (best {best:.2f})"
 
 
 def _is_falling(points: list[tuple[int, float]], chance: float) -> bool:
-    """Say whether a net that is worse than chance may be on its way there: its curve fell, or has one point."""
+    """Return whether a model worse than chance may still be improving: its curve fell, or has one point."""
     best = min(bits for _, bits in points)
     return best > chance + NOTHING and (len(points) < 2 or points[0][1] - best >= NOTHING)
 
 
 def _from_the_start(points: list[tuple[int, float]], losses: Sequence[float]) -> list[tuple[int, float]]:
-    """Put the mean loss of the last early updates before a curve that begins late."""
+    """Prepend the mean loss of the last early updates to a curve that starts late."""
     if len(losses) < 2 or points[0][0] <= EARLY * points[-1][0]:
         return points
     step = 2 ** (len(losses) - 1)  # half of its updates are those since the loss before
@@ -89,33 +86,33 @@ def _from_the_start(points: list[tuple[int, float]], losses: Sequence[float]) ->
 
 
 def _points(curve: list[dict]) -> list[tuple[int, float]]:
-    """List updates and bits on dev, where they are numbers."""
+    """List (update, dev bits) for the points with finite dev bits."""
     return [(point["step"], bits) for point in curve if math.isfinite(bits := _dev_bits(point))]
 
 
 def _dev_bits(point: dict) -> float:
-    """Return bits per character or piece, NaN where there are none."""
+    """Return bits per character or subword, NaN if missing."""
     if point.get("dev_bpc") is not None:
         return point["dev_bpc"]
     return math.log2(point.get("dev_ppl") or math.nan)
 
 
 def learned_spans(runs: pd.DataFrame) -> pd.DataFrame:
-    """Select, of finished runs, those whose nets learn how far to look."""
+    """Select the finished runs whose models learn their spans."""
     return runs[runs["span"].isin(LEARNED)]
 
 
 def hardly_moved(runs: pd.DataFrame) -> pd.Series:
-    """Mark the finished runs whose learned spans hardly moved from their start, though the limit S left them room.
+    """Mark the finished runs whose learned spans barely moved from their initial values, though S allows longer ones.
 
-    Each configuration (dataset, S, k, size of the model) is judged by the mean over its own seeds, so that none vouches
-    for another. A span that starts at its limit has no room, and is not marked.
+    Each configuration (dataset, S, k, model size) is judged by the mean over its own seeds. A span that starts at its
+    limit cannot grow and is not marked.
     """
     learned = learned_spans(runs)
     over_seeds = learned.groupby(CONFIGURATION, dropna=False)[["mean_span", "start_span"]].transform("mean")
     least = GROWN * (over_seeds["start_span"] + 1)
     marked = ~(learned["S"] <= least) & (over_seeds["mean_span"] < least)
-    # by position, because a table of runs that was joined from several may repeat its index
+    # by position, because a table of runs joined from several may repeat its index
     still = np.zeros(len(runs), dtype=bool)
     still[runs["span"].isin(LEARNED)] = marked
     return pd.Series(still, index=runs.index)

@@ -9,7 +9,7 @@ from workflow.report.figures.style import canvas, draw_message, pick_holding, se
 from workflow.report.tables.cells import pick
 
 READS = ("runs",)
-TITLE = "Two heads of one net (Adaptive Attention Span, Figure 1)"
+TITLE = "Attention of two heads by distance (Adaptive Attention Span, Figure 1)"
 CAPTION = (
     "Mean weight on one past character by its distance, for the heads of a net with a fixed span whose "
     "attention is nearest and farthest on average; dev text, one seed."

@@ -5,7 +5,7 @@ import pandas as pd
 from studies.adaptive_span.figures import _by_limit
 
 READS = ("runs",)
-TITLE = "Multiply-adds by span limit (Adaptive Attention Span, Figure 3, right)"
+TITLE = "MACs by span limit (Adaptive Attention Span, Figure 3, right)"
 CAPTION = (
     "The paper's formula at the mean span reached, per predicted character. The paper prints no numbers for this "
     "curve: on the right, the fixed curve is its formula, and the adaptive point stands in its Table 1. "

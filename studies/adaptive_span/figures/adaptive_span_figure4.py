@@ -14,7 +14,7 @@ from workflow.results.trained_enough import hardly_moved
 
 DIGITISED = Path(__file__).with_name("figure4_digitised.csv")  # layer, head_rank, span; exact to about 10 %
 READS = ("runs",)
-TITLE = "Span of every head by layer (Adaptive Attention Span, Figure 4)"
+TITLE = "Learned span of every head by layer (Adaptive Attention Span, Figure 4)"
 CAPTION = (
     "Our heads at the largest S of the scale, all seeds, text by text; last the paper's small model at S = 4096, read "
     "off its plot to about 10 %. Heads of a layer are sorted by span. Where their mean has hardly moved from its "

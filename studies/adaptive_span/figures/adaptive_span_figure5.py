@@ -8,7 +8,7 @@ from workflow.report.tables.cells import pick
 from workflow.results.trained_enough import hardly_moved
 
 READS = ("runs",)
-TITLE = "Dynamic span over a text (Adaptive Attention Span, Figure 5)"
+TITLE = "Dynamic span along a passage (Adaptive Attention Span, Figure 5)"
 CAPTION = (
     "Mean span over layers and heads for each character of a stretch of dev text, one seed, line by line. "
     "A triangle stands over the first letter of each word."

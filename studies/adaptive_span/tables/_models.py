@@ -1,4 +1,4 @@
-"""What Tables 1 and 2 of Adaptive Attention Span share; they differ in their text and in the rows that are cited."""
+"""Cells shared by Tables 1 and 2 of Adaptive Attention Span, which differ in their corpus and in the cited rows."""
 
 import pandas as pd
 
@@ -11,14 +11,14 @@ ORDER = ["#layers", "avg. span", "#params", "#FLOPS", "dev", "test", "#params, p
 
 
 def build(runs: pd.DataFrame, paper_corpus: str, prefix: str, rows: list[tuple[str, str, str | None]]) -> pd.DataFrame:
-    """Build the paper's columns with ours beside them. rows: (label, key of the published row, our variant or None)."""
+    """Build the paper's columns and ours. rows: (label, key of the published row, our variant or None)."""
     runs = pick(runs, question="adaptive_vs_xl", paper_corpus=paper_corpus)
     cells = []
     for label, key, variant in rows:
         stem = f"{prefix}.{key}"
         cells += _trained(label, stem, pick(runs, variant=variant)) if variant else _only_cited(label, stem)
         cells += _at_paper_size(label, stem)
-    # sorted column by column, because the first row, a cited one, lacks some columns
+    # sorted by column, because the first row, a cited one, lacks some columns
     return make_table(sorted(cells, key=lambda cell: ORDER.index(cell["column"])))
 
 
@@ -52,11 +52,11 @@ def _at_paper_size(label: str, stem: str) -> list[dict]:
     cells = []
     for column, key, unit in (("#params, paper size", "params", "parameters"), ("#FLOPS, paper size", "flops", MACS)):
         name = _id(stem, key)
-        if name is None:  # a row of ours that the paper does not have
+        if name is None:  # one of our rows that the paper does not have
             continue
         if recomputed := find(name).recomputed:
             cells.append(analytic(label, column, recomputed.result, unit, name, recomputed.note or ""))
         else:
-            reason = find(name).not_recomputed or "not printed"
+            reason = find(name).not_recomputed or "not published"
             cells.append(make_cell(label, column, None, unit, "cited", name, note=reason))
     return cells

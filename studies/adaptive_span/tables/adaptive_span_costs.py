@@ -1,4 +1,4 @@
-"""Adaptive Attention Span, section 3: memory and time of fixed and adaptive spans as the limit S grows."""
+"""Adaptive Attention Span, section 3: memory and time of fixed and adaptive spans by the limit S."""
 
 import pandas as pd
 
@@ -8,17 +8,17 @@ from workflow.report.texts import with_badge
 READS = ("runs", "memory", "longest_span", "throughput")
 TITLE = "Memory and time by span limit (Adaptive Attention Span, section 3)"
 CAPTION = (
-    "Measured on one trained net of each configuration, alone on the device. Memory: what the process needs beyond "
-    "the libraries it loads. Longest S: found by doubling until a training step no longer fits; where the search "
-    "ended first, it is a lower bound and says so. The paper's numbers are for eight V100 and its small model: "
-    "compare directions, not sizes."
+    "One trained model per configuration, alone on the device. Memory is that of the process minus "
+    "the loaded libraries. The longest S is found by doubling S until a training step runs out of "
+    "memory; it is a lower bound where the search ended first. The paper's numbers are for its "
+    "small model on 8 V100 GPUs: compare the trend, not the values."
 )
 MEASURED = [
     ("training memory", "memory_train_bytes"),
     ("evaluation memory", "memory_evaluate_bytes"),
-    ("training step", "train_ms"),
+    ("step time", "train_ms"),
     ("training speed", "train_tokens_per_s"),
-    ("one more character", "predict_ms"),
+    ("time per predicted character", "predict_ms"),
     ("prediction speed", "predict_tokens_per_s"),
 ]
 RESERVED = ("training memory, reserved", "memory_reserved_bytes")
@@ -35,9 +35,9 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
         for (text, S), seeds in variant_runs.groupby(["text", "S"]):
             label = f"{variant}, S = {S:.0f}, {text}"
             cells += [measured(label, column, take_cost_row(seeds), quantity) for column, quantity in costs]
-            cells.append(measured(label, "executed", seeds, "macs_executed"))
+            cells.append(measured(label, "MACs, executed", seeds, "macs_executed"))
         cells += _longest(f"{variant}, any S", variant_runs, CLAIMS[variant])
-        cells.append(cited(f"{variant}, any S", "training step", TIMES[variant], "ms", "8 V100, batch of 64 x 512"))
+        cells.append(cited(f"{variant}, any S", "step time", TIMES[variant], "ms", "8 V100 GPUs, batch of 64 × 512"))
     return make_table(cells)
 
 
@@ -46,9 +46,9 @@ def _longest(label: str, runs: pd.DataFrame, claim: str) -> list[dict]:
     searched = take_cost_row(runs[runs["longest_S_ended"].notna()])
     longest = measured(label, "longest S that fits", searched, "longest_S", claim)
     if not len(searched):
-        return [longest | {"note": "no search from a cell of this span"}]
+        return [longest | {"note": "no search for this span"}]
     ended = searched["longest_S_ended"].iloc[0]
     if longest["value"] is None and longest["status"] != "failed":
-        longest |= {"status": "failed", "note": f"not even the S it was trained with: {ended}"}
+        longest |= {"status": "failed", "note": f"even the S of training does not fit: {ended}"}
     budget = measured(label, "memory budget", searched, "memory_budget_bytes")
     return [longest, make_cell(label, "search ended by", ended, "", "measured", runs=searched), budget]

@@ -1,4 +1,4 @@
-"""Adaptive Attention Span, section 3: where the FLOPs go as a fixed span grows."""
+"""Adaptive Attention Span, section 3: breakdown of the FLOPs by fixed span."""
 
 import pandas as pd
 
@@ -6,10 +6,13 @@ from studies.adaptive_span.formulas import attention_share, feed_forward_share, 
 from workflow.report.tables.cells import analytic, make_table
 
 READS = ()
-TITLE = "Shares of the multiply-adds by span (Adaptive Attention Span, section 3)"
-CAPTION = "Computed for the paper's small model (12 layers, width 512, inner 2048). Projections belong to attention."
+TITLE = "Breakdown of the MACs by span (Adaptive Attention Span, section 3)"
+CAPTION = (
+    "Computed for the paper's small model (12 layers, width 512, feed-forward width 2,048). The "
+    "projections count as attention."
+)
 SMALL = {"L": 12, "d": 512, "ff": 2048}
-MEAN_SPAN = 314  # of the paper's small model at S = 8192; no span is longer than its limit
+MEAN_SPAN = 314  # of the paper's small model at S = 8192; a span cannot exceed its limit
 SPANS = (256, 512, 1024, 2048, 4096, 8192)
 CLAIMS = {
     (256, "feed-forward"): "as.txt.ff_share_256",
@@ -24,7 +27,7 @@ def build() -> pd.DataFrame:
     for S in SPANS:
         sizes = {**SMALL, "S": S}
         label = f"S = {S}"
-        cells.append(analytic(label, "#FLOPS", mac(**sizes), "multiply-adds / character", f"as.f3.right.fixed.{S}"))
+        cells.append(analytic(label, "#FLOPS", mac(**sizes), "MACs/character", f"as.f3.right.fixed.{S}"))
         shares = {
             "feed-forward": feed_forward_share(**sizes),
             "attention layers": attention_share(**sizes),

@@ -7,9 +7,10 @@ from studies.adaptive_span.tables import _models
 READS = ("runs",)
 TITLE = "Character language models (Adaptive Attention Span, Table 2: enwik8)"
 CAPTION = (
-    "Our rows are trained at this scale, on the corpus named with the table; bits are per byte. Comparable with the "
-    "paper: what is computed at its sizes, ratios, orderings. Not comparable: bits and spans. The paper's small "
-    "Transformer-XL has 12 layers, its large one 24."
+    "We train our rows at this scale, on the corpus named with the table; bits are per byte. "
+    "Comparable with the paper: numbers computed at its model sizes, ratios and rankings. Not "
+    "comparable: bits per byte and spans. The paper's small Transformer-XL has 12 layers, its "
+    "large one 24."
 )
 ROWS = [
     ("T12 (Al-Rfou)", "t12", None),

@@ -1,4 +1,4 @@
-"""Adaptive Attention Span, Table 3: spans learned per head and spans computed from the input, on text8."""
+"""Adaptive Attention Span, Table 3: adaptive and dynamic spans on text8."""
 
 import pandas as pd
 
@@ -7,8 +7,9 @@ from workflow.report.tables.cells import make_table, measured, pick, setting
 READS = ("runs",)
 TITLE = "Adaptive and dynamic spans (Adaptive Attention Span, Table 3)"
 CAPTION = (
-    "The paper's rows have S = 1024; ours the largest S of the scale. Comparable: whether dynamic equals "
-    "adaptive, and the share of multiply-adds that either saves against the fixed span."
+    "The paper uses S = 1,024; we use the largest S of the scale. Comparable: whether dynamic "
+    "spans match adaptive spans, and the fraction of the MACs that each saves relative to a fixed "
+    "span."
 )
 ROWS = [
     ("Adaptive span", "adaptive", "as.t3.adaptive"),
@@ -29,6 +30,6 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
             measured(label, "test", seeds, "test_bpc"),
             setting(label, "#params", seeds, "parameters"),
             measured(label, "#FLOPS", seeds, "macs_paper"),
-            measured(label, "executed", seeds, "macs_executed"),
+            measured(label, "MACs, executed", seeds, "macs_executed"),
         ]
     return make_table(cells)

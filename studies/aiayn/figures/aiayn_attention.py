@@ -10,7 +10,7 @@ from workflow.report.figures.style import canvas, draw_message, pick_holding
 from workflow.report.tables.cells import pick
 
 READS = ("runs", "maps")
-TITLE = "What the sharpest heads of the encoder attend to (Attention Is All You Need, attention visualisations)"
+TITLE = "Attention of the sharpest encoder heads (Attention Is All You Need, Figures 3 to 5)"
 CAPTION = (
     "The heads of the encoder whose weights are least spread (lowest mean entropy), of all recorded layers. A line "
     "goes from a word that looks, left, to a word that it looks at, right; the thicker and darker, the larger the "

@@ -9,7 +9,7 @@ from workflow.report.tables import layer_costs
 from workflow.results.statistics import POSITIVE, over_seeds
 
 READS = ("layers",)
-TITLE = "Time of a layer by the length of its sequence (Attention Is All You Need, Table 1, measured)"
+TITLE = "Time of a layer by sequence length (Attention Is All You Need, Table 1, measured)"
 CAPTION = (
     "One layer, one sequence, forward and back; both axes are logarithmic, so that n^p is a line of slope p. Bars: "
     "95 % intervals over turns. Slopes are fitted over every n drawn; the ledger fits the upper half, where the "

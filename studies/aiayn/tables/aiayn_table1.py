@@ -1,4 +1,4 @@
-"""Attention Is All You Need, Table 1: four kinds of layer by the length n of a sequence, by formula and measured."""
+"""Attention Is All You Need, Table 1: four layer types by sequence length n, by formula and measured."""
 
 import pandas as pd
 
@@ -8,16 +8,18 @@ from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
 from workflow.results.statistics import POSITIVE, over_seeds
 
 READS = ("layers",)
-TITLE = "Cost of a layer by the length of its sequence (Attention Is All You Need, Table 1)"
+TITLE = "Cost of a layer by sequence length (Attention Is All You Need, Table 1)"
 CAPTION = (
-    "The first five columns are formulas: n places, width d, kernel k, neighbourhood r. Measured: one layer of width "
-    "d, forward and back, alone on the device. Comparable: how time grows with n, fitted as a slope of logarithms, "
-    "beside the formula's exponent. The paper counts the products with keys and values alone. Our layers also "
-    "project, which grows with n, so that self-attention comes near n^2 only where n is much larger than d; the "
-    "exponent with projections allows for that. Short sequences cost mostly what every call costs, which lowers the "
-    "exponent. Memory is known to about a quarter of a MiB. Not comparable: times of different kinds of layers, "
-    "because some libraries are better tuned than others (an LSTM, a convolution of kernel 3, attention with one "
-    "head, restricted attention to 32 past keys). The ledger compares attention with the LSTM where n is below d."
+    "The first five columns are formulas: sequence length n, width d, kernel size k, neighbourhood "
+    "r. Measured: forward and backward pass of one layer of width d, alone on the device. "
+    "Comparable: the exponent of n, fitted in log-log space, with that of the formula. The paper "
+    "counts the products with keys and values only. Our layers also have projections, which are "
+    "linear in n, so self-attention approaches n^2 only for n much larger than d; the exponent "
+    "with projections accounts for this. Call overhead lowers the exponent at short lengths. "
+    "Memory is accurate to about 0.25 MiB. Not comparable: times of different layer types (LSTM, "
+    "convolution with kernel 3, single-head attention, attention restricted to 32 past keys), "
+    "because some libraries are better tuned than others. The ledger compares attention with the "
+    "LSTM for n below d."
 )
 # complexity per layer, sequential operations, maximum path length, exponent of n in the first
 FORMULAS = {
@@ -54,19 +56,19 @@ def _formulas(name: str, label: str) -> list[dict]:
 
 
 def _products(name: str, rows: pd.DataFrame) -> pd.Series:
-    """Count the multiply-adds of a layer as computed, up to a factor: all kinds but self-attention are linear in n."""
+    """Count the MACs of a layer as computed, up to a factor: all types but self-attention are linear in n."""
     n, d = rows["n"], rows["d"]
     return 4 * n * d**2 + 2 * n**2 * d if name == "self" else n
 
 
 def _exponent(label: str, rows: pd.DataFrame, column: str, quantity: str, unit: str) -> dict:
-    """Fit the exponent of n over all lengths at which the layer could be measured; for times, one fit per turn."""
+    """Fit the exponent of n over all measured lengths; for times, one fit per round."""
     ok = rows[rows["status"] == "ok"]
     failed = rows[(rows["status"] != "ok") & (rows["reason"] != NOT_MEASURED)]
     sets = zip(*(layer_costs.values_of(row, quantity) for row in ok.to_dict("records")), strict=False)
     slopes = [slope for values in sets if (slope := layer_costs.exponent(ok["n"], values)) is not None]
     alike = failed.groupby(["status", "reason"], sort=False)["n"]
-    left_out = "; ".join(f"n = {', '.join(map(str, n))} left out: {status}: {why}" for (status, why), n in alike)
+    left_out = "; ".join(f"n = {', '.join(map(str, n))} excluded: {status}: {why}" for (status, why), n in alike)
     status = "ok" if slopes else "failed" if len(failed) else NOT_RUN
     unmeasured = NOT_MEASURED if len(rows) > len(ok) else "layers were not measured"
     note = left_out or ("" if slopes else unmeasured)

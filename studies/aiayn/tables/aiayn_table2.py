@@ -1,4 +1,4 @@
-"""Attention Is All You Need, Table 2: BLEU and the cost of training."""
+"""Attention Is All You Need, Table 2: BLEU and training cost."""
 
 import pandas as pd
 
@@ -10,13 +10,14 @@ from workflow.results.statistics import POSITIVE
 READS = ("runs",)
 TITLE = "BLEU and training cost (Attention Is All You Need, Table 2)"
 CAPTION = (
-    "Base and big, trained at this scale on the data named with the table. Comparable: whether big beats base, and at "
-    "how many times the cost. Not comparable: BLEU. The paper's cost is time x 8 GPUs x 9.5 TFLOP/s, which it takes "
-    "a P100 to sustain. Ours is time x the speed of the run's own training steps: 6 x multiply-adds per target piece "
-    "x target pieces per second, with the time of scoring. Counted our way, by 6 x parameters x 25,000 pieces a "
-    "step, the paper's nets would come to 29 % and 42 % of what it prints. BLEU: docs/fidelity.md."
+    "Base and big, trained at this scale on the dataset named with the table. Comparable: whether "
+    "big outperforms base, and at what cost ratio. Not comparable: BLEU (docs/fidelity.md). The "
+    "paper's cost is time × 8 GPUs × 9.5 TFLOP/s, its estimate of what a P100 sustains. Ours is "
+    "time (including scoring) × the measured throughput of the training steps: 6 × MACs per target "
+    "subword × target subwords per second. By 6 × parameters × 25,000 subwords per step, the "
+    "paper's models would need 29 % and 42 % of the published cost."
 )
-# a row that has every column comes first, so that the columns stand in the paper's order
+# a row with every column comes first, so that the columns keep the paper's order
 CITED = ["gnmt", "convs2s", "moe", "bytenet", "deepatt", "gnmt_ens", "convs2s_ens", "deepatt_ens"]
 PRINTED = [
     ("BLEU EN-DE", "bleu_ende", "BLEU"),
@@ -25,7 +26,7 @@ PRINTED = [
     ("training cost EN-FR", "training_cost_enfr", "FLOPs"),
 ]
 DIRECTIONS = {"EN-DE": "wmt14-ende", "EN-FR": "wmt14-enfr"}
-PER_MAC = 6  # a multiplication and an addition, once forward and twice back
+PER_MAC = 6  # a multiplication and an addition, once in the forward and twice in the backward pass
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
@@ -43,7 +44,7 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def add_spent(runs: pd.DataFrame) -> pd.DataFrame:
-    """Add `sustained`, the speed of a run's training steps in FLOP/s, and `spent`, its whole time at that speed."""
+    """Add `sustained`, the throughput of a run's training steps in FLOP/s, and `spent`, its total time at that rate."""
     sustained = PER_MAC * runs["macs_executed"] * runs["tokens_per_s"]
     return runs.assign(sustained=sustained, spent=train_cost(runs["seconds"], 1, sustained))
 
@@ -59,5 +60,5 @@ def _trained(label: str, pair: str, runs: pd.DataFrame, published: str) -> list[
 
 def _at_paper_size(label: str, key: str) -> dict:
     recomputed = find(key).recomputed
-    note = f"{recomputed.inputs['seconds']:,.0f} s x {recomputed.inputs['gpus']:.0f} P100 x 9.5 TFLOP/s"
-    return analytic(label, "training cost, paper's arithmetic", recomputed.result, "FLOPs", key, note)
+    note = f"{recomputed.inputs['seconds']:,.0f} s × {recomputed.inputs['gpus']:.0f} P100 × 9.5 TFLOP/s"
+    return analytic(label, "training cost, paper's formula", recomputed.result, "FLOPs", key, note)

@@ -1,4 +1,4 @@
-"""Attention Is All You Need, Table 3: which sizes of the Transformer matter."""
+"""Attention Is All You Need, Table 3: variations on the Transformer."""
 
 import pandas as pd
 
@@ -9,15 +9,16 @@ from workflow.report.tables.paired import gain
 READS = ("runs",)
 TITLE = "Variations on the Transformer (Attention Is All You Need, Table 3)"
 CAPTION = (
-    "Rows say what changes, and in parentheses the paper's name. Our nets change the same sizes by the same "
-    "factors, from this scale's base. Rows (D) set dropout and smoothing as the paper does; where our base has no "
-    "dropout, P_drop=0.0 is the base itself. Comparable: whether a change helps or hurts. Not comparable: "
-    "perplexity, which is per piece of another vocabulary, and BLEU, on another text. The paper averages no "
-    "checkpoints here; ours are averaged as the scale says. Parameters at the paper's sizes come from a formula, "
-    "twice: with the 37,000 pieces that the paper names, and with 4,096 more (32,000 + 4,096 for big), which fits "
-    "every row and has no known cause. Tables of learned positions are not counted."
+    "A row names our change, with the paper's in parentheses. We change the same sizes by the same "
+    "factors, starting from the base model of this scale. Rows (D) use the paper's dropout and "
+    "label smoothing; if our base has no dropout, P_drop=0.0 is the base itself. Comparable: "
+    "whether a change helps or hurts. Not comparable: perplexity (different subword vocabulary) "
+    "and BLEU (different dataset). The paper averages no checkpoints here; we average as the scale "
+    "specifies. Parameters at the paper's sizes are computed twice: with the 37,000 subwords that "
+    "the paper states, and with 4,096 more (32,000 + 4,096 for big), which fits every row for no "
+    "known reason. Learned position embeddings are not counted."
 )
-VOCABULARY = 37_000  # pieces of the shared vocabulary, section 5.1
+VOCABULARY = 37_000  # subwords of the shared vocabulary, section 5.1
 SIZES = [
     ("N", "layers", "N"),
     ("d_model", "d_model", "d"),
@@ -31,14 +32,14 @@ SIZES = [
 ]
 ROWS = ["base", "a1", "a4", "a16", "a32", "b16", "b32", "cN2", "cN4", "cN8", "cd256", "cd1024", "cff1024", "cff4096"]
 ROWS += ["d0", "d2", "ls0", "ls2", "e", "big"]
-EXPLAINED = ("base", "big")  # the rows whose fit a note explains; the others are as base
+EXPLAINED = ("base", "big")  # the rows whose fit a note explains; the others follow base
 SETTINGS = {("base", end): f"ai.t3.set.{end}" for _, _, end in SIZES}
 SETTINGS |= {("big", end): f"ai.t3.set.big_{end}" for end in ("steps", "pdrop")}
 BLEU = "dev_bleu_tokenised"
 
 
 def name_rows(runs: pd.DataFrame) -> dict[str, str]:
-    """Name rows by what our question changes, `(C) layers / 3 (paper: N=2)`, unless models have the paper's sizes."""
+    """Name rows by our change, `(C) layers / 3 (paper: N=2)`, unless the models have the paper's sizes."""
     if (runs["scale"] == PAPERS_SIZE).all():
         return {}
     labels, names = dict(zip(runs["variant"], runs["label"], strict=True)), {}
@@ -56,7 +57,7 @@ def name_rows(runs: pd.DataFrame) -> dict[str, str]:
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    """Build the scores and parameters of every row, then the sizes behind them."""
+    """Build the scores and parameters of every row, then its hyperparameters."""
     runs = pick(runs, question="transformer_variations")
     rows = [(key, find(f"ai.t3.{key}.ppl").row, pick(runs, variant=key)) for key in ROWS]
     scores = [cell for row in rows for cell in _scores(*row, pick(runs, variant="base"))]
@@ -70,7 +71,7 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _scores(key: str, label: str, seeds: pd.DataFrame, base: pd.DataFrame) -> list[dict]:
     stem, cells = f"ai.t3.{key}", []
-    cells.append(measured(label, "PPL (dev)", seeds, "dev_ppl", f"{stem}.ppl", unit="perplexity per piece"))
+    cells.append(measured(label, "PPL (dev)", seeds, "dev_ppl", f"{stem}.ppl", unit="perplexity per subword"))
     cells.append(measured(label, "BLEU (dev)", seeds, BLEU, f"{stem}.bleu"))
     cells.append(setting(label, "#params", seeds, "parameters"))
     cells += _at_paper_size(label, key)
@@ -82,7 +83,7 @@ def _scores(key: str, label: str, seeds: pd.DataFrame, base: pd.DataFrame) -> li
 
 
 def _at_paper_size(label: str, key: str) -> list[dict]:
-    """Return the parameters of the paper's net, with the vocabulary it names and with the one that fits its number."""
+    """Return the parameters of the paper's model, with the vocabulary that it states and with the fitted one."""
     name = f"ai.t3.{key}.params"
     fitted = find(name).recomputed
     named = fitted.model_copy(update={"inputs": {**fitted.inputs, "V": VOCABULARY}})

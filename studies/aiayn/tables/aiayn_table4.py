@@ -9,12 +9,12 @@ from workflow.report.tables.paired import SOFTMAX, f1, gain, p_value
 READS = ("runs",)
 TITLE = "Constituency parsing (Attention Is All You Need, Table 4)"
 CAPTION = (
-    "F1 of labelled brackets (docs/fidelity.md), the paper's way: words translated into a linearised tree, at the "
-    "size and on the trees of this scale. Where it reads Python statements, the tree is that of Python's own parser. "
-    "Top-k and adaptive span are rows of ours. Comparable: what they gain or lose beside softmax. Not comparable: "
-    "F1. Repaired: outputs that were no tree over their words, in per cent. p: a paired bootstrap over test "
-    "sentences with 1,000 resamples for each pair of seeds. The largest is shown, or 1 where the pairs disagree on "
-    "which is better."
+    "Labelled bracket F1 (docs/fidelity.md). As in the paper, the model translates words into a "
+    "linearised tree, with the model size and treebank of this scale; trees of Python statements "
+    "come from Python's parser. The rows top-k and adaptive span are ours. Comparable: their "
+    "difference from softmax. Not comparable: F1. Repaired: outputs that were not valid trees over "
+    "the input words, in per cent. p: paired bootstrap over test sentences (1,000 resamples per "
+    "pair of seeds). We show the largest p, or 1 if the seeds disagree on the sign."
 )
 PRINTED = ["vk", "petrov", "zhu", "dyer", "zhu_s", "huang", "mcclosky", "vk_s", "luong", "dyer_g"]
 TRAINED = {"softmax": "ai.t4.tr_wsj", "top_k": None, "adaptive": None}
@@ -30,7 +30,7 @@ def name_rows(runs: pd.DataFrame) -> dict[str, str]:
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    """Build the paper's rows, then ours, with recall, precision and the other numbers beside F1."""
+    """Build the paper's rows, then ours, with recall, precision and other scores in addition to F1."""
     runs, cells = pick(runs, question="parsing"), []
     for key in PRINTED:
         f1_cited = find(f"ai.t4.{key}")
@@ -42,7 +42,7 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
         cells.append(measured(label, transformer.column, seeds, "test_f1", published))
         if variant == SOFTMAX:
             semi = find("ai.t4.tr_semi")
-            cells.append(cited(label, semi.column, semi.id, "F1", "17 million sentences more, not read here"))
+            cells.append(cited(label, semi.column, semi.id, "F1", "17 million additional sentences, not used here"))
         else:
             cells.append(gain(label, "gain", seeds, base, ("test_f1", "test_f1")))
             cells.append(p_value(label, "p (paired bootstrap)", seeds, base, f1))

@@ -9,7 +9,7 @@ from workflow.results.statistics import over_seeds
 from workflow.tasks.translation import PLANTED
 
 READS = ("runs",)
-TITLE = "Sentences that do not matter: BLEU, and attention astray"
+TITLE = "BLEU and misplaced attention by number of distractor sentences"
 CAPTION = (
     "Left: test BLEU over the number of planted sentences. Middle and right: the share of attention that goes to "
     "planted pieces where 12 sentences are planted, by layer: of the source's own pieces in the encoder, and of the "

@@ -14,7 +14,7 @@ from workflow.report.figures.maps import BLUES
 from workflow.report.figures.style import WIDTH, canvas, draw_message
 
 READS = ("runs",)
-TITLE = "Pictures, captions and where they were looked for (Explicit Sparse Transformer, section 4.2)"
+TITLE = "Generated captions and attention over the image (Explicit Sparse Transformer, section 4.2)"
 CAPTION = (
     "Test pictures with the captions that both nets wrote, one seed, right and wrong ones. Below each picture: the "
     "nearest of its references; [brackets] mark what it words otherwise, which may be true as well. Beside it, for "

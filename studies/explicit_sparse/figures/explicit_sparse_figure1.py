@@ -7,7 +7,7 @@ from studies.explicit_sparse.figures._compared import pick_compared
 from workflow.report.figures import maps
 
 READS = ("runs", "maps")
-TITLE = "One sentence under softmax and under top-k (Explicit Sparse Transformer, Figure 1)"
+TITLE = "Self-attention of one sentence with softmax and top-k (Explicit Sparse Transformer, Figure 1)"
 CAPTION = (
     "Self-attention of one head of the last encoder layer, the one with the sharpest weights, for one sentence; two "
     "nets, one seed. Keys: how many a query looks at, at most k of them in the lower map; a weight below .0005 counts "

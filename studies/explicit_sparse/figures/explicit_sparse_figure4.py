@@ -7,7 +7,7 @@ from studies.explicit_sparse.figures._compared import pick_compared
 from workflow.report.figures import maps
 
 READS = ("runs", "maps")
-TITLE = "Attention to the source, bottom and top layer (Explicit Sparse Transformer, Figure 4)"
+TITLE = "Cross-attention in the bottom and top layer (Explicit Sparse Transformer, Figure 4)"
 CAPTION = (
     "One head of each layer, the one with the sharpest weights; its number stands above the map. One sentence with "
     "its translation read in; two nets, one seed. ▁ begins a word. Comparable with the paper: how many pieces a row "

@@ -1,4 +1,4 @@
-"""What sentences that do not matter cost each kind of attention."""
+"""BLEU of each attention variant by the number of distractor sentences."""
 
 import pandas as pd
 
@@ -7,10 +7,10 @@ from workflow.report.tables.cells import make_table, measured, pick
 from workflow.tasks.translation import PLANTED
 
 READS = ("runs",)
-TITLE = "BLEU beside planted sentences"
+TITLE = "BLEU by number of distractor sentences"
 CAPTION = (
-    "Test BLEU where so many sentences that do not matter stand behind each source; trained with up to 4. Slope: the "
-    "change of BLEU for each planted sentence, fitted over all four numbers."
+    "Test BLEU with irrelevant sentences appended to each source; models are trained with up to 4 "
+    "of them. Slope: change in BLEU per distractor sentence, fitted over all four numbers."
 )
 
 
@@ -20,6 +20,6 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
     for (variant, k), mine in runs.groupby(["variant", "k"], sort=False, dropna=False):
         row = variant if pd.isna(k) else f"{variant}, k = {k:.0f}"
         cells.append(measured(row, "none", mine, "test_bleu"))
-        cells += [measured(row, f"{n} planted", mine, f"test_bleu_planted_{n}") for n in PLANTED]
+        cells += [measured(row, f"{n} distractors", mine, f"test_bleu_planted_{n}") for n in PLANTED]
         cells.append(measured(row, "slope", mine, "test_bleu_slope"))
     return make_table(cells)

@@ -1,4 +1,4 @@
-"""Explicit Sparse Transformer, Table 1: translation in three directions, top-k beside softmax."""
+"""Explicit Sparse Transformer, Table 1: translation in three directions, top-k compared with softmax."""
 
 import pandas as pd
 
@@ -9,11 +9,11 @@ from workflow.report.tables.paired import P_VALUE_CAPTION, SOFTMAX, gain, p_valu
 READS = ("runs",)
 TITLE = "Translation in three directions (Explicit Sparse Transformer, Table 1)"
 CAPTION = (
-    "Test BLEU of tokens, as the paper computed it (docs/fidelity.md). A column names the languages of our data, and "
-    "the paper's where they differ. SacreBLEU, chrF and a second test have no published value. Our two rows are "
-    "trained at this scale, on the data named with the table. "
-    "Comparable: the gain of top-k over softmax, paired by seed. Not comparable: BLEU itself, and the paper's best "
-    "of three seeds (En-Vi, De-En) with our mean. "
+    "Tokenised test BLEU, computed as in the paper (docs/fidelity.md). A column names the language "
+    "pair of our dataset, and the paper's if it differs. There are no published values for "
+    "sacreBLEU, chrF and the second test set. We train our two rows at this scale, on the datasets "
+    "named with the table. Comparable: the difference between top-k and softmax, paired by seed. "
+    "Not comparable: BLEU, and the paper's best of three seeds (En-Vi, De-En) with our mean. "
     f"{P_VALUE_CAPTION}"
 )
 DIRECTIONS = {"En-De": "wmt14-ende", "De-En": "iwslt14-deen", "En-Vi": "iwslt15-envi"}
@@ -46,7 +46,7 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_second_test(label: str, column: str, variant: str, seeds: pd.DataFrame, base: pd.DataFrame) -> list[dict]:
-    """Return cells that compare the variant with `base` on a test of another year; none where the text has none."""
+    """Return cells that compare the variant with `base` on a second test set; empty if the dataset has none."""
     score = "second_test_bleu"
     if seeds[score].isna().all():
         return []

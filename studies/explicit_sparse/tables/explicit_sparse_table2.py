@@ -1,4 +1,4 @@
-"""Explicit Sparse Transformer, Table 2: image captioning, top-k beside softmax."""
+"""Explicit Sparse Transformer, Table 2: image captioning, top-k compared with softmax."""
 
 import pandas as pd
 
@@ -9,16 +9,17 @@ from workflow.report.tables.paired import SOFTMAX, cider, gain, p_value
 READS = ("runs",)
 TITLE = "Image captioning (Explicit Sparse Transformer, Table 2)"
 CAPTION = (
-    "BLEU-4, METEOR and CIDEr on the test pictures, each against all its captions, in per cent (docs/fidelity.md). "
-    "Our two rows are trained at this scale, on the pictures named with the table. Our encoder sees pixels; the "
-    "paper's sees features of a kind it does not name. Comparable: the gain of top-k over softmax, paired by seed. Not "
-    "comparable: the scores. METEOR is the Java program's, as in the paper; a scale whose settings ask for nltk's, "
-    "without synonyms, has it in a column of its own. p: a paired bootstrap of CIDEr over test pictures with 1,000 "
-    "resamples for each pair of seeds. The largest is shown, or 1 where the pairs disagree on which is better."
+    "BLEU-4, METEOR and CIDEr on test images with all references, × 100 (docs/fidelity.md). We "
+    "train our two rows at this scale, on the dataset named with the table. Our encoder reads "
+    "pixels; the paper's reads unspecified features. Comparable: the difference between top-k and "
+    "softmax, paired by seed. Not comparable: the scores. METEOR is computed by the Java program, "
+    "as in the paper; NLTK's version, without synonyms, has its own column. p: paired bootstrap of "
+    "CIDEr over test images (1,000 resamples per pair of seeds). We show the largest p, or 1 if "
+    "the seeds disagree on the sign."
 )
 SCORES = [("BLEU-4", "bleu_4", "bleu4"), ("METEOR", "meteor", "meteor"), ("CIDEr", "cider", "cider")]
 BESIDE = [("ROUGE-L", "rouge_l")] + [(f"BLEU-{n}", f"bleu_{n}") for n in (1, 2, 3)]
-NLTK = ("METEOR (nltk)", "meteor_nltk")  # where a scale asks for it
+NLTK = ("METEOR (nltk)", "meteor_nltk")  # if the scale requests it
 OTHERS = ["sat", "scst", "nbt", "adaatt", "arnn", "updown"]
 TRAINED = [("transformer", SOFTMAX), ("est", "top_k")]
 

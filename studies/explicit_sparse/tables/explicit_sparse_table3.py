@@ -6,10 +6,10 @@ from workflow.report.published import load
 from workflow.report.tables.cells import analytic, cited, make_table, measured, pick, setting, take_cost_row
 
 READS = ("runs", "throughput")
-TITLE = "Top-k selection in language models (Explicit Sparse Transformer, Table 3: enwik8)"
+TITLE = "Top-k attention in language models (Explicit Sparse Transformer, Table 3: enwik8)"
 CAPTION = (
-    "Our rows are trained at this scale, on the corpus named with the table. Comparable: whether top-k costs or buys "
-    "quality beside the same net without it. Not comparable: bits per byte."
+    "We train our rows at this scale, on the corpus named with the table. Comparable: whether "
+    "top-k improves the same model without it. Not comparable: bits per byte."
 )
 CITED = [
     ("LN HyperNetworks", "hyper"),

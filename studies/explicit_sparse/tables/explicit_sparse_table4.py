@@ -9,14 +9,15 @@ from workflow.report.tables.paired import SOFTMAX
 READS = ("runs", "throughput")
 TITLE = "Sparse normalisers and top-k in translation (Explicit Sparse Transformer, Table 4)"
 CAPTION = (
-    "Test BLEU as in Table 1, trained at this scale on the data named with the table. Speeds are of target "
-    "pieces, on the data in place of IWSLT14 De-En, timed in turns: of a whole update, and of the net's steps in "
-    "a beam search without the search itself. Ratios by library: the same net with the sorting and bisection of "
-    "the entmax library, as the paper used; the other ratios use our Newton steps, which give the same weights. "
-    "There is no ratio of the library, in torch, to compiled softmax. "
-    "Comparable: ratios to softmax; the paper's are quotients of the speeds it prints (half precision, a GPU of "
-    "2019). Not comparable: BLEU and speeds. The learned alpha is a mean over heads and layers; the code released "
-    "with the paper fixes it at 1.5. The paper has no En-Vi for sparsemax and entmax-alpha."
+    "Test BLEU as in Table 1, trained at this scale on the datasets named with the table. Speeds "
+    "are in target subwords on the dataset used for IWSLT14 De-En, timed in interleaved rounds: a "
+    "full update, and the model's steps in beam search without the search itself. Ratios with "
+    "library: the same model with sorting and bisection from the entmax library, as in the paper. "
+    "All other ratios use our Newton iterations, which give the same weights. There is no ratio of "
+    "the library, in PyTorch, to compiled softmax. Comparable: ratios to softmax; the paper's are "
+    "computed from its published speeds (half precision, a 2019 GPU). Not comparable: BLEU and "
+    "speeds. The learned alpha is the mean over heads and layers; the paper's released code fixes "
+    "it at 1.5. The paper has no En-Vi results for sparsemax and entmax-alpha."
 )
 ROWS = [
     ("softmax", SOFTMAX, "transformer"),
@@ -45,23 +46,21 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
             seeds = pick(variant_runs, paper_corpus=paper_corpus)
             cells.append(measured(label, direction, seeds, "test_bleu_tokenised", published))
         for phase, quantity, end in SPEEDS:
-            speed = measured(
-                label, f"{phase} speed", take_cost_row(timed), quantity, f"{stem}.{end}", unit="tokens / s"
-            )
+            speed = measured(label, f"{phase} speed", take_cost_row(timed), quantity, f"{stem}.{end}", unit="tokens/s")
             cells.append(speed)
         for phase, quantity, end in SPEEDS:
             cells.append(ratio(label, f"{phase} ratio", quantity, timed, base, SOFTMAX))
             published_ratio = value(f"{stem}.{end}") / value(f"est.t4.transformer.{end}")
             if variant in BY_LIBRARY:
-                column, library = f"{phase} ratio, by library", f"library_{quantity}"
+                column, library = f"{phase} ratio, with library", f"library_{quantity}"
                 cells.append(ratio(label, column, library, timed, base, SOFTMAX, quantity))
-            cells.append(analytic(label, f"{phase} ratio, paper", published_ratio, "x"))
+            cells.append(analytic(label, f"{phase} ratio, paper", published_ratio, "×"))
         cells += _settings(label, variant, timed)
     return make_table(cells)
 
 
 def _settings(label: str, variant: str, runs: pd.DataFrame) -> list[dict]:
-    """Return the cells that only one row has: k of top-k, and the alpha that entmax has learned."""
+    """Return the cells of a single row: k of top-k, and the learned alpha of entmax."""
     if variant == "top_k":
         return [setting(label, "k", runs, "k", "est.txt.k_small", unit="keys")]
     if variant == "entmax_alpha":
@@ -71,6 +70,6 @@ def _settings(label: str, variant: str, runs: pd.DataFrame) -> list[dict]:
 
 
 def _mean_alpha(alpha) -> float | None:
-    """Average alpha[layer][head] over the heads of all layers; None where no alpha was learned."""
+    """Average alpha[layer][head] over the heads of all layers; None if no alpha was learned."""
     heads = [head for layer in alpha for head in layer] if isinstance(alpha, list) else []
     return sum(heads) / len(heads) if heads else None

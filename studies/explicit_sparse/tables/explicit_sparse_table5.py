@@ -1,4 +1,4 @@
-"""Explicit Sparse Transformer, Table 5: top-k in training alone, and in training and prediction."""
+"""Explicit Sparse Transformer, Table 5: top-k in training alone, and in training and decoding."""
 
 import pandas as pd
 
@@ -7,12 +7,12 @@ from workflow.report.tables.cells import analytic, make_table, measured, pick, s
 from workflow.report.tables.paired import SOFTMAX, gain
 
 READS = ("runs",)
-TITLE = "Top-k in training and in prediction (Explicit Sparse Transformer, Table 5)"
+TITLE = "Top-k in training and in decoding (Explicit Sparse Transformer, Table 5)"
 CAPTION = (
-    "BLEU of tokens on dev (the paper's valid set), and sacreBLEU of the same outputs. T and T&P are the same nets, "
-    "trained with top-k: T decodes with every key, T&P with top-k. Comparable: gains over the base, paired by seed. "
-    "Not comparable: BLEU itself; the paper's is of IWSLT15 En-Vi, our nets are trained at this scale on the data "
-    "named with the table."
+    "Tokenised BLEU on dev (the paper's validation set), and sacreBLEU of the same outputs. T and "
+    "T&P are the same models, trained with top-k: T decodes with all keys, T&P with top-k. "
+    "Comparable: differences from the base, paired by seed. Not comparable: BLEU; the paper uses "
+    "IWSLT15 En-Vi, we train at this scale on the dataset named with the table."
 )
 ROWS = [
     ("Base (softmax)", SOFTMAX, "", "est.t5.base"),

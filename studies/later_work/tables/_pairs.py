@@ -1,4 +1,4 @@
-"""A variant beside another, paired by seed: an adaptive span beside a fixed one, a choice beside none."""
+"""Cells that compare an adaptive span with a fixed span, paired by seed."""
 
 import pandas as pd
 
@@ -6,8 +6,8 @@ from workflow.report.tables.cells import measured, pick, ratio
 from workflow.report.tables.paired import gain
 
 
-def beside_fixed(runs: pd.DataFrame, label: str, fixed: str, adaptive: str) -> list[dict]:
-    """Return the cells of a row for each text: test bpc of both variants, paired difference, span and cost."""
+def compare_with_fixed(runs: pd.DataFrame, label: str, fixed: str, adaptive: str) -> list[dict]:
+    """Return the cells of a row per corpus: test bpc of both variants, paired difference, span and cost."""
     cells = []
     for corpus in runs["corpus"].drop_duplicates():
         ours, theirs = (pick(runs, corpus=corpus, variant=variant) for variant in (adaptive, fixed))
@@ -15,9 +15,9 @@ def beside_fixed(runs: pd.DataFrame, label: str, fixed: str, adaptive: str) -> l
         cells += [
             measured(row, "fixed span, test", theirs, "test_bpc"),
             measured(row, "adaptive span, test", ours, "test_bpc"),
-            gain(row, "adaptive, difference", ours, theirs, ("test_bpc", "test_bpc")),
+            gain(row, "adaptive − fixed", ours, theirs, ("test_bpc", "test_bpc")),
             measured(row, "avg. adaptive span", ours, "mean_span"),
-            measured(row, "fixed span, executed", theirs, "macs_executed"),
-            ratio(row, "adaptive, executed, to fixed", "macs_executed", ours, theirs, fixed),
+            measured(row, "fixed span, MACs", theirs, "macs_executed"),
+            ratio(row, "adaptive / fixed, MACs", "macs_executed", ours, theirs, fixed),
         ]
     return cells

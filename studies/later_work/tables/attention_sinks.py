@@ -1,4 +1,4 @@
-"""Sparse attention where a head may say nothing."""
+"""Sparse attention and attention sinks when a head can attend to nothing."""
 
 import pandas as pd
 
@@ -6,17 +6,17 @@ from workflow.report.tables.cells import make_table, measured, pick
 from workflow.report.tables.paired import gain
 
 READS = ("runs",)
-TITLE = "Where a head may say nothing"
+TITLE = "Sparse attention when a head can attend to nothing"
 CAPTION = (
-    "Differences are paired by seed; above 0 what the column names is worse. Top-k and entmax-1.5 stand beside all "
-    "keys of the same row, the rows beside softmax."
+    "Differences are paired by seed; positive means worse. Top-k and entmax-1.5 are compared with "
+    "all keys of the same row, the rows with softmax."
 )
 TEST = ("test_bpc", "test_bpc")
 SPARSE = ("top-k", "entmax-1.5")
 ROWS = {  # variants: all keys, top-k, entmax-1.5
     "softmax": ("softmax", "top_k", "entmax15"),
-    "one more in the denominator": ("softmax_one", "top_k_one"),
-    "first keys": ("sinks", "sinks_top_k", "sinks_entmax15"),
+    "off-by-one softmax": ("softmax_one", "top_k_one"),
+    "attention sinks": ("sinks", "sinks_top_k", "sinks_entmax15"),
     "sigmoid": ("sigmoid",),
     "top-p": ("top_p",),
 }
@@ -29,7 +29,7 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
         all_keys = pick(runs, variant=whole)
         cells.append(measured(row, "all keys, test", all_keys, "test_bpc"))
         if whole != "softmax":
-            cells.append(gain(row, "to softmax", all_keys, plain, TEST))
+            cells.append(gain(row, "difference from softmax", all_keys, plain, TEST))
         for name, variant in zip(SPARSE, sparse, strict=False):
             cells.append(gain(row, f"{name}, difference", pick(runs, variant=variant), all_keys, TEST))
     return make_table(cells)

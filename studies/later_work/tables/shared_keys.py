@@ -1,24 +1,24 @@
-"""Adaptive spans beside fixed ones, with fewer and fewer heads of keys."""
+"""Adaptive spans compared with fixed spans, by number of KV heads."""
 
 import pandas as pd
 
-from studies.later_work.tables._pairs import beside_fixed
+from studies.later_work.tables._pairs import compare_with_fixed
 from workflow.report.tables.cells import make_table, pick
 
 READS = ("runs",)
-TITLE = "Adaptive spans beside fixed ones, by heads of keys"
+TITLE = "Adaptive and fixed spans by number of KV heads"
 CAPTION = (
-    "Heads of queries share as many heads of keys and values as the row says. Differences are paired by seed, at "
-    "the same S; below 0 the adaptive span is better."
+    "Query heads share the number of KV heads given by the row (GQA; MQA with one). Differences "
+    "are paired by seed at the same S; negative means that the adaptive span is better."
 )
 HEADS = {
-    "a head of keys for each of queries": ("own", "adaptive_own"),
-    "2 heads of keys": ("two", "adaptive_two"),
-    "1 head of keys": ("one", "adaptive_one"),
+    "one KV head per query head": ("own", "adaptive_own"),
+    "2 KV heads": ("two", "adaptive_two"),
+    "1 KV head": ("one", "adaptive_one"),
 }
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
     runs = pick(runs, question="shared_keys")
-    rows = (beside_fixed(runs, label, *variants) for label, variants in HEADS.items())
+    rows = (compare_with_fixed(runs, label, *variants) for label, variants in HEADS.items())
     return make_table([cell for row in rows for cell in row])

@@ -10,7 +10,7 @@ from workflow.report.tables.cells import pick, summarise
 from workflow.results.trained_enough import hardly_moved
 
 READS = ("runs", "optimal_predictor")
-TITLE = "Spans beside the best possible reader"
+TITLE = "Spans compared with the optimal predictor"
 CAPTION = (
     "Left: test bits per character (bpc) by span limit S, bands: 95 % interval over seeds. Dashed: the best possible "
     "prediction from the last w characters, which is computed; a net of several layers sees further than S and can go "

@@ -9,7 +9,7 @@ from workflow.report.tables.cells import pick
 from workflow.results.trained_enough import hardly_moved
 
 READS = ("runs", "topic_borders")
-TITLE = "The dynamic span within words and at the borders of topics"
+TITLE = "Dynamic span within words and at topic changes"
 CAPTION = (
     "Mean dynamic span by place in a word (0 is the blank before it): test text, all heads, layers and seeds, the "
     "largest S. Grey: all mean spans at blanks near a change of topic, from the least to the largest, whatever their "

@@ -1,6 +1,6 @@
-"""Which sets of results disagree with the one that speaks for a claim, and what is different there.
+"""Find the sets of results that disagree with the one shown for a claim, and what differs between them.
 
-A sentence that gives the number of one scale names every other whose interval excludes it.
+A sentence that gives the number of one scale names every other scale whose interval excludes it.
 """
 
 from workflow.report.claims.ledger import speaking
@@ -11,7 +11,7 @@ PLACE = "place"  # on the grid of the question
 
 
 def disagreeing(line: dict) -> list[dict]:
-    """List the evidence of each set whose interval excludes the effect of the set that speaks. line: of the ledger."""
+    """List the evidence of each set whose interval excludes the effect that is shown. line: of the ledger."""
     effect = speaking(line)["effect"]
     if effect is None:
         return []
@@ -27,14 +27,14 @@ def disagreeing(line: dict) -> list[dict]:
 
 
 def _hardly_moved(evidence: dict) -> bool:
-    """Whether the learned spans of a set hardly moved: then its effect says nothing about them, and has no p."""
+    """Return whether the learned spans of a set barely moved; its effect then says nothing about spans and has no p."""
     return evidence["verdict"] == "not converged" and evidence["p"] is None
 
 
 def _interval(evidence: dict, noise: float) -> tuple[float, float] | None:
-    """Return the interval of an effect; of what is the same in every seed, or was measured once, what its texts span.
+    """Return the interval of an effect; for one without variance or measured once, the range over corpora.
 
-    noise: the share by which two measurements of the same differ. None where seeds are too few for an interval.
+    noise: the relative difference between two measurements of the same model. None with too few seeds.
     """
     if evidence["low"] is not None:
         return evidence["low"], evidence["high"]
@@ -49,15 +49,15 @@ def _interval(evidence: dict, noise: float) -> tuple[float, float] | None:
 
 
 def is_single(evidence: dict) -> bool:
-    """Whether an effect rests on one measurement on each text, which says nothing of how far another would be."""
+    """Return whether an effect rests on one measurement per corpus, so its variability is unknown."""
     texts = [pair["text"] for pair in evidence["pairs"]]
     return evidence["of"] == "measurement" and len(texts) == len(set(texts))
 
 
 def what_differs(theirs: dict, ours: dict) -> dict[str, str]:
-    """Map what is different where another set was measured to its value there.
+    """Map each setting in which another set of results differs to its value there.
 
-    Width, updates and device by their names, S, k or the shape of a layer as `PLACE`, and the datasets as `corpora`.
+    Width, updates and device by name; S, k or the shape of a layer as `PLACE`; the datasets as `corpora`.
     """
     own = ours["setting"] or {}
     found = {name: value for name, value in (theirs["setting"] or {}).items() if value != own.get(name)}

@@ -83,12 +83,12 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
     missing = what_is_missing(claim, samples)
     pairs = [] if missing else pair_up(claim, *samples)
     if missing or not pairs:
-        return line | {"verdict": "inconclusive", "why": missing or "no text and seed that both sides have"}
+        return line | {"verdict": "inconclusive", "why": missing or "the two sides share no corpus and seed"}
     line |= {"pairs": pairs, "of": kind_of_pairs(claim.measured(claim.ours))} | _means(pairs)
     line |= {"at": describe_places(*samples), "setting": _setting(claim, frames, pairs)}
     effects = [pair["effect"] for pair in pairs]
     if claim.by == "ratio" and min(effects) <= 0:
-        return line | {"verdict": "inconclusive", "why": "a ratio needs values above 0"}
+        return line | {"verdict": "inconclusive", "why": "a ratio needs positive values"}
     runs = None if claim.question == LAYERS else frames.runs[frames.runs["question"] == claim.question]
     names = {} if runs is None else names_of_texts(runs)
     titles = {text: title_of(runs["task"].iloc[0], text) for text in names}
@@ -157,12 +157,12 @@ def _untested(claim: Claim, samples: list[Sample | None], pairs: list[dict]) -> 
     """
     unmoved = _where_unmoved(samples)
     if unmoved:
-        why = f"learned spans have hardly moved from their start on {join(unmoved)}"
+        why = f"learned spans barely moved from their initial values on {join(unmoved)}"
         return {"verdict": "not converged", "why": why, "p": None}
     effects = [pair["effect"] for pair in pairs]
     neutral = float(claim.by == "ratio")
     if claim.expect != "equal" and all(effect == neutral for effect in effects):
-        return {"verdict": "inconclusive", "why": "it is the same in every run", "p": None}
+        return {"verdict": "inconclusive", "why": "identical in every run", "p": None}
     return {}
 
 
@@ -176,7 +176,7 @@ def _where_unmoved(samples: list[Sample | None]) -> list[str]:
 
 
 def _training(claim: Claim, samples: list[Sample | None], pairs: list[dict]) -> dict:
-    """Report how much the runs behind a claim were still learning, in bits, where that may change its effect."""
+    """Report how far the runs behind a claim are from convergence, in bits, where that may change its effect."""
     gains = {digest: gain for sample in samples if sample for digest, gain in sample.late_gains.items()}
     if not gains and not claim.is_about_quality:
         return {}
@@ -207,12 +207,12 @@ def judge_constant(claim: Claim, effects: list[float]) -> dict:
     """Give the verdict on counts, which are no sample and need no interval."""
     agree = {is_as_claimed(claim, effect) for effect in effects}
     if len(agree) > 1:
-        return {"verdict": "inconclusive", "why": "as claimed on some texts, not on others"}
+        return {"verdict": "inconclusive", "why": "as claimed on some corpora, not on others"}
     noise = COUNTED.get(claim.measured(claim.ours), 0) if claim.by == "ratio" and claim.expect != "equal" else 0
     if noise and any(abs(effect / claim.against - 1) < noise for effect in effects):
-        why = f"measured once, and within the {100 * noise:g} % by which two processes with one net may differ"
+        why = f"one measurement, within the {100 * noise:g} % variation between processes"
         return {"verdict": "inconclusive", "why": why}
-    return {"verdict": "reproduced" if agree == {True} else "not reproduced", "why": "counted or measured once"}
+    return {"verdict": "reproduced" if agree == {True} else "not reproduced", "why": "deterministic or measured once"}
 
 
 def judge_few(claim: Claim, effects: list[float], few: int) -> dict:
@@ -222,10 +222,10 @@ def judge_few(claim: Claim, effects: list[float], few: int) -> dict:
     """
     kind = kind_of_pairs(claim.measured(claim.ours))
     if claim.than is not None:
-        return {"verdict": "inconclusive", "why": f"{count(few, kind)} on a text: an interval takes {FEWEST}"}
+        return {"verdict": "inconclusive", "why": f"{count(few, kind)} per corpus; an interval needs {FEWEST}"}
     agree = {is_as_claimed(claim, effect) for effect in effects}
     if len(agree) > 1:
-        return {"verdict": "inconclusive", "why": f"as claimed in some of {count(len(effects), kind)}, not in others"}
+        return {"verdict": "inconclusive", "why": f"as claimed in only some of {count(len(effects), kind)}"}
     verdict, where = ("consistent", "as claimed") if agree == {True} else ("not reproduced", "not as claimed")
     what = f"the best of {claim.best_of} seeds" if claim.best_of else count(few, kind)
-    return {"verdict": verdict, "why": f"{where}, by {what}, too few for an interval"}
+    return {"verdict": verdict, "why": f"{where}, from {what}: too few for an interval"}

@@ -21,7 +21,7 @@ from workflow.results.runs_table import Frames, csv_text, describe_runs
 from workflow.results.statistics import LEVEL, holm
 from workflow.results.trained_enough import converged
 
-OUTSIDE = "the interval lies outside of what is claimed"
+OUTSIDE = "the interval excludes the claim"
 VERDICTS = ("reproduced", "consistent", "equivalent", "not reproduced", "not converged", "inconclusive", "not tested")
 BESIDE = ("verdict", "effect", "low", "high", "n", "p", "holm")  # of the verdict where variants are tuned
 LINE = frozenset({*EMPTY, *CLAIMED, *ALWAYS})
@@ -65,24 +65,24 @@ def judge(line: dict, claim: Claim) -> dict:
     toward = is_as_claimed(claim, line["effect"])
     clear, likely = line["holm"] <= LEVEL, line["p"] <= LEVEL
     gain = line["late_gain"]
-    still = "" if converged(gain) else f"but the last quarter of training still brought {gain:.2g} bits"
+    still = "" if converged(gain) else f"but dev still improved by {gain:.2g} bits in the last quarter of training"
     if toward and clear and not still:
-        return {"verdict": "reproduced", "why": "as claimed, also after correction for all claims"}
+        return {"verdict": "reproduced", "why": "as claimed, significant after Holm correction"}
     if toward and likely:
-        weaker = still or "significant alone, not after correction for all claims"
+        weaker = still or "significant individually, not after Holm correction"
         return {"verdict": "consistent", "why": f"as claimed, {weaker}"}
     if line["p_none"] is not None and line["p_none"] <= LEVEL:
-        return {"verdict": "equivalent", "why": f"no farther than {claim.negligible:g} {line['unit']} from none"}
+        return {"verdict": "equivalent", "why": f"within ±{claim.negligible:g} {line['unit']} of no effect"}
     if _contradicts(line, claim):
         if likely or claim.expect == "equal":
             if still:
                 return {"verdict": "not converged", "why": f"{OUTSIDE}, {still}"}
             return {"verdict": "not reproduced", "why": OUTSIDE}
-        return {"verdict": "inconclusive", "why": f"{OUTSIDE}, but p is above .05"}
+        return {"verdict": "inconclusive", "why": f"{OUTSIDE}, but p > 0.05"}
     if is_as_claimed(claim, line["low"]) and is_as_claimed(claim, line["high"]):
-        alone = "as claimed by the interval alone, but p, for three looks, is above .05"
+        alone = "the interval agrees with the claim, but p > 0.05 (adjusted for three interim analyses)"
         return {"verdict": "inconclusive", "why": alone}
-    return {"verdict": "inconclusive", "why": "the interval holds both what is claimed and what is not"}
+    return {"verdict": "inconclusive", "why": "the interval includes both sides of the claim"}
 
 
 def _contradicts(line: dict, claim: Claim) -> bool:

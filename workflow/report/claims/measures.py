@@ -16,9 +16,9 @@ from workflow.tasks.task import SCORED
 
 SPANS = REGISTRY["mean_span"].tasks
 DERIVED = {  # measure: title, unit, and the tasks that have it
-    "span_share": ("avg. span as a share of S", "of S", SPANS),
-    "lower_over_upper_span": ("avg. span of the lower layers over that of the upper", "x", SPANS),
-    "longest_over_mean_span": ("longest span over avg. span", "x", SPANS),
+    "span_share": ("mean span as a fraction of S", "of S", SPANS),
+    "lower_over_upper_span": ("mean span of the lower layers relative to the upper layers", "×", SPANS),
+    "longest_over_mean_span": ("longest span relative to the mean span", "×", SPANS),
     "ms": ("time of a layer", "ms", (LAYERS,)),
     "bytes": ("memory of a layer", "bytes", (LAYERS,)),
 }
@@ -46,9 +46,8 @@ def has_measure(task: str, measure: str) -> bool:
 
 
 def title_of_measure(measure: str) -> str:
-    """Return the title for a sentence: it names what is counted, which the heads of columns leave out."""
-    title, unit, _ = CLAIMABLE[measure]
-    return f"{unit}, {title}" if unit == "multiply-adds" else title
+    """Return the title of a measure."""
+    return CLAIMABLE[measure][0]
 
 
 def split_of(measures: Iterable[str]) -> str:
@@ -99,7 +98,7 @@ def points_of_layers(rows: pd.DataFrame, measure: str) -> list[Point]:
 
 
 def kind_of_pairs(measure: str) -> str:
-    """Name what a pair has in common beside the text: `seed`, `turn` of a timing, or `measurement` of a count."""
+    """Name what a pair shares besides the corpus: `seed`, `round` of a timing, or `measurement` of a count."""
     if measure in SPEEDS or measure == "ms":
-        return "turn"
+        return "round"
     return "measurement" if measure in MEASURED_BY or measure in COUNTED else "seed"

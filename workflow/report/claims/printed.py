@@ -1,4 +1,4 @@
-"""What a paper prints of a claim: the numbers that formulas give, and the effect beside which ours is shown."""
+"""Compare a claim with the published numbers: recompute them by formula, and read the published effect."""
 
 from workflow.report.claims.schema import Claim
 from workflow.report.numbers import number, to_place
@@ -6,21 +6,21 @@ from workflow.report.published import find
 
 
 def recompute(claim: Claim) -> dict:
-    """Check whether formulas reproduce the printed numbers to the printed digits."""
+    """Check whether formulas reproduce the published numbers to the published digits."""
     results = [(value, value.recomputed.result) for value in map(find, claim.recomputed)]
-    wrong = [f"{value.row}: {ours:.4g}, printed {value.text}" for value, ours in results if not value.is_rounded(ours)]
+    wrong = [f"{each.row}: {ours:.4g}, published {each.text}" for each, ours in results if not each.is_rounded(ours)]
     line = {"published": claim.recomputed}
     if len(results) == 1:
         line |= {"effect": results[0][1], "unit": results[0][0].unit}
     if wrong:
-        return line | {"verdict": "not reproduced", "why": f"{len(wrong)} of {len(results)}: {'; '.join(wrong)}"}
-    return line | {"verdict": "reproduced", "why": "by formula, to the printed digits"}
+        return line | {"verdict": "not reproduced", "why": f"{len(wrong)} of {len(results)} differ: {'; '.join(wrong)}"}
+    return line | {"verdict": "reproduced", "why": "by formula, to the published digits"}
 
 
 def read_finding(claim: Claim) -> dict | None:
-    """Read the effect that the paper prints, if it does, and the two sentences; None if the claim has none.
+    """Read the published effect, if there is one, and the two sentences of the finding; None without a finding.
 
-    text: that effect with the digits that are printed; a difference has those that both sides have.
+    text: the effect in the published digits; a difference has the digits that both sides have.
     """
     if claim.finding is None:
         return None

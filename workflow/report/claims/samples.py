@@ -18,7 +18,7 @@ from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import Frames
 from workflow.results.trained_enough import hardly_moved, learned_spans
 
-NOT_ASKED = "its question was not run"
+NOT_ASKED = "the question was not run"
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,9 @@ def _places(rows: pd.DataFrame, named: dict[str, str]) -> dict[str, list[int]]:
 
 
 def describe_places(ours: Sample, than: Sample | None) -> str:
-    """Say where a claim was tested: `at S = 256 against S = 32`; an empty text for a claim about the whole grid."""
+    """Say where a claim was tested: `at S = 256 vs. S = 32`; empty for a claim about the whole grid."""
     sides = [_spell_places(side.at) for side in (ours, than) if side is not None]
-    written = " against ".join(dict.fromkeys(filter(None, sides)))
+    written = " vs. ".join(dict.fromkeys(filter(None, sides)))
     return f"at {written}" if written else ""
 
 
@@ -206,9 +206,9 @@ def _absent(claim: Claim, frames: Frames) -> list[str]:
 
 
 def why_not_tested(claim: Claim, samples: list[Sample | None], frames: Frames) -> str | None:
-    """Say why a claim is not about these runs; None where it is."""
+    """Return why a claim does not apply to these runs; None if it does."""
     if claim.scale and set(frames.runs["scale"]) != {claim.scale}:
-        return f"it takes the sizes and texts of scale {claim.scale}"
+        return f"requires the models and datasets of scale {claim.scale}"
     if absent := _absent(claim, frames):
         return f"{join(_labels(claim, absent))} {'was' if len(absent) == 1 else 'were'} not run"
     ours, than = samples
@@ -218,18 +218,18 @@ def why_not_tested(claim: Claim, samples: list[Sample | None], frames: Frames) -
             return f"{NO_RATIO}: {name} {'was' if apart.startswith('measured') else 'is'} {apart}"
     same = than and ours.values == than.values and claim.measured(claim.ours) == claim.measured(claim.than)
     alike = same and ours.digests == than.digests and (ours.digests or claim.ours.variant == claim.than.variant)
-    return "both sides are the same at this scale" if alike and ours.values else None
+    return "both sides are the same run at this scale" if alike and ours.values else None
 
 
 def what_is_missing(claim: Claim, samples: list[Sample | None]) -> str | None:
-    """Say why a claim cannot be weighed; None where it can."""
+    """Return why a claim cannot be evaluated; None if it can."""
     sides = zip((claim.ours, claim.than), samples, strict=True)
     empty = {side.variant: sample.failed for side, sample in sides if side and not sample.values}
     if empty and claim.best_of and samples[0].digests:
-        return f"the printed score is the best of {claim.best_of} runs, here are {len(samples[0].digests)}"
+        return f"the published score is the best of {claim.best_of} runs; {len(samples[0].digests)} available"
     why = join(sorted(set().union(*empty.values())))
-    failed = f", whose runs failed ({why})" if why else ""
-    return f"nothing measured of {join(_labels(claim, [*empty]))}{failed}" if empty else None
+    failed = f" (runs failed: {why})" if why else ""
+    return f"no measurement for {join(_labels(claim, [*empty]))}{failed}" if empty else None
 
 
 def _labels(claim: Claim, variants: list[str]) -> list[str]:

@@ -165,23 +165,27 @@ def is_as_claimed(claim: Claim, effect: float) -> bool:
 
 def unit_of_effect(claim: Claim) -> str:
     """Return the unit of the effect."""
-    power = "power of n" if claim.question == LAYERS else "power of S"
-    return {"difference": UNITS[claim.measured(claim.ours)], "ratio": "x", "slope": power}[claim.by]
+    exponent = "exponent of n" if claim.question == LAYERS else "exponent of S"
+    return {"difference": UNITS[claim.measured(claim.ours)], "ratio": "×", "slope": exponent}[claim.by]
 
 
 def describe_measure(claim: Claim) -> str:
-    """Say what is compared: `difference of dev bpc`, or with two measures `ratio of A to B`."""
+    """Say what is compared: `difference in dev bpc`, or with two measures `ratio of A to B`."""
     titles = list(dict.fromkeys(title_of_measure(claim.measured(side)) for side in claim.sides))
     if claim.by == "slope":
         axis = "n" if claim.question == LAYERS else "S"
-        return f"{'difference of the ' if claim.than else ''}power of {axis} by which it grows: {titles[0]}"
-    return f"{claim.by} of {' to '.join(titles)}" if claim.than else "".join(titles)
+        return f"{'difference in ' if claim.than else ''}scaling exponent in {axis} of {titles[0]}"
+    if not claim.than:
+        return "".join(titles)  # a claim about formulas has no measure
+    if claim.by == "difference" and len(titles) > 1:
+        return f"{titles[0]} minus {titles[1]}"
+    return f"ratio of {' to '.join(titles)}" if claim.by == "ratio" else f"difference in {titles[0]}"
 
 
 def describe_expectation(claim: Claim) -> str:
     """Say what the claim expects of the effect: `< 0`, or `= 1 within 5 %`."""
     if claim.recomputed:
-        return "the printed digits"
+        return "the published digits"
     room = f"within {100 * (claim.within or 0):g} %" if claim.by == "ratio" else f"± {claim.within}"
     sign = {"less": "<", "more": ">", "equal": "="}[claim.expect]
     return f"{sign} {claim.against:g}" + (f" {room}" if claim.within else "")

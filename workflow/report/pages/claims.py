@@ -6,7 +6,7 @@ that of the set of results whose verdict is shown (`workflow.report.claims.ledge
 
 from collections import Counter
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -88,7 +88,7 @@ def ledger_page(site: Site, ledger: Ledger, questions: Collection[Question]) -> 
         ],
         "files": [site.offer(path.with_suffix(ending)) for ending in (".json", ".csv")],
     }
-    return {"title": "What the papers claim, and what was found", "ledger": content}
+    return {"title": "Claims of the papers and the evidence for them", "ledger": content}
 
 
 def _line(site: Site, line: dict, own: str, tables: set[str]) -> dict:
@@ -141,7 +141,7 @@ def _form(evidence: dict, unit: str) -> Form:
 
 
 def write_numbers(evidence: dict, line: dict) -> dict[str, str]:
-    """Write the effect and its interval, its size without sign, as a share and as a factor, and both sides.
+    """Write the effect and its interval, its absolute size, its share in per cent, its factor, and both sides.
 
     line: the claim's, with the unit of the effect.
     """
@@ -151,8 +151,9 @@ def write_numbers(evidence: dict, line: dict) -> dict[str, str]:
     written |= {key: _write_side(line, form)(evidence[key]) for key in ("ours", "than")}
     if effect is None:
         return written | dict.fromkeys(("size", "share", "times"), "")
-    size = f"{form.text(abs(effect))} {unit}".strip()
-    return written | {"size": size, "share": form.text(effect), "times": f"{form.text(effect)} times"}
+    percent = replace(form, places=max(0, form.places - 2))  # a share has as many digits as its ratio
+    size = f"{form.text(abs(effect))}{behind(unit)}"
+    return written | {"size": size, "share": f"{percent.text(100 * effect)} %", "times": f"{form.text(effect)}×"}
 
 
 def _write_side(line: dict, form: Form) -> Callable:
@@ -189,11 +190,11 @@ def summarise_disagreeing(line: dict, as_size: bool = False) -> str:
         place = differs.pop(PLACE, "")
         if split_of(line["measure"]):
             differs.pop("device", None)  # it changes costs; a score it changes by the last bits
-        other = f"other {join([*differs])}" if differs else ""
+        other = f"different {join([*differs])}" if differs else ""
         late = "" if converged(each["late_gain"]) else "not converged"
         about = "; ".join(filter(None, [interval, place, other, late]))
-        parts.append(f"{effect} at scale {each['set']}" + (f" ({about})" if about else ""))
-    return f"Elsewhere it is {'; '.join(parts)}." if parts else ""
+        parts.append(f"{effect} at {each['set']}" + (f" ({about})" if about else ""))
+    return f"Other scales disagree: {'; '.join(parts)}." if parts else ""
 
 
 def _negated(evidence: dict) -> dict:
@@ -219,20 +220,20 @@ def write_details(evidence: dict, unit: str) -> dict:
 
 
 def write_tuned(evidence: dict, unit: str) -> str:
-    """Write the effect and the verdict with each variant tuned; an empty text where trials changed no effect."""
+    """Write the effect and the verdict with each variant tuned; empty if tuning did not change the effect."""
     tuned = evidence.get("tuned")
     if not tuned or tuned["effect"] == evidence["effect"]:
         return ""
     form = _form(tuned, unit)
-    interval = "" if tuned["low"] is None else f", 95 % CI {form.text(tuned['low'])} to {form.text(tuned['high'])}"
-    verdict = f" ({tuned['verdict']})" if tuned["verdict"] else ""  # a question's own page shows what is not judged yet
-    return f"with each variant tuned {form.text(tuned['effect'])}{behind(unit)}{interval}{verdict}"
+    interval = "" if tuned["low"] is None else f" (95 % CI {form.text(tuned['low'])} to {form.text(tuned['high'])})"
+    verdict = f", {tuned['verdict']}" if tuned["verdict"] else ""  # on the page of a question nothing is judged yet
+    return f"tuned: {form.text(tuned['effect'])}{behind(unit)}{interval}{verdict}"
 
 
 def write_pairs(evidence: dict, line: dict) -> list[dict]:
     """Write the numbers of the pairs as text. line: the claim's.
 
-    A turn of a timing is named with the reference step that it was set beside, where there is one.
+    A round of a timing is named with its reference step, if it has one.
     """
     form = _form(evidence, line["unit"] or "")
     side = _write_side(line, form)
@@ -241,14 +242,14 @@ def write_pairs(evidence: dict, line: dict) -> list[dict]:
 
 
 def _spell_turn(turn: int | list) -> str:
-    """Write the number of a seed or a turn; a pair (clock, turn) with its clock."""
+    """Write the number of a seed or round; a pair (clock, round) with its reference step."""
     clock, turn = turn if isinstance(turn, list | tuple) else (WITHOUT, turn)
-    return f"{turn}" if clock == WITHOUT else f"{turn}, beside {clock}"
+    return f"{turn}" if clock == WITHOUT else f"{turn} (reference step {clock})"
 
 
 def name_basis(evidence: dict) -> str:
-    """Say what the interval is over: `3 seeds on each of 2 texts`."""
+    """Say what the interval is over: `2 corpora × 3 seeds`."""
     pairs = Counter(pair["text"] for pair in evidence["pairs"])
     few, many = (function(pairs.values(), default=0) for function in (min, max))
     basis = f"{few} to {many} {evidence['of']}s" if few < many else count(many, evidence["of"] or "pair")
-    return f"{basis} on each of {len(pairs)} texts" if len(pairs) > 1 else basis
+    return f"{len(pairs)} corpora × {basis}" if len(pairs) > 1 else basis

@@ -1,4 +1,4 @@
-"""Make the cells of tables: one row per cell, so that a number keeps its unit, its runs and its failure.
+"""Make the cells of tables: one row per cell, so that a number keeps its unit, runs and failure.
 
 row, column    where the cell stands
 value          a number or a text, a mean over n seeds, or turns of a timing; low, high: its 95 % interval (Student's t)
@@ -27,11 +27,11 @@ COLUMNS = [
     *("published", "as_the_paper", "digests", "status", "note", "late_gain"),
 ]
 OF_VALUES = ("value", "low", "high", "points")
-NO_RATIO = "no ratio across backends or machines"
+NO_RATIO = "no ratio between backends or machines"
 NOT_TRAINED = "not trained here"  # what every cited cell says without a note of its own
 PAPERS_SIZE = "paper"  # the scale whose nets are the papers'
 MEASURED_BY = {name: quantity.source for name, quantity in REGISTRY.items() if quantity.source in COSTS}
-OF_CHARACTERS = {"multiply-adds": "multiply-adds / character", "tokens / s": "characters / s"}
+OF_CHARACTERS = {"MACs": "MACs/character", "tokens/s": "characters/s"}
 
 
 def pick(runs: pd.DataFrame, **wanted) -> pd.DataFrame:
@@ -120,7 +120,7 @@ def _over_seeds(
 def _why_not_run(runs: pd.DataFrame, quantity: str) -> str:
     """Say why there is neither a value nor a failure."""
     if not len(runs):
-        return "no run of this variant"
+        return "this variant was not run"
     kind = MEASURED_BY.get(quantity)
     return NOT_MEASURED if kind and (runs[f"{kind}_status"] == NOT_RUN).any() else "not measured"
 
@@ -200,21 +200,21 @@ def ratio(
     base_quantity: where the base's cost has another name. There is none across backends or machines.
     """
     sides = ((runs, quantity), (base, base_quantity or quantity))
-    numerator, denominator = (measured(row, column, take_rows(side, name), name, unit="x") for side, name in sides)
+    numerator, denominator = (measured(row, column, take_rows(side, name), name, unit="×") for side, name in sides)
     for cell, prefix in ((numerator, ""), (denominator, f"{base_name}: ")):
         if cell["status"] != "ok":
             note = prefix + cell["note"]
-            return make_cell(row, column, None, "x", "measured", runs=runs, status=cell["status"], note=note)
+            return make_cell(row, column, None, "×", "measured", runs=runs, status=cell["status"], note=note)
     if apart := why_apart(runs, base, quantity, base_name, base_quantity):
         note = f"{NO_RATIO}: {apart}"
-        return make_cell(row, column, None, "x", "measured", runs=runs, status=NOT_RUN, note=note)
+        return make_cell(row, column, None, "×", "measured", runs=runs, status=NOT_RUN, note=note)
     if not denominator["value"]:
-        return make_cell(row, column, None, "x", "measured", runs=runs, status=NOT_RUN, note=f"{base_name}: 0")
+        return make_cell(row, column, None, "×", "measured", runs=runs, status=NOT_RUN, note=f"{base_name}: 0")
     numerator["note"] = "; ".join(dict.fromkeys(filter(None, (numerator["note"], denominator["note"]))))
     if quantity not in TIMED:
         return numerator | _only(numerator["value"] / denominator["value"])
     shown = ratio_over_turns(runs, base, quantity, base_quantity)
-    elsewhere = {} if shown["value"] else {"status": NOT_RUN, "note": f"no timing of a text that {base_name} has"}
+    elsewhere = {} if shown["value"] else {"status": NOT_RUN, "note": f"no timing on a corpus shared with {base_name}"}
     return numerator | shown | elsewhere
 
 

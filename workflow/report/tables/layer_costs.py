@@ -29,10 +29,10 @@ def commits(layers: pd.DataFrame) -> list[str]:
 
 
 def origin(layers: pd.DataFrame) -> str:
-    """Say in one line how the layers were measured, as `workflow.results.runs_table.describe_runs` says of runs."""
+    """Describe in one line how the layers were measured, as `runs_table.describe_runs` does for runs."""
     if not len(layers):
         return "layers were not measured"
     widths = ", ".join(map(str, sorted(layers["d"].unique())))
     rounds = layers["rounds"].dropna()
-    timed = f"{rounds.min():.0f} to {rounds.max():.0f} rounds in turns" if len(rounds) else "nothing timed"
+    timed = f"{rounds.min():.0f} to {rounds.max():.0f} steps in interleaved rounds" if len(rounds) else "not timed"
     return f"{', '.join(sorted(layers['device'].unique()))}; d = {widths}; one sequence, one thread; {timed}"

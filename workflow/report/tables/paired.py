@@ -1,4 +1,4 @@
-"""Compare two variants run by run: a run of the one with the run of the other that has the same seed."""
+"""Compare two variants, paired by seed."""
 
 import numpy as np
 import pandas as pd
@@ -13,8 +13,8 @@ from workflow.results.trained_enough import UNMOVED, hardly_moved
 SAMPLES = 1000
 SEED = 1
 P_VALUE_CAPTION = (
-    f"p: a paired bootstrap of sacreBLEU over test sentences with {SAMPLES:,} resamples for each pair of seeds. The "
-    "largest is shown, or 1 where the pairs disagree on which is better; it says nothing of other seeds."
+    f"p: paired bootstrap of sacreBLEU over test sentences ({SAMPLES:,} resamples per pair of seeds). We show the "
+    "largest p, or 1 if the seeds disagree on the sign. It does not cover variance over seeds."
 )
 SOFTMAX = "softmax"  # the variant that the others are compared with
 
@@ -94,7 +94,7 @@ def _pair(row, column, runs, base, quantities, unit) -> tuple[list[dict], dict]:
     """
     by_seed, notes, states = [], [], []
     runs, base = (side.drop_duplicates("digest") for side in (runs, base))  # a text may stand in for two of the paper's
-    for side, quantity, prefix in ((runs, quantities[0], ""), (base, quantities[1], "compared with: ")):
+    for side, quantity, prefix in ((runs, quantities[0], ""), (base, quantities[1], "baseline: ")):
         present = side[quantity].notna()
         state = measured(row, column, side.assign(present=present.map({True: 1.0})), "present", unit=unit)
         states.append(state["status"])
@@ -109,6 +109,6 @@ def _pair(row, column, runs, base, quantities, unit) -> tuple[list[dict], dict]:
             row, column, None, unit, "measured", runs=pd.concat([runs, base]), status=NOT_RUN, note=note
         )
     status = "ok" if pairs else next((state for state in states if state != "ok"), NOT_RUN)
-    note = "; ".join(notes) or ("" if pairs else "no seed that both have")
+    note = "; ".join(notes) or ("" if pairs else "no common seed")
     both = pd.concat([runs, base])
     return pairs, make_cell(row, column, None, unit, "measured", n=len(pairs), runs=both, status=status, note=note)

@@ -74,7 +74,7 @@ class CharLMJob(Job):
     evaluation: StreamEvaluation
 
 
-PAPER = "multiply-adds for one predicted character or piece, by the formula of Adaptive Attention Span"
+PAPER = "multiply-accumulate operations (MACs) per predicted character, by the formula of Adaptive Attention Span"
 TASK = TaskSpec(
     job=CharLMJob,
     catalogue=TextCatalogue,
@@ -91,13 +91,11 @@ TASK = TaskSpec(
         Quantity("tokens_scored", "characters scored", "", "metric"),
         *SPANS,
         CHANCE,
-        fact("attention_by_distance", "weight by distance"),
-        fact("fragment", "span over a text", "characters"),
-        Quantity(
-            "macs_paper", "by the paper's formula", "multiply-adds", "run", "lower", claimable=True, meaning=PAPER
-        ),
+        fact("attention_by_distance", "attention weight by distance"),
+        fact("fragment", "span along a passage", "characters"),
+        Quantity("macs_paper", "MACs, paper's formula", "MACs", "run", "lower", claimable=True, meaning=PAPER),
         Quantity("longest_S", "longest S that fits", "characters", "longest_span", "higher", claimable=True),
-        Quantity("longest_S_ended", "what ended the search for it", "", "longest_span", number=False),
+        Quantity("longest_S_ended", "what ended the search", "", "longest_span", number=False),
         Quantity("memory_budget_bytes", "memory budget", "bytes", "longest_span"),
     ),
 )
