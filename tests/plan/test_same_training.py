@@ -13,7 +13,7 @@ from workflow.plan.plan import plan
 from workflow.plan.questions import Question, known_questions, load_question
 from workflow.plan.same_training import Trained, unnamed_settings
 from workflow.plan.scales import Scale, load_scale, merge
-from workflow.report.answers import remarks
+from workflow.report.answers import caveats
 from workflow.results.record import Record
 
 BASE = read_yaml(config_file("config.yaml"))
@@ -151,9 +151,9 @@ def test_a_page_says_in_what_the_papers_recipes_differ():
         for name, each in jobs.items()
     ]
     runs = pd.DataFrame(rows)
-    (said,) = remarks.papers_recipes(question, runs, records)
-    assert "differ in clip and warmup," in said
-    assert remarks.papers_recipes(question, runs[runs["variant"].str.startswith("as_")], records) == []
+    (said,) = caveats.papers_recipes(question, runs, records)
+    assert "clip and warmup" in said
+    assert caveats.papers_recipes(question, runs[runs["variant"].str.startswith("as_")], records) == []
 
 
 def test_what_differs_is_listed_by_setting_with_the_value_of_each_variant():

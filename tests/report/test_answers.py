@@ -1,4 +1,4 @@
-"""What a page says of any question without code of its own: differences worked out by hand, sentences, figures."""
+"""The answer to a question without code of its own: numbers worked out by hand, their status, caveats and figures."""
 
 import math
 
@@ -7,12 +7,19 @@ import pytest
 from matplotlib.text import Text
 
 from tests._runs import CURVE, failed, run, translated
-from workflow.report.answers import cost_figure, costs, curves_figure, effect_figure
-from workflow.report.answers.effects import change_along, compare
+from workflow.config.errors import ConfigError
+from workflow.report.answers import cost_figure, curves_figure, effect_figure
+from workflow.report.answers.answer import Answer, write_interval, write_pairs, write_size
+from workflow.report.answers.answering import MOST_WORDS, answer_question, answers_by_baseline, read_basis
+from workflow.report.answers.effects import OWN, change_along, compare
+from workflow.report.answers.files import answer_file, read_answer, write_answer_file
+from workflow.report.answers.forest import forest_of
 from workflow.report.answers.lines import LEGEND
-from workflow.report.answers.sentence import _what_is_new, answer_of
+from workflow.report.answers.ratios import growth
 from workflow.report.answers.variants import variant_table
+from workflow.report.claims.tolerances import tolerances
 from workflow.report.texts import with_titles
+from workflow.results.record import write_text
 from workflow.results.runs_table import as_frame
 from workflow.results.statistics import FEWEST
 from workflow.results.trained_enough import hardly_moved
@@ -28,8 +35,18 @@ def scored(variant: str, *values: float, **changes) -> list[dict]:
     return [row | {"digest": f"{row['digest']}-{row['corpus']}"} for row in rows[::-1]]
 
 
-def say(rows: list[dict], task=CHAR_LM):
-    return answer_of(as_frame(rows), task)
+def basis_of(rows: list[dict], task=CHAR_LM):
+    return read_basis(as_frame(rows), task, has_trials=False)
+
+
+def say(rows: list[dict], task=CHAR_LM, equal_within=None) -> Answer:
+    said = answer_question(basis_of(rows, task), equal_within)
+    assert len(said.sentence.split()) <= MOST_WORDS and len(said.caveats) <= 2
+    return said
+
+
+def states(said: Answer) -> dict[tuple, str]:
+    return {(each.variant, each.S, each.k): each.state for each in said.differences}
 
 
 def test_differences_are_paired_by_seed_and_their_interval_is_students():
@@ -45,22 +62,67 @@ def test_differences_are_paired_by_seed_and_their_interval_is_students():
     assert [point[:2] for point in line["points"]] == [(3, 3.7), (2, 2.8), (1, 1.9)]
 
 
+@pytest.mark.parametrize(
+    "mean, low, high, size, interval",
+    [
+        (-0.026, -0.0444, -0.0072, "0.026 bpc better", "0.007 to 0.044"),
+        (0.026, 0.0072, 0.0444, "0.026 bpc worse", "0.007 to 0.044"),
+        (-0.0024, -0.0081, 0.0033, "0.0024 bpc better", "0.0033 worse to 0.0081 better"),
+        (0.5, None, None, "0.5000 bpc worse", ""),
+        (0.0, 0.0, 0.0, "no difference in bpc", ""),
+    ],
+)
+def test_a_difference_is_written_in_the_direction_of_its_mean(mean, low, high, size, interval):
+    half = None if low is None else (high - low) / 2
+    assert write_size("dev_bpc", "bpc", mean, half) == size
+    assert write_interval("dev_bpc", mean, low, high) == interval
+
+
+def test_where_more_is_better_the_directions_turn_round_and_pairs_are_counted():
+    assert write_size("test_bleu", "BLEU", -0.76, 0.41) == "0.76 BLEU worse"
+    assert write_pairs({"a": 3, "b": 3}) == "n = 6: 2 corpora × 3 seeds"
+    assert write_pairs({"a": 3, "b": 12}) == "n = 15: 2 corpora × 3 to 12 seeds"
+    assert write_pairs({"a": 1}) == "n = 1: 1 corpus × 1 seed"
+
+
 def test_a_variant_is_compared_with_the_one_that_its_question_names():
-    """Small 2.0 and 2.1, large 1.8 and 2.0: beside small the other large one would be no worse."""
+    """Small 2.0 and 2.1, large 1.8 and 2.0: compared with small, the other large one would be no worse."""
     rows = scored("small", 2.0, 2.01, 2.02, macs_executed=100.0)
     rows += scored("other", 2.1, 2.11, 2.121, macs_executed=100.0)
     rows += scored("large", 1.8, 1.811, 1.82, label="large, deep", macs_executed=400.0)
     rows += scored("other_large", 2.0, 2.01, 2.021, baseline="large", label="large other", macs_executed=200.0)
     said = say(rows)
-    large = "“large, deep”"
-    assert f"{large} is 0.1997 bpc better than small. Large other is 0.2000 bpc worse than {large} (" in said.sentence
-    assert f"Beside small, {large} has 4.00 times the multiply-adds." in said.costs
-    assert f"Beside {large}, large other has 0.50 times the multiply-adds." in said.costs
+    of = {each.variant: (each.baseline, round(each.mean, 2), each.state) for each in said.differences}
+    assert of["other"] == ("small", 0.1, "worse") and of["large, deep"] == ("small", -0.2, "better")
+    assert of["large other"] == ("large, deep", 0.2, "worse")
+    assert said.difference.variant == "other" and said.baseline is None  # the first after the baseline is the main one
     table = variant_table(as_frame(rows), "dev_bpc", {})
-    assert table["first"] == table["effects"][0][0] == "its own baseline"
+    assert table["first"] == table["effects"][0][0] == OWN
     assert table["baselines"] == {"large other": "large, deep"} and table["rest"] == "small"
     assert [line["effect"] and round(line["effect"].mean, 2) for line in table["lines"]] == [None, 0.1, -0.2, 0.2]
     assert dict(table["effects"])["small"][3]["texts"][0] == "0.0003"
+
+
+def test_with_every_variant_as_the_baseline_answer_forest_and_table_change():
+    rows = scored("short", 2.0, 2.01, 2.02) + scored("long", 1.9, 1.912, 1.92) + scored("longest", 1.5, 1.511, 1.52)
+    rows = [row | {"macs_executed": {"short": 100.0, "long": 200.0, "longest": 400.0}[row["variant"]]} for row in rows]
+    answers = answers_by_baseline(basis_of(rows))
+    assert [*answers] == ["short", "long", "longest"]
+    assert [round(each.difference.mean, 2) for each in answers.values()] == [-0.1, 0.1, 0.5]
+    assert [each.baseline for each in answers.values()] == [*answers]
+    ratios = [{each.variant: each.value for each in said.costs} for said in answers.values()]
+    assert ratios == [{"long": 2.0}, {"short": 0.5}, {"short": 0.25}]  # of the headline's variant
+    colours = {"short": "#000000", "long": "#111111", "longest": "#222222"}
+    forests = [forest_of(said, colours) for said in answers.values()]
+    assert [[row.variant for row in forest.rows] for forest in forests] == [
+        ["long", "longest"],
+        ["short", "longest"],
+        ["short", "long"],
+    ]
+    assert all(row.mean < forests[0].zero for row in forests[0].rows) and forests[0].left == "better"
+    assert all(row.low < row.mean < row.high for forest in forests for row in forest.rows)
+    table = dict(variant_table(as_frame(rows), "dev_bpc", {})["effects"])
+    assert [cells and cells["told"] for cells in table["long"]] == [True, None, True]
 
 
 def test_pairs_of_two_texts_scatter_around_the_mean_of_their_own():
@@ -68,19 +130,18 @@ def test_pairs_of_two_texts_scatter_around_the_mean_of_their_own():
     texts = ({"paper_corpus": "text8", "corpus": "a"}, {"paper_corpus": "enwik8", "corpus": "b"})
     rows = [*scored("short", 2.0, 2.0, 2.0, **texts[0]), *scored("short", 2.0, 2.0, 2.0, **texts[1])]
     rows += [*scored("long", 1.9, 1.88, 1.89, **texts[0]), *scored("long", 1.5, 1.48, 1.49, **texts[1])]
-    effect = compare(with_titles(as_frame(rows)), "dev_bpc")[0].effect
-    assert effect.mean == pytest.approx(-0.31) and effect.high - effect.mean == pytest.approx(T4 * 0.01 / math.sqrt(6))
     said = say(rows)
-    assert said.status == "Found" and "long is 0.310 bpc better than short" in said.sentence
-    assert not any("disagree" in line for line in said.remarks)
+    found, half = said.difference, T4 * 0.01 / math.sqrt(6)
+    assert (found.mean, found.high) == (pytest.approx(-0.31), pytest.approx(-0.31 + half))
+    assert (said.status, found.pairs, said.corpora) == ("answered", {"a": 3, "b": 3}, ("a", "b"))
+    assert found.by_corpus == {"a": pytest.approx(-0.11), "b": pytest.approx(-0.51)} and not said.caveats
     turned = say([*rows[:9], *(row | {"dev_bpc": 4.0 - row["dev_bpc"]} for row in rows[9:])])
-    assert "The texts disagree: long is 0.110 bpc better on a and 0.510 bpc worse on b, beside short." in turned.remarks
-    alone = say([*rows[:9], *scored("longer", 1.9, 1.88, 1.89, **texts[0])])
-    assert "Compared on a alone: long and longer." in alone.remarks
-    assert not any("alone" in line for line in said.remarks)
+    assert turned.difference.signs_differ and any("0.510 bpc worse on b" in each for each in turned.caveats)
+    fewer = say([*rows[:9], *scored("longer", 1.9, 1.88, 1.89, **texts[0])])
+    assert set(fewer.difference.by_corpus) == {"a"} and any("on a only" in each for each in fewer.caveats)
 
 
-def test_a_change_along_a_grid_that_the_texts_disagree_on_is_said():
+def test_a_change_along_a_grid_that_the_texts_disagree_on_is_a_note():
     """From S = 8 to 64 .11 better on one text and .51 worse on the other."""
     rows = [
         row
@@ -88,8 +149,9 @@ def test_a_change_along_a_grid_that_the_texts_disagree_on_is_said():
         for S, off in ((8, 0.0), (64, change))
         for row in scored("short", 2.0 + off, 2.01 + off, 1.99 + off, S=S, corpus=text, paper_corpus=text)
     ]
-    sizes = "0.1100 bpc better on a and 0.5100 bpc worse on b"
-    assert f"The texts disagree: from S = 8 to 64 short gets {sizes}." in say(rows).remarks
+    (change,) = basis_of(rows).recipe.changes
+    assert (change.axis, change.ends) == ("S", (8.0, 64.0))
+    assert change.difference.by_corpus == {"a": pytest.approx(-0.11), "b": pytest.approx(0.51)}
 
 
 def test_a_place_of_the_grid_without_a_score_at_one_end_is_in_neither_mean():
@@ -106,36 +168,7 @@ def test_a_place_of_the_grid_without_a_score_at_one_end_is_in_neither_mean():
     assert moved["dev_bpc"].isna().sum() == 3
     assert change_along(moved, "S", "dev_bpc").mean == pytest.approx(-0.10)
     assert change_along(moved, "k", "dev_bpc").mean == pytest.approx(0.5)  # of S = 8 alone
-    along = costs.growth(runs)
-    assert "From S = 8 to 64 the multiply-adds grow 8.00 times with a." in along
-    assert "From k = 2 to 4 the multiply-adds grow 2.00 times with a." in along
-
-
-def test_the_basis_of_an_answer_names_the_texts_that_were_compared():
-    """On a the spans stayed at 9: the difference is of b alone, and no mean."""
-    fixed = [row for text in "ab" for row in scored("fixed", 2.0, 2.1, 2.2, corpus=text, paper_corpus=text)]
-    spans = {"span": "adaptive", "start_span": 8.0}
-    on_a = scored("own", 1.7, 1.8, 1.901, mean_span=9.0, corpus="a", paper_corpus="a", **spans)
-    on_b = scored("own", 1.9, 2.0, 2.101, mean_span=20.0, corpus="b", paper_corpus="b", **spans)
-    basis = say([*fixed, *on_a, *on_b]).sentence.split("(")[1].split(")")[0]
-    assert "mean of" not in basis and ", b, scale" in basis
-
-
-def test_a_reason_without_a_ratio_is_given_once_for_all_variants():
-    apart = {
-        ("a", "computed in torch, c in compiled C"): {"memory"},
-        ("b", "computed in torch, c in compiled C"): {"memory"},
-    }
-    apart |= {("d", "measured on another machine than c"): {"memory"}}
-    first, second = costs._without_ratio(apart)
-    assert "a and b" in first and "d" in second
-
-
-def test_sentences_of_the_recipe_that_tuning_does_not_change_are_not_repeated():
-    both = "A is 1 better than c. B is 2 worse than c (3 seeds)."
-    assert _what_is_new(both, both) == "the same."
-    assert _what_is_new("A is 0.5 better than c. B is 2 worse than c (3 seeds).", both).startswith("A is 0.5 better")
-    assert "B is" not in _what_is_new("A is 0.5 better than c. B is 2 worse than c (3 seeds).", both)
+    assert growth(runs) == [("S", 8.0, 64.0, {"a": 8.0}), ("k", 2.0, 4.0, {"a": 2.0})]
 
 
 def test_costs_of_variants_grow_on_the_same_texts():
@@ -147,31 +180,20 @@ def test_costs_of_variants_grow_on_the_same_texts():
             rows += scored("plain", 2.0, 2.0, 2.0, macs_executed=macs, span="fixed", **place)
             spans = {"span": "adaptive", "start_span": 8.0, "mean_span": 8.0 if text == "b" else float(S)}
             rows += scored("learned", 2.0, 2.0, 2.0, macs_executed=1e4 * (2 if S == 64 else 1), **spans, **place)
-    said = "From S = 8 to 64 the multiply-adds grow on a 8.00 times with plain and 2.00 times with learned."
-    assert costs.growth(with_titles(as_frame(rows))) == [said]
+    assert growth(with_titles(as_frame(rows))) == [("S", 8.0, 64.0, {"plain": 8.0, "learned": 2.0})]
 
 
-def test_of_one_variant_it_says_how_far_its_heads_look_text_by_text_and_without_learned_spans_its_score():
+def test_one_variant_alone_has_its_mean_span_or_else_its_score_on_each_corpus():
     spans = {"span": "adaptive", "S": 64, "start_span": 8.0}
     near = scored("adaptive", 2.0, 2.2, 2.1, mean_span=20.0, max_span=41.0, corpus="a", **spans)
     far = scored("adaptive", 2.3, 2.5, 2.4, max_span=50.0, corpus="b", **spans)
     said = say([*near, *(row | {"mean_span": 10.0 * row["seed"]} for row in far)])  # 10, 20, 30
     high = 20 + T2 * 10 / math.sqrt(3)  # as far below 20 no span is
-    mean = f"adaptive reaches 20 and 20 (0 to {high:.0f}) characters on average over its heads"
-    ends = "41 and 50 with the longest of them, of at most 64 (3 seeds, a and b, scale test)."
-    assert (said.status, said.sentence) == ("Found", f"{mean}, and {ends}")
-    assert not [line for line in said.costs if " looks " in line]  # a mean over texts, of the same
+    assert (said.status, said.kind, said.difference) == ("answered", "level", None)
+    assert said.headline.endswith(f"20 characters (95 % CI 0 to {high:.0f}, n = 3) on b")
+    assert all(number in said.sentence for number in ("41", "50", "64"))
     said = say([*scored("fixed", 2.0, 2.1, 2.2, corpus="a"), *scored("fixed", 2.3, 2.4, 2.5, corpus="b")])
-    score = "one variant was run; fixed reaches 2.100 and 2.400 bpc (dev bpc, 3 seeds, a and b, scale test)."
-    assert (said.status, said.sentence) == ("Nothing to compare", score)
-
-
-def test_spans_that_have_not_grown_are_said_to_stand_where_they_began():
-    spans = {"span": "adaptive", "S": 32, "start_span": 8.0}
-    grown = scored("grown", 2.0, 2.1, mean_span=20.0, **spans)
-    said = say([*grown, *scored("stays", 2.0, 2.1, mean_span=9.0, **spans)])
-    assert "Grown looks 20 characters far, of at most 32." in said.costs
-    assert "Stays looks 9 characters far, of at most 32, as at the start." in said.costs
+    assert said.kind == "level" and said.headline.startswith("2.10 bpc (95 % CI 1.85 to 2.35, n = 3) on a")
 
 
 def test_a_variant_is_not_compared_where_its_spans_have_hardly_moved():
@@ -181,44 +203,56 @@ def test_a_variant_is_not_compared_where_its_spans_have_hardly_moved():
     on_a = scored("own", 1.7, 1.8, 1.901, mean_span=9.0, corpus="a", paper_corpus="a", **spans)
     on_b = scored("own", 1.9, 2.0, 2.101, mean_span=20.0, corpus="b", paper_corpus="b", **spans)
     said = say([*fixed, *on_a, *on_b])
-    assert said.sentence.startswith("own is 0.0997 bpc better than fixed on b alone (")
-    assert "no conclusion about spans for own on a (S = 64: 9.0 characters after 8.0)." in said.sentence
-    assert "Own looks 9 characters far on a as at the start and 20 on b, of at most 64." in said.costs
+    assert said.difference.by_corpus == {"b": pytest.approx(-0.0997, abs=1e-4)} and said.corpora == ("b",)
+    assert any("on b only" in each and "hardly moved on a" in each for each in said.caveats)
+    assert any("9 on a (barely above its initial value of 8)" in each for each in said.notes)
     lines = variant_table(as_frame([*fixed, *on_a, *on_b]), "dev_bpc", {})["lines"]
     effects = {line["text"]: line["effect"] and line["effect"].mean for line in lines if line["variant"] == "own"}
     assert effects == {"a": None, "b": pytest.approx(-0.0997, abs=1e-4)}
     said = say([*fixed, *on_a])
-    assert said.status == "Not answered yet" and "no conclusion about spans for own on a" in said.sentence
-    assert not [line for line in said.remarks + said.costs if "Not compared" in line or "times" in line]
+    assert (said.status, said.difference, said.costs) == ("not tested", None, ())
 
 
 SHORT, LONG = scored("short", 2.0, 2.1, 2.2), scored("long", 2.3, 2.41, 2.49)
-WORSE = "long is 0.300 bpc worse than short"
-ALIKE = "long cannot be told apart from short"
-FEWER = "Fewer than 3 seeds on a text, too few to tell: other at S = 64."
-LEARNING = "3 of 6 runs were still learning, by up to 0.30 bits in the last quarter of the updates"
 
 
 @pytest.mark.parametrize(
-    "rows, status, sentence, seeds, remark",
+    "rows, status, state, low",
     [
-        ([*SHORT, *LONG], "Found", WORSE, "3 seeds", ""),
-        ([*SHORT, *scored("long", 2.1, 2.0, 2.2)], "Not answered yet", ALIKE, "3 seeds", ""),
-        ([*SHORT, *LONG, *scored("other", 3.0, 3.1)], "Found", WORSE, "2 to 3 seeds", FEWER),
-        ([*scored("short", 2.0, 2.1, 2.2, late_gain=0.3), *LONG], "So far", WORSE, "3 seeds", LEARNING),
+        ([*SHORT, *LONG], "answered", "worse", 0.275),
+        ([*SHORT, *scored("long", 2.1, 2.0, 2.2)], "inconclusive", "inconclusive", -0.248),
+        ([*scored("short", 2.0, 2.1, 2.2, late_gain=0.3), *LONG], "not converged", "worse", 0.275),
     ],
 )
-def test_a_difference_beyond_its_interval_is_found(rows, status, sentence, seeds, remark):
+def test_a_difference_whose_interval_excludes_zero_answers_once_runs_have_converged(rows, status, state, low):
+    """.3, .31, .29: mean .3, standard error .01 / sqrt(3); .1, -.1, 0: mean 0, .1 / sqrt(3)."""
     said = say(rows)
-    basis = f" (dev bpc, {seeds}, Python sources in 27 letters, scale test)."
-    assert (said.status, said.sentence) == (status, sentence + basis)
-    assert said.converged == (remark != LEARNING)
-    assert not remark or any(line.startswith(remark) for line in said.remarks)
+    assert (said.status, said.difference.state) == (status, state)
+    assert said.difference.low == pytest.approx(low, abs=1e-3)
+    assert said.converged == (status != "not converged") == (not any("3 of 6 runs" in each for each in said.caveats))
+
+
+def test_a_run_that_is_in_no_pair_demotes_nothing():
+    unpaired = [row | {"seed": row["seed"] + 9} for row in scored("short", 2.0, late_gain=0.3)]
+    unpaired = [row | {"digest": "alone"} for row in unpaired]
+    assert say([*SHORT, *unpaired, *LONG]).status == "answered"
+
+
+def test_within_what_a_claim_calls_equal_two_variants_are_equivalent():
+    rows = [*SHORT, *scored("long", 2.001, 2.1, 2.2)]
+    assert say(rows).status == "inconclusive"
+    assert say(rows, equal_within={("long", "short"): 0.02}).status == "equivalent"
+    assert say(rows, equal_within={("long", "short"): 0.0001}).status == "inconclusive"
+    assert tolerances("dynamic_span", "dev_bpc") == {
+        ("dynamic span", "adaptive span"): 0.02,
+        ("adaptive span", "dynamic span"): 0.02,
+    }
+    assert tolerances("dynamic_span", "test_bleu") == {}
 
 
 @pytest.mark.parametrize("seeds", range(1, 6))
-def test_what_is_found_is_found_over_as_many_seeds_as_an_interval_takes(seeds):
-    """On one text or two, compared or along a grid; of fewer the sentence says how many, and how many it takes."""
+def test_an_answer_takes_as_many_seeds_as_an_interval_takes(seeds):
+    """On one text or two, compared or along a grid."""
     noise = [seed / 1000 for seed in range(seeds)]
     rows, more = (
         [*scored("short", *(2.0 + x for x in noise), **text), *scored("long", *(1.5 - x for x in noise), **text)]
@@ -226,13 +260,22 @@ def test_what_is_found_is_found_over_as_many_seeds_as_an_interval_takes(seeds):
     )
     grid = [row | {"S": S, "dev_bpc": row["dev_bpc"] - S} for row in rows for S in (1, 2)]
     grid = [row | {"digest": f"{row['digest']}-{row['S']}"} for row in grid]
-    for case in (rows, [*rows, *more], grid, [row for row in grid if row["variant"] == "short"]):
+    for case in (rows, [*rows, *more], grid):
         said = say(case)
-        assert (said.status == "Found") == (seeds >= FEWEST), said
-        few = f"{seeds} seed{'s' * (seeds > 1)} cannot tell an effect from chance, which takes 3"
-        assert (few in said.sentence) == (seeds < FEWEST)
+        assert (said.status == "answered") == (said.difference.low is not None) == (seeds >= FEWEST), said
     uneven = say([*rows, *more[:1], *more[seeds : seeds + 1]])  # a second text with one seed
-    assert uneven.status == "Not answered yet"
+    assert uneven.status == "inconclusive" and uneven.difference.low is None
+
+
+def test_an_answer_is_written_and_read_as_the_same_typed_data(tmp_path):
+    rows = [*SHORT, *LONG, *scored("other", 1.0, 1.1, 1.3, macs_executed=1.0)]
+    said = say(rows)
+    assert said.difference and said.others
+    write_answer_file(tmp_path, "mine", said)
+    assert read_answer(tmp_path, "mine") == said
+    write_text(answer_file(tmp_path, "old"), '{"status": "Found", "sentence": "a"}')
+    with pytest.raises(ConfigError, match="not an answer"):
+        read_answer(tmp_path, "old")
 
 
 def test_one_text_under_two_names_of_the_papers_is_one_text():
@@ -244,28 +287,27 @@ def test_one_text_under_two_names_of_the_papers_is_one_text():
     assert {line["text"] for line in twice} == {"Python sources in 27 letters"}
 
 
-def test_failed_runs_are_told_and_are_no_answer_alone():
+def test_failed_runs_are_noted_and_are_no_answer_alone():
     rows = [failed(variant=variant, seed=seed) for variant in ("fixed", "adaptive") for seed in (1, 2)]
     said = say(rows)
-    assert (said.status, said.sentence) == ("Not answered yet", "all 4 runs failed.")
-    assert said.remarks == ["4 of 4 runs failed (4 diverged)."]
+    assert (said.status, said.difference) == ("not tested", None) and "4 of 4 runs failed (4 diverged)." in said.notes
     said = say([*rows[:2], *(run(variant="adaptive", seed=seed) for seed in (1, 2))])
-    assert said.sentence.startswith("no run of fixed span, with which others are compared, has ended well")
+    assert said.status == "not tested" and "fixed span" in said.sentence
     other = [run(variant="other", seed=seed, baseline="adaptive") for seed in (3, 4)]
-    said = say([*(run(variant="adaptive", seed=seed) for seed in (1, 2)), *other])
-    assert said.sentence.startswith(
-        "no run of adaptive span, with which others are compared, has the text, seed, S and k of"
-    )
+    assert say([*(run(variant="adaptive", seed=seed) for seed in (1, 2)), *other]).status == "not tested"
 
 
-def test_along_a_grid_it_says_where_a_variant_is_worse_and_what_the_grid_does():
-    """As many keys as are enough: 1 is 30 BLEU worse, 2 keys cannot be told apart."""
+def test_along_a_grid_the_largest_place_is_the_headline_and_any_significant_place_answers():
+    """As many keys as are enough: 1 is 30 BLEU worse, 2 keys are inconclusive."""
     rows = [translated(seed=seed, test_bleu=90.0 + seed) for seed in (1, 2, 3)]
     for k, scores in ((1, (61.0, 62.1, 62.9)), (2, (91.1, 91.9, 93.1))):
         rows += [translated(variant="top_k", seed=n, k=k, test_bleu=bleu) for n, bleu in enumerate(scores, 1)]
     said = say(rows, TRANSLATION)
-    assert said.sentence.startswith("top-k is worse than softmax at k = 1 and cannot be told apart from it at k = 2. ")
-    assert "From k = 1 to 2 top-k gets better by 30.03 BLEU (" in said.sentence
+    assert states(said) == {("top-k", None, 2): "inconclusive", ("top-k", None, 1): "worse"}
+    assert (said.status, said.kind, said.difference.k) == ("answered", "curve", 2)
+    assert said.difference.quantity == "test_bleu" and " at k = 2 (" in said.headline
+    (change,) = basis_of(rows, TRANSLATION).recipe.changes
+    assert change.difference.mean == pytest.approx(30.03, abs=0.01)
 
 
 def test_where_k_keeps_every_key_two_variants_are_one_and_nothing_is_compared():
@@ -274,21 +316,25 @@ def test_where_k_keeps_every_key_two_variants_are_one_and_nothing_is_compared():
     for (S, k), more in bpc.items():
         rows += scored("few", 2.0 + more, 2.1 + 2 * more, 2.2 - more, S=S, k=k)
     said = say(rows)
-    assert said.sentence.startswith("few cannot be told apart from all at S = 32, k = 8. ")
-    kept = "Not compared where k keeps every key that the span holds: S = 8, k = 8; S = 8, k = 32; S = 32, k = 32."
-    assert kept in said.remarks
+    assert states(said) == {("few", 32, 8): "inconclusive"}
+    assert any("S = 8, k = 8; S = 8, k = 32; S = 32, k = 32" in each for each in said.notes)
     beside_all = dict(variant_table(as_frame(rows), "dev_bpc", {})["effects"])["all"]
     alike = [cells["texts"][0] == "no pair differs" for cells in beside_all if cells]
     assert alike == [more == 0 for more in bpc.values()]
 
 
-def test_of_many_variants_it_is_counted_and_chance_is_named():
+def test_many_variants_are_counted_after_holm_correction():
+    """Four differences scatter by .01, the fifth by .1; .05 is significant alone, not after correction for five."""
     rows = scored("base", 2.0, 2.1, 2.2)
-    rows += [row for n in range(5) for row in scored(f"v{n}", 2.01 + n, 2.11 + n, 2.2 + n)]
+    rows += [row for n in range(4) for row in scored(f"v{n}", 2.01 + n, 2.11 + n, 2.2 + n)]
+    rows += scored("weak", 2.02, 2.13, 2.24)
     said = say(rows)
-    assert said.sentence.startswith(
-        "of 5 variants 4 are worse than base and 1 cannot be told apart from it. Worst is v4"
-    )
+    weak = next(each for each in said.differences if each.variant == "weak")
+    assert weak.p <= 0.05 < weak.holm and weak.state == "inconclusive"
+    assert (said.kind, said.difference, len(said.others)) == ("many", None, 5)
+    counts = [*states(said).values()]
+    assert (counts.count("worse"), counts.count("inconclusive")) == (3, 2) and said.headline.startswith("3 of 5 ")
+    assert "v3" in said.sentence and any("4 are significant individually, 3" in each for each in said.caveats)
 
 
 def texts_of(figure) -> str:

@@ -1,6 +1,5 @@
 """What stands beside a verdict on one recipe: tuned variants, and nets of other sizes, worked out by hand."""
 
-import re
 from dataclasses import replace
 
 import pandas as pd
@@ -10,18 +9,19 @@ from tests._costs import split_costs
 from tests._runs import run
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse
-from workflow.report.answers import sizes
-from workflow.report.answers.growth import missing
-from workflow.report.answers.phrases import Score
-from workflow.report.answers.sentence import answer_of, answer_question
-from workflow.report.answers.tuning import say, tuning_table
+from workflow.report.answers import size_pairs, sizes
+from workflow.report.answers.answer import Answer
+from workflow.report.answers.answering import answer_question, read_basis
+from workflow.report.answers.caveats import missing_sizes
+from workflow.report.answers.model_sizes import trends
+from workflow.report.answers.tuning import doubts, tuning_table
 from workflow.report.claims.beside import collect_sizes, collect_tuned
 from workflow.report.claims.ledger import collect, judge_all
 from workflow.report.claims.schema import Claim, load_claim
 from workflow.report.figures.style import as_svg
 from workflow.report.pages.claims import Ledger
 from workflow.report.pages.headline_claims import headline_claims_page
-from workflow.report.pages.question import answer
+from workflow.report.pages.question import evidence
 from workflow.results.runs_table import Frames, join_frames
 from workflow.tasks.spec import TASKS
 
@@ -100,65 +100,49 @@ def test_the_lead_of_a_trial_stands_beside_what_two_seeds_differ_by(trials, seed
     assert line["apart"] == (apart and pytest.approx(apart, abs=1e-5))
 
 
-def found(sentence: str) -> list[str]:
-    """List the differences that a sentence has: `0.1003 bpc better`."""
-    return re.findall(r"[\d.]+ bpc (?:better|worse)", sentence)
+def said_of(runs: pd.DataFrame, *, has_trials: bool = True) -> Answer:
+    return answer_question(read_basis(runs, TASK, has_trials=has_trials))
 
 
-def test_a_question_is_answered_with_each_variant_tuned_first_and_then_with_the_recipes_settings(tuned):
+def test_a_question_is_answered_with_each_variant_tuned_and_notes_the_recipe(tuned):
     """Adaptive less fixed: -.1, -.1, -.101 tuned, which is -.1003; .1, .1, .099 with the recipe's settings."""
-    said = answer_question(tuned.everything, TASK, has_trials=True)
-    first, second = said.sentence.split(" With the recipe's settings: ")
-    assert said.status == "Found" and first.startswith("with each variant tuned, ")
-    assert (found(first), found(second)) == (["0.1003 bpc better"], ["0.0997 bpc worse"])
-    page = answer(tuned, TASK, [], has_trials=True)
+    said = said_of(tuned.everything)
+    assert (said.status, said.settings) == ("answered", "tuned")
+    assert said.difference.mean == pytest.approx(-0.1003, abs=1e-4)
+    assert any("0.0997 bpc worse" in each for each in said.caveats)  # the recipe says the opposite
+    page = evidence(tuned, TASK)
     headings, tables = zip(*page["tables"], strict=True)
     assert ["tuned" in each for each in headings] == [True, False]
     effects = [next(line["effect"].mean for line in each["lines"] if line["effect"]) for each in tables]
     assert effects == pytest.approx([-0.1003, 0.0997], abs=1e-4)
-    assert page["figures"][0]["name"] == "answer-tuned-effect" and page["said"].sentence == said.sentence
+    assert page["figures"][0]["name"] == "answer-tuned-effect"
 
 
-def test_an_effect_that_trials_make_up_is_not_found():
+def test_an_effect_that_trials_make_up_is_inconclusive():
     """With the recipe's settings adaptive spans are .1 better; the trials of fixed spans make that up."""
     rows = scored("fixed", 2.0) + scored("adaptive", 1.9)
     made = frames(rows + tried("fixed", (2.2, 2.0, 1.9)) + tried("adaptive", (2.3, 1.9, 2.1)))
-    said = answer_question(made.everything, TASK, has_trials=True)
-    assert said.status == "Not answered yet"
-    first, second = said.sentence.split(" With the recipe's settings (found): ")
-    assert (found(first), found(second)) == ([], ["0.1003 bpc better"])
+    said = said_of(made.everything)
+    assert said.status == "inconclusive" and any("0.1003 bpc better" in each for each in said.caveats)
 
 
 def test_an_answer_says_where_variants_are_not_tuned_and_where_trials_chose_the_recipe(tuned):
-    plain = tuned.runs
-    assert "not tuned at this scale" in answer_question(plain, TASK, has_trials=True).sentence
-    assert "tuned" not in answer_question(plain, TASK, has_trials=False).sentence
+    assert said_of(tuned.runs).settings == "untuned" and said_of(tuned.runs, has_trials=False).settings == "recipe"
     rows = scored("fixed", 2.0) + scored("adaptive", 2.1)
     kept = frames(rows + tried("fixed", (2.2, 2.0, 2.3)) + tried("adaptive", (2.3, 2.1, 2.2)))
-    said = answer_question(kept.everything, TASK, has_trials=True).sentence
-    assert found(said) == ["0.0997 bpc worse"] and "its trials chose the recipe's settings" in said
-    assert len(answer(kept, TASK, [], has_trials=True)["tables"]) == 1
-    alone = frames(rows + tried("adaptive", (2.3, 2.1, 1.9)))  # tuned beside untuned is no comparison
-    assert "not tuned at this scale" in answer_question(alone.everything, TASK, has_trials=True).sentence
+    said = said_of(kept.everything)
+    assert said.settings == "recipe tuned" and said.difference.mean == pytest.approx(0.0997, abs=1e-4)
+    assert len(evidence(kept, TASK)["tables"]) == 1
+    alone = frames(rows + tried("adaptive", (2.3, 2.1, 1.9)))  # tuned compared with untuned is no comparison
+    said = said_of(alone.everything)
+    assert said.settings == "untuned" and said.difference.mean == pytest.approx(0.0997, abs=1e-4)
 
 
-def test_it_is_said_whom_its_own_rate_helps(tuned):
-    table, score = tuning_table(tuned.everything, "dev_bpc", "dev_bpc"), Score("dev_bpc", "bpc", tuned.runs)
-    helped = "Adaptive span gets 0.2000 bpc better at the rate that its trials chose."
-    assert say(table, score) == [helped]
-    unsure = say({"lines": [table["lines"][1] | {"sure": False}]}, score)
-    assert unsure == [f"{helped} It led the next rate by less than two seeds differ by."]
-    kept = "Every variant was tried at other rates too: the recipe's is the best for each of them"
-    assert say({"lines": table["lines"][:1]}, score) == [f"{kept}."]
-    assert say({"lines": [table["lines"][0] | {"sure": False}]}, score) == [
-        f"{kept}; for fixed span it leads by less than two seeds differ by."
-    ]
-    unlike = table["lines"][1] | {"effect": replace(table["lines"][1]["effect"], p=0.5)}
-    assert say({"lines": [unlike]}, score) == [
-        "The rate that its trials chose changes nothing that can be told of adaptive span."
-    ]
-    untrained = table["lines"][1] | {"lr": None, "recipe": False, "effect": None}
-    assert say(None, score) == [] == say({"lines": [table["lines"][0], untrained]}, score)
+def test_it_is_noted_whose_rate_may_be_noise(tuned):
+    table = tuning_table(tuned.everything, "dev_bpc", "dev_bpc")
+    assert doubts(table) == [] == doubts(None)
+    (said,) = doubts({"lines": [table["lines"][0] | {"sure": False}, table["lines"][1]]})
+    assert "fixed span" in said and "adaptive" not in said
 
 
 @pytest.fixture
@@ -196,29 +180,37 @@ def test_effects_and_scores_over_size_are_numbers_and_a_figure(ladder):
     assert "adaptive span" in as_svg(sizes.draw(numbers, "dev_bpc", "dev bpc", "character"))
 
 
-def test_what_size_changes_is_said_with_what_is_missing_and_what_failed(ladder):
-    runs, task = ladder.at_every_size, TASKS["char_lm"]
-    grows = "as nets grow from 62 to 4,000 parameters."
-    adaptive = f"adaptive span goes from 0.1997 bpc worse than fixed span to 0.2003 bpc better {grows}"
-    xl = f"The difference between Transformer-XL and fixed span does not change beyond chance {grows}"
-    answer = answer_of(runs, task)
-    assert answer.sentence.startswith(f"{adaptive} {xl} At the scale's own size adaptive span is ")
-    lost = "learned nothing: dev at 5.00 bits after 9 updates, at best 5.00 later"
+def test_every_pair_of_variants_has_its_difference_over_size(ladder):
+    pairs = size_pairs.data(ladder.at_every_size, "dev_bpc")
+    means = pairs.groupby("label")["mean"].agg(lambda of: of.round(2).tolist())
+    assert means["adaptive span − fixed span"] == [0.2, 0.1, 0.05, -0.2]
+    assert means["Transformer-XL − adaptive span"] == [0.3, 0.4, 0.45, 0.7]
+    assert pairs["label"].nunique() == 3 and pairs["n"].tolist() == [3] * 12
+    assert len(size_pairs.draw(pairs, "dev_bpc", "dev bpc").axes) == 3
+
+
+def test_over_sizes_the_largest_models_answer_and_the_change_is_judged(ladder):
+    """Adaptive spans go from .1997 worse to .2003 better; Transformer-XL stays .5 worse."""
+    runs = ladder.at_every_size
+    said = said_of(runs)
+    assert (said.kind, said.status) == ("sizes", "answered")
+    of = {each.variant: round(each.mean, 4) for each in said.differences}
+    assert of == {"adaptive span": -0.2003, "Transformer-XL": 0.4997} and "4,000 parameters" in said.headline
+    basis = read_basis(runs, TASK, has_trials=False)
+    adaptive, xl = trends(basis.recipe.scored, basis.of, "dev_bpc", "bpc")
+    assert (adaptive.changed, xl.changed) == (True, False) and adaptive.parameters == (62.5, 4000.0)
+    assert adaptive.small.mean == pytest.approx(0.1997, abs=1e-4) and adaptive.change.mean == pytest.approx(-0.4)
     stuck = (runs["size"] == 2) & (runs["variant"] == "txl")
-    runs.loc[stuck, ["status", "reason", "dev_bpc"]] = ("stuck", lost, None)
-    answer = answer_of(runs, task)
-    assert answer.remarks[-1] == f"Transformer-XL at size 2: 3 runs failed ({lost})."
-    alike = "The difference between Transformer-XL and fixed span does not change beyond chance"
-    assert f"{alike} as nets grow from 62 to 1,000" in answer.sentence
-    late = runs["late_gain"].where(runs["size"] == 1, 0.3)
-    still = "24 of 33 runs were still learning, by up to 0.30 bits"
-    learning = answer_of(runs.assign(late_gain=late), task)
-    assert learning.status == "So far" and any(line.startswith(still) for line in learning.remarks)
-    assert answer_of(runs[runs["size"] == 1], task).sentence.startswith("adaptive span is ")
-    assert missing([0.25, 0.5, 1, 2], runs) == []
-    assert missing([1, 4], runs) == ["Nets of size 4 are not trained yet."]
+    lost = runs.assign(status=runs["status"].mask(stuck, "stuck"), reason=runs["reason"].mask(stuck, "learned nothing"))
+    lost["dev_bpc"] = lost["dev_bpc"].mask(stuck)
+    assert any("size 2: 3 runs failed (learned nothing)" in each for each in said_of(lost).notes)
+    late = runs.assign(late_gain=runs["late_gain"].where(runs["size"] == 1, 0.3))
+    assert said_of(late).status == "not converged"
+    assert said_of(runs[runs["size"] == 1]).kind == "variants"
+    assert missing_sizes([0.25, 0.5, 1, 2], runs) == []
+    assert "4" in missing_sizes([1, 4], runs)[0]
     some = runs[(runs["size"] != 2) | (runs["variant"] == "adaptive")]
-    assert missing([1, 2], some) == ["Of 3 nets of size 2, a variant on a text each, 1 is trained so far."]
+    assert "1 of 3" in missing_sizes([1, 2], some)[0]
 
 
 def test_models_whose_spans_have_hardly_moved_have_no_effect_at_their_size(ladder):
@@ -231,17 +223,18 @@ def test_models_whose_spans_have_hardly_moved_have_no_effect_at_their_size(ladde
     runs = ladder.at_every_size
     table = sizes.data(runs, "dev_bpc").set_index(["variant", "size"])["effect"]
     assert pd.isna(table["adaptive span", least]) and pd.notna(table["adaptive span", 1.0])
-    sentence = answer_of(runs, TASKS["char_lm"]).sentence
-    assert sentence.startswith("adaptive span goes from 0.0997 bpc worse than fixed span to ")  # at half the size
-    assert "no conclusion about spans for adaptive span" in sentence
+    basis = read_basis(runs, TASK, has_trials=False)
+    adaptive, _ = trends(basis.recipe.scored, basis.of, "dev_bpc", "bpc")
+    assert adaptive.small.mean == pytest.approx(0.0997, abs=1e-4)  # at half the size
+    assert 0.25 not in set(size_pairs.data(runs, "dev_bpc").query("variant == 'adaptive span'")["size"])
 
 
-def test_what_size_changes_is_said_of_the_texts_that_nets_of_both_ends_were_trained_on(ladder):
-    """Elsewhere the smallest nets have other vocabularies, so other numbers of parameters."""
+def test_a_change_over_sizes_is_that_of_the_texts_that_models_of_both_ends_were_trained_on(ladder):
+    """Elsewhere the smallest models have other vocabularies, so other numbers of parameters."""
     runs = ladder.at_every_size
     other = runs[runs["size"] < 2].assign(corpus="topics", digest="other-" + runs["digest"], parameters=999)
-    sentence = answer_of(pd.concat([runs, other]), TASKS["char_lm"]).sentence
-    assert "bpc better on Python sources in 27 letters as nets grow from 62 to 4,000 parameters." in sentence
+    said = said_of(pd.concat([runs, other]))
+    assert said.corpora == ("Python sources in 27 letters",) and "4,000 parameters" in said.headline
 
 
 def test_the_page_of_headlines_has_forecasts_only_with_their_score_and_says_why_something_is_missing(ladder, tuned):

@@ -12,7 +12,7 @@ from tests._records import SCALES, recorded
 from workflow.config.files import PRECOMPUTED, ROOT
 from workflow.plan.claims import known_claims
 from workflow.plan.questions import load_question
-from workflow.report.answers.effects import baselines, beside
+from workflow.report.answers.effects import baselines, matching_runs
 from workflow.report.answers.variants import variant_table
 from workflow.report.claims.ledger import speaking, write_ledger
 from workflow.report.claims.measures import CLAIMABLE, LAYERS, split_of, title_of_measure
@@ -72,7 +72,7 @@ def said_of_questions(runs) -> list[tuple]:
         of = baselines(texts)
         for line in variant_table(mine, measure, {})["lines"]:
             if line["effect"] is not None:
-                base = beside(texts[texts["variant"] == of[line["variant"]]], line["S"], line["k"])
+                base = matching_runs(texts[texts["variant"] == of[line["variant"]]], line["S"], line["k"])
                 than = base.loc[base["title"] == line["text"], "configuration"].unique()
                 ours, effect = line["runs"]["configuration"].unique(), line["effect"]
                 said.append((name, measure, ours, than, effect.mean, effect.n, effect.low, effect.high))

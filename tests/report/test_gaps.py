@@ -26,17 +26,15 @@ def test_where_the_largest_place_of_the_baseline_failed_the_place_that_is_compar
     rows = [*places("a", (32, 2.0)), *(row | BROKEN for row in places("a", (256, 2.0)))]
     rows += [row | {"macs_executed": 2.0 * row["S"]} for row in places("b", (32, 2.1), (256, 1.9))]
     said = say(rows)
-    assert said.sentence.startswith(
-        "b is 0.1000 bpc worse than a at S = 32. From S = 32 to 256 b gets better by 0.2000"
-    )
-    assert not any(line.startswith("Beside a, b at S = 256") for line in said.costs)
-    assert "Not compared, for the baseline has no run of that text, seed, S and k: b at S = 256." in said.remarks
+    assert (said.difference.S, len(said.differences)) == (32, 1) and " at S = 32 (" in said.headline
+    assert said.difference.mean == pytest.approx(0.1) and not said.costs
+    assert any("b at S = 256" in each for each in said.notes)
 
 
 def test_a_single_variant_is_told_at_its_largest_s_that_ended():
     """Of one seed, so that nothing can be said of the way from the one to the other."""
     rows = [*scored("a", 2.0, S=32), *scored("a", 1.5, S=64), *(row | BROKEN for row in scored("a", 1.0, S=256))]
-    assert say(rows).sentence.partition("; ")[2].startswith("a reaches 1.5")
+    assert say(rows).headline.startswith("1.500 bpc (no interval")
 
 
 def test_of_many_variants_those_at_the_last_place_are_counted_and_judged():
@@ -45,18 +43,15 @@ def test_of_many_variants_those_at_the_last_place_are_counted_and_judged():
         rows += places(f"v{number}", (32, 2.1))
         rows += scored(f"v{number}", 2.001, 2.009, 2.021 - number / 1000, S=64, macs_executed=64.0)
     said = say(rows)
-    assert "none of 4 variants, each at its largest S, can be told apart from a" in said.sentence
+    assert said.headline.startswith("0 of 4 ") and said.status == "inconclusive"
 
 
 def test_variants_that_are_the_same_have_nothing_to_compare():
     rows = places("a", (64, 2.0))
     same = say([*rows, *(row | {"variant": "b", "label": "b"} for row in rows)])
-    assert (same.status, same.remarks) == ("Nothing to compare", ["B is the same as a at this scale."])
-    assert same.sentence.startswith("the variants are the same at this scale")
+    assert same.status == "not tested" and "B and a are the same at this scale." in same.notes
     apart = say([*places("a", (32, 2.0), (256, 2.0)), *places("b", (128, 2.0))])
-    assert apart.sentence.startswith(
-        "no run of a, with which others are compared, has the text, seed, S and k of a run"
-    )
+    assert (apart.status, apart.difference) == ("not tested", None)
 
 
 def test_a_difference_of_zero_on_one_text_disagrees_with_none():

@@ -10,7 +10,9 @@ from tests._runs import every_run, run
 from workflow.config.studies import study_files
 from workflow.plan.questions import load_question
 from workflow.plan.reads import reads
-from workflow.report.answers import cost_figure, costs
+from workflow.report.answers import cost_figure
+from workflow.report.answers.effects import baselines
+from workflow.report.answers.ratios import CostTable, growth
 from workflow.report.builders import load_builder
 from workflow.report.tables import paired
 from workflow.results.runs_table import as_frame
@@ -57,12 +59,17 @@ def test_every_number_that_a_timing_changes_has_an_interval(kind, name, monkeypa
     pd.testing.assert_frame_equal(before[others], after[others])
 
 
-def test_speeds_that_cannot_be_told_apart_are_said_to_be_so():
-    runs = as_frame([timed(run(variant=name), *TURNS[name]) for name in TURNS])
-    assert not costs.of_variants(runs, runs, "characters")
-    told = as_frame([timed(run(variant="plain"), *TURNS["plain"]), timed(run(variant="slow"), 20.0, 20.3, 19.9)])
-    (said,) = costs.of_variants(told, told, "characters")
-    assert said.startswith("Beside plain, slow has 0.50 times the speed in training")
+def ratios(rows: list[dict]) -> dict[tuple[str, str], float]:
+    """The cost ratios of made-up runs, by variant and quantity."""
+    runs = as_frame(rows)
+    found = CostTable(runs, runs).ratios(baselines(runs)).ratios
+    return {(each.variant, each.quantity): round(each.value, 2) for each in found}
+
+
+def test_speeds_that_cannot_be_told_apart_have_no_ratio():
+    assert not ratios([timed(run(variant=name), *TURNS[name]) for name in TURNS])
+    told = [timed(run(variant="plain"), *TURNS["plain"]), timed(run(variant="slow"), 20.0, 20.3, 19.9)]
+    assert ratios(told)["slow", "train_tokens_per_s"] == 0.5
 
 
 @pytest.mark.parametrize("turns, joined", [(TURNS["other"], "None"), ((20.0, 20.3, 19.9), "-")])
@@ -105,22 +112,28 @@ def test_speeds_of_two_machines_are_not_drawn_on_one_axis():
 @pytest.mark.filterwarnings("error")
 def test_costs_of_0_are_no_base_of_a_ratio():
     rows = [run(variant=name, S=S, macs_executed=macs) for name, macs in (("a", 0.0), ("b", 5.0)) for S in (64, 128)]
-    assert not any("multiply-adds" in line for line in costs.of_variants(as_frame(rows), as_frame(rows), "characters"))
-    assert costs.growth(as_frame(rows)) == []
+    assert not ratios(rows)
+    assert growth(as_frame(rows)) == []
 
 
-def test_of_many_variants_the_least_and_the_most_cost_is_said_and_of_one_alone_its_own():
-    macs = {"plain": 100.0, "a": 50.0, "b": 400.0, "c": 200.0, "alike": 101.0}
+def test_costs_that_differ_by_little_have_no_ratio():
+    macs = {"plain": 100.0, "a": 50.0, "b": 400.0, "alike": 101.0}
     rows = [run(variant=name, macs_executed=cost, memory_train_bytes=2.0**20) for name, cost in macs.items()]
-    said = costs.of_variants(as_frame(rows), as_frame(rows), "characters")
-    assert said == ["Beside plain, those that differ from it have 0.50 (a) to 4.00 (b) times the multiply-adds."]
-    (said,) = costs.of_variants(as_frame(rows[:1]), as_frame(rows[:1]), "characters")
-    own = "100 multiply-adds for each of its characters, 1.0 MiB for a training step"
-    assert said == f"Plain takes {own} and a second for 1,000 characters in training."
+    assert ratios(rows) == {("a", "macs_executed"): 0.5, ("b", "macs_executed"): 4.0}
 
 
 def test_costs_are_compared_on_the_texts_that_both_have():
     rows = [run(variant="plain", corpus=text, macs_executed=macs) for text, macs in (("here", 100.0), ("there", 900.0))]
-    both = as_frame([*rows, run(variant="a", corpus="here", macs_executed=200.0)])
-    (said,) = costs.of_variants(both, both, "characters")
-    assert said == "Beside plain, a has 2.00 times the multiply-adds."
+    assert ratios([*rows, run(variant="a", corpus="here", macs_executed=200.0)]) == {("a", "macs_executed"): 2.0}
+
+
+def test_costs_that_other_code_measured_have_no_ratio_but_a_reason():
+    rows = [timed(run(variant=name), *TURNS["plain"]) | {"throughput_backend": code} for name, code in CODES.items()]
+    rows = [row | {"throughput_machine": "one", "reference_ms": None} for row in rows]
+    rows[1]["train_tokens_per_s"] = 1.0
+    runs = as_frame(rows)
+    costs = CostTable(runs, runs).ratios(baselines(runs))
+    assert not costs.ratios and set(costs.apart) == {("a", "training speed"), ("a", "prediction speed")}
+
+
+CODES = {"plain": "compiled", "a": "band"}

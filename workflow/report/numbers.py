@@ -233,3 +233,8 @@ def join(parts: list[str]) -> str:
 
 def count(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def quoted(name: str) -> str:
+    """Put a name that has a comma in quotation marks, so that a sentence shows where it ends."""
+    return f"\N{LEFT DOUBLE QUOTATION MARK}{name}\N{RIGHT DOUBLE QUOTATION MARK}" if "," in name else name

@@ -64,14 +64,18 @@ def ratio_over_turns(rows: pd.DataFrame, base: pd.DataFrame, quantity: str, of_b
 
     The mean is that of logarithms, as in claims. of_base: where the quantity of the base has another name.
     """
-    sides = [_by_turn(rows, quantity), _by_turn(base, of_base or quantity)]
-    pairs = {key: (value, sides[1][key]) for key, value in sides[0].items() if key in sides[1]}
+    return ratio_of_turns(by_turn(rows, quantity), by_turn(base, of_base or quantity))
+
+
+def ratio_of_turns(ours: Mapping[tuple, float], theirs: Mapping[tuple, float]) -> dict:
+    """Compute the same of values that `by_turn` gave."""
+    pairs = {key: (value, theirs[key]) for key, value in ours.items() if key in theirs}
     shown = over_seeds([math.log(a / b) for a, b in pairs.values()], [text for text, *_ in pairs])
     restored = {key: None if shown[key] is None else math.exp(shown[key]) for key in ("value", "low", "high")}
     return restored | {"points": None if shown["points"] is None else [math.exp(each) for each in shown["points"]]}
 
 
-def _by_turn(rows: pd.DataFrame, quantity: str) -> dict[tuple, float]:
+def by_turn(rows: pd.DataFrame, quantity: str) -> dict[tuple, float]:
     """Average values over configurations: (text, clock, turn) -> value."""
     turns = split_turns(rows, quantity).dropna(subset=["value"])
     turns = turns.assign(clock=clocks(turns))

@@ -16,8 +16,8 @@ from workflow.plan.claims import claims_about, costs_claimed, known_claims
 from workflow.plan.questions import known_questions, load_question
 from workflow.plan.reads import costs_shown, reads
 from workflow.plan.row import read_plan
+from workflow.report.answers.answer import Answer
 from workflow.report.answers.files import write_answer_file
-from workflow.report.answers.sentence import Answer
 from workflow.report.claims.ledger import write_evidence
 from workflow.report.claims.schema import load_claim
 from workflow.report.figure_files import draw_once, write_figure
@@ -64,12 +64,12 @@ def write_pages(site: Site, name: str, frames: Frames, records: dict[str, Record
         site.write("run.html.j2", f"questions/{name}/{digest}.html", wait=False, **context)
     page = question_page(site, name, frames, records)
     site.write("question.html.j2", f"questions/{name}/index.html", **page)
-    write_answer_file(site.results, name, page["answer"]["said"])
+    write_answer_file(site.results, name, page["said"])
     for other in (site.reports / "questions" / name).glob("*.html"):
         if other.stem not in (*rows, "index"):
             other.unlink()
     os.sync()
-    return page["answer"]["said"]
+    return page["said"]
 
 
 def prepare() -> None:
@@ -92,7 +92,7 @@ def main(argv: list[str] | None = None) -> None:
     runs = site.results / "questions" / f"{options.name}.json"
     records = collect_runs(site, options.name, runs)
     said = write_answer(site, options.name, [runs, *options.costs], records)
-    show(f"{said.status}: {said.sentence}")
+    show(f"{said.headline}: {said.sentence}")
 
 
 if __name__ == "__main__":

@@ -100,8 +100,12 @@ class Difference:
     @property
     def text(self) -> str:
         """Write the number with interval and n: `0.026 bpc better (95 % CI 0.007 to 0.044, n = 6: ...)`."""
-        interval = f"95 % CI {self.interval}" if self.interval else "no interval"
-        return f"{self.size} ({interval}, {write_pairs(self.pairs)})"
+        return self.text_at("")
+
+    def text_at(self, place: str) -> str:
+        """Write the same with a place after the number: ` at S = 512`."""
+        interval = "no interval, " if self.low is None else f"95 % CI {self.interval}, " if self.interval else ""
+        return f"{self.size}{place} ({interval}{write_pairs(self.pairs)})"
 
 
 @dataclass(frozen=True)
@@ -124,12 +128,17 @@ class Ratio:
     high: float | None
 
     @property
-    def text(self) -> str:
-        """Write it as on pages: `35 % of the MACs`, `2.4× the training speed`."""
-        of = COST_TITLES[self.quantity]
+    def number(self) -> str:
+        """Write the number: `35 %` of a cost that is lower, else `2.4×`."""
         if self.quantity not in SPEEDS and self.value < 1:
-            return f"{100 * self.value:.0f} % of the {of}"
-        return f"{self.value:.1f}× the {of}" if self.value >= 2 else f"{self.value:.2f}× the {of}"
+            return f"{100 * self.value:.0f} %"
+        return f"{self.value:.1f}×" if self.value >= 2 else f"{self.value:.2f}×"
+
+    @property
+    def text(self) -> str:
+        """Write it with what it is of: `35 % of the MACs`, `2.4× the training speed`."""
+        of = "of the" if self.number.endswith("%") else "the"
+        return f"{self.number} {of} {COST_TITLES[self.quantity]}"
 
 
 COST_TITLES = {
@@ -150,7 +159,8 @@ class Answer:
     notes: everything else, which does not; shown as footnotes.
     difference: the number behind the headline; None of a level, and of a question that was not tested.
     others: the other differences of the question, in the order of its variants.
-    costs: cost ratios of the headline's variant, or of every variant where they are counted.
+    costs: cost ratios of the headline's variant, or of every variant where they are counted. cost: these in a line;
+    empty where no cost differs.
     baseline: what the variants are compared with; None where several baselines are named, or none.
     scale, corpora: where it holds. settings: see `Settings`.
     """
@@ -168,6 +178,7 @@ class Answer:
     difference: Difference | None = None
     others: tuple[Difference, ...] = ()
     costs: tuple[Ratio, ...] = ()
+    cost: str = ""
     baseline: str | None = None
 
     @property
@@ -179,7 +190,8 @@ class Answer:
     def where(self) -> str:
         """Say where it holds: `scale overnight, mean over text8 and enwik8`, and how the variants were tuned."""
         tuned = {"tuned": ", each variant tuned", "recipe tuned": ", each variant tuned", "untuned": ", not tuned"}
-        over = "mean over " if len(self.corpora) > 1 and self.kind != "level" else ""
+        several = len(self.corpora) > 1 and (self.difference or self.kind == "many")
+        over = "mean over " if several else ""
         corpora = f", {over}{join([*self.corpora])}" if self.corpora else ""
         return f"scale {self.scale}{tuned.get(self.settings, '')}{corpora}"
 

@@ -1,8 +1,9 @@
 """The configurations of one question compared in pairs, a run beside the run of the same text and seed."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 
 import pandas as pd
 
@@ -91,12 +92,31 @@ class Comparison:
 Change = tuple[str, str, Effect]  # along a grid: from which end to which, the variant, and the effect
 
 
+@dataclass(frozen=True)
+class Place:
+    """A variant at one S and k.
+
+    scores: of its finished runs, by (title of the corpus, seed). digests: of all its runs.
+    """
+
+    variant: str
+    S: float | None
+    k: float | None
+    scores: dict[tuple[str, int], float]
+    digests: frozenset[str]
+
+
 def effect_of(differences: pd.Series) -> Effect | None:
-    """Average paired differences, indexed by (text, seed); None where there are none."""
-    if not len(differences):
+    """Average paired differences, indexed by (title, seed); None where there are none."""
+    return effect_of_pairs(dict(zip(differences.index, differences.tolist(), strict=True)))
+
+
+def effect_of_pairs(differences: dict[tuple[str, int], float]) -> Effect | None:
+    """Average paired differences by (title of the corpus, seed); None where there are none."""
+    if not differences:
         return None
-    values, texts = differences.tolist(), differences.index.get_level_values("title").tolist()
-    by_text = differences.groupby(level="title", sort=False).mean().to_dict()
+    values, texts = [*differences.values()], [title for title, *_ in differences]
+    by_text = {title: fmean(value for (other, *_), value in differences.items() if other == title) for title in texts}
     pairs = dict(Counter(texts))
     n, fewest = len(values), min(pairs.values())
     if fewest < FEWEST:
@@ -140,7 +160,7 @@ def baselines(runs: pd.DataFrame) -> dict[str, str]:
     return {variant: base for variant, base in of.items() if variant != base}
 
 
-def beside(base: pd.DataFrame, S: float | None, k: float | None) -> pd.DataFrame:
+def matching_runs(base: pd.DataFrame, S: float | None, k: float | None) -> pd.DataFrame:
     """Select the runs of a variant at this S and k, or at the only ones that it has."""
     for axis, value in zip(GRID, (S, k), strict=True):
         if base[axis].nunique(dropna=False) > 1:
@@ -150,14 +170,42 @@ def beside(base: pd.DataFrame, S: float | None, k: float | None) -> pd.DataFrame
 
 def compare(runs: pd.DataFrame, quantity: str) -> list[Comparison]:
     """Compare all variants with their baselines, at each S and k, over all texts, but where the two are one."""
-    of, by_variant = baselines(runs), dict(iter(runs.groupby("variant")))
+    return compare_places(list_places(runs, quantity), baselines(runs))
+
+
+def list_places(runs: pd.DataFrame, quantity: str) -> list[Place]:
+    """List each variant at each S and k with its scores, in the order of `places`."""
+    return [
+        Place(variant, S, k, by_text_and_seed(group, quantity).dropna().to_dict(), frozenset(group["digest"]))
+        for variant, S, k, group in places(runs)
+    ]
+
+
+def compare_places(places: Sequence[Place], of: Mapping[str, str]) -> list[Comparison]:
+    """Compare places with those of their baselines. of: variant -> baseline."""
+    by_variant: dict[str, list[Place]] = {}
+    for place in places:
+        by_variant.setdefault(place.variant, []).append(place)
     found = []
-    for variant, S, k, group in places(runs):
-        if base := of.get(variant):
-            than = beside(by_variant[base], S, k)
-            effect = effect_beside(group, than, quantity)
-            found.append(Comparison(variant, base, S, k, effect, set(group["digest"]) <= set(than["digest"])))
+    for place in places:
+        if base := of.get(place.variant):
+            than = _same_place(by_variant.get(base, []), place)
+            is_same = than is not None and place.digests <= than.digests
+            effect = None if than is None or is_same else effect_of_pairs(_paired(place.scores, than.scores))
+            found.append(Comparison(place.variant, base, place.S, place.k, effect, is_same))
     return [replace(each, effect=None) if each.is_one else each for each in found]
+
+
+def _same_place(of_base: list[Place], place: Place) -> Place | None:
+    """Find the baseline's place at the same S and k, or the only one that it has on an axis."""
+    for axis in GRID:
+        if len({getattr(each, axis) for each in of_base}) > 1:
+            of_base = [each for each in of_base if getattr(each, axis) == getattr(place, axis)]
+    return of_base[0] if of_base else None
+
+
+def _paired(ours: dict, theirs: dict) -> dict:
+    return {key: value - theirs[key] for key, value in ours.items() if key in theirs}
 
 
 def effect_beside(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> Effect | None:

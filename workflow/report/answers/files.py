@@ -1,4 +1,4 @@
-"""The answer of a question as a file: what its page, the index, the search and the terminal say."""
+"""The answer to a question as a file: what its page, the index, the search and the terminal show."""
 
 import json
 from dataclasses import asdict
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from workflow.config.errors import ConfigError
 from workflow.config.strict import read_json
-from workflow.report.answers.sentence import Answer
+from workflow.report.answers.answer import Answer, Difference, Ratio
 from workflow.results.record import write_text
 
 
@@ -16,13 +16,26 @@ def answer_file(results: Path, name: str) -> Path:
 
 
 def write_answer_file(results: Path, name: str, answer: Answer) -> None:
+    """Write the answer with the question's own baselines."""
     write_text(answer_file(results, name), json.dumps(asdict(answer), indent=1))
 
 
 def read_answer(results: Path, name: str) -> Answer:
-    """Read the answer of a question; `ConfigError` where it is none."""
+    """Read the answer to a question; raise `ConfigError` where the file holds something else."""
     path = answer_file(results, name)
     try:
-        return Answer(**read_json(path))
-    except TypeError:
+        return _as_answer(read_json(path))
+    except (TypeError, KeyError):
         raise ConfigError(f"{path}: not an answer as the workflow writes it; delete it") from None
+
+
+def _as_answer(content: dict) -> Answer:
+    """Turn what JSON holds into typed data; its lists become tuples again."""
+    main = content["difference"]
+    typed = {
+        "difference": None if main is None else Difference(**main),
+        "others": tuple(Difference(**each) for each in content["others"]),
+        "costs": tuple(Ratio(**each) for each in content["costs"]),
+    }
+    texts = {key: tuple(content[key]) for key in ("corpora", "caveats", "notes")}
+    return Answer(**(content | texts | typed))

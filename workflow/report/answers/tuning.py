@@ -2,10 +2,9 @@
 
 import pandas as pd
 
-from workflow.report.answers.effects import Effect, baselines, effect_of
-from workflow.report.answers.phrases import ALIKE, Score, quoted
+from workflow.report.answers.effects import baselines, effect_of
 from workflow.report.figures.colours import as_named
-from workflow.report.numbers import capital, join
+from workflow.report.numbers import join, quoted
 from workflow.report.texts import with_titles
 from workflow.results.statistics import apart_by_chance
 
@@ -28,24 +27,10 @@ def tuning_table(runs: pd.DataFrame, quantity: str, decides: str) -> dict | None
     return {"lines": lines, "edges": edges, "texts": sorted(set(tried["title"])), "seed": int(tried["seed"].iloc[0])}
 
 
-def say(table: dict | None, score: Score) -> list[str]:
-    """Say what following the trials changes: for whom, by how much, and where the recipe's rate was best."""
-    lines = table["lines"] if table else []
-    if lines and all(line["recipe"] for line in lines):
-        unsure = join([quoted(line["variant"]) for line in lines if not line["sure"]])
-        chance = f"; for {unsure} it leads by less than two seeds differ by" if unsure else ""
-        tried = f"{lines[0]['varied']}s"
-        return [f"Every variant was tried at other {tried} too: the recipe's is the best for each of them{chance}."]
-    return [_change(line, line["effect"], score) for line in lines if not line["recipe"] and line["effect"]]
-
-
-def _change(line: dict, effect: Effect, score: Score) -> str:
-    name, varied = quoted(line["variant"]), line["varied"]
-    chance = "" if line["sure"] else f" It led the next {varied} by less than two seeds differ by."
-    if score.state(effect) == ALIKE:
-        return f"The {varied} that its trials chose changes nothing that can be told of {name}.{chance}"
-    change = f"{score.size(effect)} {score.direction(effect)}"
-    return f"{capital(name)} gets {change} at the {varied} that its trials chose.{chance}"
+def doubts(table: dict | None) -> list[str]:
+    """Name the variants whose best trial leads the next by less than two seeds differ by."""
+    unsure = [quoted(line["variant"]) for line in (table["lines"] if table else []) if not line["sure"]]
+    return [f"With one tuning seed, the choice of rate can be noise: {join(unsure)}."] if unsure else []
 
 
 def tuned_runs(runs: pd.DataFrame) -> pd.DataFrame:

@@ -1,16 +1,25 @@
-"""The table of an answer: every variant at its places, with score, seeds, costs, and effects beside each other."""
+"""The table of an answer: every variant at its S and k, with score, seeds, costs, and differences to each baseline."""
 
 from collections.abc import Iterable
 from statistics import median
 
 import pandas as pd
 
-from workflow.report.answers.effects import GRID, OWN, Effect, baselines, beside, by_text_and_seed, effect_of, places
+from workflow.report.answers.effects import (
+    GRID,
+    OWN,
+    Effect,
+    baselines,
+    by_text_and_seed,
+    effect_of,
+    matching_runs,
+    places,
+)
 from workflow.report.figures.colours import as_named
 from workflow.report.numbers import missing, to_digits
 from workflow.report.texts import with_titles
 from workflow.results.registry import REGISTRY, bounds_of
-from workflow.results.statistics import FEWEST, half_width, mean_interval, over_seeds
+from workflow.results.statistics import FEWEST, LEVEL, half_width, holm, mean_interval, over_seeds
 from workflow.results.timings import SPEEDS, over_turns
 from workflow.results.trained_enough import hardly_moved, learned_spans
 
@@ -68,7 +77,7 @@ def _against(base: str, lines: list[dict]) -> list[Effect | None]:
     effects: list[Effect | None] = []
     for line in lines:
         known = of_base.get(line["text"]) if line["variant"] != base else None
-        same = beside(known, line["S"], line["k"]).index if known is not None else ()
+        same = matching_runs(known, line["S"], line["k"]).index if known is not None else ()
         effects.append(_effect(line, lines[same[0]]) if len(same) else None)
     return effects
 
@@ -81,19 +90,26 @@ def _effect(line: dict, base: dict) -> Effect | None:
 
 
 def _written(lines: list[dict], effects: list[Effect | None]) -> list[dict | None]:
+    """Write the effects of all rows to one baseline, Holm-corrected for their number."""
     half = median_half([effect.half for effect in effects if effect])
-    return [effect and _write(effect, half, len(line["points"])) for effect, line in zip(effects, lines, strict=True)]
+    corrected = iter(holm([effect.p for effect in effects if effect and effect.p is not None]))
+    written = []
+    for effect, line in zip(effects, lines, strict=True):
+        p = next(corrected) if effect and effect.p is not None else None
+        written.append(effect and _write(effect, p, half, len(line["points"])))
+    return written
 
 
-def _write(effect: Effect, half: float | None, runs: int) -> dict:
+def _write(effect: Effect, corrected: float | None, half: float | None, runs: int) -> dict:
     """Write an effect as the cells of its row have it. sorts: what they sort by. runs: some may have no pair."""
     if effect.low == effect.high == 0:
         return NEVER_DIFFERS
     between = "" if effect.low is None else f"{to_digits(effect.low, half)} to {to_digits(effect.high, half)}"
     between += f" ({effect.n} pair{'s' * (effect.n > 1)})" if effect.n != runs else ""
-    p = "" if effect.p is None else "< 0.001" if effect.p < 0.001 else f"{effect.p:.2g}"
-    sorts = [effect.mean, effect.low, effect.p]
-    return {"texts": [to_digits(effect.mean, half), between, p], "sorts": sorts, "told": effect.told}
+    p = "" if corrected is None else "< 0.001" if corrected < 0.001 else f"{corrected:.2g}"
+    sorts = [effect.mean, effect.low, corrected]
+    told = corrected is not None and corrected <= LEVEL
+    return {"texts": [to_digits(effect.mean, half), between, p], "sorts": sorts, "told": told}
 
 
 def _line(text: str, variant: str, S, k, group: pd.DataFrame, quantity: str) -> dict:

@@ -65,7 +65,13 @@ def _tell_question(site: Site, name: str) -> list[str]:
     if not answer_file(site.results, name).exists():
         return []
     answer, page = read_answer(site.results, name), site.reports / "questions" / name / "index.html"
-    return [load_question(name).question, f"{answer.status}: {answer.sentence}", *answer.costs, str(page)]
+    status = "" if answer.status == "answered" else f" ({answer.status})"
+    lines = [
+        f"{answer.headline}{status}",
+        f"{answer.sentence} {answer.where[0].upper()}{answer.where[1:]}.",
+        answer.cost,
+    ]
+    return [load_question(name).question, *filter(None, lines), *answer.caveats, str(page)]
 
 
 def _tell_claim(site: Site, name: str) -> list[str]:

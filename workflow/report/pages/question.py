@@ -1,21 +1,20 @@
-"""The page of one question: its answer, its tables and figures, its runs, what the papers claim, its definition.
-
-The answer, a sentence, a table and figures, is made without code of its own.
-"""
+"""The page of one question: its answer with every baseline, its tables and figures, its runs, claims and definition."""
 
 from dataclasses import asdict, replace
 
 import pandas as pd
 
 from workflow.config.studies import study_file
-from workflow.plan.questions import load_question
-from workflow.report.answers import cost_figure, curves_figure, effect_figure, growth, remarks, sizes, tuning
-from workflow.report.answers.phrases import Score
-from workflow.report.answers.sentence import RECIPE, TUNED, answer_question
+from workflow.plan.questions import Question, load_question
+from workflow.report.answers import caveats, cost_figure, curves_figure, effect_figure, size_pairs, sizes, tuning
+from workflow.report.answers.answer import Answer
+from workflow.report.answers.answering import answers_by_baseline, read_basis
+from workflow.report.answers.forest import forest_of
 from workflow.report.answers.variants import median_half, variant_table
 from workflow.report.claims.ledger import read_lines
+from workflow.report.claims.tolerances import tolerances
 from workflow.report.figures.colours import as_named
-from workflow.report.numbers import at_limits, join
+from workflow.report.numbers import join
 from workflow.report.pages import artefacts
 from workflow.report.pages.claims import write_details, write_numbers
 from workflow.report.pages.site import Site
@@ -24,49 +23,57 @@ from workflow.report.texts import badge_of_bits, badges, name_badges, title_of, 
 from workflow.results.record import Record
 from workflow.results.runs_table import Frames, describe_runs
 from workflow.results.statistics import half_width
-from workflow.results.trained_enough import UNMOVED, hardly_moved
+from workflow.results.trained_enough import hardly_moved
 from workflow.tasks.task import TaskSpec
 
+TUNED, RECIPE = "each variant tuned", "the recipe's settings"
 EFFECT = (
-    "Means over seeds with 95 % intervals (Student's; none of fewer than three seeds); small marks are single seeds. A "
-    "broken line is the first variant, or one without a grid."
+    "Mean over seeds with 95 % CI, from three seeds on; small marks are single seeds. The broken line is the first "
+    "variant, or a variant without a grid."
 )
 CURVES = (
-    "The loss on dev while training, means over seeds with 95 % intervals; of fewer than three seeds, and of runs that "
-    f"broke off, a thin line each. Lower is better. The steep start is cut off. {curves_figure.PART_OF_DEV}"
+    "Dev loss during training: mean over seeds with 95 % CI, or a thin line for each of fewer than three seeds and for "
+    f"runs that broke off. Lower is better. The steep start is cut off. {curves_figure.PART_OF_DEV}"
 )
 SIZES = (
-    "Means over seeds with 95 % intervals. A net of size s is s times as wide, with as many heads, and has the root "
-    "of s times as many layers and updates; the rate falls with the root of s and is not tuned at other sizes, so part "
-    "of an effect there may be the rate's. Bold where the interval of a difference does not hold zero. Seconds are "
-    "those that passed, whatever else the machine did: multiply-adds compare variants."
+    "Mean over seeds with 95 % CI. A model of size s is s times as wide, with s times the heads and √s times the "
+    "layers and updates. Its learning rate falls with √s and is tuned at size 1 only."
+)
+PAIRS = (
+    "The first variant less the second: mean and 95 % CI over seeds, on each corpus. Where the learned spans hardly "
+    "moved there is no point."
 )
 COST = (
-    "Means over seeds, of speeds over turns of a timing, with 95 % intervals. Small numbers are S or k, where there is "
-    "room. A line joins places on a grid where their speeds can be told apart. Speeds are those of one machine and one "
-    "backend: of the others there is no point."
+    "Mean over seeds with 95 % CI; speeds: over rounds of a timing, of one machine and one backend. Small numbers are "
+    "S or k."
 )
 
 
 def question_page(site: Site, name: str, frames: Frames, records: dict[str, Record]) -> dict:
     """Collect what the page shows.
 
-    frames: the question's runs, with costs, and what stands beside them. records: of these runs, by digest.
+    frames: the question's runs with their costs. records: of these runs, by digest.
     """
     runs, every = frames.runs, frames.everything
     question = load_question(name)
     task = question.spec
-    quantity, _, unit = task.columns[0]
+    quantity = task.columns[0][0]
     tuned = tuning.tuning_table(every, quantity, f"dev_{task.curve[0]}")
-    also = [*tuning.say(tuned, Score(quantity, unit, runs)), *growth.missing(question.sizes, frames.at_every_size)]
-    also += remarks.papers_recipes(question, every, records)
+    basis = read_basis(every, task, has_trials=question.trials is not None)
+    answers = answers_by_baseline(basis, tolerances(name, quantity))
+    first = next(iter(answers))
+    answers[first] = with_caveats(answers[first], question, frames, records, tuned)
+    named = as_named(every)
+    colours = dict(zip(named["variant"], named["colour"], strict=True))
     return {
         "title": question.question,
         "name": name,
         "paper": studies()[question.paper].heading,
         "study": question.paper,
         "provenance": describe_runs(runs, name_badges(runs)),
-        "answer": answer(frames, task, also, has_trials=question.trials is not None),
+        "said": answers[first],
+        "answers": [(baseline, each, forest_of(each, colours)) for baseline, each in answers.items()],
+        "evidence": evidence(frames, task),
         "sizes": of_sizes(frames.at_every_size, task),
         "tuning": tuned,
         "decides": task.curve[0],
@@ -110,14 +117,23 @@ def _line(run, task: TaskSpec) -> dict:
     }
 
 
-def answer(frames: Frames, task: TaskSpec, also: list[str], *, has_trials: bool) -> dict:
-    """Answer the question in a sentence, tables and figures. frames: the runs of one question, with their costs.
+def with_caveats(
+    answer: Answer, question: Question, frames: Frames, records: dict[str, Record], tuned: dict | None
+) -> Answer:
+    """Add what only the page knows: recipes that differ between papers, sizes without runs, choices by chance."""
+    recipes = caveats.papers_recipes(question, frames.everything, records)
+    missing = caveats.missing_sizes(question.sizes, frames.at_every_size)
+    warnings = [*recipes, *answer.caveats]
+    kept, rest = warnings[: caveats.MOST], warnings[caveats.MOST :]
+    return replace(answer, caveats=tuple(kept), notes=(*rest, *answer.notes, *missing, *tuning.doubts(tuned)))
 
-    Where variants are tuned, their table and figure of effects come before those of the recipe. also: what stands
-    before the other remarks. has_trials: whether the question does.
+
+def evidence(frames: Frames, task: TaskSpec) -> dict:
+    """Collect the tables and figures behind an answer. frames: the runs of one question, with their costs.
+
+    Where variants are tuned, their table and figure of effects come before those of the recipe.
     """
     (quantity, title, unit), runs, every = task.columns[0], frames.runs, frames.everything
-    said = answer_question(every, task, has_trials=has_trials)
     tables = [("The variants", variant_table(runs, quantity, _names(task)))]
     figures = [_on_page(*each, runs) for each in draw_figures(runs, task)]
     tuned = tuning.tuned_runs(every)
@@ -129,14 +145,8 @@ def answer(frames: Frames, task: TaskSpec, also: list[str], *, has_trials: bool)
             figure["title"] += f", {RECIPE}"
         scores = effect_figure.data(tuned, quantity)
         drawn = effect_figure.draw(scores, quantity, title)
-        figures.insert(0, _on_page("tuned-effect", f"The effect, {TUNED}", EFFECT, drawn, scores, tuned))
-    return {
-        "said": replace(said, remarks=[*also, *said.remarks]),
-        "score": (title, unit),
-        "texts": badges(runs),
-        "tables": tables,
-        "figures": figures,
-    }
+        figures.insert(0, _on_page("tuned-effect", f"Scores, {TUNED}", EFFECT, drawn, scores, tuned))
+    return {"score": (title, unit), "texts": badges(runs), "tables": tables, "figures": figures}
 
 
 def of_sizes(runs: pd.DataFrame, task: TaskSpec) -> dict | None:
@@ -145,8 +155,10 @@ def of_sizes(runs: pd.DataFrame, task: TaskSpec) -> dict | None:
     if runs["size"].nunique() < 2:
         return None
     numbers = sizes.data(runs, quantity)
-    about, figure = ("sizes", "The effect over size, and quality over cost"), sizes.draw(numbers, quantity, title, of)
+    about, figure = ("sizes", "Difference over size, and quality over cost"), sizes.draw(numbers, quantity, title, of)
+    pairs = size_pairs.data(runs, quantity)
     return {
+        "pairs": _pairs_on_page(pairs, quantity, title, runs) if len(pairs) else None,
         "figure": _on_page(*about, SIZES, figure, numbers, runs),
         "rows": numbers.to_dict("records"),
         "score": (title, unit),
@@ -155,6 +167,11 @@ def of_sizes(runs: pd.DataFrame, task: TaskSpec) -> dict | None:
         "half": median_half(half_width(numbers["low"], numbers["high"])),
         "difference_half": median_half(half_width(numbers["effect_low"], numbers["effect_high"])),
     }
+
+
+def _pairs_on_page(pairs: pd.DataFrame, quantity: str, title: str, runs: pd.DataFrame) -> dict:
+    drawn = size_pairs.draw(pairs, quantity, title)
+    return _on_page("pairs", "The difference between every two variants over model size", PAIRS, drawn, pairs, runs)
 
 
 def draw_figures(runs: pd.DataFrame, task: TaskSpec) -> list[tuple]:
@@ -169,27 +186,23 @@ def draw_figures(runs: pd.DataFrame, task: TaskSpec) -> list[tuple]:
     figures = [("curves", "Learning curves", CURVES, curves, learning)]
     if len(costs):
         cost = cost_figure.draw(costs, quantity, title, _names(task))
-        figures.insert(0, ("cost", "Cost beside quality", COST, cost, costs))
+        figures.insert(0, ("cost", "Quality against cost", COST, cost, costs))
     if len(scores[["variant", "S", "k"]].drop_duplicates()) > 1:
         effect = effect_figure.draw(scores, quantity, title)
-        figures.insert(0, ("effect", "The effect", EFFECT, effect, scores))
+        figures.insert(0, ("effect", "Scores", EFFECT, effect, scores))
     return figures
 
 
 def _names(task: TaskSpec) -> dict[str, str]:
     """Return the titles of costs, where the task has others than the registry."""
     names = {name: words for name, words, _ in task.columns}
-    return names | {"macs_executed": f"executed multiply-adds / {task.tokens[:-1]}"}
+    return names | {"macs_executed": f"MACs / {task.tokens[:-1]}"}
 
 
 def _on_page(name: str, title: str, caption: str, figure, numbers: pd.DataFrame, runs: pd.DataFrame) -> dict:
     """Return a figure of one question as its template takes it; the caption names spans that have hardly moved."""
     still = with_titles(as_named(runs[hardly_moved(runs)]))
     if len(still):
-        places = []
-        for (variant, text), rows in still.groupby(["variant", "title"], sort=False):
-            limits = sorted({int(S) for S in rows["S"].dropna()})
-            places.append(f"{variant} on {text}{at_limits(limits)}")
-        caption = f"{caption} Of {join(places)}, {UNMOVED}."
+        caption = f"{caption} No conclusion about learned spans that hardly moved: {join(caveats.name_unmoved(still))}."
     runs_at = artefacts.runs_at(runs["question"].iloc[0])
     return artefacts.drawn_here(f"answer-{name}", title, caption, figure, numbers, runs_at)

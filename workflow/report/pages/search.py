@@ -8,7 +8,7 @@ import pandas as pd
 
 from workflow.config.files import ROOT
 from workflow.plan.questions import Question
-from workflow.report.answers.sentence import Answer
+from workflow.report.answers.answer import Answer
 from workflow.report.builders import load_builder
 from workflow.report.figures.colours import as_named
 from workflow.report.numbers import name_places
@@ -107,7 +107,7 @@ def _artefacts(questions: Mapping[str, Question]) -> Iterator[Entry]:
 
 
 def _begin(answer: Answer) -> str:
-    return f"{answer.status}: {answer.sentence.partition('. ')[0].rstrip('.')}"
+    return f"{answer.headline}: {answer.sentence}"
 
 
 def _claims(ledger: Ledger) -> Iterator[Entry]:

@@ -158,11 +158,11 @@ function variants() {
   });
 }
 
-// Another baseline: the differences of every variant to it, computed when the page was made. One choice for all tables.
+// Another baseline: answer, figure and tables with every variant as the baseline, made with the page. Here one is shown.
 function baselines() {
-  const tables = [...document.querySelectorAll("script.effects")].map(comparable);
-  if (!tables.length) return;
-  const [{ names: [first] }] = tables, every = [...new Set(tables.flatMap(({ names }) => names))];
+  const tables = [...document.querySelectorAll("script.effects")].map(comparable), answers = [...document.querySelectorAll("[data-baseline]")];
+  const every = answers.map((each) => each.dataset.baseline), [first] = every;
+  if (every.length < 2) return;
   const field = create("select", {}, ...every.map((name) => new Option(name, name)));
   field.setAttribute("aria-label", "The variant that the others are compared with");
   field.addEventListener("change", () => view.set({ baseline: field.value === first ? null : field.value }));
@@ -171,13 +171,14 @@ function baselines() {
     const base = every.includes(view.get("baseline")) ? view.get("baseline") : first;
     if (field.value === base && field.dataset.now === base) return;
     field.value = field.dataset.now = base;
+    answers.forEach((each) => (each.hidden = each.dataset.baseline !== base));
     document.querySelectorAll("[data-base]").forEach((each) => (each.textContent = base));
     document.querySelectorAll("[data-own]").forEach((each) => (each.hidden = base !== first));
     for (const { compare } of tables) compare(base);
   });
 }
 
-// A table of variants with the effects that come right after it: the names to compare with, and what shows a baseline.
+// A table of variants with the effects that come right after it: what shows them for a baseline.
 function comparable(script) {
   const table = script.previousElementSibling.querySelector("table"), rows = [...table.tBodies[0].rows];
   const pairs = JSON.parse(script.textContent), effects = Object.fromEntries(pairs);
@@ -190,7 +191,7 @@ function comparable(script) {
       cells[0].classList.toggle("told", Boolean(found?.told));
     });
   };
-  return { names: pairs.map(([name]) => name), compare };
+  return { compare };
 }
 
 // Light, dark, or as the system has it; kept for all pages where the browser allows it.
