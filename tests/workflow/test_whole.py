@@ -237,7 +237,7 @@ def test_a_documented_command_works_as_it_stands_there(command, done):
     folder = done[0] / "elsewhere" if " -s " in command else done[0]
     folder.mkdir(exist_ok=True)
     files = archive.list_files(done[0] / "results", done[0] / "reports", "smoke")
-    archive.write_archive(done[0] / "other.zip", files, "smoke", b"root", {})
+    archive.write_archive(done[0] / "other.zip", files, "smoke", {"reports/index.html": b"root"}, {})
     for name in ("my.txt", "my.de", "my.en"):
         (done[0] / name).write_text("a line of text\n" * 4000)
     for there, here in IN_PLACE.items():

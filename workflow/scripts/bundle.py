@@ -45,9 +45,11 @@ def main(argv: list[str] | None = None) -> None:
     page = root_page(options.results, options.reports, only=options.scale)
     files = list_files(options.results, options.reports, options.scale)
     beside = for_others(options.results, options.scale, files)
+    above = f"reports/{options.scale}/"
+    places = [name.removeprefix(above) for name in files if name.startswith(above)]
     root = {
         "reports/index.html": render("root.html.j2", "index.html", **page).encode(),
-        f"reports/{scales.SCRIPT}": scales.scales_script([options.reports / options.scale]).encode(),
+        f"reports/{scales.SCRIPT}": scales.scales_script({options.scale: places}).encode(),
     }
     manifest = write_archive(options.out, files, options.scale, root, beside)
     print(f"{options.out}: {len(manifest.files):,} files, {options.out.stat().st_size / 2**20:.1f} MiB")
