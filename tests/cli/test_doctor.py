@@ -22,7 +22,7 @@ def quick(monkeypatch):
 def test_nothing_is_wrong_here(quick, capsys):
     doctor.main(["--device", "cpu"])
     said = capsys.readouterr().out
-    assert said.splitlines()[-1] == "nothing is wrong"
+    assert said.splitlines()[-1] == "all checks passed"
     assert all(f"band, cpu, {dtype}" in said for dtype in ("float64", "float32"))
 
 
@@ -50,11 +50,11 @@ def test_a_backend_with_other_numbers_is_wrong_and_named(factor, quick, monkeypa
 
 def test_a_counter_that_counts_nothing_is_wrong(monkeypatch):
     monkeypatch.setattr(fresh_process, "peak_bytes", lambda device: 1000)
-    assert doctor.look_at_memory("cpu")[1] == doctor.WRONG
+    assert doctor.look_at_memory("cpu")[1] == doctor.FAIL
 
 
 @pytest.mark.parametrize(
-    "twice, status", [(1.0, doctor.WRONG), (1.4, doctor.NOTE), (2.0, doctor.OK), (3.0, doctor.NOTE)]
+    "twice, status", [(1.0, doctor.FAIL), (1.4, doctor.NOTE), (2.0, doctor.OK), (3.0, doctor.NOTE)]
 )
 def test_a_clock_that_does_not_follow_the_work_is_wrong(twice, status, monkeypatch):
     times = iter(([1.0], [twice]))
@@ -67,4 +67,4 @@ def test_a_folder_called_triton_is_not_taken_for_the_library(monkeypatch, tmp_pa
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(doctor, "distributions", lambda name: iter(()))
     found = {about: (status, said) for about, status, said in doctor.look_at_versions(CPU)}
-    assert found["Triton"] == (doctor.OK, "not installed; a GPU's kernel needs it")  # no GPU, and so no kernel
+    assert found["Triton"] == (doctor.OK, "not installed; the GPU kernel needs it")  # no GPU, and so no kernel

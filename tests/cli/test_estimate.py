@@ -43,9 +43,9 @@ def test_it_says_what_would_run_what_that_is_told_from_and_writes_nothing(printe
     count = len(planned().runs.jobs)
     assert lines[0].startswith("scale smoke:") and lines[0].endswith(f"0 done, {count} to train")
     assert "config/scales/smoke/char_lm.yaml: Tiny nets" in "\n".join(lines)
-    for start in ("training: about ", "  told from ", "besides, minutes: "):
+    for start in ("training: about ", "  based on ", "plus minutes for "):
         assert any(line.startswith(start) for line in lines), start
-    assert "(came with the project)" in "\n".join(lines)
+    assert "(precomputed)" in "\n".join(lines)
     assert list((tmp_path / "results").iterdir()) == []
 
 
@@ -71,8 +71,8 @@ def test_for_a_named_device_it_predicts_the_hours_of_all_runs(printed):
 def test_planning_needs_no_data(printed):
     """The paper scale: what is missing is named, with where it was looked for; nothing is refused."""
     said = printed("--config", "scale=paper")
-    assert "data that is missing: data set 'coco': not found" in said and "data_dir" in said
-    assert "training: " in said and "not for this machine" in said
+    assert "missing data: data set 'coco'" in said and "data_dir" in said
+    assert "training: " in said and "more than a month" in said
     runs = Targets.of(read_yaml(CONFIG) | {"scale": "paper"}).runs
     digest = next(digest for digest, job in runs.jobs.items() if job.corpus == "coco")
     with pytest.raises(SystemExit, match="config error: data set 'coco': not found"):
@@ -85,13 +85,13 @@ def test_what_a_gpu_takes_is_not_told_from_a_cpu(printed, tmp_path, monkeypatch)
     record = timed(_jobs.job()).record
     write_record(tmp_path / "precomputed" / "runs" / record.digest / "record.json", record)
     said = printed("--config", "scale=small", "device=cuda")
-    assert "no record of a GPU is at hand" in said and "One GPU, about ten minutes" in said
+    assert "no GPU run has a record" in said and "One GPU, about ten minutes" in said
     assert "hours" not in said
 
 
 def test_what_a_gpu_takes_is_told_from_a_gpu(printed):
     said = printed("--config", "scale=small", "device=cuda")
-    assert re.search(r"GPU-hours\n  told from \d+ runs on NVIDIA H100", said)
+    assert re.search(r"GPU-hours\n  based on \d+ runs on NVIDIA H100", said)
 
 
 def test_runs_are_done_or_failed_or_come_with_the_project_or_are_to_train(printed, tmp_path, monkeypatch):
@@ -102,21 +102,21 @@ def test_runs_are_done_or_failed_or_come_with_the_project_or_are_to_train(printe
     records.append(("results", finished(broken).model_copy(update={"status": "oom", "reason": "made up"})))
     for place, record in records:
         write_record(tmp_path / place / "runs" / record.digest / "record.json", record)
-    assert f", 1 done, 1 failed, {len(others)} come with the project, 1 to train" in printed(*WORDS, "device=cpu")
+    assert f", 1 done, 1 failed, {len(others)} precomputed, 1 to train" in printed(*WORDS, "device=cpu")
     assert f", 1 done, 1 failed, {len(others) + 1} to train" in printed(*WORDS, "device=cpu", "train=everything")
     write_record(tmp_path / "precomputed" / "runs" / left.digest / "record.json", finished(left))
-    assert "nothing is left to train" in printed(*WORDS)
+    assert "nothing to train" in printed(*WORDS)
 
 
 def test_trials_and_what_follows_them_are_counted_and_their_seed_is_none_of_those_that_judge(printed):
     """Models at scale overnight: 4 variants on 2 texts with 3 seeds, as many tuned, and 3 trials a variant."""
     said = printed("--config", "scale=overnight", "questions=[adaptive_vs_xl]", "train=everything", "device=cpu")
     assert "scale overnight: 60 runs" in said
-    assert "of these 12 trials: 0 done, 12 to train" in said
-    assert "of these 24 runs that follow a trial: 0 done, 24 to train" in said
+    assert "12 trials: 0 done, 12 to train" in said
+    assert "24 runs with tuned settings: 0 done, 24 to train" in said
     assert "with 3 seeds (from" in said and "4 seeds" not in said and "not tuned" not in said
     said = printed("--config", "scale=smoke", "questions=[adaptive_vs_xl, span_types]", "device=cpu")
-    assert "not tuned at this scale, which has no trial_seed: adaptive_vs_xl\n" in said and "trials:" not in said
+    assert "not tuned at this scale (no trial_seed): adaptive_vs_xl\n" in said and "trials:" not in said
 
 
 @pytest.mark.parametrize("word, line", [("scale", "expected KEY=VALUE"), ("scale=smok", "did you mean 'smoke'")])

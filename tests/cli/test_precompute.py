@@ -58,7 +58,7 @@ def test_of_a_scale_that_is_run_piece_by_piece_what_was_made_is_kept(results, mo
     monkeypatch.chdir(results.parent)
     digest = next(iter(Targets.of(SMOKE).runs.jobs))
     (results / "runs" / digest / "record.json").unlink()
-    with pytest.raises(ConfigError, match=f"{digest}/record.json: not made yet"):
+    with pytest.raises(ConfigError, match=f"{digest}/record.json: no such file"):
         precompute.main(["smoke", "--results", "results"])
     assert not (results.parent / "precomputed").exists()
     lost = [*Targets.of(SMOKE).runs.configurations][-1]

@@ -77,7 +77,7 @@ def test_a_setting_within_its_range_is_taken(key, value, strided, tmp_path, monk
 @pytest.mark.parametrize(
     "old, new, line",
     [
-        ("Annotated[int, Range(ge=1)]", ": str", "line 13: limit must say what it is: int or float"),
+        ("Annotated[int, Range(ge=1)]", ": str", "line 13: limit needs a type: int or float"),
         ("Range(gt=0, le=1)", "Range(gt=0, el=1)", "line 15: share: unknown bound of a range 'el': did you mean 'lt'?"),
         ('lt="limit"', 'lt="limt"', "line 14: stride: unknown setting in a range 'limt': did you mean 'limit'?"),
         ("Range(gt=0, le=1)", "Field(gt=0, le=1)", r"line 15: share: expected a range such as Range\(ge=1\)"),

@@ -51,7 +51,7 @@ def test_times_in_the_future_become_now_in_their_order(tmp_path):
     for name, seconds in ahead.items():
         (tmp_path / name).touch()
         os.utime(tmp_path / name, ns=(now + seconds * 10**9,) * 2)
-    with pytest.raises(ConfigError, match="data: changed .* seconds from now"):
+    with pytest.raises(ConfigError, match="data: modified .* seconds in the future"):
         refuse_future([str(tmp_path / "past"), str(tmp_path / "none"), str(tmp_path / "data")])
     end_future(files_below(str(tmp_path)))
     changed = {name: (tmp_path / name).stat().st_mtime_ns for name in ahead}
@@ -62,7 +62,7 @@ def test_times_in_the_future_become_now_in_their_order(tmp_path):
 
 def test_a_full_disk_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(files.shutil, "disk_usage", lambda folder: SimpleNamespace(free=(NEEDED_MB << 20) - 1))
-    with pytest.raises(ConfigError, match=f"{NEEDED_MB - 1} MB are free on this disk, at least {NEEDED_MB} MB"):
+    with pytest.raises(ConfigError, match=f"{NEEDED_MB - 1} MB free on this disk; at least {NEEDED_MB} MB"):
         check_writable(tmp_path)
 
 
@@ -123,9 +123,8 @@ def test_a_lock_that_cannot_be_had_is_said_and_ends_no_workflow(call, tmp_path, 
     """As one that another user has written in a shared folder, or on a file system without locks."""
     monkeypatch.setattr(call, Mock(side_effect=PermissionError(13, "Permission denied")))
     refuse_second(tmp_path / "smoke.lock", "scale smoke")
-    assert capsys.readouterr().err.splitlines() == [
-        f"a second workflow on scale smoke would not be noticed here: {tmp_path / 'smoke.lock'}: Permission denied"
-    ]
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("cannot lock scale smoke") and line.endswith(f"{tmp_path / 'smoke.lock'}: Permission denied")
 
 
 def test_a_folder_in_whose_name_snakemake_would_look_for_variables_is_refused(tmp_path):
@@ -136,7 +135,7 @@ def test_a_folder_in_whose_name_snakemake_would_look_for_variables_is_refused(tm
 
 def test_a_suite_whose_folder_has_a_colon_cannot_be_named_in_pythonpath_and_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "ROOT", tmp_path / "10:30")
-    with pytest.raises(ConfigError, match="10:30: the workflow cannot run in, or from, .* braces or a colon"):
+    with pytest.raises(ConfigError, match="10:30: the workflow cannot run .* braces or a colon"):
         check_writable(tmp_path)
 
 

@@ -191,7 +191,7 @@ def test_a_changed_record_is_named_by_its_bundle(tmp_path, monkeypatch, capsys):
     rewrite(bundled(write_set(tmp_path)), change)
     assert read_bundle(Path("b.zip")).records
     said = capsys.readouterr().out
-    assert f"refused: b.zip: {record}: changed after its run wrote it" in said and f"/{record}" not in said
+    assert f"refused: b.zip: {record}: edited after the run" in said and f"/{record}" not in said
 
 
 GOOD = load_scale("smoke", "char_lm").model_dump(mode="json", exclude_unset=True)

@@ -86,7 +86,7 @@ def test_a_number_may_be_written_with_a_power_of_ten_alone(text, number):
             {"name": "top_k", "k": "many"},
             "'top_k': k must be a whole number of at least 1, got 'many'",
         ),
-        ("position", None, "no position is named; valid: alibi, none, relative, rotary, transformer_xl"),
+        ("position", None, "position is missing; valid: alibi, none, relative, rotary, transformer_xl"),
     ],
 )
 def test_a_choice_that_cannot_be_is_named(axis, choice, line):

@@ -15,7 +15,7 @@ from workflow.results.rows import read_rows
 from workflow.training import checkpoint
 
 pytestmark = pytest.mark.slow
-compiled = pytest.mark.skipif(build.obstacle() is not None, reason=f"nothing is compiled: {build.obstacle()}")
+compiled = pytest.mark.skipif(build.obstacle() is not None, reason=f"not compiled: {build.obstacle()}")
 
 
 def record_of(job, folder, **options):

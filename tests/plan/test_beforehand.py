@@ -40,8 +40,8 @@ def test_a_wrong_claim_is_refused_every_time(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "words, said",
     [
-        (["--config", "a=1", "-n", "--config", "b=2"], "--config stands twice"),
-        (["adaptive_vs_xl", "--config", "a=1", "a=2", "-n"], "a stands twice"),
+        (["--config", "a=1", "-n", "--config", "b=2"], "--config is given twice"),
+        (["adaptive_vs_xl", "--config", "a=1", "a=2", "-n"], "a is given twice"),
     ],
 )
 def test_an_option_of_which_only_the_last_would_count_is_refused(words, said):

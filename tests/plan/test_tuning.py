@@ -50,7 +50,7 @@ def test_every_variant_is_tried_as_often_by_a_seed_of_no_other_run_and_run_again
 
 
 def test_trials_that_cost_more_than_a_fifth_or_are_not_alike_are_refused(monkeypatch):
-    enough = "trials: 12 and 32 other runs; valid: at most 8, a fifth of all, or 3 seeds in place of 2"
+    enough = "trials: 12 trials for 32 other runs; valid: at most 8 .*, or 3 seeds"
     with pytest.raises(ConfigError, match=enough):
         asked(monkeypatch, seeds=2)
     assert asked(monkeypatch, seeds=3)
@@ -68,7 +68,7 @@ def test_a_question_with_trials_runs_by_its_recipe_where_the_scale_has_no_seed_f
     targets = Targets.of(BASE | {"scale": "smoke", "questions": ["adaptive_vs_xl", "head_spans"]})
     assert targets.untuned == ["adaptive_vs_xl"] and all(row.plain for row in targets.runs.rows)
     assert asked_of(targets, "adaptive_vs_xl").endswith(
-        "(1 of the 3 seeds that it asks for; not tuned at this scale, which has no trial_seed)"
+        "(1 of 3 seeds; not tuned at this scale, which has no trial_seed)"
     )
     assert "tuned" not in asked_of(targets, "head_spans")
     assert Targets.of(BASE | {"scale": "overnight", "questions": ["adaptive_vs_xl"]}).untuned == []
@@ -76,7 +76,7 @@ def test_a_question_with_trials_runs_by_its_recipe_where_the_scale_has_no_seed_f
 
 def test_trials_in_the_file_of_a_scale_are_refused_with_what_would_do():
     content = load_scale("smoke", "char_lm").model_dump(exclude_unset=True)
-    with pytest.raises(ConfigError, match="f: trials: a question has them.*trial_seed.*how many seeds are enough"):
+    with pytest.raises(ConfigError, match="f: trials .*questions.*trial_seed"):
         parse(Scale, content | {"trials": {"lr": [0.5, 1]}}, "f")
 
 
@@ -93,7 +93,7 @@ def test_factors_multiply_what_is_there_and_whole_numbers_stay_whole():
     content = {"training": {"lr": 0.006}, "net": {"dropout": 0.0}, "attention": {"span": {"ramp": 5}}}
     assert multiply(content, {"lr": 0.3, "ramp": 0.5})["training"]["lr"] == 0.0018
     assert multiply(content, {"ramp": 0.5})["attention"] == {"span": {"ramp": 2}}
-    with pytest.raises(ConfigError, match="a value of 0 to multiply"):
+    with pytest.raises(ConfigError, match="value 0 to multiply"):
         multiply(content, {"dropout": 2})
     assert every_trial({"lr": [1, 2], "dropout": [3, 4]})[1:3] == [{"lr": 1, "dropout": 4}, {"lr": 2, "dropout": 3}]
 
@@ -127,5 +127,5 @@ def test_a_net_of_another_size_is_wider_deeper_and_trained_longer():
     assert (smaller["net"]["d_model"], smaller["net"]["layers"], smaller["training"]["steps"]) == (16, 1, 400)
     with pytest.raises(ConfigError, match="sizes: d_model = 64 x 0.3 is not a whole number"):
         grown({"net": net, "training": training}, 0.3)
-    with pytest.raises(ConfigError, match="the scale's own, 1, is not among them"):
+    with pytest.raises(ConfigError, match="must include 1"):
         parse(Question, load_question("adaptive_vs_xl").model_dump() | {"sizes": [2]}, "q")

@@ -76,7 +76,7 @@ def test_what_swells_is_refused_before_it_does(name, tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["../a", "results/../../a", "C:\\a", "results/a\0b", "a/b", "results/.bashrc"])
 def test_no_file_of_a_bundle_lies_outside_it(name, tmp_path):
     rewrite(bundled(write_set(tmp_path)), lambda content: rewrite_manifest(content, files={name: 64 * "0"}))
-    with pytest.raises(ConfigError, match="lies outside"):
+    with pytest.raises(ConfigError, match="is outside"):
         read_bundle(tmp_path / "b.zip")
 
 

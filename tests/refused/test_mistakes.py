@@ -49,7 +49,7 @@ QUESTION_FILE = "studies/own/questions/mine.yaml"
 
 def stray(place: str) -> Kind:
     """Write a file whose ending or place nothing reads."""
-    return Kind(SMOKE, f"{place}: nothing reads this file; what is read in", {place: "question: Why?"})
+    return Kind(SMOKE, f"{place}: this file is never read; files that are read in", {place: "question: Why?"})
 
 
 def config(says: str, text: str | bytes) -> Kind:
@@ -93,10 +93,10 @@ def broken(says: str, change: Callable[[str], str]) -> Kind:
 KINDS = {
     "config: misspelt key": config("unknown key 'scal': did you mean 'scale'?", "scal: smoke"),
     "config: key twice": config(
-        "config/config.yaml: not YAML: key 'scale' stands twice in line 2, column 1", "scale: smoke\nscale: laptop"
+        "config/config.yaml: not YAML: key 'scale' is given twice in line 2, column 1", "scale: smoke\nscale: laptop"
     ),
     "config: bracket left open": config("not YAML", "papers: ["),
-    "config: list": config("expected keys with values, got ['scale']", "- scale"),
+    "config: list": config("expected keys and values, got ['scale']", "- scale"),
     "config: saved as Latin-1": config("not YAML: 'utf-8' codec", "corpus: file:größe.txt".encode("latin-1")),
     "config: data_dir not there": config("data_dir 'none': no such folder", "data_dir: none"),
     "config: misspelt backend": config("unknown backend 'bnad': did you mean 'band'?", "backend: bnad"),
@@ -143,7 +143,7 @@ KINDS = {
     "table: among the questions": stray("studies/own/questions/mine.py"),
     "question: S longer than the text": question("S = 5000000: a query sees at most 686380 keys", variants={"a": FAR}),
     "question: k of more keys than are seen": question(
-        "k = 99: keeps all keys, for a query sees at most 16 here; valid: 1 to 16", variants={"a": IDLE}
+        "query sees at most 16 here; valid: 1 to 16", variants={"a": IDLE}
     ),
     "question: no S": question("variants.a.S = []: ", variants={"a": {**VARIANT, "S": []}}),
     "question: k of 0": question("variants.a.k = 0: Input should be greater than 0", variants={"a": {**IDLE, "k": 0}}),
@@ -155,33 +155,33 @@ KINDS = {
         "'build' is missing; it needs CAPTION, TITLE, build", "TITLE = CAPTION = ''"
     ),
     "question: table that takes what READS does not name": table(
-        "tabled.py, line 3: build(runs, layers) is given (runs), as READS says",
+        "tabled.py, line 3: build(runs, layers) must take (runs)",
         "TITLE = CAPTION = ''\nREADS = ('runs', 'memory')\ndef build(runs, layers): pass",
     ),
     "question: table that takes its frames the other way round": table(
-        "build(optimal_predictor, runs) is given (runs, optimal_predictor)",
+        "build(optimal_predictor, runs) must take (runs, optimal_predictor)",
         "TITLE = CAPTION = ''\nREADS = ('optimal_predictor', 'runs')\ndef build(optimal_predictor, runs): pass",
     ),
     "question: k that nothing reads": question(
-        "k = 8: no choice of this variant reads it; valid: with one that does",
+        "k = 8: no choice of this variant uses it; valid: with",
         variants={"a": {"span": "fixed", "S": 8, "k": 8}},
     ),
     "question: S as a text": question(
         "unknown value of S '64': valid: a whole number, all, max", variants={"a": {"S": "64"}}
     ),
     "question: trials of a variant alone": question(
-        "variants.a.trials: only where the question has trials", variants={"a": {**IDLE, "trials": {"lr": [1, 2]}}}
+        "variants.a.trials: valid only if the question has trials", variants={"a": {**IDLE, "trials": {"lr": [1, 2]}}}
     ),
-    "question: a factor twice": question("trials: a factor stands twice in [1.0, 1.0]", trials={"lr": [1, 1]}),
+    "question: a factor twice": question("trials: duplicate factor in [1.0, 1.0]", trials={"lr": [1, 1]}),
     "question: a choice without its name": question(
         "span = {'ramp': 4}: 'name' is missing; valid: adaptive", variants={"a": {"span": {"ramp": 4}}}
     ),
     "config: data set of a task that is not asked": Kind(
         f"{SMOKE} questions=[adaptive_vs_xl] corpus=trees:README.md",
-        "a data set of parsing, of which nothing is asked here",
+        "a dataset of task parsing",
     ),
-    "scale: seed of trials that judges": scale("trial_seed = 1: one of the seeds that judge", trial_seed=1),
-    "--config: twice": Kind(f"{ESTIMATE} --config scale=smoke scale=laptop", "--config: scale stands twice"),
+    "scale: seed of trials that judges": scale("trial_seed = 1: also an evaluation seed; valid", trial_seed=1),
+    "--config: twice": Kind(f"{ESTIMATE} --config scale=smoke scale=laptop", "--config: scale is given twice"),
     "claim: of a misspelt question": Kind(
         SMOKE,
         "mine.yaml 'adaptive_xl': did you mean 'adaptive_vs_xl'?",
@@ -195,7 +195,7 @@ KINDS = {
     "question: 101 letters": Kind(SMOKE, "at most 100 letters", {f"studies/own/questions/{'q' * 101}.yaml": QUESTION}),
     **{f"name taken: {place}": taken(place, by) for place, by in TAKEN.items()},
     "study: blank in its name": Kind(SMOKE, "studies/my own: expected a name of", {"studies/my own/study.yaml": TITLE}),
-    "study: two of one name": Kind(f"{SMOKE} studies=[a/mine,b/mine]", "two of one name", TWO),
+    "study: two of one name": Kind(f"{SMOKE} studies=[a/mine,b/mine]", "two studies have the same name", TWO),
     "study: no such home": Kind(f"{SMOKE} studies=[~nobody-here/mine]", "~nobody-here/mine: no such home", {}),
     "claim: misspelt measure": Kind(
         "scripts.question adaptive_vs_xl --scale none",

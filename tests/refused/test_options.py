@@ -19,7 +19,7 @@ def test_an_unknown_option_is_refused_in_a_line(path: Path, tmp_path, monkeypatc
     module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
     monkeypatch.setattr(sys, "argv", [path.name, "--no-such-option"])
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ConfigError, match="--no-such-option|required.*; --help says what there is"):
+    with pytest.raises(ConfigError, match="--no-such-option|required.*; see --help"):
         module.main()
     assert not any(capsys.readouterr()) and not list(tmp_path.iterdir())
 
@@ -31,7 +31,7 @@ def test_an_unknown_option_is_refused_in_a_line(path: Path, tmp_path, monkeypatc
         (["scale=smok"], "unknown scale 'smok': did you mean 'smoke'?"),
         (["scale=paper", "--", "captioning"], "data set 'coco': not found"),
         (["other_results=[x]"], "other_results 'x': neither a scale's results"),
-        (["scale=laptop"], "config.yml: nothing reads this file; what is read in config: config.yaml"),
+        (["scale=laptop"], "config.yml: this file is never read; files that are read in config: config.yaml"),
     ],
 )
 def test_snakemake_ends_in_one_line(words, line, tmp_path):

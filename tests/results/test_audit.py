@@ -64,23 +64,23 @@ def test_what_need_not_be_equal_is_held_against_its_seeds(bound):
     scores = record().metrics
     seeds = [record(metrics={name: score + n / 5 for name, score in scores.items()}) for n in range(2)]
     verdicts = [compare("a run", record(), each, seeds).verdict for each in (near, far)]
-    assert verdicts == ["within the scatter", "outside the scatter"]
+    assert verdicts == ["within seed noise", "beyond seed noise"]
     assert compare("a run", record(), near, seeds[:1]).verdict == "inconclusive"
     assert not compare("a run", record(), far, seeds).fails
 
 
 def test_the_first_loss_that_differs_is_named():
-    assert find_first(record(), record(losses=[3.1, 5.5, 9.25])).endswith("that of update 1")
-    assert find_first(record(), record(losses=[3.0, 5.6, 9.25])).endswith("that of update 2")
-    assert find_first(record(), record(losses=[3.0, 5.5, 9.5])).endswith("one of the updates 3 to 4")
+    assert find_first(record(), record(losses=[3.1, 5.5, 9.25])).endswith("at update 1")
+    assert find_first(record(), record(losses=[3.0, 5.6, 9.25])).endswith("at update 2")
+    assert find_first(record(), record(losses=[3.0, 5.5, 9.5])).endswith("at one of updates 3 to 4")
     late = [point.model_copy(update={"train_bpc": point.step / 7}) for point in record().curve]
-    assert find_first(record(), record(curve=late)).endswith("lies in the updates up to 5")
-    assert find_first(record(), moved(1.0)) == "no loss differs, only what was scored"
+    assert find_first(record(), record(curve=late)).endswith("by update 5")
+    assert find_first(record(), moved(1.0)) == "no loss differs, only the scores"
 
 
 def test_reasons_are_what_was_not_the_same_the_code_first_and_the_compiler_late():
     here = {"device": "cpu: other", "versions": {"torch": "2.14.0", "compiler": "clang 14"}, "sources": {"a.c": "1"}}
     code, torch, device, compiler = list_reasons(record().origin, with_origin(record(), **here).origin)
-    assert code.startswith("the code: a.c; the record is of commit ") and device.endswith("cpu: other here")
+    assert code.startswith("code: a.c; the record is from commit ") and device.endswith("cpu: other here")
     assert torch == "version of torch: 2.13.0+cpu there, 2.14.0 here"
     assert compiler == "version of compiler: gcc 12 there, clang 14 here"

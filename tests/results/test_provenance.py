@@ -54,7 +54,7 @@ def test_the_command_prints_them(artefacts, capsys):
     "name, content, message",
     [
         ("a.txt", "x", "expected a figure or table of this suite"),
-        ("a.svg", "<svg/>", "names no runs"),
+        ("a.svg", "<svg/>", "has no provenance"),
         ("a.pdf", "%PDF-1.4", "cannot be read"),
         ("a.png", "x", "cannot be read"),
         ("none.svg", None, "no such file"),
@@ -87,9 +87,9 @@ def test_a_verdict_is_followed_to_the_records_it_rests_on(tmp_path, monkeypatch,
     trace_command.main(["ledger.json"])
     _, commit, _, *lines = capsys.readouterr().out.splitlines()
     told = [printed.partition("results/runs/")[2] for printed in lines]
-    assert commit == "commit: as the record of each run says"
-    ends = [f", signed {signed['0']}", ", another than was used then"]
-    ends += [", refused: changed after its run wrote it", ", not here"]
+    assert commit == "commit: see the record of each run"
+    ends = [f", signed {signed['0']}", ", not the record that was used"]
+    ends += [", refused: edited after the run", ", missing"]
     assert told == [f"{n}/record.json{end}" for n, end in enumerate(ends)]
     trace_command.main(["ledger.json", "--data"])
     assert f"a_claim,reproduced,0,{signed['0']}" in capsys.readouterr().out

@@ -27,5 +27,5 @@ def test_a_score_that_was_edited_by_hand_is_refused_and_another_layout_is_not(tm
     assert read_record(path).metrics == record.metrics
     name, score = next(iter(record.metrics.items()))
     path.write_text(text.replace(f'"{name}": {score}', f'"{name}": 99'))
-    with pytest.raises(ConfigError, match="changed after its run wrote it, so its numbers"):
+    with pytest.raises(ConfigError, match="edited after the run, so its numbers"):
         read_record(path)

@@ -34,7 +34,7 @@ def test_costs_stand_on_every_run_of_their_configuration(rows):
 def test_a_net_that_learned_nothing_has_no_score_to_compare():
     flat = [Point(step=step, train_bpc=2.0, dev_bpc=2.0, tokens_per_s=1.0) for step in (10, 100)]
     [row] = rows_of(curve=flat)
-    assert (row["status"], row["dev_bpc"], len(row["curve"])) == ("stuck", None, 2)
+    assert (row["status"], row["dev_bpc"], len(row["curve"])) == ("failed to train", None, 2)
     assert all(number in row["reason"] for number in ("2.00 bits", "from update 10 to 100"))
 
 
@@ -43,7 +43,7 @@ def test_a_record_that_knows_the_level_of_chance_is_judged_by_it():
     late = [Point(step=step, train_bpc=2.0, dev_bpc=2.0, tokens_per_s=1.0) for step in (80, 100)]
     assert [rows_of(curve=late, facts=facts)[0]["status"] for facts in ({}, {"symbol_entropy": 3.0})] == ["ok", "ok"]
     [row] = rows_of(curve=late, facts={"symbol_entropy": 2.01})
-    assert (row["status"], row["dev_bpc"], row["symbol_entropy"]) == ("stuck", None, 2.01)
+    assert (row["status"], row["dev_bpc"], row["symbol_entropy"]) == ("failed to train", None, 2.01)
 
 
 def test_an_infinite_number_is_a_missing_one():

@@ -7,7 +7,7 @@ import pytest
 
 from tests._runs import run
 from workflow.results.runs_table import as_frame
-from workflow.results.trained_enough import hardly_moved, late_gain, learned_nothing
+from workflow.results.trained_enough import hardly_moved, late_gain, why_untrained
 from workflow.tasks.frequencies import symbol_entropy
 
 
@@ -54,7 +54,7 @@ def test_a_point_that_is_no_number_is_no_point(end):
     ],
 )
 def test_a_net_whose_curve_is_flat_from_the_start_learned_nothing(points, learned):
-    told = learned_nothing(curve(**points))
+    told = why_untrained(curve(**points))
     assert (told is None) == learned
     assert learned or "from update 10 to 100 " in told  # not after so many updates in all
 
@@ -93,7 +93,7 @@ def test_a_learned_span_is_judged_on_its_own_dataset_and_limit(variant, S, start
     ],
 )
 def test_a_net_that_is_no_better_than_the_frequencies_of_symbols_learned_nothing(points, learned):
-    told = learned_nothing(curve(**points), chance=4.14)
+    told = why_untrained(curve(**points), chance=4.14)
     assert (told is None) == learned and (learned or "4.14" in told)
 
 
@@ -103,10 +103,10 @@ def test_where_a_curve_begins_late_the_first_losses_say_where_the_net_was(late, 
     nats = math.log(2)
     losses = [6.0 * nats, 12.0 * nats, (12.0 + 2 * 4.15) * nats]
     points = curve(at20=late, at40=late)
-    told = learned_nothing(points, losses)
+    told = why_untrained(points, losses)
     assert (told is None) == learned and (learned or "4.15 bits from update 4 to 40" in told)
-    assert learned_nothing(points, losses[:1]) is None and learned_nothing(points, [*losses, math.nan]) is None
-    assert learned_nothing(curve(at8=late, at16=late), losses) is None  # 4 of 16 updates are too many
+    assert why_untrained(points, losses[:1]) is None and why_untrained(points, [*losses, math.nan]) is None
+    assert why_untrained(curve(at8=late, at16=late), losses) is None  # 4 of 16 updates are too many
 
 
 def test_the_entropy_of_symbols_by_hand():

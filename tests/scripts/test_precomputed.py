@@ -69,7 +69,7 @@ def test_costs_are_taken_by_configuration_and_timings_by_group(came):
     assert precomputed.take(Path("x/flops/a.json"), targets) == write_rows("flops", rows[:1])
     timed = precomputed.take(Path("x/throughput/known_entropy+adaptive_vs_xl.json"), targets)
     assert timed == write_rows("throughput", [rows[0], rows[2]])
-    with pytest.raises(ConfigError, match="flops of b: did not come with the project at scale elsewhere"):
+    with pytest.raises(ConfigError, match="flops of b: not precomputed at scale elsewhere"):
         precomputed.take(Path("x/flops/b.json"), targets)
 
 
@@ -198,7 +198,7 @@ def test_where_nothing_is_trained_runs_without_a_record_are_left_out(tmp_path, m
     monkeypatch.chdir(tmp_path)
     everything = Targets.of({"scale": "smoke"})
     assert not everything.runs.precomputed
-    with pytest.raises(ConfigError, match="train = 'nothing': no run of scale smoke came with the project, or was"):
+    with pytest.raises(ConfigError, match="train = 'nothing': no run of scale smoke is precomputed or was"):
         Targets.of({"scale": "smoke", "train": "nothing"})
     first = next(iter(everything.runs.jobs))
     write_text(tmp_path / "results/runs" / first / "record.json", "{}")

@@ -109,7 +109,7 @@ def change_image(**changes) -> dict:
         (change_image(split="trian"), r"unknown split 'trian': did you mean 'train'"),
         (change_image(sentences=[{"tokens": ["a", 3]}]), r"images.1.sentences.0.tokens.1 = 3: .*valid string"),
         (change_image(sentences=[{"tokens": ["a\0"]}]), r"images\[1\].sentences\[0\], character 2: U\+0000 is"),
-        (change_image(filename="../../my.json"), "lies outside the folder of images"),
+        (change_image(filename="../../my.json"), "is outside the folder of images"),
         (change_image(filename="0.png"), r"images\[1\] has the file of an earlier one, '0.png'"),
         (change_image(filename="missing.png"), "sub/missing.png: no such image; the captions name it"),
         (content(images=content()["images"][:3]), "no picture belongs to dev"),

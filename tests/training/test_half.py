@@ -23,7 +23,7 @@ GPU = torch.device("cuda")
 
 @pytest.fixture
 def sixteen_bits(monkeypatch):
-    """Give on the CPU what `precision` gives on a GPU; nothing is compiled for these numbers."""
+    """Give on the CPU what `precision` gives on a GPU; not compiled for these numbers."""
     autocast = partial(torch.autocast, "cpu")
     monkeypatch.setattr(torch, "autocast", lambda device, dtype: autocast(dtype) if device == "cuda" else None)
     for module in (char_lm, batches, sequences, streams):

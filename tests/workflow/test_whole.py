@@ -124,9 +124,9 @@ def test_an_audit_of_these_results_finds_them_equal_and_an_edited_one_by_name(do
     path.write_text(before.replace(str(score), str(score - 0.1)))
     edited = snakemake(done[0], *words)
     assert edited.returncode == 1 and f"{drawn}: refused: " in edited.stdout
-    assert f"{path.relative_to(done[0])}: changed after its run wrote it" in edited.stdout
+    assert f"{path.relative_to(done[0])}: edited after the run" in edited.stdout
     answered = snakemake(done[0], *CONFIG, "--", *QUESTIONS)
-    assert answered.returncode == 0 and "its record was changed after its run wrote it" in answered.stdout
+    assert answered.returncode == 0 and "its record was edited after the run" in answered.stdout
     path.write_text(before)
 
 

@@ -1,7 +1,7 @@
-"""Try what this machine can do: `python -m workflow.cli.doctor [--device auto|cpu|cuda]`.
+"""Check what this machine can do: `python -m workflow.cli.doctor [--device auto|cpu|cuda]`.
 
-Versions and compiler, every backend against the definition, the counter of memory, the clock. A line each: `ok`, `note`
-(it works, but slower) or `WRONG`; with one of these the command exits with 1.
+Checks versions, the compiler, every attention backend against the definition, the memory counter and the clock. Prints
+`ok`, `note` (works, but slower) or `FAIL` for each; exits with 1 if anything fails.
 """
 
 import platform
@@ -25,9 +25,9 @@ from workflow.training.backends import prepare
 from workflow.training.origin import describe, pick_device
 from workflow.training.update import number_type
 
-OK, NOTE, WRONG = "ok", "note", "WRONG"
-Finding = tuple[str, str, str]  # what was looked at, status, what was found
-CHOICES = {  # span and selection of the nets that are compared
+OK, NOTE, FAIL = "ok", "note", "FAIL"
+Finding = tuple[str, str, str]  # what was checked, status, result
+CHOICES = {  # span and selection of the models that are compared
     "fixed span": ({"name": "fixed", "limit": 90}, {"name": "all"}),
     "adaptive span": ({"name": "adaptive", "limit": 90, "ramp": 32}, {"name": "all"}),
     "top-k": ({"name": "fixed", "limit": 90}, {"name": "top_k", "k": 8}),
@@ -42,7 +42,7 @@ TWICE, DEAF = (1.5, 2.7), 1.2  # times as long for twice the work; below, the cl
 
 
 def findings(name: str) -> Iterator[Finding]:
-    """Look at everything; what forks comes first, before this process touches a GPU or starts threads."""
+    """Run all checks; the one that forks comes first, before this process uses a GPU or starts threads."""
     torch.set_num_threads(1)
     yield look_at_memory(name)
     device = pick_device(name)
@@ -56,17 +56,17 @@ def look_at_versions(device: torch.device) -> Iterator[Finding]:
     origin = describe(device, "fp32", recorded([]))
     yield "torch", OK, ", ".join(filter(None, (str(torch.__version__), origin["device"], origin["driver"])))
     triton = next((each.version for each in distributions(name="triton")), None)  # a folder of that name is none
-    yield "Triton", OK if triton or not origin["driver"] else NOTE, triton or "not installed; a GPU's kernel needs it"
+    yield "Triton", OK if triton or not origin["driver"] else NOTE, triton or "not installed; the GPU kernel needs it"
     broken = compiled.obstacle()
     if not broken and not hasattr(compiled.library(torch.float32), "omp_get_thread_num"):
-        broken = "attention is compiled without OpenMP, for one thread"
+        broken = "compiled without OpenMP, so with one thread"
     java = shutil.which("java")
-    yield "Java", OK if java else NOTE, "METEOR of captions" if java else "not installed; captions lack METEOR"
-    yield "C compiler", NOTE if broken else OK, f"{broken}: slower" if broken else "attention is compiled"
+    yield "Java", OK if java else NOTE, "computes METEOR" if java else "not installed; captions get no METEOR score"
+    yield "C compiler", NOTE if broken else OK, f"{broken}: slower" if broken else "compiles attention"
 
 
 def look_at_memory(name: str) -> Finding:
-    """Hold a known amount of memory in a process of its own, and compare it with what the counter says."""
+    """Allocate a known amount of memory in a separate process, and compare it with the counter."""
 
     def hold() -> dict:
         device = pick_device(name)
@@ -74,33 +74,33 @@ def look_at_memory(name: str) -> Finding:
 
     held = in_fresh_process(hold)
     if held["status"] != "ok":
-        return "memory counter", WRONG, held["reason"]
+        return "memory counter", FAIL, held["reason"]
     well = abs(held["bytes"] / HELD - 1) <= COUNTED
-    return "memory counter", OK if well else WRONG, f"{HELD >> 20} MiB held, {held['bytes'] / 2**20:.0f} counted"
+    return "memory counter", OK if well else FAIL, f"{held['bytes'] / 2**20:.0f} of {HELD >> 20} MiB counted"
 
 
 def look_at_clock(device: torch.device) -> Finding:
-    """Twice the work takes about twice as long; where a timing does not wait for a device, as long as once."""
+    """Check that twice the work takes about twice as long; it takes no longer if the timer ignores the device."""
     a, b = (torch.randn(WIDTH, WIDTH, device=device) for _ in range(2))
     times = [min(time_turn(lambda n=n: [torch.mm(a, b) for _ in range(n)], SECONDS, device)) for n in (16, 32)]
     longer = times[1] / times[0]
-    status = OK if TWICE[0] <= longer <= TWICE[1] else NOTE if longer > DEAF else WRONG
-    return "clock", status, f"twice the work takes {longer:.2f} times as long"
+    status = OK if TWICE[0] <= longer <= TWICE[1] else NOTE if longer > DEAF else FAIL
+    return "clock", status, f"twice the work takes {longer:.2f}× as long"
 
 
 def look_at_backends(device: torch.device) -> Iterator[Finding]:
-    """Outputs and gradients of small nets beside those of the definition in 64 bits on the CPU."""
+    """Compare outputs and gradients of small models with the definition in 64 bits on the CPU."""
     for backend in (name for name in ENGINE_BACKENDS if name != "auto"):
         for dtype in dict.fromkeys((torch.float64, torch.float32, number_type("bf16", device))):
             about = f"{backend}, {device.type}, {str(dtype).removeprefix('torch.')}"
             try:
                 off = {choice: _distance(backend, choice, device, dtype) for choice in CHOICES}
-            except Exception as error:  # whatever is broken there, the other backends are looked at
-                yield about, WRONG, f"{type(error).__name__}: {error}".splitlines()[0]
+            except Exception as error:  # one broken backend must not hide the others
+                yield about, FAIL, f"{type(error).__name__}: {error}".splitlines()[0]
                 continue
             if off := {choice: each for choice, each in off.items() if each is not None}:
                 worst = max(off, key=off.get)
-                yield about, OK if off[worst] <= 1 else WRONG, f"{off[worst]:.2g} of what rounding allows, by {worst}"
+                yield about, OK if off[worst] <= 1 else FAIL, f"error {off[worst]:.2g} of the tolerance ({worst})"
 
 
 def _distance(backend: str, choice: str, device: torch.device, dtype: torch.dtype) -> float | None:
@@ -147,16 +147,16 @@ def _numbers(choice: str, backend: str, device: torch.device, dtype: torch.dtype
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="doctor", description="Try what this machine can do.")
-    parser.add_argument("--device", default="auto", choices=DEVICES, help="auto: the GPU where there is one")
+    parser = Parser(prog="doctor", description=__doc__)
+    parser.add_argument("--device", default="auto", choices=DEVICES, help="auto (default): the GPU if there is one")
     wrong = []
     for about, status, said in findings(parser.parse_args(argv).device):
         print_lines([f"{about:<26}{status:<7}{said}"])
         sys.stdout.flush()
-        wrong += [f"{about}: {said}"] if status == WRONG else []
+        wrong += [f"{about}: {said}"] if status == FAIL else []
     if wrong:
-        raise SystemExit(f"doctor: {len(wrong)} wrong: {'; '.join(wrong)}")
-    print("nothing is wrong")
+        raise SystemExit(f"doctor: {len(wrong)} of the checks failed: {'; '.join(wrong)}")
+    print("all checks passed")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
-"""Print what would run, and what it would take: `python -m workflow.cli.estimate [--config scale=small ...]`.
+"""Estimate what would run and how long it would take: `python -m workflow.cli.estimate [--config scale=small ...]`.
 
-Nothing is run, nothing is written, and no data is needed. Estimates are told from the runs that have ended here, else
-from the records that came with the project; for a device of config/devices.yaml (`--on 'H100 SXM'`), on which
-nothing has run, they are predicted from multiply-adds and its peak rate.
+Runs nothing, writes nothing and needs no data. Estimates are based on runs that finished here, else on the precomputed
+records. For a device of config/devices.yaml (`--on 'H100 SXM'`) they are predicted from MACs and its peak rate.
 """
 
 import math
@@ -25,8 +24,8 @@ from workflow.plan.work import load_devices, memory_bytes
 from workflow.results.record import Record
 from workflow.results.statistics import FEWEST, scatter, smallest_effect
 
-STATES = ("done", "failed", "come with the project", "to train")
-TOO_LONG = 30 * 86400  # seconds; beyond that a number would say nothing
+STATES = ("done", "failed", "precomputed", "to train")
+TOO_LONG = 30 * 86400  # seconds; a longer estimate would be meaningless
 
 
 def report_lines(targets: Targets, results: Path, cores: int) -> list[str]:
@@ -41,29 +40,29 @@ def report_lines(targets: Targets, results: Path, cores: int) -> list[str]:
         lines.append(f"  {task}: {_count(states[digest] for digest, job in runs.jobs.items() if job.task == task)}")
         lines.append(f"    config/scales/{targets.config.scale}/{task}.yaml: {scale.about}")
     lines += _tuning_lines(targets, states)
-    lines += [f"data that is missing: {reason}" for reason in runs.missing.values()]
+    lines += [f"missing data: {reason}" for reason in runs.missing.values()]
     needed = TrainingTime.of(waiting.values(), known, cores, gpu=bool(targets.config.gpus))
-    lines += _training_lines(needed, bool(targets.config.gpus)) if waiting else ["nothing is left to train"]
-    lines.append("besides, minutes: data sets, costs, tables, figures and pages; `snakemake -n` counts these jobs")
+    lines += _training_lines(needed, bool(targets.config.gpus)) if waiting else ["nothing to train"]
+    lines.append("plus minutes for datasets, costs, tables, figures and pages; `snakemake -n` counts these jobs")
     return [*lines, *_effect_lines(runs, known)]
 
 
 def _tuning_lines(targets: Targets, states: dict[str, str]) -> list[str]:
     """Count the trials and the runs that follow them, which the counts above hold too; name what is not tuned here."""
     lines = []
-    for tuning, words in (("trial", "trials"), ("tuned", "runs that follow a trial")):
+    for tuning, words in (("trial", "trials"), ("tuned", "runs with tuned settings")):
         digests = {row.job.digest for row in targets.runs.rows if row.tuning == tuning}
         if digests:
-            lines.append(f"  of these {len(digests)} {words}: {_count(states[digest] for digest in digests)}")
+            lines.append(f"  including {len(digests)} {words}: {_count(states[digest] for digest in digests)}")
     if targets.untuned:
-        lines.append(f"not tuned at this scale, which has no trial_seed: {', '.join(targets.untuned)}")
+        lines.append(f"not tuned at this scale (no trial_seed): {', '.join(targets.untuned)}")
     return lines
 
 
 def _states(runs: PlannedRuns, waiting: set[str], failed: set[str]) -> dict[str, str]:
-    """Say of each run, by digest, how far it is; one that comes with the project counts as nothing else."""
+    """Say of each run, by digest, how far it is; a precomputed run counts as precomputed only."""
     states = {digest: "failed" if digest in failed else "done" for digest in runs.jobs}
-    states |= dict.fromkeys(runs.precomputed, "come with the project")
+    states |= dict.fromkeys(runs.precomputed, "precomputed")
     return states | dict.fromkeys(waiting, "to train")
 
 
@@ -75,12 +74,12 @@ def _count(states: Iterable[str]) -> str:
 
 def _training_lines(needed: TrainingTime, gpu: bool) -> list[str]:
     if not needed.estimates:
-        return ["training: no record is at hand, so what it takes is not known"]
+        return ["training: no comparable run has a record, so the time is unknown"]
     if gpu and not needed.on_gpu:
-        return ["training: no record of a GPU is at hand, so how long it takes is not known but from the scale's files"]
-    where = "on one GPU" if needed.on_gpu else f"on {needed.cores} cores that do nothing else"
+        return ["training: no GPU run has a record, so the time is unknown; see the scale's description above"]
+    where = "on one GPU" if needed.on_gpu else f"on {needed.cores} otherwise idle cores"
     if needed.wall > TOO_LONG:
-        lines = [f"training: months or more {where}: not for this machine; what the scale is meant for stands above"]
+        lines = [f"training: more than a month {where}; the description above says which machine the scale is for"]
     else:
         hours = f"{spell_hours(needed.device_seconds / 3600)} {'GPU' if needed.on_gpu else 'core'}-hours"
         lines = [f"training: about {spell(needed.wall)} {where}; {hours}"]
@@ -91,8 +90,8 @@ def _training_lines(needed: TrainingTime, gpu: bool) -> list[str]:
 def _memory_line(needed: list[float | None]) -> str:
     known = [peak for peak in needed if peak is not None]
     if not known:
-        return "memory: not known"
-    rest = f"; of {len(needed) - len(known)} runs not known" if len(known) < len(needed) else ""
+        return "memory: unknown"
+    rest = f"; unknown for {len(needed) - len(known)} runs" if len(known) < len(needed) else ""
     return f"memory: about {max(known) / 2**30:.1f} GiB a run{rest}"
 
 
@@ -111,9 +110,9 @@ def scatter_between_seeds(records: Iterable[Record], task: str, score: str) -> t
 
 
 def _effect_lines(runs: PlannedRuns, known: list[Timed]) -> list[str]:
-    """Say which differences the planned seeds could show, from the scatter at this scale, else at all scales.
+    """Say which differences the planned seeds can detect, from the variance at this scale, else at all scales.
 
-    The seed of trials is none of them: a trial of factor 1 has the recipe's configuration, and no answer reads it.
+    The tuning seed does not count: a trial with factor 1 has the recipe's configuration, but no answer uses it.
     """
     judged = {row.job.digest: row.job for row in runs.rows if row.tuning != "trial"}
     jobs, lines, records = judged.values(), [], [run.record for run in known]
@@ -124,32 +123,30 @@ def _effect_lines(runs: PlannedRuns, known: list[Timed]) -> list[str]:
         counts = sorted(set(seeds.values()))
         here = scatter_between_seeds(of_scale, task, score)
         if counts[-1] < FEWEST:
-            lines.append(f"{task}: fewer than {FEWEST} seeds tell no difference from chance")
+            lines.append(f"{task}: fewer than {FEWEST} seeds, so no difference can be significant")
         elif found := here or scatter_between_seeds(records, task, score):
             deviation, number = found
             shown = {count: smallest_effect(math.sqrt(2) * deviation, count) for count in counts if count >= FEWEST}
             effects = [f"{effect:.3g} with {count} seeds" for count, effect in shown.items()]
-            source = f"the scatter of {number} runs of {'this scale' if here else 'other scales'}"
+            source = f"the variance between seeds of {number} runs at {'this scale' if here else 'other scales'}"
             lines.append(f"{task}: minimum detectable effect on {score}: {', '.join(effects)} (from {source})")
         else:
-            lines.append(f"{task}: how far seeds scatter is not known, so neither is what they could show")
+            lines.append(f"{task}: the variance between seeds is unknown, and so is the minimum detectable effect")
     return lines
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="estimate", description="Print what would run, and what it would take.")
-    parser.add_argument("--config", nargs="*", default=[], metavar="KEY=VALUE", help="as for snakemake")
-    parser.add_argument("--results", type=Path, default=Path("results"))
-    parser.add_argument("--cores", type=at_least(1), default=cpu_count())
-    parser.add_argument(
-        "--on", metavar="DEVICE", help="also predict the hours that a device of config/devices.yaml would take"
-    )
+    parser = Parser(prog="estimate", description=__doc__)
+    parser.add_argument("--config", nargs="*", default=[], metavar="KEY=VALUE", help="config keys, as for snakemake")
+    parser.add_argument("--results", type=Path, default=Path("results"), help="folder of earlier runs")
+    parser.add_argument("--cores", type=at_least(1), default=cpu_count(), help="default: all")
+    parser.add_argument("--on", metavar="DEVICE", help="also predict the hours on a device of config/devices.yaml")
     refuse_twice("--config", sys.argv[1:] if argv is None else argv)
     options = parser.parse_args(argv)
     if options.on is not None:
         check_known("device", options.on, load_devices())
     if not options.results.is_dir():
-        raise ConfigError(f"{options.results}: no such results folder")
+        raise ConfigError(f"{options.results}: no such folder of results")
     raw = read_yaml(config_file("config.yaml"))
     for word in options.config:
         key, sign, value = word.partition("=")

@@ -1,7 +1,7 @@
-"""Start a choice of attention, a question or a claim of your own: `python -m workflow.cli.new KIND NAME`.
+"""Create the file of a new attention choice, question or claim: `python -m workflow.cli.new KIND NAME`.
 
-KIND: span, selection, normaliser, position (a file of maths; contract tests fail until it is there), question or claim
-(a file of config that works as it stands). The file is all there is to it: nothing else names it.
+KIND is span, selection, normaliser or position (a file of maths; contract tests fail until you fill it in), or question
+or claim (a config file that works as it is). No other file needs to change.
 """
 
 import keyword
@@ -24,11 +24,11 @@ KINDS |= {kind: f"studies/own/{folder}/{{}}.yaml" for kind, folder in FOLDERS.it
 
 
 def begin(root: Path, kind: str, name: str) -> Path:
-    """Write the file, and return its path; `ConfigError` for a name that cannot be one, or is one already."""
+    """Write the file and return its path; `ConfigError` for a name that is invalid or taken."""
     path = root / KINDS[kind].format(name)
     home = path.parent if kind in CHOICES else root / "studies" / "own"
     if not home.is_dir():
-        raise ConfigError(f"{root}: no {home.relative_to(root)} here; start this in the suite's own folder")
+        raise ConfigError(f"{root}: has no {home.relative_to(root)}; run this in the project's root folder")
     titled = "".join(part.capitalize() for part in name.split("_"))
     _refuse_unfit(root, kind, name, titled)
     environment = Environment(
@@ -40,7 +40,9 @@ def begin(root: Path, kind: str, name: str) -> Path:
 
 def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
     if not re.fullmatch("[a-z][a-z0-9_]{0,99}", name) or keyword.iskeyword(name) or keyword.iskeyword(titled):
-        raise ConfigError(f"name '{name}': expected small letters, digits and _, a letter first, and no Python keyword")
+        raise ConfigError(
+            f"name '{name}': expected lower-case letters, digits and _, a letter first, and not a keyword"
+        )
     places = [path.format(name) for path in CHOICES.values()]  # no two axes share a name
     there = next((place for place in places if (root / place).exists()), None)
     if owner := there if kind in CHOICES else find_owners().get(name):
@@ -48,11 +50,11 @@ def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="new", description="Start a choice of attention, a question or a claim of your own.")
+    parser = Parser(prog="new", description=__doc__)
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("name")
     options = parser.parse_args(argv)
-    print(f"written: {begin(Path.cwd(), options.kind, options.name).relative_to(Path.cwd())}")
+    print(f"created {begin(Path.cwd(), options.kind, options.name).relative_to(Path.cwd())}")
     tests = "tests/models/test_contract.py tests/models/test_effects.py"
     print(f"next: fill it in, then run {f'pytest {tests}' if options.kind in CHOICES else f'snakemake {options.name}'}")
 

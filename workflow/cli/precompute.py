@@ -1,8 +1,7 @@
-"""Put the records of a scale among those that come with the project: `python -m workflow.cli.precompute laptop`.
+"""Copy results to results/precomputed, to ship with the project: `python -m workflow.cli.precompute laptop`.
 
-They are written to results/precomputed with their costs and what was measured of the scale as a whole. Left out are
-sentences of data sets that may not be passed on, and attention maps, which would be most of it, but for those of the
-runs that figures draw.
+Copies the records, their costs and what was measured once for the scale. Leaves out sentences of datasets that may not
+be redistributed, and attention maps, which are large, except those that figures show.
 """
 
 import json
@@ -28,7 +27,7 @@ def copy_records(targets: Targets, results: Path) -> None:
     for digest in targets.runs.jobs:
         path = results / "runs" / digest / "record.json"
         if not path.exists():
-            raise ConfigError(f"{path}: not made yet; run `snakemake --config scale={targets.config.scale}` first")
+            raise ConfigError(f"{path}: no such file; run `snakemake --config scale={targets.config.scale}` first")
         records.append(without_texts(read_record(path), digest in drawn))
     for record in records:
         write_record(PRECOMPUTED / "runs" / record.digest / "record.json", record)
@@ -44,9 +43,9 @@ def find_drawn(targets: Targets) -> set[str]:
 
 
 def without_texts(record: Record, drawn: bool) -> Record:
-    """Leave out sentences of a data set that may not be passed on, and maps unless they are drawn."""
+    """Leave out sentences of a dataset that may not be redistributed, and maps unless a figure shows them."""
     entry = load_corpora(record.job.task).entries.get(record.job.corpus)
-    ours = entry is not None and entry.kind in ("embedded", "topics")  # generated, or of packages that we install
+    ours = entry is not None and entry.kind in ("embedded", "topics")  # generated, or from packages that we install
     kept = {"shown": ours, "maps": drawn and (ours or bool(getattr(entry, "example", None)))}
     facts = {name: fact for name, fact in record.facts.items() if kept.get(name, True)}
     return record.model_copy(update={"facts": facts})
@@ -55,7 +54,7 @@ def without_texts(record: Record, drawn: bool) -> Record:
 def copy_costs(targets: Targets, scale: Path, folder: Path) -> None:
     """Write a file for each kind of cost, with each configuration once; timings are those of this plan's groups.
 
-    Of a scale that was run in part, what was not measured is an error with the reason.
+    If the scale is incomplete, what was not measured is an error with this reason.
     """
     known, groups = targets.runs.configurations, targets.runs.groups
     asked = [Path(file) for question in targets.questions for file in targets.costs_of(question)]
@@ -71,15 +70,15 @@ def copy_costs(targets: Targets, scale: Path, folder: Path) -> None:
 
 
 def copy_whole(targets: Targets, scale: Path, folder: Path) -> None:
-    """Copy what was measured of the scale as a whole, with the settings by which it is known again.
+    """Copy what was measured once for the scale, with the settings that identify it.
 
-    Layers of a scale that was run in part would be measured on the reader's machine, and pass for the scale's: they say
-    that they were not.
+    Layers of an incomplete scale are marked as not measured. Otherwise they would be measured on the reader's machine
+    and taken for the scale's.
     """
     made, nowhere = {}, {"status": "error", "reason": NOT_MEASURED, "device": "no device", "commit": "none"}
     for name, settings in targets.shared.settings.items():
         file = file_of_scale(name)
-        if (scale / file).exists():  # not every scale asks for all of it
+        if (scale / file).exists():  # not every scale needs all of it
             write_text(folder / file, (scale / file).read_text(encoding="utf-8"))
             made[name] = settings
         elif name.startswith("layers/"):
@@ -90,10 +89,10 @@ def copy_whole(targets: Targets, scale: Path, folder: Path) -> None:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="precompute", description="Put records where they come with the project.")
-    parser.add_argument("scale")
-    parser.add_argument("--so-far", action="store_true", help="what has been run, where the rest of the scale has not")
-    parser.add_argument("--results", type=Path, default=Path("results"))
+    parser = Parser(prog="precompute", description=__doc__)
+    parser.add_argument("scale", help="such as laptop: a folder of config/scales")
+    parser.add_argument("--so-far", action="store_true", help="copy what has been run, even if the scale is incomplete")
+    parser.add_argument("--results", type=Path, default=Path("results"), help="where the runs are")
     options = parser.parse_args(argv)
     asked = {"scale": options.scale, "train": "nothing" if options.so_far else "everything"}
     targets = Targets.of(read_yaml(config_file("config.yaml")) | asked)

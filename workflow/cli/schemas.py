@@ -1,6 +1,6 @@
-"""Print the JSON schema of what crosses between the rooms: `python -m workflow.cli.schemas record`.
+"""Print the JSON schema of a file format: `python -m workflow.cli.schemas record`.
 
-With `--scale SCALE` print instead the whole of a scale, as its files and those that they change come to.
+With `--scale SCALE`, print all settings of a scale instead, with those it inherits.
 """
 
 import json
@@ -34,17 +34,17 @@ MODELS = {
 
 
 class WithoutAnchors(yaml.SafeDumper):
-    """Writes what stands in several places in each of them."""
+    """Repeats shared values in every place instead of using YAML anchors."""
 
     def ignore_aliases(self, data) -> bool:
         return True
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="schemas", description="Print the JSON schema of what crosses between the rooms.")
+    parser = Parser(prog="schemas", description=__doc__)
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("name", choices=MODELS, nargs="?")
-    what.add_argument("--scale", help="print the whole of this scale, task by task")
+    what.add_argument("name", choices=MODELS, nargs="?", help="the file format")
+    what.add_argument("--scale", help="print all settings of this scale, task by task")
     options = parser.parse_args(argv)
     if options.name:
         print(json.dumps(TypeAdapter(MODELS[options.name]).json_schema(), indent=1))

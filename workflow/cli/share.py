@@ -1,7 +1,7 @@
 """Write the weights of a run for others: `python -m workflow.cli.share DIGEST`.
 
-Beside its weights.pt: weights.safetensors, from which `models/weights.py` makes the net again (docs/library.md), and
-card.md, which says what it is, its scores, its licence and how to load it.
+Writes two files next to its weights.pt: weights.safetensors, which `models/weights.py` loads (docs/library.md), and
+card.md, a model card with scores, licence and loading code.
 """
 
 from pathlib import Path
@@ -22,10 +22,10 @@ from workflow.tasks.spec import TASKS, load
 
 
 def share(folder: Path, data: Path) -> Path:
-    """Write both files into the folder of a run. data: what it read, whose symbols its tokens stand for."""
+    """Write both files into the folder of a run. data: its dataset, which names the symbols behind the tokens."""
     trained = TrainedRun.at(folder / "weights.pt")
     if not trained.has_weights:
-        raise ConfigError(f"{folder}: the run failed, and left no weights")
+        raise ConfigError(f"{folder}: the run failed and has no weights")
     job, net = trained.load("cpu")
     symbols = load(TASKS[job.task].runner).read(data).symbols
     path = folder / "weights.safetensors"
@@ -36,7 +36,7 @@ def share(folder: Path, data: Path) -> Path:
 
 
 def card_of(record: Record) -> str:
-    """Write the card of a run, in Markdown."""
+    """Write the model card of a run, in Markdown."""
     told = {
         "attention": record.trained.attention.model_dump(include=set(AXES)),
         "net": record.trained.net.model_dump(),
@@ -48,11 +48,11 @@ def card_of(record: Record) -> str:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="share", description="Write the weights of a run as safetensors, with a card.")
-    parser.add_argument("digest", help="the name of its folder in results/runs")
+    parser = Parser(prog="share", description=__doc__)
+    parser.add_argument("digest", help="of the run: the name of its folder in results/runs")
     folder = Path("results/runs") / parser.parse_args(argv).digest
     if not (folder / "weights.pt").exists():
-        raise ConfigError(f"{folder}/weights.pt: not there; only a run that was trained here has its weights")
+        raise ConfigError(f"{folder}/weights.pt: no such file; only runs trained here have weights")
     job = read_record(folder / "record.json").job
     print(f"written: {share(folder, Path(f'results/data/{job.corpus}.npz'))} and card.md")
 

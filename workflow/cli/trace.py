@@ -1,8 +1,8 @@
-"""Print where a figure, table or verdict comes from: `python -m workflow.cli.trace FILE [--data]`.
+"""Trace a figure, table or verdict to its runs: `python -m workflow.cli.trace FILE [--data]`.
 
 FILE: an .svg, .pdf or .png of a figure, the .json of a table, ledger.json, or the claims of a question. Prints its
-origin, the commits, and for each run behind it where its page and its record lie and whether the record says what it
-said then; or, with --data, its numbers as CSV.
+origin, its commits and, for each run behind it, the page, the record and whether the record is unchanged. With --data,
+prints its numbers as CSV.
 """
 
 from pathlib import Path
@@ -14,33 +14,33 @@ from workflow.results.record import read_record
 
 
 def _find_page(digest: str) -> str:
-    """Return the first page of a run; where there is none, where it would lie."""
+    """Return the first page of a run, or the path it would have."""
     pages = sorted(Path("reports").glob(f"*/questions/*/{digest}.html"))
     return pages[0].as_posix() if pages else f"reports/SCALE/questions/QUESTION/{digest}.html"
 
 
 def _compare(digest: str, signed: dict[str, str]) -> str:
-    """Say whether the record of a run says what it said when the file was made."""
+    """Say whether the record of a run is the one that the file was made from."""
     path = Path(f"results/runs/{digest}/record.json")
     if not path.exists():
-        return f"{path}, not here"
+        return f"{path}, missing"
     try:
         same = read_record(path).signature == signed.get(digest)
     except ConfigError:
-        return f"{path}, refused: changed after its run wrote it"
-    return f"{path}, signed {signed[digest]}" if same else f"{path}, another than was used then"
+        return f"{path}, refused: edited after the run"
+    return f"{path}, signed {signed[digest]}" if same else f"{path}, not the record that was used"
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="trace", description="Print where a figure or table comes from.")
+    parser = Parser(prog="trace", description=__doc__)
     parser.add_argument("file", type=Path)
-    parser.add_argument("--data", action="store_true", help="print the numbers behind it, as CSV, and nothing else")
+    parser.add_argument("--data", action="store_true", help="print only its numbers, as CSV")
     options = parser.parse_args(argv)
     trace = provenance.read(options.file)
     if options.data:
         print_data(trace.data)
         return
-    unnamed = "as the record of each run says" if trace.runs else "none: computed by formula, or cited"
+    unnamed = "see the record of each run" if trace.runs else "none (computed by formula, or cited)"
     lines = [f"origin: {trace.origin}", f"commit: {', '.join(trace.commits) or unnamed}"]
     lines.append(f"runs behind it: {len(trace.runs)}")
     lines += [f"  {digest}  {_find_page(digest)}  {_compare(digest, trace.signed)}" for digest in trace.runs]

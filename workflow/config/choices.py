@@ -98,12 +98,12 @@ def _read_setting(argument: ast.arg, default: ast.expr | None, path: Path, known
     types = ast.unparse(annotation).split(" | ") if annotation else ["float"]
     kinds = [each for each in types if each != "None"]
     if len(kinds) != 1 or kinds[0] not in KINDS:
-        raise ConfigError(f"{where} must say what it is: int or float, `| None` where it may be left out")
+        raise ConfigError(f"{where} needs a type: int or float, with `| None` if it is optional")
     try:
         value = REQUIRED if default is None else ast.literal_eval(default)
         return Setting(value, kinds[0], "None" in types, _read_bounds(ranges, {*known} - {argument.arg}))
     except (ValueError, TypeError, AttributeError):
-        raise ConfigError(f"{where}: expected a range such as Range(ge=1), and a number as default") from None
+        raise ConfigError(f"{where}: expected a range such as Range(ge=1), and a numeric default") from None
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
 
@@ -183,7 +183,7 @@ def complete_choice(axis: str, choice: str | dict, defaults: dict[str, dict], gr
     wins over the grid, and the grid over the scale.
     """
     if choice is None:
-        raise ConfigError(f"no {axis} is named; valid: {', '.join(choice_names(axis))}")
+        raise ConfigError(f"{axis} is missing; valid: {', '.join(choice_names(axis))}")
     if not isinstance(choice, str | dict):
         raise ConfigError(f"{axis} must be a name, or a mapping with a name and settings, got {shown(choice)}")
     settings = {"name": choice} if isinstance(choice, str) else dict(choice)

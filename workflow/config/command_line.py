@@ -1,11 +1,12 @@
-"""What every script shares: its words, what it prints, and how it ends.
+"""What every script shares: its arguments, its output and its exit.
 
-Bad input ends in one line, no traceback; anything unforeseen with its traceback. What is printed cannot steer a
-terminal, whatever it was made from. Where nobody reads it any more, the script goes on and says no more.
+Bad input ends in one line without a traceback; an unforeseen error keeps its traceback. Control characters are escaped,
+so output cannot steer a terminal. If the reader of a pipe has gone, the script goes on silently.
 """
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -16,14 +17,18 @@ from workflow.config.environment import LOCALE
 from workflow.config.errors import ConfigError, check_known, nearest
 from workflow.config.files import CannotWrite
 
-SHOWN = "-> "  # begins the line with which a script says what it showed
+SHOWN = "-> "  # begins the line in which a script reports its result
+COMMAND = re.compile(r": `python -m [^`]+`\.")
 
 
 class Parser(argparse.ArgumentParser):
-    """The words of a command. What it does not know is refused in one line, with the nearest option that there is."""
+    """The arguments of a command. An unknown one is refused in one line, with the nearest valid one.
 
-    def __init__(self, **options):
-        super().__init__(allow_abbrev=False, **options)
+    description: may be the docstring of the script, whose first sentence names the command.
+    """
+
+    def __init__(self, *, description: str, **options):
+        super().__init__(allow_abbrev=False, description=COMMAND.sub(".", description), **options)
 
     def _check_value(self, action: argparse.Action, value) -> None:
         """Refuse what is none of an argument's choices, with its new name or the nearest."""
@@ -34,18 +39,18 @@ class Parser(argparse.ArgumentParser):
         _, _, unknown = message.partition("unrecognized arguments: ")
         near = nearest(unknown.split()[0].partition("=")[0], self._option_string_actions) if unknown.strip() else None
         hint = f"did you mean {near}? " if near else ""
-        raise ConfigError(f"{message}; {hint}--help says what there is")
+        raise ConfigError(f"{message}; {hint}see --help")
 
 
 def refuse_twice(option: str, words: list[str]) -> None:
-    """Refuse an option with keys and values where it, or one of its keys, stands twice: the last alone would count."""
+    """Refuse an option, or one of its keys, that is given twice: only the last would count."""
     places = [place for place, word in enumerate(words) if word == option]
     if len(places) > 1:
-        raise ConfigError(f"{option} stands twice, and the last alone would count; give all keys behind one")
+        raise ConfigError(f"{option} is given twice and only the last would count; give all keys after one {option}")
     behind = words[places[0] + 1 :] if places else []
     keys = [word.partition("=")[0] for word in takewhile(lambda word: not word.startswith("-"), behind)]
     if twice := [key for key in keys if keys.count(key) > 1]:
-        raise ConfigError(f"{option}: {twice[0]} stands twice, and the last alone would count")
+        raise ConfigError(f"{option}: {twice[0]} is given twice and only the last would count")
 
 
 def at_least(smallest: int) -> Callable[[str], int]:

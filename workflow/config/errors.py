@@ -1,4 +1,4 @@
-"""Bad input: one line that names the key, the value and what would be valid."""
+"""Errors in input: one line that names the key, the value and what would be valid."""
 
 from difflib import get_close_matches
 

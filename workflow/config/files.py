@@ -74,13 +74,13 @@ def check_writable(root: Path) -> None:
     """
     for folder, signs, named in ((root.resolve(), "{}", "braces"), (ROOT, "{}" + os.pathsep, "braces or a colon")):
         if set(signs) & set(str(folder)):
-            raise ConfigError(f"{folder}: the workflow cannot run in, or from, a folder whose name has {named}")
+            raise ConfigError(f"{folder}: the workflow cannot run in or from a folder whose name contains {named}")
     for folder in (root / name for name in FOLDERS):
         if folder.exists():
             _refuse_unwritable(folder)
     with suppress(OSError):  # some file systems do not say
         if (free := shutil.disk_usage(root).free >> 20) < NEEDED_MB:
-            raise ConfigError(f"{root.resolve()}: {free} MB are free on this disk, at least {NEEDED_MB} MB are needed")
+            raise ConfigError(f"{root.resolve()}: {free} MB free on this disk; at least {NEEDED_MB} MB are needed")
 
 
 def refuse_unwritable(written: Iterable[str]) -> None:
@@ -94,7 +94,7 @@ def refuse_unwritable(written: Iterable[str]) -> None:
 def _refuse_unwritable(folder: Path) -> None:
     if not os.access(folder, os.W_OK | os.X_OK):
         owner, user = _user(folder.stat().st_uid), _user(os.geteuid())
-        whose = "" if owner == user else f"; it belongs to {owner}, and this is {user}"
+        whose = "" if owner == user else f"; it belongs to {owner}, you are {user}"
         raise ConfigError(f"{folder.resolve()}: this folder is not writable{whose}")
 
 
@@ -130,8 +130,8 @@ def refuse_future(paths: Iterable[str]) -> None:
     for path in paths:
         with suppress(FileNotFoundError):
             if (changed := max(os.stat(path).st_mtime, os.lstat(path).st_mtime)) > now + AHEAD:
-                when = f"changed {changed - now:,.0f} seconds from now, by this machine's clock"
-                raise ConfigError(f"{path}: {when}, so that what is made of it would be out of date; `touch` it")
+                when = f"modified {changed - now:,.0f} seconds in the future by this machine's clock"
+                raise ConfigError(f"{path}: {when}, so what depends on it would seem out of date; `touch` it")
 
 
 def files_below(*folders: str) -> Iterator[Path]:
@@ -199,7 +199,7 @@ def refuse_unread(folder: Path, *read: str) -> None:
         place = path.relative_to(folder).as_posix()
         private = place.startswith("_") or "/_" in place or is_left_behind(place)
         if path not in found and not private and LOOKS_READ.fullmatch(path.name):
-            raise ConfigError(f"{path}: nothing reads this file; what is read in {folder}: {', '.join(read)}")
+            raise ConfigError(f"{path}: this file is never read; files that are read in {folder}: {', '.join(read)}")
 
 
 @contextmanager
@@ -263,10 +263,10 @@ def open_zip(path: Path, largest: int) -> Iterator[zipfile.ZipFile]:
         entries = archive.infolist()
         for entry in entries:
             if entry.compress_type not in METHODS:
-                raise zipfile.BadZipFile(f"{entry.filename} is packed by another method than deflate")
+                raise zipfile.BadZipFile(f"{entry.filename} uses a compression method other than deflate")
         size = sum(entry.file_size for entry in entries)
         if size > largest:
-            raise ConfigError(f"{path}: would unpack to {size:,} bytes, at most {largest:,} are read")
+            raise ConfigError(f"{path}: unpacks to {size:,} bytes; the limit is {largest:,}")
         yield archive
 
 

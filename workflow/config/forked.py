@@ -94,7 +94,7 @@ def ask(address: str, words: list[str]) -> int:
         server.shutdown(socket.SHUT_WR)
         if end := server.recv(1):
             return end[0]
-    raise ConnectionError("the process that forks has ended")
+    raise ConnectionError("the server process has exited")
 
 
 def main() -> None:

@@ -29,11 +29,9 @@ def refuse_second(lock: Path, what: str) -> None:
         _LOCKS.append(os.open(lock, os.O_RDWR | os.O_CREAT, 0o666))
         flock(_LOCKS[-1], LOCK_EX | LOCK_NB)
     except BlockingIOError:
-        raise ConfigError(
-            f"another workflow works on {what} in this folder; start this one when it has ended"
-        ) from None
+        raise ConfigError(f"another workflow is running on {what} in this folder; wait until it has finished") from None
     except OSError as error:  # a network folder without such locks, or another user's lock
-        print(f"a second workflow on {what} would not be noticed here: {lock}: {error.strerror}", file=sys.stderr)
+        print(f"cannot lock {what}, so a second workflow would go unnoticed: {lock}: {error.strerror}", file=sys.stderr)
 
 
 def end_with_parent() -> None:

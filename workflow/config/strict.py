@@ -185,7 +185,7 @@ class UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         seen = set()
         for key, _ in node.value:
             if (name := str(key.value)) in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"key '{name}' stands twice", key.start_mark)
+                raise yaml.constructor.ConstructorError(None, None, f"key '{name}' is given twice", key.start_mark)
             seen.add(name)
         return super().construct_mapping(node, deep)
 
@@ -254,5 +254,5 @@ def read_yaml(path: Path, loader: type[UniqueKeyLoader] = UniqueKeyLoader) -> di
     except ConfigError as error:
         raise ConfigError(f"{shown_path(path)}: {error}") from None
     if not isinstance(content, dict | None):
-        raise ConfigError(f"{shown_path(path)}: expected keys with values, got {shown(content)}")
+        raise ConfigError(f"{shown_path(path)}: expected keys and values, got {shown(content)}")
     return content or {}

@@ -33,7 +33,7 @@ def read_also(folders: list[str]) -> None:
         if not (path / "study.yaml").is_file():
             raise ConfigError(f"studies: {path}: expected a folder with a study.yaml")
     if len({path.name for path in paths}) < len(paths):
-        raise ConfigError(f"studies: {', '.join(folders)}: two of one name; rename one, whose files would not count")
+        raise ConfigError(f"studies: {', '.join(folders)}: two studies have the same name; rename one")
     if paths:
         os.environ[NAMED] = json.dumps([str(path) for path in paths])
 
@@ -101,7 +101,7 @@ def _folders_in(named: tuple[Path, ...], here: Path) -> dict[str, list[Path]]:
     for folders in found.values():
         _check_name(folders[0], folders[0].name)
         if not any((folder / "study.yaml").is_file() for folder in folders):
-            raise ConfigError(f"{shown_path(folders[0])}: expected a study.yaml that gives its title")
+            raise ConfigError(f"{shown_path(folders[0])}: expected a study.yaml with its title")
     return dict(sorted(found.items()))
 
 

@@ -21,7 +21,7 @@ Factor = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 def _differ(factors: list[float]) -> list[float]:
     if len(set(factors)) < len(factors):
-        raise ConfigError(f"trials: a factor stands twice in {factors}")
+        raise ConfigError(f"trials: duplicate factor in {factors}")
     return factors
 
 
@@ -56,6 +56,8 @@ def _multiply(content: dict, path: tuple[str, ...], factor: float) -> dict:
         return content | {key: _multiply(content[key], tuple(rest), factor)}
     value = content.get(key)
     if not value:
-        raise ConfigError(f"trials of {key}: a variant has {'none' if value is None else 'a value of 0'} to multiply")
+        raise ConfigError(
+            f"trials of {key}: a variant has {'no value' if value is None else 'the value 0'} to multiply"
+        )
     product = float(f"{value * factor:.12g}")  # 0.3 x 0.006 is 0.0018
     return content | {key: round(product) if isinstance(value, int) else product}

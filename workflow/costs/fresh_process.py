@@ -81,7 +81,7 @@ def peak_memory(make: Callable, device: torch.device, threads: int, budget: int 
         step()
     held = peak_bytes(device) - base
     if budget is not None and held > budget:  # the system may have seen to no limit
-        raise MemoryError(f"{held:,} bytes were held, {budget:,} are the budget")
+        raise MemoryError(f"{held:,} bytes used, the budget is {budget:,}")
     return {"bytes": held, "reserved": reserved_bytes(device)}
 
 

@@ -45,11 +45,13 @@ class TrainedRun:
             return False
         net = checkpoint.load(self.path, self.job.digest, torch.device("cpu"), mmap=True).get("net")
         if not isinstance(net, dict) or (net and EMBEDDING not in net):
-            raise self._foreign("no net in them")
+            raise self._foreign("no model weights in it")
         return bool(net)
 
     def _foreign(self, problem: str) -> ConfigError:
-        return ConfigError(f"{self.path}: weights that are not of its job's net ({problem}); delete it and train again")
+        return ConfigError(
+            f"{self.path}: weights that do not fit the job's model ({problem}); delete it and train again"
+        )
 
     def load(self, device: torch.device):
         """Return the job, and the net as its training left it."""

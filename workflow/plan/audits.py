@@ -43,7 +43,7 @@ class Audit:
     def title(self) -> str:
         """Say which records are compared, and how they were drawn."""
         what, wanted = self.of or f"scale {self.config.folder}", self.config.audit
-        return f"audit of {what}, {f'drawn by {self.seed}' if isinstance(wanted, int) else f'the question {wanted}'}"
+        return f"audit of {what}, {f'drawn with seed {self.seed}' if isinstance(wanted, int) else f'question {wanted}'}"
 
     @property
     def files(self) -> list[str]:
@@ -67,7 +67,7 @@ class Audit:
                 found = [digest for digest in found if digest in {row.job.digest for row in self.runs.rows_of(wanted)}]
                 wanted = len(found)
             if not found:
-                raise ConfigError("audit: none of the runs of this config has a record there")
+                raise ConfigError("audit: no run of this config has a record there")
             random.Random(self.seed).shuffle(found)
             return sorted(found, key=lambda digest: _comes_late(folder / digest / "record.json"))[:wanted]
 

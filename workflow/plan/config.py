@@ -165,5 +165,5 @@ def load_config(raw: dict) -> Config:
         config.data_dir = os.environ.get("ATTENTION_DATA_DIR")
     data_folders(config.data_dir)  # refuses a folder that does not exist
     for task, reason in UNFINISHED.items():
-        print(f"task '{task}' is left out, for it is unfinished: {printable(reason)}", file=sys.stderr)
+        print(f"task '{task}' is skipped because it is unfinished: {printable(reason)}", file=sys.stderr)
     return config

@@ -144,17 +144,15 @@ class TrainingTime:
         return 1 if self.on_gpu else min(job.training.cores, self.cores)
 
     def source_lines(self) -> list[str]:
-        """Say what the estimates rest on, and how far that is from what is planned."""
+        """Say which runs the estimates are based on, and how close these are to the plan."""
         nearest = {id(each.nearest): each.nearest for each in self.estimates}.values()
-        places = {
-            f"{run.record.origin.device} ({'run here' if run.here else 'came with the project'})" for run in nearest
-        }
+        places = {f"{run.record.origin.device} ({'run here' if run.here else 'precomputed'})" for run in nearest}
         new = [each for each in self.estimates if each.job.configuration != each.nearest.record.job.configuration]
-        lines = [f"told from {len(nearest)} runs on {', '.join(sorted(places))}"]
+        lines = [f"based on {len(nearest)} runs on {', '.join(sorted(places))}"]
         lines.append(f"{len(self.estimates) - len(new)} of {len(self.estimates)} repeat a configuration that has run")
-        lines[-1] += f"; the others may be off by {OFF:g} times or more" if new else ""
+        lines[-1] += f"; the other estimates may be off by {OFF:g}× or more" if new else ""
         if other := sorted({each.job.task for each in new if each.nearest.record.job.task != each.job.task}):
-            lines.append(f"no run of {', '.join(other)} has a record: their time is a guess from another task")
+            lines.append(f"no run of {', '.join(other)} has a record: the time is extrapolated from another task")
         return lines
 
 
@@ -167,6 +165,6 @@ def device_lines(jobs: Iterable[Job], name: str, device: Device) -> list[str]:
     return [
         f"on one {name}: about {spell_hours(seconds.total() / 3600)} hours to train all {len(jobs)} runs",
         f"  {by_task}",
-        f"  predicted from multiply-adds, at {100 * SHARE:.0f} % of the device's peak rate: large nets reach 44 to 52 "
-        "(Narayanan et al. 2021), small ones less; nothing here has measured it",
+        f"  predicted from MACs at {100 * SHARE:.0f} % of the device's peak rate, not measured: "
+        "large models reach 44 to 52 % (Narayanan et al. 2021), small ones less",
     ]

@@ -28,8 +28,8 @@ def title_of_paper(name: str) -> str:
 def asked_of(targets: Targets, name: str) -> str:
     """Return a question, with what the scale lacks of what it asks for: seeds, and a seed for its trials."""
     question, seeds = targets.questions[name], len({row.job.seed for row in targets.runs.rows_of(name) if row.plain})
-    lacks = [f"{seeds} of the {question.seeds} seeds that it asks for"] if seeds < (question.seeds or 0) else []
-    lacks += ["not tuned at this scale, which has no trial_seed"] if name in targets.untuned else []
+    lacks = [f"{seeds} of {question.seeds} seeds"] if seeds < (question.seeds or 0) else []
+    lacks += ["not tuned at this scale"] if name in targets.untuned else []
     return question.question + (f" ({'; '.join(lacks)})" if lacks else "")
 
 
@@ -73,5 +73,5 @@ def _why_unknown(targets: Targets, target: str, rules: list[str]) -> str:
     question, config = left_out[near], targets.config
     task = load_question(question).task
     if config.papers is None and config.tasks is None and config.questions is None and task in config.load_scales():
-        return f"{line} this config leaves it out; --config 'questions=[{question}]' runs it"
-    return f"{line} this config's papers, tasks, questions or scale leave out its question {question}"
+        return f"{line} the config does not include it; run it with --config 'questions=[{question}]'"
+    return f"{line} the config's papers, tasks, questions or scale exclude its question {question}"

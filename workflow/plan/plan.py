@@ -47,14 +47,14 @@ def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]
     if not rows:
         raise ConfigError(_why_none(config))
     if config.corpus is not None and not any(row.corpus == config.corpus for row in rows.values()):
-        raise ConfigError(f"corpus '{config.corpus}': a data set of {task}, of which nothing is asked here")
+        raise ConfigError(f"corpus '{config.corpus}': a dataset of task {task}, which no chosen question uses")
     every = _with_every_seed(list(rows.values()))
     return _recorded(every, config) if config.train == "nothing" else every
 
 
 def _why_none(config: Config) -> str:
     if names := [*config.load_questions()]:
-        places = f"the scale has no text or no variant for them: corpora, variants in config/scales/{config.scale}/"
+        places = f"no corpus or no variant for them; see corpora, variants in config/scales/{config.scale}/"
         return f"questions {', '.join(names)}: {places}"
     papers = ", ".join(config.papers or ["any paper"])
     return f"papers: no chosen question belongs to {papers}; see studies/*/questions/, and the config's tasks"
@@ -77,11 +77,11 @@ def _with_every_seed(rows: list[PlanRow]) -> list[PlanRow]:
 
 
 def _recorded(rows: list[PlanRow], config: Config) -> list[PlanRow]:
-    """Keep the rows whose record came with the project, or was made here before."""
+    """Keep the rows whose record is precomputed or was trained here before."""
     made = Path("results/runs")
     kept = [row for row in rows if precomputed(each := row.job.digest) or (made / each / "record.json").exists()]
     if not kept:
-        raise ConfigError(f"train = 'nothing': no run of scale {config.scale} came with the project, or was made here")
+        raise ConfigError(f"train = 'nothing': no run of scale {config.scale} is precomputed or was trained here")
     return kept
 
 
@@ -211,7 +211,7 @@ def _jobs_of(variant: Variant, recipe: Recipe, question: Question, scale: Scale,
     spans = grid_values(variant.S if variant.S is not None else question.grid.S, limits, "S")
     counts = grid_values(variant.k if variant.k is not None else question.grid.k, scale.k, "k")
     if len(sections) > 1 and len(spans) * len(counts) > 1:
-        raise ConfigError(f"sizes: of several sizes nets have one S and one k, got S = {spans}, k = {counts}")
+        raise ConfigError(f"sizes: with several sizes a variant has one S and one k, got S = {spans}, k = {counts}")
     for size, S, k, seed in product(sections, spans, counts, scale.seeds[: question.seeds]):
         attention = attention_of(variant, recipe, scale, S, k, section(task, "attention"))
         job = {"scale": scale.scale, "task": task, **data, "attention": attention, **sections[size], "seed": seed}
@@ -228,4 +228,4 @@ def _refuse_idle(choices: list[AttentionChoices], most: int) -> None:
         raise ConfigError(f"S = {widest}: a query sees at most {most} keys here; valid: 1 to {most}")
     k = max(each.selection.get("k", 1) for each in choices)
     if k > widest:
-        raise ConfigError(f"k = {k}: keeps all keys, for a query sees at most {widest} here; valid: 1 to {widest}")
+        raise ConfigError(f"k = {k} keeps all keys, because a query sees at most {widest} here; valid: 1 to {widest}")

@@ -157,7 +157,7 @@ class PlannedRuns:
     def trials_of(self, choice: str) -> list[str]:
         """List the records of the trials of a choice."""
         if choice not in self.choices:
-            raise SystemExit(f"config error: choice {choice}: no run of this config waits for it")
+            raise SystemExit(f"config error: choice {choice}: no run of this config needs it")
         return [f"results/runs/{digest}/record.json" for digest in self.choices[choice].trials]
 
     def net_of(self, configuration: str) -> str:

@@ -103,7 +103,7 @@ class Progress(logging.Handler):
         self.left = Counter({rule: count for rule, count in stats.items() if rule != "total"})
         self.total = self.left.total()
         on = f"{self.cores} core{'s' * (self.cores != 1)}"
-        self.say(f"{self.total} steps on {on}, {self._time_left() or 'how long is not known'}")
+        self.say(f"{self.total} steps on {on}, {self._time_left() or 'time unknown'}")
         threading.Thread(target=self._tick, daemon=True).start()
 
     def _end(self, job: int) -> None:

@@ -85,7 +85,7 @@ class Question(StrictModel):
     @classmethod
     def asks(cls, text):
         if not text.strip().endswith("?"):
-            raise ConfigError(f"a question is a question; '{text}' does not end in a question mark")
+            raise ConfigError(f"'{text}' does not end in a question mark")
         return text.strip()
 
     @field_validator("score")
@@ -106,7 +106,7 @@ class Question(StrictModel):
     @classmethod
     def include_the_scale(cls, sizes):
         if 1 not in sizes:
-            raise ConfigError(f"sizes = {sizes}: the scale's own, 1, is not among them")
+            raise ConfigError(f"sizes = {sizes}: must include 1, the scale's own size")
         return sorted(sizes)
 
     @field_validator("variants")
@@ -116,7 +116,7 @@ class Question(StrictModel):
         for name, variant in variants.items():
             shown = variant.label or name
             if shown in seen:
-                raise ConfigError(f"variants {seen[shown]} and {name} are both shown as '{shown}'; give one a label")
+                raise ConfigError(f"variants {seen[shown]} and {name} have the same label '{shown}'; change one")
             seen[shown] = name
         return variants
 
@@ -132,9 +132,7 @@ class Question(StrictModel):
     def variants_are_tried_alike(self):
         own = [name for name, variant in self.variants.items() if variant.trials]
         if own and self.trials is None:
-            raise ConfigError(
-                f"variants.{own[0]}.trials: only where the question has trials, of which these take the place"
-            )
+            raise ConfigError(f"variants.{own[0]}.trials: valid only if the question has trials, which these replace")
         return self
 
     @field_validator("tables", "figures")
@@ -191,7 +189,7 @@ def check_owners(questions: dict[str, Question]) -> None:
         for name in dict.fromkeys(each for question in questions.values() for each in getattr(question, kind)):
             owners = [owner for owner, question in questions.items() if name in getattr(question, kind)]
             if len(owners) > 1:
-                raise ConfigError(f"{kind} {name}: named by {' and '.join(owners)}; it may answer only one")
+                raise ConfigError(f"{kind} {name}: listed by {' and '.join(owners)}; it may belong to only one")
 
 
 def find_owners() -> dict[str, str]:

@@ -32,7 +32,7 @@ def reads(kind: str, name: str) -> tuple[str, ...]:
     _check_holds(path, module, HOLDS[kind])
     wanted = assigned(module, "READS", None)
     if not isinstance(wanted, tuple | list):
-        raise ConfigError(f'{shown_path(path)}: does not say what it reads; expected a line such as READS = ("runs",)')
+        raise ConfigError(f'{shown_path(path)}: does not say what it reads; expected a line like READS = ("runs",)')
     for each in wanted:
         check_known(f"entry of READS in {shown_path(path)}", each, READABLE)
     given = [frame for frame in FRAMES if frame in wanted]
@@ -66,7 +66,7 @@ def _check_parameters(path: Path, module: ast.Module, name: str, given: list[str
     if named_only or swapped or not required <= len(given) <= len(taken):
         has = f"{name}({', '.join([*taken, *named_only])})"
         raise ConfigError(
-            f"{shown_path(path)}, line {found[-1].lineno}: {has} is given ({', '.join(given)}), as READS says"
+            f"{shown_path(path)}, line {found[-1].lineno}: {has} must take ({', '.join(given)}), as READS says"
         )
 
 

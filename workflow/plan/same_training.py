@@ -68,7 +68,7 @@ def refuse_unnamed(question: Question, rows: list[PlanRow], scale: Scale) -> Non
         settings = " and ".join(_in_words(setting, values) for setting, values in differing.items())
         place = f"config/scales/{scale.scale}/{question.task}.yaml"
         raise ConfigError(
-            f"variants differ in {settings}, which the question does not name; valid: one value "
+            f"variants differ in {settings}, which the question does not vary; valid: one value "
             f"for all recipes of {place}, or `training` of a variant that sets it"
         )
 

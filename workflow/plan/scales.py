@@ -108,8 +108,8 @@ class Scale(StrictModel):
     def trials_are_of_questions(cls, raw):
         if isinstance(raw, dict) and "trials" in raw:
             raise ConfigError(
-                "trials: a question has them, in studies/*/questions; a scale runs them if it has a trial_seed, "
-                "which is none of its seeds, and the plan says how many seeds are enough for them"
+                "trials belong to a question (studies/*/questions); a scale runs them if it sets trial_seed, "
+                "which must not be one of its seeds"
             )
         return raw
 
@@ -117,14 +117,14 @@ class Scale(StrictModel):
     @classmethod
     def differ(cls, seeds):
         if twice := [seed for seed in seeds if seeds.count(seed) > 1]:
-            raise ConfigError(f"seeds: {twice[0]} stands twice")
+            raise ConfigError(f"seeds: {twice[0]} is listed twice")
         return seeds
 
     @field_validator("trial_seed")
     @classmethod
     def judges_nothing(cls, seed, info):
         if seed in info.data.get("seeds", []):
-            raise ConfigError(f"trial_seed = {seed}: one of the seeds that judge; valid: any other")
+            raise ConfigError(f"trial_seed = {seed}: also an evaluation seed; valid: any other")
         return seed
 
     @field_validator("settings_at")

@@ -121,7 +121,7 @@ def _named_by(job: Job) -> list[str]:
     files = [*choices, f"models/nets/{job.net.name}.py", file_of(TASKS[job.task].runner)]
     for file in files:
         if not (ROOT / file).is_file():
-            raise ConfigError(f"{file}: no such file, and a job of task {job.task} names it")
+            raise ConfigError(f"{file}: no such file, but a job of task {job.task} needs it")
     return files
 
 

@@ -32,8 +32,8 @@ def tuned(question: Question, rows: list[PlanRow], seed: int) -> Iterator[PlanRo
     if tried > most:
         seeds = len({row.job.seed for row in rows})
         enough = math.ceil(2 * tried * seeds / len(rows))
-        valid = f"at most {most}, a fifth of all, or {enough} seeds in place of {seeds}"
-        raise ConfigError(f"trials: {tried} and {2 * len(rows)} other runs; valid: {valid}")
+        valid = f"at most {most} (a fifth of all runs), or {enough} seeds instead of {seeds}"
+        raise ConfigError(f"trials: {tried} trials for {2 * len(rows)} other runs; valid: {valid}")
     for name, mine in by_variant.items():
         yield from trials[name]
         follows = {trial.job.digest: trial.factors for trial in trials[name]}
@@ -45,7 +45,7 @@ def _trials_of(question: Question, name: str, rows: list[PlanRow], seed: int) ->
     """List the trials of a variant."""
     own = every_trial(question.variants[name].trials or question.trials)
     if len(own) != (alike := len(every_trial(question.trials))):
-        raise ConfigError(f"trials of {name}: {len(own)}, the others have {alike}; give each variant as many")
+        raise ConfigError(f"trials of {name}: {len(own)}, the others have {alike}; valid: the same number for all")
     first = [row for row in rows if row.paper_corpus == rows[0].paper_corpus]
     last = first[-1]  # the grid rises
     return [

@@ -46,7 +46,7 @@ def _refuse_unread(variant: Variant, choices: dict[str, str | dict]) -> None:
     for key, such in (("S", "span: fixed"), ("k", "selection: top_k")):
         if (value := getattr(variant, key)) is not None and key not in read:
             raise ConfigError(
-                f"{key} = {value}: no choice of this variant reads it; valid: with one that does, as {such}"
+                f"{key} = {value}: no choice of this variant uses it; valid: with one that does, for example {such}"
             )
 
 
@@ -56,6 +56,6 @@ def grid_values(wanted, grid: list[int], key: str) -> list:
         named = {"all": grid, "max": grid[-1:], "min": grid[:1]}
         check_known(f"value of {key}", wanted, [*named, "a whole number"])
         if not grid:
-            raise ConfigError(f"{key} = '{wanted}': the scale's {key}, up to largest_S, are none")
+            raise ConfigError(f"{key} = '{wanted}': the scale has no {key} up to largest_S")
         return named[wanted]
     return wanted if isinstance(wanted, list) else [wanted]

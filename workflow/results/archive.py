@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from workflow.config.errors import ConfigError, check_known, shown
+from workflow.config.errors import ConfigError, shown
 from workflow.config.files import BROKEN, UNPACKED, atomic_write, open_zip, pieces, raise_if_full
 from workflow.config.strict import Name, StrictModel, parse, parse_json, read_json
 from workflow.results.record import read_or_refuse
@@ -86,7 +86,9 @@ def unpack(path: Path, folder: Path) -> Manifest:
                         digest.update(piece)
                         file.write(piece)
                 if digest.hexdigest() != expected:
-                    raise ConfigError(f"{path}: {name} is not what the manifest says; the bundle is damaged")
+                    raise ConfigError(
+                        f"{path}: {name} does not match its checksum in the manifest; the bundle is damaged"
+                    )
             return manifest
     except BROKEN as error:
         raise_if_full(error, folder)
@@ -110,7 +112,8 @@ def opened(path: Path) -> Iterator[Path]:
 
 def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
     names = archive.namelist()
-    check_known(f"file in {path}, which is not a bundle of this suite:", MANIFEST, names)
+    if MANIFEST not in names:
+        raise ConfigError(f"{path}: not a bundle of this suite; it has no {MANIFEST}")
     if archive.getinfo(MANIFEST).file_size > LARGEST_MANIFEST:
         raise ConfigError(f"{path}: {MANIFEST} of more than {LARGEST_MANIFEST:,} bytes")
     text = b"".join(pieces(archive, MANIFEST))
@@ -119,7 +122,7 @@ def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
         raise ConfigError(f"{path}: bundle version {manifest.version}; valid: {' and '.join(map(str, READ))}")
     for name in manifest.files:
         if not PLACE.fullmatch(name):
-            raise ConfigError(f"{path}: {shown(name)} lies outside the bundle's results/ and reports/")
+            raise ConfigError(f"{path}: {shown(name)} is outside the bundle's results/ and reports/")
     if len(set(names)) < len(names):
-        raise ConfigError(f"{path}: {max(names, key=names.count)} stands in it twice")
+        raise ConfigError(f"{path}: {max(names, key=names.count)} is in it twice")
     return manifest

@@ -1,4 +1,4 @@
-"""Compare a record with that of the same job trained again: to the bit where it must be, else by its seeds' scatter."""
+"""Compare a record with the same job trained again: bit for bit where that must hold, else against seed noise."""
 
 import json
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ REASONS = ("version of torch", "device", "devices", "driver", "precision", "vers
 class Finding:
     """What an audit says of one record.
 
-    digest, label: of the run. verdict: `equal`, `within the scatter`, `unequal`, `outside the scatter`, `inconclusive`,
+    digest, label: of the run. verdict: `equal`, `within seed noise`, `unequal`, `beyond seed noise`, `inconclusive`,
     or `refused`. must: whether it has to be equal to the bit. first: where the first loss differs. differs: each number
     that does. reasons: what was not the same.
     """
@@ -36,7 +36,7 @@ class Finding:
 
 
 def must_be_equal(record: Record, here: Record) -> bool:
-    """Say whether bits have to be the same: both are portable, under one version of torch."""
+    """Say whether bits must match: both runs are portable and used the same version of torch."""
     torch = {each.origin.versions.get("torch", "").partition("+")[0] for each in (record, here)}
     return record.bits == here.bits == "portable" and len(torch) == 1
 
@@ -64,7 +64,7 @@ def list_differences(record: Record, here: Record) -> list[str]:
             found.append(f"{name} {theirs!r} in the record, {ours!r} here")
     # a record that is passed on lacks sentences, and attention maps but for a few runs
     kept = sorted(record.facts.items())
-    found += [f"the fact {name}" for name, fact in kept if name not in here.facts or not _same(fact, here.facts[name])]
+    found += [f"fact {name}" for name, fact in kept if name not in here.facts or not _same(fact, here.facts[name])]
     curves = ([point.model_dump(exclude={"tokens_per_s"}) for point in each.curve] for each in (record, here))
     if not _same(*curves):
         found.append("the learning curve")
@@ -85,13 +85,13 @@ def find_first(record: Record, here: Record) -> str:
     for power, (theirs, ours) in enumerate(zip(record.losses, here.losses, strict=False)):
         if not _same(theirs, ours):
             before = 2 ** (power - 1) if power else 0
-            exact = f"update {2**power}" if 2**power - before == 1 else f"one of the updates {before + 1} to {2**power}"
-            return f"the first loss that differs is that of {exact}"
+            exact = f"update {2**power}" if 2**power - before == 1 else f"one of updates {before + 1} to {2**power}"
+            return f"losses first differ at {exact}"
     for theirs, ours in zip(record.curve, here.curve, strict=False):
         trained = ("train_bpc", "train_ppl")
         if not _same(*([getattr(point, name) for name in trained] for point in (theirs, ours))):
-            return f"the first loss that differs lies in the updates up to {theirs.step}"
-    return "no loss differs, only what was scored"
+            return f"losses first differ by update {theirs.step}"
+    return "no loss differs, only the scores"
 
 
 def list_reasons(record: Origin, here: Origin) -> list[str]:
@@ -104,12 +104,12 @@ def list_reasons(record: Origin, here: Origin) -> list[str]:
     changed = sorted(name.removeprefix("source ") for name in other if name.startswith("source "))
     if changed:
         more = f" and {len(changed) - FILES} more" if len(changed) > FILES else ""
-        reasons.insert(0, f"the code: {', '.join(changed[:FILES])}{more}; the record is of commit {record.commit[:7]}")
+        reasons.insert(0, f"code: {', '.join(changed[:FILES])}{more}; the record is from commit {record.commit[:7]}")
     return reasons
 
 
 def judge_scatter(record: Record, here: Record, seeds: list[Record]) -> str:
-    """Say whether the scores lie as near to the record's as scores of its configuration lie to each other."""
+    """Say whether the scores differ from the record's by no more than its configuration's seeds differ."""
     scores = [quantity.name for quantity in TASKS[record.job.task].quantities if quantity.name in record.metrics]
     known = [[each.metrics[name] for each in seeds if name in each.metrics] for name in scores]
     if here.status != record.status or any(len(values) < 2 for values in known) or not scores:
@@ -118,4 +118,4 @@ def judge_scatter(record: Record, here: Record, seeds: list[Record]) -> str:
         name in here.metrics and abs(here.metrics[name] - record.metrics[name]) <= max(values) - min(values)
         for name, values in zip(scores, known, strict=True)
     )
-    return "within the scatter" if near else "outside the scatter"
+    return "within seed noise" if near else "beyond seed noise"

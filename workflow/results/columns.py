@@ -54,7 +54,7 @@ _NAMED = {  # column: (type, meaning, source)
     "scale": ("text", "the scale of the run: config/scales/", JOB),
     "status": (
         "text",
-        "ok, diverged, oom, timeout, error, or stuck (it failed to train); only an ok run has scores",
+        "ok, diverged, oom, timeout, error, or failed to train (no better than chance); only ok runs have scores",
         RECORD,
     ),
     "reason": ("text", "why the run failed, or which scores are missing and why", RECORD),

@@ -71,7 +71,7 @@ def read(path: Path) -> Trace:
     except UNREADABLE as error:
         raise ConfigError(f"{path}: cannot be read ({type(error).__name__}: {error})") from None
     if not isinstance(content, dict):
-        raise ConfigError(f"{path}: names no runs; only files made by this suite do")
+        raise ConfigError(f"{path}: has no provenance; only files made by this suite have")
     return parse(Trace, content, f"{path}: names no runs")
 
 

@@ -184,7 +184,7 @@ class Edited(ConfigError):
     """A record that says something else than its run wrote. left: the record without anything that was measured."""
 
     def __init__(self, path: str | Path, record: Record):
-        reason = "changed after its run wrote it, so its numbers are not the run's"
+        reason = "edited after the run, so its numbers are not the run's"
         super().__init__(f"{shown_path(Path(path))}: {reason}; delete it")
         nothing = {"metrics": {}, "facts": {}, "missing": {}, "cost": None, "curve": [], "weights": None}
         self.left = record.model_copy(update=nothing | {"status": "error", "reason": f"its record was {reason}"})

@@ -19,7 +19,7 @@ from workflow.results.record import Record, Status
 from workflow.results.registry import COSTS, REGISTRY, names
 from workflow.results.rows import read_rows
 from workflow.results.timings import SPEEDS, describe_timings
-from workflow.results.trained_enough import late_gain, learned_nothing
+from workflow.results.trained_enough import FAILED_TO_TRAIN, late_gain, why_untrained
 
 pd.options.mode.string_storage = "python"  # Arrow's strings take longer in frames of a few hundred rows
 
@@ -41,15 +41,15 @@ def _row(planned: dict, record: Record) -> dict:
     job, cost = record.trained, record.cost
     curve = [point.model_dump() for point in record.curve]
     chance = record.facts.get("symbol_entropy")
-    nothing = learned_nothing(curve, record.losses, chance) if record.status == "ok" else None
-    metrics = {} if nothing else record.metrics
+    untrained = why_untrained(curve, record.losses, chance) if record.status == "ok" else None
+    metrics = {} if untrained else record.metrics
     row = {key: planned[key] for key in PLANNED}
     row |= {"label": planned.get("label") or planned["variant"]}
     row |= {"colour": planned.get("colour"), "baseline": planned.get("baseline")}
     row |= {"size": planned.get("size", 1.0), "tuning": planned.get("tuning")}
     row |= {"factors": planned.get("factors") or {}, "follows": record.follows}
-    row |= {"task": job.task, "seed": job.seed, "scale": job.scale, "status": "stuck" if nothing else record.status}
-    row["reason"] = nothing or record.why
+    row |= {"task": job.task, "seed": job.seed, "scale": job.scale}
+    row |= {"status": FAILED_TO_TRAIN if untrained else record.status, "reason": untrained or record.why}
     row |= {"missing": record.missing, "device": record.origin.device, "steps": job.training.steps, "net": job.net.name}
     row |= {"backend": code_of(cost.backends) if cost else None}
     row |= {"source": record.origin.source, "commit": record.origin.commit, "bits": record.bits}
@@ -174,22 +174,22 @@ def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd
 
 
 def count_seeds(runs: pd.DataFrame) -> str:
-    """Say `3 seeds`, or `3 to 12 seeds` where configurations have more or fewer."""
+    """Return `3 seeds`, or `3 to 12 seeds` if their number varies between configurations."""
     counts = runs.groupby("configuration")["seed"].nunique()
     few, many = int(counts.min()), int(counts.max())
     return f"{few} to {many} seeds" if few < many else f"{many} seed{'s' * (many > 1)}"
 
 
 def describe_runs(runs: pd.DataFrame, texts: str = "") -> str:
-    """Say in one line which scale, device, seeds and timings a table rests on. texts: what was read, else by names."""
+    """Describe in one line the scale, device, seeds and timings behind a table. texts: its corpora in words."""
     if not len(runs):
         return "no runs: computed or cited"
     texts = texts or ", ".join(sorted(runs["corpus"].unique()))
     scale, device = (", ".join(sorted(runs[column].unique())) for column in ("scale", "device"))
     steps = ", ".join(f"{count:,}" for count in sorted(runs["steps"].unique()))
-    line = f"scale {scale}; {device}; {count_seeds(runs)}; {steps} steps; text: {texts}"
+    line = f"scale {scale}; {device}; {count_seeds(runs)}; {steps} steps; corpus: {texts}"
     scored = ", ".join(f"{count:.0f}" if count else "all" for count in sorted(runs["sentences"].dropna().unique()))
-    line = f"{line}; scored on {scored} of the test set" if scored else line
+    line = f"{line}; scored on {scored} test examples" if scored else line
     timings = runs[runs.columns.intersection(TIMINGS)].drop_duplicates("configuration").to_dict("records")
     return "; ".join([line, *describe_timings(timings)])
 

@@ -97,17 +97,17 @@ def told_apart(shown: dict) -> bool:
 
 
 def describe_timings(rows: Iterable[Mapping]) -> list[str]:
-    """Say what to know of the timings of these runs, a phrase each."""
+    """List caveats about the timings of these runs, one phrase each."""
     once = {row["configuration"]: row for row in rows}.values()
     timed = [row for row in once if any(pd.notna(row.get(name)) for name in SPEEDS)]
-    said, beside = [], [_clock(row.get("reference_ms")) for row in timed]
-    if without := beside.count(WITHOUT):
-        said.append(f"{_how_many(without, timed)} timed without allowing for other work on the machine")
-    if len(set(beside)) > 1:
-        said.append("timed on several machines, so that not all speeds are compared")
+    said, references = [], [_clock(row.get("reference_ms")) for row in timed]
+    if without := references.count(WITHOUT):
+        said.append(f"{_how_many(without, timed)} timed without correcting for other load on the machine")
+    if len(set(references)) > 1:
+        said.append("timed on several machines, so not all speeds are compared")
     if restless := sum(row.get("quiet") is False for row in timed):
         which = _how_many(restless, timed)
-        said.append(f"the machine was not quiet while {which} were timed: snakemake {AGAIN} times them again")
+        said.append(f"other processes were running while {which} were timed; `snakemake {AGAIN}` times them again")
     return said
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+FAILED_TO_TRAIN = "failed to train"  # status of a run whose model is no better than chance
 FLAT = 0.02  # bits; claims are about differences of this size
 LATE = 0.25  # fraction of the updates
 EARLY = 0.15  # fraction of the updates: by here a curve must begin to show by itself whether a model learned
@@ -46,7 +47,7 @@ def converged(late_gain: float | None) -> bool:
     return (late_gain or 0.0) <= FLAT
 
 
-def learned_nothing(curve: list[dict], losses: Sequence[float] = (), chance: float | None = None) -> str | None:
+def why_untrained(curve: list[dict], losses: Sequence[float] = (), chance: float | None = None) -> str | None:
     """Return why a model failed to train: dev is not `NOTHING` bits better than chance, or than early in training.
 
     None if it learned, if it is worse than chance but still improving, and if the data cannot tell.
@@ -59,7 +60,7 @@ def learned_nothing(curve: list[dict], losses: Sequence[float] = (), chance: flo
         return None
     best = min(bits for _, bits in points)
     if chance is not None and best > chance - NOTHING and not _is_falling(points, chance):
-        return f"failed to train: best dev loss {best:.2f} bits, unigram entropy {chance:.2f} bits"
+        return f"best dev loss {best:.2f} bits, unigram entropy {chance:.2f} bits"
     early, *later = _from_the_start(points, losses)
     if not later or early[0] > EARLY * points[-1][0]:
         return None
@@ -67,7 +68,7 @@ def learned_nothing(curve: list[dict], losses: Sequence[float] = (), chance: flo
     if first - best >= NOTHING:
         return None
     stayed = f"dev loss stayed at {first:.2f} bits from update {step:,} to {later[-1][0]:,}"
-    return f"failed to train: {stayed} (best {best:.2f})"
+    return f"{stayed} (best {best:.2f})"
 
 
 def _is_falling(points: list[tuple[int, float]], chance: float) -> bool:

@@ -22,7 +22,7 @@ def best_of(records: Iterable[Record]) -> str:
     """Return the digest of the best trial, the first among equals; `ConfigError` where none ended well."""
     scores = {record.digest: score for record in records if (score := dev_score(record)) is not None}
     if not scores:
-        raise ConfigError("trials: none of them ended well, so that nothing can be chosen")
+        raise ConfigError("trials: all failed, so there is nothing to choose from")
     return min(scores, key=scores.__getitem__)
 
 

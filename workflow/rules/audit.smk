@@ -31,7 +31,7 @@ rule train_again:
 
 
 rule audit:
-    """Train some runs again, drawn by a seed, and compare them with their records, to the bit where that must hold."""
+    """Train some runs again, drawn by a seed, and compare them with their records, bit for bit where that must hold."""
     input:
         lambda w: auditing.files,
     log:

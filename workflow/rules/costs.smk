@@ -1,5 +1,5 @@
 rule costs:
-    """Measure one configuration: multiply-adds, and peak memory in training and in evaluation."""
+    """Measure one configuration: MACs, and peak memory in training and evaluation."""
     input:
         lambda w: targets.runs.net_of(w.configuration),
     output:
@@ -19,7 +19,7 @@ rule costs:
         source=lambda w: targets.code.of_cost("costs", w.configuration),
         label=lambda w, output: targets.runs.labels.configuration(w.configuration),
     message:
-        "measure multiply-adds and memory of {params.label}"
+        "measure MACs and memory of {params.label}"
     shell:
         "python -m workflow.scripts.costs {input:q} --flops {output.flops:q} --memory {output.memory:q}"
         " {params.options} > {log:q} 2>&1"
@@ -56,7 +56,7 @@ rule longest_span:
 
 
 rule reference:
-    """Time the reference step, which every timing is set beside, with the machine to itself."""
+    """Time the reference step, which every timing is compared with, on an otherwise idle machine."""
     output:
         "results/{scale}/reference.json",
     log:
@@ -77,7 +77,7 @@ rule reference:
 
 
 rule throughput:
-    """Time the configurations that the same questions ask for in turns, with the machine to themselves."""
+    """Time the configurations of one group in interleaved rounds, on an otherwise idle machine."""
     input:
         nets=lambda w: list(map(targets.runs.net_of, targets.runs.groups[w.group])),
         reference="results/{scale}/reference.json",
@@ -107,7 +107,7 @@ rule throughput:
 
 
 rule optimal_predictor:
-    """Compute the best possible bits per character on a text of topics, by how many characters are read."""
+    """Compute the bits per character of the Bayes-optimal predictor of a corpus of topics, by how much it sees."""
     input:
         "results/data/{slug}.npz",
     output:
@@ -125,13 +125,13 @@ rule optimal_predictor:
         options=lambda w: targets.runs.optimal_predictor_options(w.slug),
         source=targets.code.of_script("optimal_predictor"),
     message:
-        "compute the best possible prediction of {wildcards.slug}"
+        "compute the optimal predictor of {wildcards.slug}"
     shell:
         "python -m workflow.scripts.optimal_predictor {params.name:q} {input:q} {output:q} {params.options} > {log:q} 2>&1"
 
 
 rule topic_borders:
-    """Measure dynamic spans over a text of topics: where the topic changes, and within words."""
+    """Measure dynamic spans on a corpus of topics: around topic changes, and within words."""
     input:
         data="results/data/{slug}.npz",
         nets=lambda w: targets.runs.dynamic_nets(w.slug),
@@ -150,7 +150,7 @@ rule topic_borders:
         options=lambda w: targets.runs.scored_part(w.slug),
         source=lambda w: targets.code.of_topic_borders(w.slug),
     message:
-        "measure dynamic spans where the topics of {wildcards.slug} change"
+        "measure dynamic spans around topic changes in {wildcards.slug}"
     shell:
         "python -m workflow.scripts.topic_borders {params.name:q} {input.data:q} {output:q} {input.nets:q}"
         " {params.options} > {log:q} 2>&1"

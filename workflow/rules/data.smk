@@ -1,5 +1,5 @@
 rule corpus:
-    """Make one data set ready for training: checked, split and encoded."""
+    """Prepare one dataset for training: checked, split and encoded."""
     output:
         update("results/data/{slug}.npz"),  # another workflow may read it
     log:
@@ -13,6 +13,6 @@ rule corpus:
         source=lambda w: targets.code.of_corpus(w.slug),
         checksum=lambda w: targets.runs.corpora[w.slug].job.checksum,
     message:
-        "prepare the data set {wildcards.slug}"
+        "prepare the dataset {wildcards.slug}"
     shell:
         "python -m workflow.scripts.corpus {params.name:q} {output:q} > {log:q} 2>&1"

@@ -1,5 +1,5 @@
 rule evidence:
-    """Judge all claims by another set of results: one that came with the project, or one that the config names."""
+    """Judge all claims by other results: precomputed ones, or those that the config names."""
     output:
         "results/evidence/{name}.json",
     log:
@@ -17,13 +17,13 @@ rule evidence:
         stamp=lambda w: targets.other_results[w.name].stamp,
         source=targets.code.of_evidence(),
     message:
-        "judge the claims by the results of {params.called}"
+        "judge the claims by the results in {params.called}"
     shell:
         "python -m workflow.config.forked evidence -- {params.called:q} {params.path:q} {output:q} > {log:q} 2>&1"
 
 
 rule report:
-    """Judge all claims, write all runs as one table, the pages of the papers, and the index with those beside it."""
+    """Judge all claims; write all runs as one table, the papers' pages, the index and the other shared pages."""
     input:
         rows=targets.all_rows,
         answers=expand(f"{targets.results}/answers/{{name}}.json", name=targets.questions),

@@ -13,7 +13,7 @@ def shown(kind, name):
 for name, question in targets.questions.items():
 
     rule:
-        """Answer a question: collect its runs, build its tables, draw its figures, weigh its claims, write its page."""
+        """Answer a question: collect its runs, build its tables, draw its figures, judge its claims, write its page."""
         name:
             f"answer.{name}"
         input:

@@ -4,7 +4,7 @@ localrules:  # they write small files that all others wait for
 
 
 rule plan:
-    """Write the plan, and a job file for every run in it that has none."""
+    """Write the plan, and a job file for every planned run without one."""
     output:
         expand("results/runs/{digest}/job.json", digest=targets.runs.without_job_file),
         plan=f"{targets.results}/plan.json",
@@ -22,7 +22,7 @@ rule plan:
 
 
 rule train:
-    """Train and evaluate one run. A run that breaks leaves a record with the reason."""
+    """Train and evaluate one run. A run that fails leaves a record with the reason."""
     input:
         job=ancient("results/runs/{digest}/job.json"),
         data=lambda w: targets.runs.data_of(w.digest),
@@ -51,7 +51,7 @@ rule train:
 
 
 rule choose:
-    """Choose among the trials of a variant, on dev: the file that its tuned runs depend on."""
+    """Choose the best trial of a variant by its dev score; its tuned runs depend on this file."""
     input:
         lambda w: targets.runs.trials_of(w.choice),
     output:
@@ -62,13 +62,13 @@ rule choose:
     conda:
         "../../environment.yml"
     message:
-        "choose among {input}"
+        "choose the best trial among {input}"
     shell:
         "python -m workflow.scripts.choose {output:q} {input:q} > {log:q} 2>&1"
 
 
 rule precomputed:
-    """Write the records and costs that came with the project, in place of training and measuring them."""
+    """Copy precomputed records and costs instead of training and measuring."""
     input:
         ancient(targets.precomputed.waits_for),
     output:
@@ -79,6 +79,6 @@ rule precomputed:
     conda:
         "../../environment.yml"
     message:
-        "take what came with the project"
+        "copy precomputed records and costs"
     shell:
         "python -m workflow.scripts.precomputed > {log:q} 2>&1"

@@ -1,8 +1,8 @@
-TARGETS = ["all", "bundle", "audit"]  # beside the names of tables, figures, claims, questions and papers
+TARGETS = ["all", "bundle", "audit"]  # and the names of tables, figures, claims, questions and papers
 
 
-# Rules without output, `all` and those by name, run whenever they are asked for. The summary then runs too, which links
-# pages and lists what was asked for: it may have been killed the last time, when nothing else was left to make.
+# Rules without output (`all` and those of named targets) run whenever they are requested. Then the summary runs too,
+# which links pages and lists the requested targets: it may have been killed last time, after everything else was made.
 rule all:
     """Every table, figure, claim and page of the config."""
     input:
@@ -14,7 +14,7 @@ rule all:
     conda:
         "../../environment.yml"
     message:
-        "all of it is made"
+        "everything is made"
     shell:
         "echo made > {log:q}"
 
@@ -26,7 +26,7 @@ rule bundle:
 
 
 rule unknown_target:
-    """Refuse a target that nothing makes, with the nearest name."""
+    """Refuse an unknown target, with the nearest name."""
     input:
         lambda w: refuse_unknown(targets, w.target, TARGETS, workflow.dag_settings.targets),
     output:

@@ -1,8 +1,8 @@
-"""Compare records with the same jobs trained again: `python -m workflow.scripts.audit DIGEST... --scale S --about X`.
+"""Audit records by training the same jobs again: `python -m workflow.scripts.audit DIGEST... --scale S --about X`.
 
-Reads results/audit/DIGEST/record.json, checks that every record there says what its run wrote, writes the page
-reports/SCALE/audit.html and prints what was found in three lines. Exits with 1 where a record was edited, or is not
-equal where it must be; else what was trained here is deleted, for the next audit to train anew.
+Reads results/audit/DIGEST/record.json, checks that no record was edited, writes reports/SCALE/audit.html and prints
+three lines. Exits with 1 if a record was edited, or differs where bits must match; otherwise deletes what was trained
+here, so that the next audit trains again.
 """
 
 import os
@@ -49,7 +49,7 @@ def compare_all(targets: Targets, digests: list[str], records: dict[str, Record]
 
 
 def say(findings: list[Finding], about: str, read: int) -> list[str]:
-    """Say in three lines which records were drawn, whose machine made them, and whether they are equal."""
+    """Say in three lines which records were drawn, which machines trained them, and whether they match."""
     compared = [each for each in findings if each.record]
     names = "; ".join(f"{each.digest} {each.label}" for each in compared) or "none"
     sides = [{_machine(getattr(each, side)) for each in compared} for side in ("record", "here")]
@@ -62,16 +62,14 @@ def say(findings: list[Finding], about: str, read: int) -> list[str]:
     )
     return [
         f"{about}: {names}",
-        f"made by {machines[0]}; trained again by {machines[1]}",
-        f"{said}; {whole} say what their runs wrote{''.join(f'; {fault}' for fault in faults)}",
+        f"trained on {machines[0]}; trained again on {machines[1]}",
+        f"{said}; {whole} are unedited{''.join(f'; {fault}' for fault in faults)}",
     ]
 
 
 def _machine(record: Record) -> str:
     origin, versions = record.origin, record.origin.versions
-    return (
-        f"{origin.device}, torch {versions.get('torch')}, {versions.get('compiler', 'a compiler that was not noted')}"
-    )
+    return f"{origin.device}, torch {versions.get('torch')}, {versions.get('compiler', 'unknown compiler')}"
 
 
 def _explain(finding: Finding) -> str:
@@ -79,7 +77,7 @@ def _explain(finding: Finding) -> str:
     return (
         ": ".join(filter(None, told[:2]))
         + "".join(f"; {each}" for each in told[2:] if each)
-        + (f"; likely for {'; '.join(finding.reasons)}" if finding.reasons else "")
+        + (f"; likely because of {'; '.join(finding.reasons)}" if finding.reasons else "")
     )
 
 
@@ -88,10 +86,12 @@ def write_page(site: Site, lines: list[str], findings: list[Finding]) -> None:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="audit", description="Compare records with the same jobs trained again.")
-    parser.add_argument("digests", nargs="+")
-    parser.add_argument("--about", required=True, help="whose records they are, and how they were drawn")
-    parser.add_argument("--of", help="where the records lie: a scale's results or a bundle; left out: with the project")
+    parser = Parser(prog="audit", description=__doc__)
+    parser.add_argument("digests", nargs="+", help="of the runs")
+    parser.add_argument("--about", required=True, help="which records were drawn, and how")
+    parser.add_argument(
+        "--of", help="results of a scale, or a bundle, that holds the records; default: the precomputed records"
+    )
     options, site = parse_with_site(parser, argv)
     targets = Targets.of(parse_json(os.environ.get(CONFIG, "{}"), "config"))
     records, refused = read_all(targets, options.of)

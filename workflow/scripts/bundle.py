@@ -40,7 +40,7 @@ def main(argv: list[str] | None = None) -> None:
         raise ConfigError(f"{options.out}: expected a name that ends in .zip, outside {options.reports}")
     for needed in (site.reports / "index.html", site.results / "plan.json"):
         if not needed.exists():
-            raise ConfigError(f"{needed}: not there; run the workflow first")
+            raise ConfigError(f"{needed}: no such file; run the workflow first")
     link_pages(site.reports)
     page = root_page(options.results, options.reports, only=options.scale)
     files = list_files(options.results, options.reports, options.scale)

@@ -9,7 +9,7 @@ from workflow.results.trials import best_of, dev_score
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="choose", description="Choose among trials, on dev.")
+    parser = Parser(prog="choose", description="Choose the best trial by its dev score.")
     parser.add_argument("out", type=Path)
     parser.add_argument("records", type=Path, nargs="+", help="record.json of each trial")
     options = parser.parse_args(argv)

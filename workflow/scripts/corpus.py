@@ -9,7 +9,7 @@ from workflow.tasks.spec import TASKS, load
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="corpus", description="Make one corpus ready for training.")
+    parser = Parser(prog="corpus", description="Prepare one corpus for training.")
     parser.add_argument("name")
     parser.add_argument("out", type=Path)
     parser.add_argument("--data-dir", default=os.environ.get("ATTENTION_DATA_DIR"))

@@ -77,7 +77,7 @@ def _peak_of(trained: TrainedRun, work: str, device: str) -> dict:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="costs", description="Measure one configuration.")
+    parser = Parser(prog="costs", description="Measure the MACs and peak memory of one configuration.")
     parser.add_argument("weights", type=Path)
     parser.add_argument("--flops", type=Path, required=True)
     parser.add_argument("--memory", type=Path, required=True)

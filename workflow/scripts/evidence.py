@@ -18,7 +18,7 @@ from workflow.results.runs_table import describe_runs
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="evidence", description="Judge all claims by another bundle.")
+    parser = Parser(prog="evidence", description="Judge all claims by other results.")
     parser.add_argument("name")
     parser.add_argument("path", type=Path)
     parser.add_argument("out", type=Path)
@@ -26,7 +26,7 @@ def main(argv: list[str] | None = None) -> None:
     frames = read_bundle(options.path).frames
     runs, scales = frames.runs, sorted(set(frames.runs["scale"]))
     if len(scales) > 1:
-        raise ConfigError(f"{options.path}: results of several scales, {' and '.join(scales)}; name one of them")
+        raise ConfigError(f"{options.path}: results of several scales, {' and '.join(scales)}; give one of them")
     claims = judge_all(collect(known_claims(), frames))
     origin = describe_runs(runs, name_badges(runs))
     content = {"set": options.name, "scale": scales[0], "provenance": origin, "claims": claims}

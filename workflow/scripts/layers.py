@@ -66,7 +66,7 @@ def time_all(rows: list[dict], how: Measure, device: torch.device) -> None:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="layers", description="Weigh and time four kinds of layer.")
+    parser = Parser(prog="layers", description="Measure time and memory of four kinds of layer.")
     parser.add_argument("out", type=Path)
     parser.add_argument("--measure", type=read_measure, required=True, help="as in config/scales/, as JSON")
     parser.add_argument("--device", default="auto", choices=DEVICES)

@@ -35,7 +35,7 @@ def search(trained: TrainedRun, device: str, settings: Measure) -> dict:
     """Find the largest S, by doubling, at which a training step fits the budget."""
     span = trained.job.attention.span
     if "limit" not in span:
-        raise ConfigError(f"{trained.path}: span {span['name']} has no limit S that could be raised")
+        raise ConfigError(f"{trained.path}: span {span['name']} has no limit S to raise")
     if not trained.has_weights:
         return trained.unmeasured_row("longest_span")
     budget = settings.memory_mb << 20
@@ -52,7 +52,7 @@ def search(trained: TrainedRun, device: str, settings: Measure) -> dict:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="longest_span", description="Find the longest span limit that fits.")
+    parser = Parser(prog="longest_span", description="Find the longest span limit S that fits in memory.")
     parser.add_argument("weights", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--measure", type=read_measure, required=True, help="as in config/scales/, as JSON")

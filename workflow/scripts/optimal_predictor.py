@@ -45,19 +45,21 @@ def measure(reader: Reader, texts: list[str], windows: list[int]) -> list[dict]:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="optimal_predictor", description="What the best reader of a text reaches.")
+    parser = Parser(
+        prog="optimal_predictor", description="Compute the bpc of the Bayes-optimal predictor of a corpus of topics."
+    )
     parser.add_argument("name")
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--windows", type=at_least(1), nargs="+", required=True, help="characters that a reader sees")
+    parser.add_argument(
+        "--windows", type=at_least(1), nargs="+", required=True, help="numbers of characters that the predictor sees"
+    )
     parser.add_argument("--streams", type=at_least(1), required=True)
-    parser.add_argument("--tokens", type=at_least(0), required=True, help="of test; 0: all")
+    parser.add_argument("--tokens", type=at_least(0), required=True, help="test characters to score; 0: all")
     options = parser.parse_args(argv)
     topics = load_corpora("char_lm").entry(options.name).topics
     if topics is None:
-        raise ConfigError(
-            f"corpus '{options.name}': the best possible prediction is known only for texts of kind topics"
-        )
+        raise ConfigError(f"corpus '{options.name}': the optimal predictor is known only for corpora of kind topics")
     texts = read_streams(store.read(options.data), options.streams, options.tokens)
     rows = measure(Reader(TopicText(topics)), texts, options.windows)
     write_text(options.out, write_rows("optimal_predictor", [{"corpus": options.name} | row for row in rows]))

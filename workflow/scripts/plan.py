@@ -16,9 +16,9 @@ from workflow.results.record import write_if_changed
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="plan", description="Write the plan and a file for each job.")
+    parser = Parser(prog="plan", description="Write the plan, and a job file for each run.")
     parser.add_argument("out", type=Path)
-    parser.add_argument("--config", default=os.environ.get(CONFIG, "{}"), help="as JSON; the workflow passes its own")
+    parser.add_argument("--config", default=os.environ.get(CONFIG, "{}"), help="the config as JSON; default: no keys")
     options = parser.parse_args(argv)
     missing: dict[str, str] = {}
     rows = plan(load_config(parse_json(options.config, "config")), missing)

@@ -24,10 +24,10 @@ def take_run(file: Path) -> str:
     digest = file.parent.name
     path = precomputed(digest)
     if path is None:
-        raise ConfigError(f"{file}: no record of job {digest} came with the project")
+        raise ConfigError(f"{file}: no precomputed record of job {digest}")
     record = read_json(path)  # whoever reads the copy checks the rest
     if not isinstance(record, dict) or record.get("digest") != digest:
-        raise ConfigError(f"{path}: the record of another job; delete it")
+        raise ConfigError(f"{path}: holds the record of another job; delete it")
     return path.read_text(encoding="utf-8")
 
 
@@ -37,7 +37,7 @@ def take_costs(kind: str, name: str, targets: Targets) -> str:
     wanted = targets.runs.groups.get(name, []) if kind == "throughput" else [name]
     rows = [row for row in precomputed_costs(kind, scale) if row["configuration"] in wanted]
     if not rows:
-        raise ConfigError(f"{kind} of {name}: did not come with the project at scale {scale}")
+        raise ConfigError(f"{kind} of {name}: not precomputed at scale {scale}")
     return write_rows(kind, rows)
 
 
@@ -52,13 +52,13 @@ def take(file: Path, targets: Targets) -> str:
 
 
 def main(argv: list[str] | None = None) -> None:
-    Parser(prog="precomputed", description="Write what came with the project.").parse_args(argv)
+    Parser(prog="precomputed", description="Copy precomputed records and costs to results/.").parse_args(argv)
     targets = Targets.of(parse_json(os.environ.get(CONFIG, "{}"), "config"))
     files = targets.precomputed.missing
     for file in files:
         write_if_changed(Path(file), take(Path(file), targets), wait=False)
     os.sync()
-    print(f"{len(files)} files came with the project")
+    print(f"{len(files)} precomputed files")
 
 
 if __name__ == "__main__":

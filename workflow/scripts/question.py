@@ -82,9 +82,12 @@ def prepare() -> None:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="question", description="Answer one question: tables, figures, claims and pages.")
+    parser = Parser(
+        prog="question",
+        description="Answer one question: build its tables and figures, judge its claims, write its pages.",
+    )
     parser.add_argument("name")
-    parser.add_argument("costs", type=Path, nargs="*", help="files of rows that its tables, figures and claims read")
+    parser.add_argument("costs", type=Path, nargs="*", help="files of costs that its tables, figures and claims read")
     options, site = parse_with_site(parser, argv)
     check_known("question", options.name, known_questions())
     for claim in claims_about(options.name):

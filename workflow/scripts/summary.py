@@ -69,14 +69,14 @@ def list_findings_of(site: Site) -> list[str]:
     for each in list_findings(ledger.claims):
         lines.append(f"{each['text']} ({each['verdict']}{ledger.elsewhere(each['set'])})")
     counts = ", ".join(f"{count} {verdict}" for verdict, count in count_verdicts(ledger.measured))
-    return [*lines, f"{len(ledger.measured)} claims that rest on measurements: {counts}"]
+    return [*lines, f"{len(ledger.measured)} claims about measurements: {counts}"]
 
 
 def list_restless(results: Path) -> list[str]:
-    """Say how to time again what was timed while the machine was not quiet; nothing where it was."""
+    """Say how to repeat timings made while other processes were running; nothing if there are none."""
     files = list_folder(results / "throughput", ".json")
     restless = shlex.join(str(file) for file in files if any(row.get("quiet") is False for row in read_rows(file)[1]))
-    said = "the machine was not quiet while speeds were timed; the same command times them again after"
+    said = "other processes were running while speeds were timed; to time them again, delete these and rerun"
     return [f"{said}: rm {restless}"] if restless else []
 
 
@@ -85,8 +85,8 @@ def steps_ended(results: Path, failed: bool) -> str:
     if not failed:
         return "nothing failed"
     if (results / "plan.json").exists():
-        return "no run failed, but steps above did"
-    return f"nothing was run, for no plan was made; see logs/{results.name}/plan.log"
+        return "no run failed, but the steps above did"
+    return f"nothing was run because the plan failed; see logs/{results.name}/plan.log"
 
 
 def print_found(site: Site, asked: list[Asked]) -> None:
@@ -99,12 +99,12 @@ def print_found(site: Site, asked: list[Asked]) -> None:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="summary", description="Print what was found and what failed.")
+    parser = Parser(prog="summary", description="Print the findings and what failed.")
     parser.add_argument("scale", help="folder under results/ and reports/")
-    parser.add_argument("--asked", nargs="*", default=[], help="the targets of the command line; none: everything")
-    parser.add_argument("--evidence", type=Path, nargs="*", default=[], help="claims judged by other results")
+    parser.add_argument("--asked", nargs="*", default=[], help="the targets of the command line; default: everything")
+    parser.add_argument("--evidence", type=Path, nargs="*", default=[], help="files of claims judged by other results")
     parser.add_argument("--results", type=Path, default=Path("results"))
-    parser.add_argument("--steps-failed", action="store_true", help="said where no run failed")
+    parser.add_argument("--steps-failed", action="store_true", help="some steps of the workflow failed")
     parser.add_argument("--reports", type=Path, default=Path("reports"))
     options = parser.parse_args(argv)
     site = Site(options.results / options.scale, options.reports / options.scale, options.results / "runs")

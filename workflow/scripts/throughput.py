@@ -128,10 +128,10 @@ def run_turns(asked: list[tuple[str, TrainedRun]], measure: Measure, device: tor
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="throughput", description="Time the configurations of one group.")
+    parser = Parser(prog="throughput", description="Time the configurations of one group in interleaved rounds.")
     parser.add_argument("out", type=Path)
     parser.add_argument("weights", type=Path, nargs="+")
-    parser.add_argument("--reference", type=Path, required=True, help="what workflow.scripts.reference wrote")
+    parser.add_argument("--reference", type=Path, required=True, help="output of workflow.scripts.reference")
     parser.add_argument("--measure", type=read_measure, required=True, help="as in config/scales/, as JSON")
     parser.add_argument("--device", default="auto", choices=DEVICES)
     options = parser.parse_args(argv)

@@ -46,7 +46,7 @@ def borders_in_test(source: TopicText, size: int, corpus: store.Corpus) -> dict[
     """Find the places in the test text where a word begins with its topic changed, by mean duration of a topic."""
     test = "".join(corpus.symbols[letter] for letter in corpus.test).removesuffix("<eos>")
     if not source.draw(size).decode().endswith(test):
-        raise ConfigError(f"corpus '{corpus.name}': its test text is not the end of what its topics give")
+        raise ConfigError(f"corpus '{corpus.name}': its test split is not the end of the generated corpus")
     begins = size - len(test)
     places = [[place - begins for place in topic if place >= begins] for topic in source.borders(size)]
     return dict(zip(map(int, source.topics.durations), places, strict=True))
@@ -100,17 +100,19 @@ def within_words(spans: np.ndarray, text: str) -> list[dict]:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="topic_borders", description="Dynamic spans over a text of topics.")
+    parser = Parser(
+        prog="topic_borders", description="Measure dynamic spans around topic changes of a corpus of topics."
+    )
     parser.add_argument("name")
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("weights", type=Path, nargs="*")
     parser.add_argument("--streams", type=at_least(1), required=True)
-    parser.add_argument("--tokens", type=at_least(0), required=True, help="of test; 0: all")
+    parser.add_argument("--tokens", type=at_least(0), required=True, help="test characters to read; 0: all")
     options = parser.parse_intermixed_args(argv)
     entry, corpus = load_corpora("char_lm").entry(options.name), store.read(options.data)
     if entry.topics is None:
-        raise ConfigError(f"corpus '{options.name}': only a text of kind topics has borders of topics")
+        raise ConfigError(f"corpus '{options.name}': only a corpus of kind topics has topic changes")
     nets = [trained for trained in map(TrainedRun.at, options.weights) if trained.has_weights]
     borders = borders_in_test(TopicText(entry.topics), entry.bytes, corpus) if nets else {}
     rows = [row for net in nets for row in measure(net, corpus, borders, options.streams, options.tokens)]

@@ -84,7 +84,7 @@ def train(
     task = load_task(job.task)
     corpus = task.read(data)
     if corpus.checksum != job.checksum:
-        raise ConfigError(f"{data}: corpus checksum {corpus.checksum}, the job was made for {job.checksum}")
+        raise ConfigError(f"{data}: corpus checksum {corpus.checksum}, the job expects {job.checksum}")
     fix_sums(job.training.threads)
     origin = describe_limited(job, device, devices)
     keep = partial(write, asked, folder, origin, follows=follows)
@@ -112,7 +112,7 @@ def load_task(name: str) -> type:
     spec = TASKS[name]
     runner = load(spec.runner)
     if lacking := [each for each in ASKED if not hasattr(runner, each)]:
-        raise ConfigError(f"{spec.runner}: '{lacking[0]}' is missing; the loop asks a task for {', '.join(ASKED)}")
+        raise ConfigError(f"{spec.runner}: '{lacking[0]}' is missing; the training loop needs {', '.join(ASKED)}")
     if runner.unit != spec.curve[0]:
         raise ConfigError(f"{spec.runner}: unit = {shown(runner.unit)}, but the task's curve is in '{spec.curve[0]}'")
     return runner
@@ -134,7 +134,9 @@ def check_rehearsal(run: Run, origin: dict) -> None:
     check_registered("fact", runner, facts)
     for name, score in metrics.items():
         if not isinstance(score, str | SupportsFloat | None):
-            raise ConfigError(f"{runner}: score '{name}' must be a number, or a text why there is none: {shown(score)}")
+            raise ConfigError(
+                f"{runner}: score '{name}' must be a number, or a string that says why there is none: {shown(score)}"
+            )
     for name, value in facts.items():
         if REGISTRY[name].number and not isinstance(value, int | float | None):
             raise ConfigError(f"{runner}: fact '{name}' must be a number, got {shown(value)}")
@@ -143,7 +145,7 @@ def check_rehearsal(run: Run, origin: dict) -> None:
     try:
         parse(Record, told, runner).model_dump_json()
     except PydanticSerializationError as error:
-        raise ConfigError(f"{runner}: a fact that JSON cannot hold: {error}") from None
+        raise ConfigError(f"{runner}: a fact that JSON cannot store: {error}") from None
 
 
 def describe_limited(job: Job, device: torch.device, devices: Devices) -> dict:
@@ -186,7 +188,9 @@ def numbers_of(scores: dict[str, Any]) -> tuple[dict[str, float], dict[str, str]
     """Part scores that are numbers from the reasons that stand in place of the others."""
     numbers = {name: number for name, score in scores.items() if math.isfinite(number := _number(score))}
     others = {name: score for name, score in scores.items() if name not in numbers}
-    return numbers, {name: each if isinstance(each, str) else f"{each} is no number" for name, each in others.items()}
+    return numbers, {
+        name: each if isinstance(each, str) else f"{each} is not a finite number" for name, each in others.items()
+    }
 
 
 def _number(score: Any) -> float:
@@ -208,9 +212,9 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
     parser = Parser(prog="train", description="Train and evaluate one job.")
     parser.add_argument("job", type=Path, help="the path of a job.json")
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--choice", type=Path, help="which trial it follows, of a job that has some")
+    parser.add_argument("--choice", type=Path, help="the file with the chosen trial, for a job with trials")
     parser.add_argument("--device", default="auto", choices=DEVICES)
-    parser.add_argument("--devices", type=at_least(1), help="how many share the run; left out: as the job says")
+    parser.add_argument("--devices", type=at_least(1), help="how many devices share the run; default: as the job says")
     parser.add_argument("--backend", default="auto", choices=backend_names())
     return parser.parse_args(argv)
 

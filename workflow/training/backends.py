@@ -118,7 +118,7 @@ def chosen(net) -> list[str]:
     faults = [engine.backend.kernel_fault for engine in implementations if engine.backend.kernel_fault]
     for dtype, name in build.NAMES.items():
         if any(line.startswith(f"cpu {name}") for line in lines) and (reason := build.obstacle(dtype)):
-            faults.append(f"cpu {name}: nothing is compiled, which is slower: {reason}")
+            faults.append(f"cpu {name}: not compiled, so slower: {reason}")
     return [*faults, *(f"{line} ({count})" for line, count in lines.most_common()), *_tiles(lines)]
 
 

@@ -45,7 +45,7 @@ def load(path: Path, digest: str, device: torch.device, mmap: bool = False) -> d
     except (OSError, MemoryError, torch.OutOfMemoryError, ConfigError):
         raise  # says nothing about what the file holds
     except Exception:  # foreign bytes make torch raise nearly anything, KeyError and IndexError among it
-        raise ConfigError(f"{path}: not a checkpoint of this suite, or cut off; delete it to start anew") from None
+        raise ConfigError(f"{path}: not a checkpoint of this suite, or truncated; delete it to start again") from None
     if (found := state.get("digest") if isinstance(state, dict) else None) != digest:
-        raise ConfigError(f"{path}: a checkpoint of job {found}, not of {digest}; delete it to start anew")
+        raise ConfigError(f"{path}: a checkpoint of job {found}, not of {digest}; delete it to start again")
     return state

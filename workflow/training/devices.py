@@ -89,7 +89,7 @@ ALONE = Devices()
 def refuse_too_many(count: int, device: torch.device) -> None:
     """Raise `ConfigError` where this machine has fewer GPUs."""
     if device.type == "cuda" and count > torch.cuda.device_count():
-        raise ConfigError(f"devices: {count} were asked for, this machine has {torch.cuda.device_count()} GPUs")
+        raise ConfigError(f"devices: {count} requested, but this machine has {torch.cuda.device_count()} GPUs")
 
 
 def launched() -> bool:

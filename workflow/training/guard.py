@@ -69,7 +69,7 @@ def end_badly(error: Exception, run, write: Callable[..., None], devices: Device
     """
     told = failure(error)
     if run and told["status"] == "error" and not run.has_numbers:
-        told = {"status": "diverged", "reason": f"parameters that are no numbers at step {run.step}: {told['reason']}"}
+        told = {"status": "diverged", "reason": f"non-finite parameters at step {run.step}: {told['reason']}"}
     if devices.count > 1 and told["status"] not in ("diverged", "timeout"):
         raise Ended(**told) from error
     if devices.first:
@@ -98,7 +98,7 @@ def stopped_by_signals(save: Callable[[], None]) -> Iterator[Callable[[], None]]
         yield check
     except Interrupted as interrupted:
         save()
-        print(f"{interrupted}: stopped; begun again, the run goes on from its checkpoint", flush=True)
+        print(f"{interrupted}: stopped; start it again to resume from the checkpoint", flush=True)
         raise SystemExit(AGAIN) from None
     finally:
         for number, handler in before.items():

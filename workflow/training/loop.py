@@ -95,7 +95,7 @@ class Run:
             if self.step % training.checkpoint_every == 0 or self.step == training.steps:
                 self.save()
         if not self.has_numbers:
-            raise Ended("diverged", f"parameters that are no numbers after step {self.step}")
+            raise Ended("diverged", f"non-finite parameters after step {self.step}")
         self.is_trained = True
 
     def _update(self) -> None:
@@ -117,7 +117,7 @@ class Run:
     def _check_loss(self) -> None:
         mean, bound = self._mean_loss(), self.job.training.loss_bound
         if not math.isfinite(mean) or mean > bound:
-            raise Ended("diverged", f"mean loss {mean:.3g} nats up to step {self.step}, the bound is {bound:g}")
+            raise Ended("diverged", f"mean loss {mean:.3g} nats up to step {self.step}, above the bound of {bound:g}")
 
     @property
     def has_numbers(self) -> bool:
@@ -176,7 +176,7 @@ class Run:
             return
         state = checkpoint.load(self.checkpoint_path, self.job.digest, self.device)
         if state.get("source") != self.source:
-            self.say("the checkpoint was made by other code: the run starts anew")
+            self.say("the checkpoint was written by different code: training starts again")
             return
         self.net.load_state_dict(state["net"])
         self.optimiser.load_state_dict(state["optimiser"])

@@ -22,7 +22,7 @@ LIBRARIES = ("numpy", "sympy")
 def pick_device(name: str) -> torch.device:
     """Return a device by its name; auto: a GPU where there is one. `ConfigError` for a GPU that is not there."""
     if name == "cuda" and not torch.cuda.is_available():
-        raise ConfigError("device 'cuda' was asked for and torch sees none; valid here: auto, cpu")
+        raise ConfigError("device 'cuda': torch sees no GPU; valid here: auto, cpu")
     return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
 
 

@@ -32,7 +32,7 @@ def in_processes(count: int, work: Callable[[], None]) -> NoReturn:
         if status != -signal.SIGKILL:
             break
     if status == -signal.SIGKILL:
-        raise Ended("oom", f"the process was killed {ATTEMPTS} times, as the system does when memory ends")
+        raise Ended("oom", f"the process was killed {ATTEMPTS} times, probably because memory ran out")
     if -status in PASSED_ON:
         sys.exit(AGAIN)
     if status < 0 and status != -signal.SIGINT:

@@ -22,6 +22,7 @@ from workflow.results.record import Point, Record
 from workflow.results.registry import COSTS, REGISTRY, bounds_of, names
 from workflow.results.statistics import over_seeds
 from workflow.results.timings import TIMED, describe_timings, turn_values
+from workflow.results.trained_enough import FAILED_TO_TRAIN
 from workflow.tasks.spec import TASKS
 
 SEEDS = 30  # of the same configuration that a page leads to: all of many would be pages that grow with the runs
@@ -41,7 +42,7 @@ def run_page(record: Record, uses: dict[str, list], row: dict) -> dict:
         "label": _label(row),
         "asked": load_question(row["question"]).question,
         "record": record,
-        "stuck": row["reason"] if row["status"] == "stuck" else None,
+        "untrained": row["reason"] if row["status"] == FAILED_TO_TRAIN else None,
         "job": json.dumps(record.job.model_dump(), indent=1),
         "texts": [asdict(each) for each in _badges(row)],
         "attention": {axis: _describe_choice(getattr(job.attention, axis)) for axis in AXES},
