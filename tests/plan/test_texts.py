@@ -53,7 +53,7 @@ def test_a_text_of_two_names_has_one_badge_and_a_claim_over_it_is_over_one_text(
     twice = [*once, *(row | {"paper_corpus": "enwik8"} for row in once)]
     runs, badge = as_frame(twice), "Python sources in 27 letters, not enwik8, not text8"
     assert name_badges(runs) == badge and set(with_badge(runs)["text"]) == {badge}
-    assert names_of_texts(runs) == {"words": badge} and describe_runs(runs).endswith("3 seeds; 10 steps; text: words")
+    assert names_of_texts(runs) == {"words": badge} and describe_runs(runs).endswith("3 seeds; 10 steps; corpus: words")
     claim = load_claim("dynamic_equals_adaptive")
     one, two = (collect_evidence("c", claim, Frames(as_frame(rows), None)) for rows in (once, twice))
     assert one | {"texts": []} == two | {"texts": []} and len(two["texts"]) == 1 and two["n"] == 3

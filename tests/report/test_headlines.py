@@ -105,7 +105,7 @@ def test_a_sentence_names_each_scale_whose_interval_excludes_its_number_and_what
         assert said in found["text"]
     assert "small" not in found["text"] and "device" not in found["text"]
     (in_full,) = name_disagreeing(at_scales(wide, narrow, like))
-    assert "0.999 times" in in_full and "S = 16, width 64, corpora b and c" in in_full
+    assert "0.999×" in in_full and "S = 16, width 64, corpora b and c" in in_full
     (alone,) = list_findings([at_scales(wide, like)])
     assert "laptop" not in alone["text"] and name_disagreeing(at_scales(wide, like)) == []
 
@@ -214,10 +214,10 @@ def test_the_sentence_on_the_text_of_known_limit(half, said):
     cells += [cell(at, "difference to fixed", 0.0081, half), cell(at, "executed, to fixed", 0.674)]
     cells += [cell(at, "avg. span", 84.4, 2.3)]
     assert find_limit(cells) is None  # without the best reader there is no limit
-    text = find_limit([*cells, cell("best reader, all of the past", "test", 1.18)])
+    text = find_limit([*cells, cell("optimal predictor, full context", "test", 1.18)])
     assert "is known, 1.1800 bits per character" in text and "score 1.2349 on test and fixed ones 1.2268, " in text
     assert said in text and "take 0.674 times the executed multiply-adds" in text and "reach 84.4 characters" in text
-    cells.append(cell("best reader, all of the past", "test", 1.18))
+    cells.append(cell("optimal predictor, full context", "test", 1.18))
     late = [cells[0] | {"late_gain": 0.05}, *cells[1:]]
     assert "over 12 seeds, not converged. " in find_limit(late) and "not converged" not in text
     assert find_limit([cells[0] | {"note": UNMOVED}, *cells[1:]]) is None

@@ -92,7 +92,7 @@ def test_a_row_of_ours_has_the_layers_of_its_own_model(table):
 def test_a_table_is_three_files_that_say_where_they_come_from(tmp_path):
     write_table(tmp_path / "t.json", "adaptive_span_table3", read_frames(write_inputs(tmp_path / "inputs")))
     content, badge = json.loads((tmp_path / "t.json").read_text()), "Python sources in 27 letters, not text8"
-    assert content["provenance"] == f"scale test; a device; 2 seeds; 10 steps; text: {badge}"
+    assert content["provenance"] == f"scale test; a device; 2 seeds; 10 steps; corpus: {badge}"
     tidy = pd.read_csv(tmp_path / "t.csv").set_index(["row", "column"])
     dynamic, dev = (tidy.loc[("Dynamic span", column)] for column in ("avg. span", "dev"))
     assert (dynamic["measured"], dynamic["published"], dynamic["published id"]) == (40, 149, "as.t3.dynamic.span")

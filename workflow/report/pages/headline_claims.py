@@ -21,7 +21,7 @@ from workflow.report.tables.cells import MEASURED_BY
 from workflow.results.statistics import LEVEL, LOOKS
 from workflow.results.trained_enough import converged
 
-COSTS = "a learning rate changes no cost"
+COSTS = "costs do not depend on the learning rate"
 COVERED = 0.5  # of the ladders: what a predictor has to cover, and to call more than a coin, for anybody to trust it
 ALL = "all"
 
@@ -116,12 +116,12 @@ def _why_untuned(line: dict) -> str:
     """Say why the variants of a claim were not tuned."""
     claim = load_claim(line["name"])
     if claim.scale:
-        return f"takes the sizes and texts of scale {claim.scale}"
+        return f"requires the models and datasets of scale {claim.scale}"
     costs = line["question"] == LAYERS or any(name in MEASURED_BY for name in line["measure"])
     if costs:
         return COSTS
     tried = line["question"] in known_questions() and load_question(line["question"]).trials
-    return "not tuned: what its trials chose is not trained" if tried else "not tuned: its question has no trials"
+    return "not tuned: the tuned runs are missing" if tried else "not tuned: the question does no tuning"
 
 
 def _form(effects: list[float], bounds: list[tuple[float, float]], unit: str) -> Form:

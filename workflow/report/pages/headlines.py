@@ -14,7 +14,8 @@ from workflow.report.published import studies
 from workflow.results.trained_enough import UNMOVED, converged
 
 SEEN = ("reproduced", "consistent")
-BEST = "best reader, all of the past"  # a row of the table `known_entropy`, and columns of the rows of adaptive spans
+# a row of the table `known_entropy`, and columns of the rows of adaptive spans
+BEST = "optimal predictor, full context"
 ADAPTIVE = {"ours": "test", "difference": "difference to fixed", "work": "executed, to fixed", "span": "avg. span"}
 MOST = 5  # sentences of an opening
 MARGIN = 0.08  # of an axis, on either side of what it shows
