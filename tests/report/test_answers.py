@@ -190,10 +190,10 @@ def test_one_variant_alone_has_its_mean_span_or_else_its_score_on_each_corpus():
     said = say([*near, *(row | {"mean_span": 10.0 * row["seed"]} for row in far)])  # 10, 20, 30
     high = 20 + T2 * 10 / math.sqrt(3)  # as far below 20 no span is
     assert (said.status, said.kind, said.difference) == ("answered", "level", None)
-    assert said.headline.endswith(f"20 characters (95 % CI 0 to {high:.0f}, n = 3) on b")
+    assert f"20 and 20 characters (95 % CI 20 to 20 on a, 0 to {high:.0f} on b; n = 3 each)" in said.headline
     assert all(number in said.sentence for number in ("41", "50", "64"))
     said = say([*scored("fixed", 2.0, 2.1, 2.2, corpus="a"), *scored("fixed", 2.3, 2.4, 2.5, corpus="b")])
-    assert said.kind == "level" and said.headline.startswith("2.10 bpc (95 % CI 1.85 to 2.35, n = 3) on a")
+    assert said.kind == "level" and said.headline.startswith("2.10 and 2.40 bpc (95 % CI 1.85 to 2.35 on a")
 
 
 def test_a_variant_is_not_compared_where_its_spans_have_hardly_moved():

@@ -21,7 +21,9 @@ def spans(site, page):
 
 
 def point_at(page, place: int) -> None:
-    mark = page.locator("#figure-answer-effect [data-rows] use").nth(place).bounding_box()
+    found = page.locator("#figure-answer-effect [data-rows] use").nth(place)
+    found.scroll_into_view_if_needed()
+    mark = found.bounding_box()
     page.mouse.move(mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
 
 
@@ -97,11 +99,16 @@ def test_differences_follow_the_baseline(site, page):
 def test_variants_that_have_baselines_of_their_own_begin_with_these(site, page):
     page.goto((site / "questions/adaptive_vs_xl/index.html").as_uri())
     field, own = page.get_by_label("compared with"), page.locator("[data-own]")
-    large = page.locator('tr[data-variant="large adaptive span"]').first
+    large = page.locator('.variants tr[data-variant="large adaptive span"]').first
     assert field.input_value() == "its own baseline" and "0.000" in large.inner_text()
-    assert "large Transformer-XL beside large adaptive span" in own.inner_text()
+    assert "large adaptive span to large Transformer-XL" in own.inner_text()
     field.select_option("large adaptive span")
     assert not own.is_visible() and "0.000" not in large.inner_text()
+    shown = page.locator("[data-baseline]:visible")
+    assert [each.get_attribute("data-baseline") for each in shown.all()] == ["large adaptive span"]
+    assert "large adaptive span" not in shown.locator("tr th[scope=row]").all_inner_texts()
+    page.reload()  # a copied address keeps the baseline
+    assert shown.get_attribute("data-baseline") == "large adaptive span"
 
 
 def test_search_finds_each_kind_of_thing(site, page):

@@ -385,17 +385,17 @@ def _level(seen: Evidence, settings: Settings) -> Answer:
     learned = learned_spans(finished[finished["mean_span"].notna()])
     learned = learned[~hardly_moved(learned)]
     quantity, rows = ("mean_span", learned) if len(learned) else (seen.quantity, finished)
-    unit = seen.tokens if len(learned) else seen.unit
     levels = {title: group[quantity].astype(float).tolist() for title, group in rows.groupby("title", sort=False)}
-    written = [
-        f"{_write_level(values, quantity, unit)}{f' on {title}' if len(levels) > 1 else ''}"
-        for title, values in levels.items()
-    ]
     variant = quoted(finished["variant"].iloc[0])
     sentence = f"{variant} is the only variant at this scale, so there is nothing to compare it with"
+    limit = ""
     if len(learned):
-        longest = join([f"{group['max_span'].mean():.0f}" for _, group in learned.groupby("title", sort=False)])
-        sentence = f"the longest span of a head is {longest} {seen.tokens}, of at most {learned['S'].max():.0f}"
+        longest = learned.groupby("title", sort=False)["max_span"].mean()
+        on = " on {}" if len(longest) > 1 else ""
+        sentence = (
+            f"the longest head reaches {join([f'{span:.0f}{on.format(title)}' for title, span in longest.items()])}"
+        )
+        limit = f"; limit {learned['S'].max():.0f} {seen.tokens}"
     return _finish(
         seen,
         settings,
@@ -405,20 +405,30 @@ def _level(seen: Evidence, settings: Settings) -> Answer:
         [],
         kind="level",
         corpora=tuple(levels),
-        headline=f"{'Mean span ' if len(learned) else ''}{join(written)}",
-        sentence=_shortest(sentence),
+        headline=_write_levels(levels, quantity, seen.tokens if len(learned) else seen.unit),
+        sentence=_shortest(f"{sentence}{limit}", sentence),
         cost=caveats.cost_alone(finished, seen.tokens),
     )
 
 
-def _write_level(values: list[float], quantity: str, unit: str) -> str:
-    """Write a mean with its interval: `33.06 BLEU (95 % CI 32.76 to 33.36, n = 6)`."""
-    mean, low, high = mean_interval(values, bounds=bounds_of(quantity))
-    if len(values) < FEWEST or low is None:
-        return f"{to_digits(mean)} {unit} (no interval, n = {len(values)})"
-    half = (high - low) / 2
-    write = "{:.0f}".format if quantity == "mean_span" else lambda value: to_digits(value, half)
-    return f"{write(mean)} {unit} (95 % CI {write(low)} to {write(high)}, n = {len(values)})"
+def _write_levels(levels: dict[str, list[float]], quantity: str, unit: str) -> str:
+    """Write the mean on each corpus, then the intervals: `33.06 BLEU (95 % CI 32.76 to 33.36, n = 6)`."""
+    means: list[str] = []
+    intervals: list[str] = []
+    for title, values in levels.items():
+        mean, low, high = mean_interval(values, bounds=bounds_of(quantity))
+        known = len(values) >= FEWEST and low is not None
+        half = (high - low) / 2 if known else None
+        write = "{:.0f}".format if quantity == "mean_span" else lambda value, half=half: to_digits(value, half)
+        means.append(write(mean))
+        on = f" on {title}" if len(levels) > 1 else ""
+        intervals.append(f"{write(low)} to {write(high)}{on}" if known else f"no interval{on}")
+    n = f"n = {_range([*map(len, levels.values())])}{' each' if len(levels) > 1 else ''}"
+    kind = "Mean span " if quantity == "mean_span" else ""
+    basis = f"95 % CI {', '.join(intervals)}" if any(" to " in each for each in intervals) else ", ".join(intervals)
+    return (
+        f"{kind}{join(means)} {unit} ({basis}; {n})" if len(levels) > 1 else f"{kind}{means[0]} {unit} ({basis}, {n})"
+    )
 
 
 def _not_tested(seen: Evidence, settings: Settings) -> Answer:
