@@ -1,4 +1,4 @@
-"""How often a smaller scale called a larger one, over the claims that both could test: what a forecast is worth."""
+"""Count how often a smaller scale predicted a larger one, over the claims that both tested."""
 
 from itertools import permutations
 from typing import NamedTuple
@@ -7,10 +7,10 @@ from workflow.plan.scales import strength
 
 
 class Calls(NamedTuple):
-    """What the results of a smaller scale said of a larger one's.
+    """How the results of a smaller scale predict those of a larger one.
 
-    claims: how many both could test. same_way: of how many both effects lie on the same side of none. covered: how many
-    effects of the larger scale lie within the smaller one's 95 % interval. turned: names of the claims of other sides.
+    claims: number that both tested. same_way: number with the same sign. covered: number of effects of the larger scale
+    within the 95 % interval of the smaller one. turned: names of the claims whose sign differs.
     """
 
     smaller: str
@@ -22,7 +22,7 @@ class Calls(NamedTuple):
 
 
 def back_test(lines: list[dict]) -> list[Calls]:
-    """Compare each set of results with every one of a larger scale. lines: of the ledger, each with its `sets`."""
+    """Compare each set of results with every set of a larger scale. lines: of the ledger, each with its `sets`."""
     scales = {each["set"]: each["scale"] for line in lines for each in line["sets"]}
     rising = [pair for pair in permutations(scales, 2) if strength(scales[pair[0]]) < strength(scales[pair[1]])]
     rising.sort(key=lambda pair: [strength(scales[name]) for name in pair])

@@ -1,4 +1,4 @@
-"""What stands beside a verdict on one recipe: the same claim with each variant tuned, and in nets of other sizes."""
+"""Collect evidence in addition to a verdict on one recipe: with each variant tuned, and at other model sizes."""
 
 import math
 from dataclasses import replace
@@ -11,13 +11,13 @@ from workflow.results.registry import bounds_of
 from workflow.results.runs_table import Frames
 from workflow.results.trained_enough import hardly_moved
 
-ASKED = ("question", "ours", "than")  # of every text of the ladder
+ASKED = ("question", "ours", "than")  # taken from the ladder, for all of its corpora
 OF_A_RUNG = ("effect", "low", "high", "n", "p", "ours", "than", "verdict", "why", "digests", "signed", "of", "texts")
 OF_A_RUNG += ("late_gain",)
 
 
 def collect_tuned(name: str, claim: Claim, frames: Frames) -> dict | None:
-    """Collect the evidence of the runs that follow trials; None where no two make a pair, and for costs of a step."""
+    """Collect the evidence of the tuned runs; None without a pair, and for costs that tuning cannot change."""
     if claim.recomputed or claim.question == LAYERS or frames.others is None:
         return None
     rows = frames.others
@@ -29,11 +29,11 @@ def collect_tuned(name: str, claim: Claim, frames: Frames) -> dict | None:
 
 
 def collect_sizes(name: str, claim: Claim, frames: Frames) -> list[dict]:
-    """Collect the evidence at each size of the claim's ladder, from the smallest on.
+    """Collect the evidence at each size of the claim's ladder, smallest first.
 
-    A rung has the effect with its interval, the scores of each pair, the best possible score, and of each side
-    the parameters of its nets that have a pair. Models whose learned spans have hardly moved are left out, because
-    their effect is none of learned spans.
+    A rung has the effect with its interval, the scores of each pair, the upper bound of the score, and the mean number
+    of parameters of the paired models of each side. Models whose learned spans barely moved are left out, because their
+    effect says nothing about learned spans.
     """
     ladder = claim.sizes
     if ladder is None or frames.runs is None:

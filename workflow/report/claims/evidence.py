@@ -1,4 +1,4 @@
-"""The evidence for one claim: the effect with its interval and p, and the verdict where no other claim alters it."""
+"""Collect the evidence for one claim: the effect with its interval and p, and any verdict that needs no correction."""
 
 import math
 from statistics import fmean
@@ -56,13 +56,12 @@ EMPTY = dict.fromkeys(
 
 
 def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
-    """Collect what needs no other claim: the samples of both sides, the effect, its interval and p.
+    """Collect what does not depend on other claims: the samples of both sides, the effect, its interval and p.
 
-    pairs: the result of `pair_up`, with the titles of their texts. of: what a pair is, a seed, a turn or a measurement.
-    signed: the signature of each run's record. texts: the badges of the texts. at: the S and k that the claim names.
-    setting: by name, in which models and on which device it was measured. compared: its measure in words. looks: how
-    many of those that were planned its seeds make. tuned, sizes: what
-    `workflow.report.claims.beside` adds. verdict: None where p still has to be corrected for the number of claims.
+    pairs: from `pair_up`, with the titles of their corpora. of: what a pair shares: seed, round or measurement. signed:
+    the signature of each record. texts: the badges of the datasets. at: the S and k that the claim names. setting:
+    width, updates and device. compared: the measure in words. looks: number of planned interim analyses that the seeds
+    complete. tuned, sizes: added by `workflow.report.claims.beside`. verdict: None if p has yet to be corrected.
     """
     line = EMPTY | {key: getattr(claim, key) for key in CLAIMED}
     line |= {"disputed": claim.disputed and claim.disputed.model_dump()}
@@ -99,10 +98,10 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
 
 
 def weigh(claim: Claim, effects: list[float], texts: list[str]) -> dict:
-    """Compute the mean effect over the pairs, its interval, p and the smallest detectable effect; ratios as logarithms.
+    """Compute the mean effect, its interval, p and the minimum detectable effect; ratios in logarithms.
 
-    texts: the text of each pair. Each text is a block: its pairs scatter around their own mean. p_none: that the effect
-    is more than negligible.
+    texts: the corpus of each pair. Each corpus is a block with its own mean. p_none: p of the equivalence test against
+    an effect that is not negligible.
     """
     ratio = claim.by == "ratio"
     values = [math.log(effect) if ratio else effect for effect in effects]
@@ -119,17 +118,17 @@ def weigh(claim: Claim, effects: list[float], texts: list[str]) -> dict:
     p = p_of(values, against, texts) if claim.within is None else p_equal(values, against, claim.room, texts)
     level, looks = LEVEL, None
     none = p_equal(values, against, claim.negligible, texts) if claim.negligible else None
-    if kind_of_pairs(claim.measured(claim.ours)) == "seed":  # seeds are added, turns are not
+    if kind_of_pairs(claim.measured(claim.ours)) == "seed":  # seeds may be added later, rounds are not
         p, level, looks = over_looks(p), AT_EACH_LOOK, count_looks(few)
         none = None if none is None else over_looks(none)
-    # an equality has none
+    # an equality has no detectable effect
     detectable = restore(detectable_effect(values, texts, level)) if claim.within is None else None
     told = {"effect": mean, "low": low, "high": high, "n": len(values), "p": p}
     return told | {"detectable": detectable, "looks": looks, "p_none": none}
 
 
 def _setting(claim: Claim, frames: Frames, pairs: list[dict]) -> dict[str, str]:
-    """Say in which models and where an effect was measured: width, updates and device of the runs behind its pairs."""
+    """Return where an effect was measured: width, updates and device of the paired runs."""
     if claim.question == LAYERS:
         return {"device": join(sorted(frames.layers["device"].unique()))}
     paired = {digest for pair in pairs for digests in pair["runs"].values() for digest in digests}
@@ -140,9 +139,9 @@ def _setting(claim: Claim, frames: Frames, pairs: list[dict]) -> dict[str, str]:
 
 
 def _bounds(claim: Claim) -> Bounds:
-    """Return the bounds of an effect that is a measure itself, or a difference of two.
+    """Return the bounds of an effect that is a measure or a difference of two.
 
-    An exponent and the logarithm of a ratio have none.
+    An exponent and the logarithm of a ratio are unbounded.
     """
     if claim.by != "difference":
         return UNBOUNDED
@@ -151,9 +150,9 @@ def _bounds(claim: Claim) -> Bounds:
 
 
 def _untested(claim: Claim, samples: list[Sample | None], pairs: list[dict]) -> dict:
-    """Give the verdict on a claim that was not tested: spans have hardly moved somewhere, or all runs agree.
+    """Give the verdict if the claim was not tested: learned spans barely moved somewhere, or all runs agree.
 
-    One dataset and S at which learned spans have not moved is enough: what others show does not vouch for it.
+    One dataset and S with unmoved spans is enough, because others cannot make up for it.
     """
     unmoved = _where_unmoved(samples)
     if unmoved:
@@ -167,7 +166,7 @@ def _untested(claim: Claim, samples: list[Sample | None], pairs: list[dict]) -> 
 
 
 def _where_unmoved(samples: list[Sample | None]) -> list[str]:
-    """Name each dataset on which the learned spans of a side have hardly moved, with the S at which they have not."""
+    """Name each dataset on which the learned spans of a side barely moved, with the S where that happened."""
     found: dict[str, set[int]] = {}
     for sample in filter(None, samples):
         for dataset, limits in sample.unmoved.items():
@@ -185,12 +184,12 @@ def _training(claim: Claim, samples: list[Sample | None], pairs: list[dict]) -> 
 
 
 def _texts(pairs: list[dict]) -> list[str]:
-    """List the text of each pair."""
+    """List the corpus of each pair."""
     return [pair["text"] for pair in pairs]
 
 
 def _by_text(pairs: list[dict], names: dict[str, str]) -> dict | None:
-    """Map each text to the mean effect on it; None for a single text, and for layers, which read none."""
+    """Map each corpus to its mean effect; None for a single corpus, and for layers, which use none."""
     on: dict[str, list[float]] = {}
     for pair in pairs:
         on.setdefault(pair["text"], []).append(pair["effect"])
@@ -204,7 +203,7 @@ def _means(pairs: list[dict]) -> dict:
 
 
 def judge_constant(claim: Claim, effects: list[float]) -> dict:
-    """Give the verdict on counts, which are no sample and need no interval."""
+    """Give the verdict on deterministic counts, which need no interval."""
     agree = {is_as_claimed(claim, effect) for effect in effects}
     if len(agree) > 1:
         return {"verdict": "inconclusive", "why": "as claimed on some corpora, not on others"}
@@ -216,9 +215,9 @@ def judge_constant(claim: Claim, effects: list[float]) -> dict:
 
 
 def judge_few(claim: Claim, effects: list[float], few: int) -> dict:
-    """Give the verdict where a text has too few pairs for an interval: the claim cannot be told.
+    """Give the verdict if a corpus has too few pairs for an interval.
 
-    A score may still be held against a printed one, but is at most consistent with it.
+    A score may still be compared with a published one, but is at most consistent with it.
     """
     kind = kind_of_pairs(claim.measured(claim.ours))
     if claim.than is not None:

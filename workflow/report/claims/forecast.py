@@ -1,7 +1,7 @@
-"""What an effect would be in nets of another size, by three plain predictors, and how often each was right.
+"""Forecast an effect at another model size with three simple predictors, and back-test each of them.
 
-A ladder is a list of rungs, from the smallest nets on: each has the parameters N of both sides and the scores of its
-pairs, one for each text and seed (`workflow.report.claims.beside`).
+A ladder is a list of rungs, smallest models first. A rung has the parameters N of both sides and the scores of its
+pairs, one per corpus and seed (`workflow.report.claims.beside`).
 """
 
 import math
@@ -13,13 +13,13 @@ import numpy as np
 from workflow.results.statistics import FEWEST as SEEDS
 from workflow.results.statistics import LEVEL, widening
 
-DRAWS = 1000  # of seeds, for an interval
-FEWEST = 2  # rungs that a line needs
+DRAWS = 1000  # resamples of the seeds for an interval
+FEWEST = 2  # rungs needed to fit a line
 SIDES = ("ours", "than")
 
 
 class Forecast(NamedTuple):
-    """An effect that was predicted, with its 95 % interval."""
+    """A predicted effect with its 95 % interval."""
 
     effect: float
     low: float
@@ -27,9 +27,10 @@ class Forecast(NamedTuple):
 
 
 class Score(NamedTuple):
-    """How often a predictor, given all sizes but the largest, was right about that: of so many ladders on a text.
+    """How often a predictor, given all sizes but the largest, was right about the largest.
 
-    sign: how often the effect was on the predicted side. covered: how often it lay in the interval.
+    ladders: number of tests, one per ladder and corpus. sign: how often the sign was right. covered: how often the
+    interval contained the effect.
     """
 
     predictor: str
@@ -39,15 +40,15 @@ class Score(NamedTuple):
 
     @property
     def by_coin(self) -> float:
-        """How likely a coin calls as many signs, or more."""
+        """Compute the binomial p of as many correct signs, or more, by chance."""
         as_many = range(self.sign, self.ladders + 1)
         return sum(math.comb(self.ladders, called) for called in as_many) / 2**self.ladders
 
 
 class Rung(NamedTuple):
-    """One size on one text. n: parameters of both sides. scores: 2 D, of both sides for each seed, or drawn mean.
+    """One model size on one corpus. n: parameters of both sides. scores: (2, seeds or resamples), of both sides.
 
-    most: the best possible score; None of one that may fall without end.
+    most: the upper bound of the score; None if there is none.
     """
 
     n: tuple[float, float]
@@ -56,22 +57,22 @@ class Rung(NamedTuple):
 
 
 def largest(rungs: Sequence[Rung], n: tuple[float, float]) -> np.ndarray:
-    """Predict the effect at the largest size."""
+    """Predict the effect of the largest size."""
     mine, theirs = rungs[-1].scores
     return mine - theirs
 
 
 def line(rungs: Sequence[Rung], n: tuple[float, float]) -> np.ndarray:
-    """Predict by a straight line through the effects in log N, N the geometric mean of both sides."""
+    """Fit a line to the effects in log N, where N is the geometric mean of both sides."""
     places = [np.log(rung.n).mean() for rung in rungs]
     slope, start = np.polyfit(places, [rung.scores[0] - rung.scores[1] for rung in rungs], 1)
     return start + slope * np.log(n).mean()
 
 
 def power_law(rungs: Sequence[Rung], n: tuple[float, float]) -> np.ndarray:
-    """Predict each side by its own c N^a through its scores, and the effect by their difference.
+    """Fit a power law c N^a to the scores of each side, and predict the difference.
 
-    Where there is a best possible score, the law is that of what is missing to it.
+    With an upper bound of the score, the power law is fitted to the distance from the bound.
     """
     sides, most = [], rungs[0].most
     for side in range(2):
@@ -83,17 +84,17 @@ def power_law(rungs: Sequence[Rung], n: tuple[float, float]) -> np.ndarray:
 
 
 PREDICTORS: dict[str, Callable[[Sequence[Rung], tuple[float, float]], np.ndarray]] = {
-    "as at the largest size": largest,
-    "a line in log N": line,
-    "a power law for each side": power_law,
+    "effect of the largest size": largest,
+    "linear in log N": line,
+    "power law per side": power_law,
 }
 
 
 def predict(predictor: str, ladders: Sequence[Sequence[Rung]], n: tuple[float, float]) -> Forecast:
-    """Predict the mean effect over texts for sides of n parameters. ladders: of each text.
+    """Predict the mean effect over corpora for sides of n parameters. ladders: one per corpus.
 
-    Pairs of seeds are drawn anew within each size, the texts averaged in each draw, and the percentiles moved as far
-    from the effect as Student's interval of so few pairs lies (`widening`).
+    Pairs of seeds are resampled within each size and averaged over corpora. The percentiles are widened to match
+    Student's interval for so few pairs (`widening`).
     """
     rule, generator = PREDICTORS[predictor], np.random.default_rng(0)
     effect = float(np.mean([rule([_mean(rung) for rung in rungs], n)[0] for rungs in ladders]))
@@ -113,7 +114,7 @@ def _draw(rung: Rung, generator: np.random.Generator) -> Rung:
 
 
 def by_text(sizes: list[dict]) -> dict[str, list[Rung]]:
-    """Part a ladder into one for each text; a size with fewer than three pairs on a text is left out."""
+    """Split a ladder by corpus; a size with fewer than three pairs on a corpus is left out."""
     ladders: dict[str, list[Rung]] = {}
     for rung in sizes:
         for text in dict.fromkeys(pair["text"] for pair in rung["pairs"]):
@@ -127,13 +128,13 @@ def by_text(sizes: list[dict]) -> dict[str, list[Rung]]:
 
 
 def forecast(sizes: list[dict], n: tuple[float, float]) -> dict[str, Forecast]:
-    """Forecast by each predictor the mean effect over texts; none from a single size."""
+    """Forecast the mean effect over corpora with each predictor; empty for a single size."""
     ladders = [rungs for rungs in by_text(sizes).values() if len(rungs) >= FEWEST]
     return {name: predict(name, ladders, n) for name in PREDICTORS} if ladders else {}
 
 
 def score(ladders: list[list[dict]]) -> list[Score]:
-    """Back-test each predictor on all ladders, text by text: what it makes of all sizes but the largest."""
+    """Back-test each predictor on all ladders, corpus by corpus: predict the largest size from the others."""
     cases = [rungs for sizes in ladders for rungs in by_text(sizes).values() if len(rungs) > FEWEST]
     scores = []
     for name in PREDICTORS:

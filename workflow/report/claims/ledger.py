@@ -1,4 +1,4 @@
-"""The ledger: the evidence for all claims judged together, beside other sets of results, as files."""
+"""The ledger: judge the evidence for all claims together, next to other sets of results, and write it to files."""
 
 import json
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ from workflow.results.trained_enough import converged
 
 OUTSIDE = "the interval excludes the claim"
 VERDICTS = ("reproduced", "consistent", "equivalent", "not reproduced", "not converged", "inconclusive", "not tested")
-BESIDE = ("verdict", "effect", "low", "high", "n", "p", "holm")  # of the verdict where variants are tuned
+BESIDE = ("verdict", "effect", "low", "high", "n", "p", "holm")  # kept of the verdict with tuned variants
 LINE = frozenset({*EMPTY, *CLAIMED, *ALWAYS})
 TELLING = ("reproduced", "consistent", "equivalent", "not reproduced")
 SHOWN = ("verdict", "why", "effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than")
@@ -44,9 +44,9 @@ SHOWN += (
 
 
 def judge_all(lines: list[dict]) -> list[dict]:
-    """Judge all claims together, sorted by name: p is corrected for how many claims were tested.
+    """Judge all claims together, sorted by name: p is corrected for the number of claims tested.
 
-    Where variants are tuned they are judged once more, in place of their verdicts on one recipe: for as many claims.
+    Claims with tuned variants are judged a second time, with the tuned evidence in place of that on one recipe.
     """
     tuned = _judge_family([line["tuned"] or line for line in lines])
     judged = [line | {"tuned": line["tuned"] and tuned[line["name"]]} for line in _judge_family(lines).values()]
@@ -129,13 +129,13 @@ def _compare(line: dict, own: tuple[str, str], others: list[dict]) -> dict:
 
 
 def order(evidence: dict) -> tuple[float, float]:
-    """Order evidence, the best first: of nets that still learned least; and, where none did, of the strongest scale."""
+    """Sort key for evidence, best first: closest to convergence, then the strongest scale."""
     gain = evidence["late_gain"]
     return 0.0 if converged(gain) else gain, -strength(evidence["scale"])
 
 
 def _is_told(line: dict) -> bool:
-    """Whether a set has an effect: of the claim itself, or in nets of some size."""
+    """Return whether a set has an effect, of the claim itself or at some model size."""
     return any(each["effect"] is not None for each in (line, *(line["sizes"] or ())))
 
 
@@ -150,7 +150,7 @@ def _of_set(name: str, scale: str, line: dict) -> dict:
 
 
 def texts_otherwise(line: dict) -> list[str]:
-    """List the texts whose own mean contradicts the verdict over all of them."""
+    """List the corpora whose own mean contradicts the overall verdict."""
     if line["verdict"] not in TELLING or not line["by_text"]:
         return []
     low, high = line["claimed"]
@@ -162,7 +162,7 @@ def texts_otherwise(line: dict) -> list[str]:
 
 
 def collect(names: Iterable[str], frames: Frames) -> list[dict]:
-    """Collect the evidence for claims, and what stands beside it."""
+    """Collect the evidence for claims, with tuned variants and other sizes."""
     claims = {name: load_claim(name) for name in names}
     return [
         collect_evidence(name, claim, frames)
@@ -172,9 +172,9 @@ def collect(names: Iterable[str], frames: Frames) -> list[dict]:
 
 
 def write_evidence(out: Path, question: str, frames: Frames) -> None:
-    """Compare the claims about a question with what was measured; the ledger gives the verdicts.
+    """Write the evidence for the claims about a question; the ledger adds the verdicts.
 
-    Of a question whose nets have several sizes also the claims that are asked of these.
+    A question with several model sizes also has the evidence of claims tested on these sizes.
     """
     origin = describe_runs(frames.runs, name_badges(frames.runs))
     content = {"provenance": origin, "claims": collect(claims_about(question), frames), "sizes": {}}
@@ -186,9 +186,9 @@ def write_evidence(out: Path, question: str, frames: Frames) -> None:
 
 
 def write_ledger(out: Path, own: tuple[str, str], evidence: list[Path], layers: pd.DataFrame | None) -> None:
-    """Judge every claim; one about what was not run says so, and one about layers or formulas needs no evidence.
+    """Judge every claim. Claims without runs say so; claims about layers or formulas need no evidence.
 
-    out: of the JSON. own: name and scale of the results that it is about. evidence: files of questions and of sets.
+    out: the JSON file. own: name and scale of these results. evidence: files of questions and of other sets.
     """
     lines, origins, others = read_evidence(evidence)
     for name in known_claims():
@@ -201,7 +201,7 @@ def write_ledger(out: Path, own: tuple[str, str], evidence: list[Path], layers: 
 
 
 def _table(claims: list[dict], origins: dict[str, str]) -> pd.DataFrame:
-    """Make a table with a row for each claim, without its pairs."""
+    """Make a table with a row per claim, without pairs."""
     rows = [{key: value for key, value in line.items() if key not in ("pairs", "tuned", "sizes")} for line in claims]
     tuned = [line["tuned"] or {} for line in claims]
     rows = [{**row, **{f"tuned {key}": each.get(key) for key in BESIDE}} for row, each in zip(rows, tuned, strict=True)]
@@ -213,7 +213,7 @@ def _table(claims: list[dict], origins: dict[str, str]) -> pd.DataFrame:
 
 
 def read_evidence(paths: list[Path]) -> tuple[dict[str, dict], dict[str, str], list[dict]]:
-    """Read the evidence by claim, where each was measured, and the other sets of results."""
+    """Read the evidence by claim, the provenance of each, and the other sets of results."""
     lines, origins, sizes, others = {}, {}, {}, []
     for path in paths:
         content = read_lines(path, ["provenance"])

@@ -1,4 +1,4 @@
-"""What a claim may be about: registered quantities and what is computed from them; their values in runs and layers."""
+"""The measures of claims: registered quantities and derived ones, and their values in runs and layers."""
 
 import math
 from collections.abc import Hashable, Iterable
@@ -26,12 +26,12 @@ CLAIMABLE = {
     name: (quantity.title, quantity.unit, quantity.tasks) for name, quantity in REGISTRY.items() if quantity.claimable
 } | DERIVED
 UNITS = {name: unit for name, (_, unit, _) in CLAIMABLE.items()}
-# not sampled, without an interval: by what share two processes with the same net may differ, which on a CPU they do
+# measured once, without an interval: the relative difference between two processes with the same model, as on a CPU
 COUNTED = {"memory_train_bytes": 0.2, "longest_S": 0.0, "bytes": 0.0}
 
 
 class Point(NamedTuple):
-    """A value that was measured. digest: of its run. turn: a seed, (clock, turn) of a timing, 0 of what counts once."""
+    """A measured value. digest: of its run. turn: a seed, (reference step, round) of a timing, 0 for a single count."""
 
     text: str
     turn: Hashable
@@ -41,7 +41,7 @@ class Point(NamedTuple):
 
 
 def has_measure(task: str, measure: str) -> bool:
-    """Check whether the runs of a task have a measure. task: the name of a task, or LAYERS."""
+    """Return whether the runs of a task have a measure. task: the name of a task, or LAYERS."""
     return task in CLAIMABLE[measure][2]
 
 
@@ -51,12 +51,12 @@ def title_of_measure(measure: str) -> str:
 
 
 def split_of(measures: Iterable[str]) -> str:
-    """Return the split on which all measures are scored, `dev` or `test`; an empty text for a cost or a span."""
+    """Return the split on which all measures are scored, `dev` or `test`; empty for a cost or a span."""
     return next((split for split in SCORED if all(name.startswith(f"{split}_") for name in measures)), "")
 
 
 def read_measure(rows: pd.DataFrame, measure: str) -> pd.Series:
-    """Read the measure of each row; NaN where it is missing."""
+    """Read the measure of each row; NaN if missing."""
     if measure == "span_share":
         return rows["mean_span"] / rows["S"]
     if measure == "lower_over_upper_span":
@@ -67,7 +67,7 @@ def read_measure(rows: pd.DataFrame, measure: str) -> pd.Series:
 
 
 def _lower_over_upper(spans: list[list[float]] | None) -> float:
-    """Divide the mean span in the lower half of the layers by that in the upper half; a middle layer is left out."""
+    """Divide the mean span of the lower half of the layers by that of the upper half, without a middle layer."""
     if not isinstance(spans, list) or len(spans) < 2:
         return np.nan
     layers, half = np.array(spans).mean(1), len(spans) // 2
@@ -75,7 +75,7 @@ def _lower_over_upper(spans: list[list[float]] | None) -> float:
 
 
 def points_of_runs(rows: pd.DataFrame, measure: str) -> list[Point]:
-    """List a point for each run, each turn of a timing, or each configuration if it is counted once."""
+    """List a point for each run, each round of a timing, or each configuration if counted once."""
     if measure in SPEEDS:
         rows = split_turns(rows, measure)
         turns, values = zip(clocks(rows), rows["turn"], strict=True), rows["value"]

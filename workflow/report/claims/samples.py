@@ -1,4 +1,4 @@
-"""From the runs to the two samples of a claim: which values are paired, each pair's effect, or why there is none."""
+"""Read the two samples of a claim from the runs: the paired values, the effect of each pair, or why there is none."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
@@ -23,13 +23,11 @@ NOT_ASKED = "the question was not run"
 
 @dataclass(frozen=True)
 class Sample:
-    """One side of a claim. values: by (text, seed), timings by (text, (clock, turn)). runs: digests behind each.
-
-    A text counts once, even where it stands in for two texts of the papers. unmoved: title of a dataset -> the S at
-    which learned spans have hardly moved from their start there, so that nothing that follows from them was tested.
-    late_gains: digest -> bits that the last quarter of the updates still brought, where more training would change the
-    values. failed: the statuses of runs that failed. at: the S and k that the side names; for layers length and width.
-    makers: what measured a cost.
+    """One side of a claim. values: by (corpus, seed); timings by (corpus, (reference step, round)). runs: digests.
+    A corpus counts once, even if it replaces two corpora of the papers. unmoved: title of a dataset -> the S at which
+    learned spans barely moved, so that no consequence of learned spans was tested. late_gains: digest -> improvement in
+    bits over the last quarter of the updates, if more training would change the values. failed: statuses of failed
+    runs. at: the S and k that the side names; for layers, length and width. makers: what measured a cost.
     """
 
     values: dict[tuple, float]
@@ -54,7 +52,7 @@ def read_sample(claim: Claim, side: Side, frames: Frames) -> Sample:
         return _fold(claim, points_of_layers(rows, measure), at=_places(rows, named | {"width": "d"}))
     rows = _select_runs(claim, side, frames.runs)
     finished = rows[rows["status"] == "ok"]
-    # one text may stand in for two of the paper's
+    # one corpus may replace two of the papers'
     points = {(each.digest, each.turn): each for each in points_of_runs(finished, measure)}
     points = _drop_incomplete([*points.values()], rows)
     at = _places(finished, {column: column for column in ("S", "k") if getattr(side, column) is not None})
@@ -65,16 +63,16 @@ def read_sample(claim: Claim, side: Side, frames: Frames) -> Sample:
 
 
 def _unmoved(finished: pd.DataFrame) -> dict[str, list[int]]:
-    """Map each dataset on which a learned span of this side has hardly moved to the S at which it has not."""
+    """Map each dataset on which a learned span of this side barely moved to the S where that happened."""
     still = finished[hardly_moved(finished)]
     by_dataset = still.groupby(["task", "corpus"], sort=False)["S"]
     return {title_of(*names): sorted({int(S) for S in values.dropna()}) for names, values in by_dataset}
 
 
 def _late_gains(claim: Claim, finished: pd.DataFrame) -> dict[str, float]:
-    """Map each run to what the last quarter of its updates brought, where more training would change its value.
+    """Map each run to its improvement over the last quarter of training, if more training would change its value.
 
-    That is so for a score, and for everything that follows from learned spans: their length, MACs, memory, speed.
+    This holds for a score, and for everything that depends on learned spans: their length, MACs, memory and speed.
     """
     rows = finished if claim.is_about_quality else learned_spans(finished)
     trained = zip(rows["digest"], rows["late_gain"], strict=True)
@@ -82,7 +80,7 @@ def _late_gains(claim: Claim, finished: pd.DataFrame) -> dict[str, float]:
 
 
 def _places(rows: pd.DataFrame, named: dict[str, str]) -> dict[str, list[int]]:
-    """List the values of each named column. named: the name for a reader -> the column."""
+    """List the values of each named column. named: displayed name -> column."""
     return {name: sorted({int(value) for value in rows[column].dropna()}) for name, column in named.items()}
 
 
@@ -98,7 +96,7 @@ def _spell_places(at: dict[str, list[int]]) -> str:
 
 
 def _fold(claim: Claim, points: list[Point], **training) -> Sample:
-    """Reduce the points of each text and seed, or turn, to one value: their mean, or their exponent in S."""
+    """Reduce the points of each corpus and seed, or round, to one value: their mean, or their exponent in S."""
     fold = _slope if claim.by == "slope" else lambda points: float(np.mean([point.value for point in points]))
     groups = defaultdict(list)
     for point in points:
@@ -111,7 +109,7 @@ def _fold(claim: Claim, points: list[Point], **training) -> Sample:
 
 
 def _best_of(sample: Sample, claim: Claim) -> Sample:
-    """Take the best of the first `best_of` seeds on each text; texts with fewer seeds are left out."""
+    """Take the best of the first `best_of` seeds on each corpus; corpora with fewer seeds are left out."""
     best = max if REGISTRY[claim.measure].better == "higher" else min
     seeds = {text: [key for key in sample.values if key[0] == text][: claim.best_of] for text, _ in sample.values}
     chosen = {(text, 0): keys for text, keys in seeds.items() if len(keys) == claim.best_of}
@@ -121,14 +119,14 @@ def _best_of(sample: Sample, claim: Claim) -> Sample:
 
 
 def _drop_incomplete(points: list[Point], rows: pd.DataFrame) -> list[Point]:
-    """Drop seeds that lack a cell of the grid, because a run failed: their mean would be over other cells."""
+    """Drop seeds that lack a cell of the grid because a run failed; their mean would cover different cells."""
     cells = Counter(text for text, _ in {*zip(rows["corpus"], rows["configuration"], strict=True)})
     present = Counter((point.text, point.turn) for point in points)
     return [point for point in points if present[point.text, point.turn] == cells[point.text]]
 
 
 def _select_runs(claim: Claim, side: Side, runs: pd.DataFrame) -> pd.DataFrame:
-    """Select the runs of a side, failed ones included."""
+    """Select the runs of a side, including failed ones."""
     runs = runs[runs["question"] == claim.question]
     if claim.corpora:
         runs = runs[runs["paper_corpus"].isin(claim.corpora)]
@@ -169,7 +167,7 @@ def _slope(points: list[Point]) -> float | None:
 
 
 def pair_up(claim: Claim, ours: Sample, than: Sample | None) -> list[dict]:
-    """Pair both sides by text and seed, or turn: for each pair the two values, the effect and the runs behind them."""
+    """Pair both sides by corpus and seed, or round: the two values, the effect and the runs of each pair."""
     keys = [key for key in ours.values if than is None or key in than.values]
     return [
         {
@@ -198,7 +196,7 @@ def was_run(claim: Claim, frames: Frames) -> bool:
 
 
 def _absent(claim: Claim, frames: Frames) -> list[str]:
-    """List the variants of a claim that have no run, not even a failed one: a scale need not have time for all."""
+    """List the variants of a claim without any run, even a failed one: a scale may leave some out."""
     if claim.question == LAYERS:
         return []
     run = set(frames.runs.loc[frames.runs["question"] == claim.question, "variant"])
