@@ -28,7 +28,7 @@ def beam(net, source: Tensor, *, width: int, alpha: float, max_length: int, extr
             f"width and max_length must be at least 1, alpha at least 0; got {width}, {max_length}, {alpha}"
         )
     if max_length > net.max_length:
-        raise ValueError(f"max_length = {max_length} is more than the net's max_length = {net.max_length}")
+        raise ValueError(f"max_length = {max_length} is more than the model's max_length = {net.max_length}")
     before = net.training
     net.eval()
     try:

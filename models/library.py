@@ -88,7 +88,7 @@ def _check_fit(q: Tensor, k: Tensor, v: Tensor, dropout: float) -> None:
         given = ", ".join(
             f"{name} {tuple(x.shape)} {x.dtype} on {x.device}" for name, x in (("q", q), ("k", k), ("v", v))
         )
-        raise ValueError(f"no attention of these: {given}; valid: q B h T dk, k B g K dk, v B g K dv, g divides h")
+        raise ValueError(f"shapes do not fit: {given}; valid: q B h T dk, k B g K dk, v B g K dv, g divides h")
     if not 0 <= dropout <= 1:
         raise ValueError(f"dropout must be within 0 and 1, got {dropout}")
 

@@ -32,7 +32,7 @@ def read(path: Path) -> tuple[nn.Module, list[str]]:
         told = {name: json.loads(text) for name, text in (file.metadata() or {}).items()}
         state = {name: file.get_tensor(name) for name in [*file.keys()]}
     if missing := {"symbols", "attention", "net"} - told.keys():
-        raise ValueError(f"{path}: no net of this package: its metadata lacks {', '.join(sorted(missing))}")
+        raise ValueError(f"{path}: not a model of this package: its metadata lacks {', '.join(sorted(missing))}")
     kind = public_class(f"{__package__}.nets.{told['net']['name']}")
     net = kind(len(told["symbols"]), told["attention"], told["net"])
     net.load_state_dict(state)

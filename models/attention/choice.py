@@ -78,7 +78,9 @@ class Shape:
 
     def __post_init__(self):
         if self.d_model % self.heads and None in (self.d_k, self.d_v):
-            raise ValueError(f"heads h = {self.heads} must divide d_model = {self.d_model}, or d_k and d_v be given")
+            raise ValueError(
+                f"heads h = {self.heads} must divide d_model = {self.d_model}, unless d_k and d_v are given"
+            )
         for name in ("d_k", "d_v"):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, self.d_model // self.heads)

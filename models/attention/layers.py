@@ -101,7 +101,9 @@ class SequenceAttention(MultiHeadBase):
         for axis, choice in (("span", span), ("position", position)):
             if choice.needs_distance and not reads_itself:
                 name = type(choice).__name__
-                raise ValueError(f"{axis} {name} needs distances, which cross attention has not; valid: full, none")
+                raise ValueError(
+                    f"{axis} {name} needs distances, which cross attention does not have; valid: full, none"
+                )
 
     @property
     def choices(self) -> list[Choice]:
@@ -204,8 +206,8 @@ def check_unseen_keys(axis: str, name: str, choice: Choice, shape: Shape, settin
     for word, numbers in given.items():
         if numbers.isnan().any():
             raise ValueError(
-                f"{axis} '{name}' gives {word} in a row with a key that is not seen: the score of that key "
-                f"is -inf, and 0 * -inf is NaN; replace such scores first, for instance by masked_fill"
+                f"{axis} '{name}' gives {word} in a row with a masked key: the score of that key "
+                f"is -inf, and 0 * -inf is NaN; replace these scores first, for example with masked_fill"
             )
     if settings is not None:
         _CHECKED.add((type(choice), settings))

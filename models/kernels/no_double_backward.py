@@ -14,7 +14,7 @@ def no_double_backward(backward):
     @wraps(backward)
     def refusing(ctx, *gradients):
         if torch.is_grad_enabled():
-            raise RuntimeError("this backward pass is by hand: it has no second derivative (create_graph)")
+            raise RuntimeError("this backward pass is written by hand and has no second derivative (create_graph)")
         return backward(ctx, *gradients)
 
     return refusing

@@ -42,7 +42,7 @@ def test_it_says_what_would_run_what_that_is_told_from_and_writes_nothing(printe
     lines = printed(*WORDS, "device=cpu").splitlines()
     count = len(planned().runs.jobs)
     assert lines[0].startswith("scale smoke:") and lines[0].endswith(f"0 done, {count} to train")
-    assert "config/scales/smoke/char_lm.yaml: Tiny nets" in "\n".join(lines)
+    assert "config/scales/smoke/char_lm.yaml: Tiny models" in "\n".join(lines)
     for start in ("training: about ", "  based on ", "plus minutes for "):
         assert any(line.startswith(start) for line in lines), start
     assert "(precomputed)" in "\n".join(lines)
@@ -71,11 +71,11 @@ def test_for_a_named_device_it_predicts_the_hours_of_all_runs(printed):
 def test_planning_needs_no_data(printed):
     """The paper scale: what is missing is named, with where it was looked for; nothing is refused."""
     said = printed("--config", "scale=paper")
-    assert "missing data: data set 'coco'" in said and "data_dir" in said
+    assert "missing data: dataset 'coco'" in said and "data_dir" in said
     assert "training: " in said and "more than a month" in said
     runs = Targets.of(read_yaml(CONFIG) | {"scale": "paper"}).runs
     digest = next(digest for digest, job in runs.jobs.items() if job.corpus == "coco")
-    with pytest.raises(SystemExit, match="config error: data set 'coco': not found"):
+    with pytest.raises(SystemExit, match="config error: dataset 'coco': not found"):
         runs.data_of(digest)  # to train, it is needed
 
 

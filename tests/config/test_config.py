@@ -53,7 +53,7 @@ def test_every_target_says_what_it_is():
         ({"questions": ["adaptive_xl"]}, "unknown question 'adaptive_xl': did you mean 'adaptive_vs_xl'?"),
         ({"device": "gpu"}, "unknown device 'gpu'"),
         ({"tasks": ["translations"]}, "unknown task 'translations': did you mean 'translation'?"),
-        ({"corpus": "enwik9"}, "unknown data set 'enwik9': did you mean 'enwik8'?"),
+        ({"corpus": "enwik9"}, "unknown dataset 'enwik9': did you mean 'enwik8'?"),
         ({"corpus": "file:/no/such"}, "corpus 'file:/no/such': no such file"),
         ({"papers": ["aiayn"], "tasks": ["char_lm"]}, "papers: no chosen question belongs to aiayn"),
     ],

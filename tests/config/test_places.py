@@ -104,7 +104,7 @@ KINDS = {
     ),
     "net of a recipe": of_scale("      d_ff: 32", "      d_ff: 0", "net: d_ff = 0: Input should be greater than 0"),
     "seed as text": of_scale("seeds: [1]", "seeds: ['1']", "seeds = '1': must be a number, without quotes"),
-    "stand-in": of_scale("  text8: words", "  text8: wrods", "unknown data set of question"),
+    "stand-in": of_scale("  text8: words", "  text8: wrods", "unknown dataset of question"),
     "corpus": of_scale("  enwik8: sources", "  enwik9: sources", "unknown corpus in config/scales/mine"),
     "key of the training": of_scale(
         "seeds: [1]", "devices: 2", "unknown key 'devices': it belongs under training; valid"

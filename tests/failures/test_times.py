@@ -27,7 +27,7 @@ def date(paths, ahead: float) -> None:
 
 
 def planned(folder: Path) -> str:
-    """Write job files and the data set of a run, and return the place of its record."""
+    """Write job files and the dataset of a run, and return the place of its record."""
     said = snakemake(folder, *SMOKE, "--", "results/smoke/plan.json", "results/data/words.npz")
     assert said.returncode == 0, said.stderr[-3000:]
     jobs = (folder / "results" / "runs").glob("*/job.json")

@@ -184,7 +184,7 @@ def test_a_sentence_longer_than_max_length_is_refused(source, target):
         ({"apply_to": ["encoders"]}, {}, "unknown part 'encoders' in apply_to; valid: encoder, decoder, cross"),
         ({}, {"norm": "mid"}, "unknown norm 'mid'; valid: post, pre"),
         ({}, {"positional_encoding": "rotary"}, "unknown positional_encoding 'rotary'; valid: sinusoid, learned, none"),
-        ({}, {"heads": 5}, "heads h = 5 must divide d_model = 12, or d_k and d_v be given"),
+        ({}, {"heads": 5}, "heads h = 5 must divide d_model = 12, unless d_k and d_v are given"),
         ({}, {"max_length": 25}, "span full caches 24, less than a sentence of max_length = 25"),
     ],
 )

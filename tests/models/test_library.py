@@ -106,7 +106,7 @@ class _ByScore(Choice):
 @pytest.mark.parametrize("again, word", [(False, "NaN"), (True, "a gradient of NaN")])
 def test_a_normaliser_that_makes_nan_of_a_key_not_seen_is_refused_with_the_cause(again, word):
     """0 * -inf, in what it gives or in its gradient alone."""
-    shape, line = Shape(12, 3), f"gives {word} in a row with a key that is not seen: the score of that key is -inf"
+    shape, line = Shape(12, 3), f"gives {word} in a row with a masked key: the score of that key is -inf"
     for call in (lambda choice: attention(*drawn(), normaliser=choice), lambda choice: layer(12, 3, normaliser=choice)):
         with pytest.raises(ValueError, match=line):
             call(_ByScore(shape, replaced=False, again=again))

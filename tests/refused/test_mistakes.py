@@ -103,7 +103,7 @@ KINDS = {
     "config: no question at all": config("questions = []: List should have at least 1 item", "questions: []"),
     "config: other results not there": config("other_results 'x': neither a scale's results", "other_results: [x]"),
     "config: file of the user's without its form": Kind(
-        f"{SMOKE} corpus=win.txt", "unknown data set 'win.txt': did you mean 'file:win.txt'?", {"win.txt": "a text"}
+        f"{SMOKE} corpus=win.txt", "unknown dataset 'win.txt': did you mean 'file:win.txt'?", {"win.txt": "a text"}
     ),
     "config: two files without their form": Kind(
         f"{SMOKE} corpus=a.de,a.en", "did you mean 'pairs:a.de,a.en'?", {"a.de": "ein Text", "a.en": "a text"}
@@ -176,7 +176,7 @@ KINDS = {
     "question: a choice without its name": question(
         "span = {'ramp': 4}: 'name' is missing; valid: adaptive", variants={"a": {"span": {"ramp": 4}}}
     ),
-    "config: data set of a task that is not asked": Kind(
+    "config: dataset of a task that is not asked": Kind(
         f"{SMOKE} questions=[adaptive_vs_xl] corpus=trees:README.md",
         "a dataset of task parsing",
     ),

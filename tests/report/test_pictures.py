@@ -38,7 +38,7 @@ def drawn(scale: str) -> Iterator[tuple[str, Callable]]:
 
 
 def names_within(texts: list[str]) -> list[str]:
-    """Ids of data sets, variants and tasks that stand in a text where their titles should."""
+    """Ids of datasets, variants and tasks that stand in a text where their titles should."""
     titles = dict.fromkeys(TASKS, "")
     for catalogue in map(load_corpora, TASKS):
         titles |= {name: catalogue.title(name) for name in catalogue.entries}

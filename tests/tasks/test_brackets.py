@@ -35,10 +35,10 @@ def test_traces_and_functions_go_and_the_outermost_bracket_is_top():
     "text, message",
     [
         ("(S (NN a))\n\n(S (NN b)", "here, line 3: the bracket that opens here is never closed; 1 are missing"),
-        ("(S (NN a)))", "here, line 1: a bracket closes that was not opened; expected trees as in"),
-        ("(S (NN a))\nword", "here, line 2: 'word' stands in no bracket"),
-        ("(S ())", "here, line 1: the bracket .* holds nothing"),
-        ("\n" + "(S " * 300, "here, line 2: more than 200 brackets in each other"),
+        ("(S (NN a)))", "here, line 1: unmatched closing bracket; expected trees as in"),
+        ("(S (NN a))\nword", "here, line 2: 'word' is outside all brackets"),
+        ("(S ())", "here, line 1: the bracket .* is empty"),
+        ("\n" + "(S " * 300, "here, line 2: brackets nested more than 200 deep"),
         ("(S a (NN b))", r"here, line 1: the words of \(S a \(NN b\)\) need a tag each"),
     ],
 )

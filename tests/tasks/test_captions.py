@@ -39,7 +39,7 @@ def content(**changes) -> dict:
 
 
 def write_data(tmp_path, captions=None) -> str:
-    """Write five pictures of 8 x 4 pixels, the left half n x 10 grey, the right one white, and name the data set."""
+    """Write five pictures of 8 x 4 pixels, the left half n x 10 grey, the right one white, and name the dataset."""
     folder = tmp_path / "images" / "sub"
     folder.mkdir(parents=True, exist_ok=True)
     (tmp_path / "my.json").write_text(json.dumps(content() if captions is None else captions))
@@ -112,9 +112,9 @@ def change_image(**changes) -> dict:
         (change_image(filename="../../my.json"), "is outside the folder of images"),
         (change_image(filename="0.png"), r"images\[1\] has the file of an earlier one, '0.png'"),
         (change_image(filename="missing.png"), "sub/missing.png: no such image; the captions name it"),
-        (content(images=content()["images"][:3]), "no picture belongs to dev"),
+        (content(images=content()["images"][:3]), "no image belongs to dev"),
         (change_image(filename="cut.png"), "cut.png: not an image that can be read"),
-        (change_image(filename="deep.tif"), "deep.tif: pixels of mode F; expected 8 bits a channel"),
+        (change_image(filename="deep.tif"), "deep.tif: pixels of mode F; expected 8 bits per channel"),
     ],
 )
 def test_another_schema_and_an_image_that_is_damaged_or_would_be_clipped_are_refused_in_a_line(
@@ -133,7 +133,7 @@ def test_another_schema_and_an_image_that_is_damaged_or_would_be_clipped_are_ref
     [
         ("captions:one.json", "expected captions:JSON,IMAGES"),
         ("captions:none.json,images", "none.json: no such file"),
-        ("coco", "not found as data_dir"),
+        ("coco", "not found because data_dir"),
     ],
 )
 def test_names_that_cannot_be_read(name, line):

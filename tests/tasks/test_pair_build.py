@@ -97,7 +97,7 @@ def test_only_a_file_with_a_known_checksum_is_fetched(tmp_path, monkeypatch):
     entry = raw_entry(contents)
     entry["files"]["train"]["de"] |= {"checksum": None, "urls": ["https://example.org/train.de"]}
     pairs = PairCatalogue(metric="bleu", pairs={"birds-deen": entry})
-    refusal = "not found .*train.de.* not fetched, as .*; put it there, from https://example"
+    refusal = "not found .*train.de.* not downloaded.*; put it there, from https://example"
     with pytest.raises(ConfigError, match=refusal):
         build_pairs(pairs, "birds-deen", str(tmp_path))
     write_files(tmp_path, {"train.de": contents["train.de"]})
@@ -113,7 +113,7 @@ def test_two_files_of_the_users_are_split_by_line(tmp_path, capsys):
     assert "train 36, dev 2, test 2 pairs de-en" in capsys.readouterr().out
     corpus = store.read(tmp_path / "out.npz")
     assert corpus.test.target_text == LINES["en"][38:]
-    assert corpus.about == "my.de and my.en, files of the user's; our own split 90/5/5 by line"
+    assert corpus.about == "my.de and my.en, your own files, split 90/5/5 by line"
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_two_files_of_the_users_are_split_by_line(tmp_path, capsys):
         (b"a\n\nc\n", b"x\ny\nz\n", "my.de, line 2: empty"),
         (b"\xef\xbb\xbfa\nb\nc\xff\n", b"x\ny\nz\n", "my.de, line 3: byte 0xff at offset 8 is not UTF-8"),
         (b"a\n" * 40, b"x\n" * 37 + b"x " * 1200 + b"\nx\nx\n", "my.en, line 38: .* pieces, at most 1,000 in dev"),
-        (b"a " * 400 + b"\na\na\n", b"x\n" * 3, "every pair of train has more than 175 pieces on a side"),
+        (b"a " * 400 + b"\na\na\n", b"x\n" * 3, "every training pair has more than 175 pieces on a side"),
     ],
 )
 def test_a_users_files_that_are_no_pairs_are_refused(de, en, line, tmp_path):
@@ -186,7 +186,7 @@ def test_pairs_whose_checksums_are_known_are_identified_without_their_files():
     assert unknown == {"iwslt14-deen", "iwslt15-envi", "wmt14-ende", "wmt14-ende-whole", "wmt14-enfr"}
     assert len({pairs.checksum(name) for name in {*pairs.pairs} - unknown}) == 8
     for name in unknown:
-        with pytest.raises(ConfigError, match=f"'{name}': not found as data_dir .* is not set"):
+        with pytest.raises(ConfigError, match=f"'{name}': not found because data_dir .* is not set"):
             pairs.checksum(name)
 
 
@@ -195,7 +195,7 @@ def test_pairs_whose_checksums_are_known_are_identified_without_their_files():
     [
         ({"target": "fr"}, "files.train must name de and fr, got de, en"),
         ({"files": {}}, "kind files takes files for train, dev and test"),
-        ({"kind": "embedded"}, "an embedded text has a checksum and no files"),
+        ({"kind": "embedded"}, "an embedded dataset has a checksum and no files"),
         ({"example": {"de": "Die 1."}}, "example must have a sentence in de and en"),
     ],
 )

@@ -41,7 +41,7 @@ def test_the_right_symbols_score_all_and_none_score_nothing():
     assert facts["shown"][0][1] == facts["shown"][0][2] == corpus.test.target_text[0]
     scores, facts = task.score("test", [[] for _ in corpus.test.target])
     assert (scores["f1"], scores["recall"], scores["repaired"], scores["errors"]) == (0, 0, 100, 0)
-    assert scores["precision"] == "the trees written have no brackets"
+    assert scores["precision"] == "the predicted trees have no brackets"
     assert np.array(facts["counts"])[:, [0, 2]].sum() == 0 and task.extra == 300  # section 6.3
 
 
@@ -115,10 +115,10 @@ def test_f1_is_of_the_corpus_not_the_mean_of_sentences():
 
 
 def test_a_share_of_nothing_is_no_number_but_a_reason():
-    assert score([])["f1"] == "no brackets" and score([])["tagging"] == "no sentence with the right words"
+    assert score([])["f1"] == "no brackets" and score([])["tagging"] == "no prediction has the right words"
     bare = list(counts_of("(TOP (NN a))", "(TOP (NN a))").values())
     assert score([bare]) == {
-        **{"recall": "the right trees have no brackets", "precision": "the trees written have no brackets"},
+        **{"recall": "the reference trees have no brackets", "precision": "the predicted trees have no brackets"},
         **{"f1": "no brackets", "complete": 100, "tagging": 100, "errors": 0},
     }
     dots = list(counts_of("(TOP (. .))", "(TOP (. .))").values())

@@ -44,7 +44,7 @@ def tarred(content: bytes) -> bytes:
         (TEXT.decode().encode("utf-16"), "byte 0xff at offset 0 is not UTF-8"),
         (TEXT.decode().encode("utf-16-be"), "line 1, character 1: U\\+0000 is a control character"),
         (b"caf\xe9 au lait\n", "line 1: byte 0xe9 at offset 3 is not UTF-8"),
-        ("a\n\ufdd0b\n".encode(), "line 2, character 1: U\\+FDD0 is no character of Unicode"),
+        ("a\n\ufdd0b\n".encode(), "line 2, character 1: U\\+FDD0 is not a Unicode character"),
         (b"a\nb\0c\n", "line 2, character 2: U\\+0000 is a control character"),
     ],
 )

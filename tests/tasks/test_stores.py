@@ -1,4 +1,4 @@
-"""The files that runs read their data sets from: of text, of pairs, of pictures with captions."""
+"""The files that runs read their datasets from: of text, of pairs, of pictures with captions."""
 
 import json
 from dataclasses import asdict, replace

@@ -83,7 +83,7 @@ def test_a_truncated_or_corrupted_file_is_refused_with_both_checksums(content, s
         data.read_file(catalogue(TEXT), "text", str(tmp_path))
 
 
-@pytest.mark.parametrize("folder, line", [(".", "not found in data_dir .*text; plain"), ("no", "no such fold")])
+@pytest.mark.parametrize("folder, line", [(".", "not found in data_dir .*text; uncompressed"), ("no", "no such fold")])
 def test_a_missing_file_or_folder_is_refused_with_the_names_looked_for(folder, line, tmp_path):
     with pytest.raises(ConfigError, match=line):
         data.read_file(catalogue(TEXT), "text", str(tmp_path / folder))
@@ -116,7 +116,7 @@ def test_the_script_makes_a_corpus_of_a_users_file(tmp_path, capsys):
     (tmp_path / "mine.txt").write_bytes(TEXT)
     script.main([f"file:{tmp_path / 'mine.txt'}", str(tmp_path / "data" / "mine.npz")])
     assert "train 8,100, dev 450, test 450 bytes, 8 symbols" in capsys.readouterr().out
-    assert store.read(tmp_path / "data" / "mine.npz").about == "mine.txt, a file of the user's; our own split 90/5/5"
+    assert store.read(tmp_path / "data" / "mine.npz").about == "mine.txt, your own file, split 90/5/5"
 
 
 @needs("enwik8")
@@ -142,7 +142,7 @@ def test_another_version_is_refused_with_the_pin_and_both_checksums(monkeypatch)
     monkeypatch.setattr(embedded, "version", lambda name: "1.15.0")
     pinned = load_corpora("char_lm").entry("sources")
     actual = hashlib.sha256(b"other").hexdigest()
-    line = f"sha256 {actual} .*{pinned.checksum[7:]}; .*sympy==1.14.0, here is sympy==1.15.0"
+    line = f"sha256 {actual} .*{pinned.checksum[7:]}; .*sympy==1.14.0, but sympy==1.15.0"
     with pytest.raises(ConfigError, match=line):
         data.read_embedded("sources", pinned)
 
@@ -185,7 +185,7 @@ def test_our_own_split_is_of_90_5_and_5_per_cent():
 
 def test_a_byte_that_train_never_shows_is_refused_unless_the_text_is_the_users():
     content = b"ab" * 45 + b"abz" + b"ab" * 5
-    with pytest.raises(ConfigError, match="byte 122 occurs in dev and never in train"):
+    with pytest.raises(ConfigError, match="byte 122 occurs in dev but not in train"):
         data.build_corpus("text", content, entry(content))
     corpus = data.build_corpus("file:x", content, entry(content))
     assert corpus.symbols == ["<eos>", "a", "b", "z"] and 3 in corpus.dev and 3 not in corpus.train
@@ -208,7 +208,7 @@ def test_names_of_tokens():
     [
         ({"checksum": "sha1:abc"}, "text: corpora.text.checksum = 'sha1:abc'"),
         ({"split": [1, 2, 3]}, "split adds up to 6, the text has 9 bytes"),
-        ({"kind": "topics"}, "`topics` are the parameters of a text of kind topics, and of no other"),
+        ({"kind": "topics"}, "`topics` is valid only for a corpus of kind topics"),
         ({"prefix_of": "txt"}, "did you mean 'text'"),
     ],
 )

@@ -170,16 +170,18 @@ def test_a_second_test_is_scored_like_the_first():
 def test_a_sentence_longer_than_the_net_reads_is_refused_in_what_is_scored_and_left_out_of_train():
     corpus = bitext()
     lengths = [len(sentence) + 1 for sentence in (*corpus.dev.source, *corpus.dev.target)]
-    with pytest.raises(ConfigError, match=r"sentence \d+ of dev has \d+ pieces with its end, .* max_length = 5; raise"):
+    with pytest.raises(
+        ConfigError, match=r"sentence \d+ of dev has \d+ pieces with its end token; .*max_length is 5; raise"
+    ):
         TranslationTask(translation(net={"max_length": 5}), corpus, CPU)
     long = np.full(max(lengths) + 5, 4, np.uint16)
     train = replace(corpus.train, source=[*corpus.train.source, long], target=[*corpus.train.target, long[:2]])
     assert len(select_fitting(replace(corpus, train=train), len(long)).source) == len(corpus.train.source)
     assert len(select_fitting(replace(corpus, train=train), len(long) + 1).source) == len(train.source)
-    with pytest.raises(ConfigError, match="every pair of train is longer than the net's max_length = 1"):
+    with pytest.raises(ConfigError, match="every training pair is longer than the model's max_length = 1"):
         select_fitting(corpus, 1)
 
-    with pytest.raises(ConfigError, match="cache = 16 is less than a sentence of the net's max_length = 17"):
+    with pytest.raises(ConfigError, match="cache = 16 is less than a sentence of the model's max_length = 17"):
         translation(net={"max_length": 17})
 
 

@@ -79,7 +79,7 @@ def write_sections(tmp_path, leave_out="", **changes):
 def test_a_licensed_copy_is_read_by_section_and_refused_where_it_is_not_whole(tmp_path):
     corpus = build_trees(write_sections(tmp_path), "ptb", str(tmp_path))
     assert [len(split.source) for split in (corpus.train, corpus.dev, corpus.test)] == [8, 4, 4]
-    with pytest.raises(ConfigError, match=r"'ptb': not found as data_dir \(or ATTENTION_DATA_DIR\) is not set"):
+    with pytest.raises(ConfigError, match=r"'ptb': not found because data_dir \(or ATTENTION_DATA_DIR\) is not set"):
         load_corpora("parsing").checksum("ptb")
     catalogue = write_sections(tmp_path / "a", leave_out="22")
     with pytest.raises(ConfigError, match=r"wsj has no \*.mrg or \*.prd in 22, which is dev"):

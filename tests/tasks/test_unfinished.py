@@ -23,7 +23,7 @@ TASK = replace(OTHER, job=HalfJob)
 """
 FOLDERS = {  # what an __init__.py says, and the message
     "empty": (None, "workflow/tasks/half: it has no __init__.py"),
-    "begun": ("", "workflow/tasks/half: its __init__.py gives no TASK, which is a TaskSpec"),
+    "begun": ("", "workflow/tasks/half: its __init__.py defines no TASK of type TaskSpec"),
     "no Python": ("\n\nTASK = (", "workflow/tasks/half/__init__.py, line 3: '(' was never closed"),
     "no module": (
         "\nimport nothing_there",
@@ -57,7 +57,7 @@ def test_it_is_left_out_with_the_reason(code, line, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_all_other_commands_go_on(tmp_path):
-    """With a question, a scale's file, data sets and a claim of the task that is half-written."""
+    """With a question, a scale's file, datasets and a claim of the task that is half-written."""
     folder = written(copied(tmp_path), shown("docs/task.md"))
     claim = "claim: It reverses.\nwhere: here\nquestion: reversal\nmeasure: test_exact\nexpect: less\n"
     claim += "ours: {variant: top_k}\nthan: {variant: softmax}\n"

@@ -31,8 +31,8 @@ from workflow.tasks.task import MEASURES, BaseCatalogue
 def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]:
     """List every job that the config asks for, in a stable order.
 
-    missing: collects the data sets that are not at hand, with the reason; their jobs lack only the checksum and serve
-    for estimates. Without `missing` such a data set is refused.
+    missing: collects the datasets that are not at hand, with the reason; their jobs lack only the checksum and serve
+    for estimates. Without `missing` such a dataset is refused.
     """
     scales, rows = config.load_scales(), {}
     for task, scale in scales.items():
@@ -153,9 +153,9 @@ def _rows_of_recipe(name: str, question: Question, scale: Scale, config: Config,
 
 
 def _refuse_unknown_corpus(name: str, question: Question, scale: Scale, corpus: str, catalogue: BaseCatalogue) -> None:
-    """Raise `ConfigError` with the place where the scale, or the question, names a data set that is not there."""
+    """Raise `ConfigError` with the place where the scale, or the question, names a dataset that is not there."""
     try:
-        check_known(f"data set of question {name}, scale {scale.scale}:", corpus, catalogue.choices(corpus))
+        check_known(f"dataset of question {name}, scale {scale.scale}:", corpus, catalogue.choices(corpus))
     except ConfigError as error:
         content = read_yaml(study_file("questions", name))
         raise place_of_name(error, content, *scale_contents(scale.scale, question.task)) from None
@@ -182,7 +182,7 @@ def _of_variant(error: ConfigError, where: str, name: str, called: str, scale: S
 
 
 def _checksum(catalogue: BaseCatalogue, corpus: str, config: Config, missing: dict[str, str] | None) -> str:
-    """Return the checksum of a data set; a text of the user's own must be there, even for a mere plan."""
+    """Return the checksum of a dataset; a text of the user's own must be there, even for a mere plan."""
     try:
         return catalogue.checksum(corpus, config.data_dir)
     except ConfigError as error:

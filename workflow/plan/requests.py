@@ -62,7 +62,7 @@ class Requests:
         return self._asked(_rising(TIMING), slurm_extra=ALONE)
 
     def of_data(self) -> dict[str, Request]:
-        """Return what a rule that makes or reads a data set asks for."""
+        """Return what a rule that makes or reads a dataset asks for."""
         return self._asked(_rising(MINUTES))
 
     @property

@@ -243,18 +243,18 @@ def places_of_settings(scale: str, task: str, line: str) -> dict[str, Place]:
 
 
 def load_corpora(task: str) -> BaseCatalogue:
-    """Read the data sets of a task, by name."""
+    """Read the datasets of a task, by name."""
     place = f"tasks/{task}.yaml"
     return parse(TASKS[task].catalogue, read_yaml(config_file(place)), f"config/{place}")
 
 
 def find_catalogue(name: str, tasks: Iterable[str] = TASKS) -> tuple[str, BaseCatalogue]:
-    """Find the task, and its data sets, that know a name; `ConfigError` with the nearest name where none does."""
+    """Find the task, and its datasets, that know a name; `ConfigError` with the nearest name where none does."""
     catalogues = {task: load_corpora(task) for task in tasks}
     for task, catalogue in catalogues.items():
         if catalogue.knows(name):
             return task, catalogue
-    check_known("data set", name, [choice for each in catalogues.values() for choice in each.choices(name)])
+    check_known("dataset", name, [choice for each in catalogues.values() for choice in each.choices(name)])
 
 
 @cache

@@ -135,7 +135,7 @@ def of_script(name: str, job: Job | None = None) -> frozenset[str]:
 
 
 def of_run(job: Job) -> frozenset[str]:
-    """Collect what a run's numbers depend on: models, task, loop, and how its data set is read."""
+    """Collect what a run's numbers depend on: models, task, loop, and how its dataset is read."""
     return of_script("train", job)
 
 

@@ -97,7 +97,7 @@ def pick_used(cells: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
 def write_table(out: Path, name: str, frames: Frames) -> None:
     """Build a table and write it as JSON to `out`, as CSV and LaTeX beside it.
 
-    A builder whose columns name directions of translation says by `DIRECTIONS` which data set of the paper each is of;
+    A builder whose columns name directions of translation says by `DIRECTIONS` which dataset of the paper each is of;
     one whose rows have the paper's names for its models says by `name_rows` what ours are called.
     """
     builder = load_builder("tables", name)

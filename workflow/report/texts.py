@@ -38,7 +38,7 @@ def badge_of(task: str, paper_corpora: Iterable[str], corpus: str) -> Badge:
 
 @cache
 def _catalogue(task: str, path: Path) -> BaseCatalogue:
-    """Read the data sets of a task, once for each place where its file may lie."""
+    """Read the datasets of a task, once for each place where its file may lie."""
     return load_corpora(task)
 
 
@@ -104,7 +104,7 @@ def direction_of(corpus: str) -> str:
 def name_directions(columns: pd.Series, directions: Mapping[str, str], runs: pd.DataFrame | None) -> pd.Series:
     """Name in titles of columns what was translated, where that is not the paper's: `En-Fr (paper: En-Vi), gain`.
 
-    directions: as titles of columns write a direction of the paper -> the paper's data set. runs: of the table.
+    directions: as titles of columns write a direction of the paper -> the paper's dataset. runs: of the table.
     """
     if runs is None or not directions:
         return columns

@@ -15,7 +15,7 @@ RETRIES = 2
 def read_official(name: str, source: Source, data_dir: str | None, kept_as: str = "") -> bytes:
     """Read the content that the source's checksum says: of the first file in `data_dir` that has it, else fetched.
 
-    kept_as: the name under which the cache folder keeps a download, where it is not the data set's own.
+    kept_as: the name under which the cache folder keeps a download, where it is not the dataset's own.
     """
     refusals = []
     for path in find_files(source, data_dir):
@@ -38,7 +38,7 @@ def fetch(name: str, source: Source, missing: str) -> bytes:
             return _fetch_url(url, name, source)
         except (RequestException, ConfigError) as error:
             failures.append(f"{url}: {error if isinstance(error, ConfigError) else _describe(error)}")
-    raise ConfigError(f"{missing} and not fetched: {'; '.join(failures) or 'it has no address'}")
+    raise ConfigError(f"{missing}; download failed: {'; '.join(failures) or 'no URL is known'}")
 
 
 def _fetch_url(url: str, name: str, source: Source) -> bytes:

@@ -20,7 +20,7 @@ def read_source_files() -> list[bytes]:
     """Read the Python files of ten packages of sympy, without tests, in the order of their paths; import none."""
     spec = find_spec("sympy")
     if spec is None or spec.origin is None:
-        raise ConfigError(f"the embedded text is read from {PIN}, which is not installed")
+        raise ConfigError(f"the embedded corpus is built from {PIN}, which is not installed")
     root = Path(spec.origin).parent
     found = (path for name in PACKAGES.split() for path in (root / name).rglob("*.py"))
     paths = sorted(path.relative_to(root).as_posix() for path in found)
@@ -31,5 +31,5 @@ def read_source_files() -> list[bytes]:
 def verify_embedded(content: bytes, source: Source, what: str, *pins: str) -> None:
     """Raise `ConfigError` with the pins of what a text is made from where what is installed makes another."""
     here = " and ".join(f"{name}=={version(name)}" for name, _, _ in (pin.partition("==") for pin in pins))
-    hint = f"it is made from {' and '.join(pins)}, here is {here}: install what is pinned"
+    hint = f"it is built from {' and '.join(pins)}, but {here} is installed; install the pinned versions"
     verify_checksum(content, source, what, hint)

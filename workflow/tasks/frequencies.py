@@ -1,4 +1,4 @@
-"""What a predictor scores that knows nothing but how often each symbol occurs: the level of chance of a data set."""
+"""What a predictor scores that knows nothing but how often each symbol occurs: the level of chance of a dataset."""
 
 import numpy as np
 

@@ -14,7 +14,7 @@ from workflow.tasks.sources import read_once
 # of direction, soft hyphens, and the controls above 0x7f that a wrong encoding leaves (U+0093 in WMT 2014). What no
 # version of Unicode has assigned yet passes, so that no version of Python decides what a text is.
 NOT_TEXT = re.compile("[\0-\x08\x0e-\x1f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
-KINDS = {"Cc": "a control character", "Cs": "half of a surrogate pair", "Cn": "no character of Unicode"}
+KINDS = {"Cc": "a control character", "Cs": "half of a surrogate pair", "Cn": "not a Unicode character"}
 EXPECTED = "expected plain text in UTF-8; an archive: unpack it first"
 
 

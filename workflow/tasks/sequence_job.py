@@ -98,7 +98,7 @@ class SequenceJob(Job):
     def a_sentence_fits_the_cache(self):
         shortest = shortest_cache(self.attention, self.net.max_length)
         if shortest < self.net.max_length:
-            sentence = f"a sentence of the net's max_length = {self.net.max_length}"
+            sentence = f"a sentence of the model's max_length = {self.net.max_length}"
             raise ConfigError(f"cache = {shortest} is less than {sentence}")
         return self
 

@@ -26,8 +26,8 @@ def select_fitting(corpus: pairs.Pairs, max_length: int) -> pairs.Split:
     both = zip(corpus.train.source, corpus.train.target, strict=True)
     kept = [pair for pair in both if max(map(len, pair)) < max_length]
     if not kept:
-        fault = f"every pair of train is longer than the net's max_length = {max_length}"
-        raise ConfigError(f"data set '{corpus.name}': {fault}")
+        fault = f"every training pair is longer than the model's max_length = {max_length}"
+        raise ConfigError(f"dataset '{corpus.name}': {fault}")
     return pairs.Split(*map(list, zip(*kept, strict=True)), [], [])
 
 
@@ -65,9 +65,10 @@ class SequenceTask:
             for side in ("source", "target"):
                 for n, sentence in enumerate(getattr(getattr(self.corpus, split), side), start=1):
                     if len(sentence) >= limit:
-                        where = f"data set '{self.corpus.name}': {side} sentence {n:,} of {split}"
-                        fault = f"{where} has {len(sentence) + 1} pieces with its end, the net's max_length = {limit}"
-                        raise ConfigError(f"{fault}; raise max_length and cache in the scale, or break the sentence up")
+                        where = f"dataset '{self.corpus.name}': {side} sentence {n:,} of {split}"
+                        fault = f"{where} has {len(sentence) + 1} pieces with its end token"
+                        hint = f"the model's max_length is {limit}; raise max_length and cache in the scale"
+                        raise ConfigError(f"{fault}; {hint}, or split the sentence")
 
     def sources(self, sentences: list) -> Tensor:
         """Stack what the net reads, one row a sentence."""

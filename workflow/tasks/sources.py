@@ -1,4 +1,4 @@
-"""Files of data sets: where they are looked for, what they unpack to, and the checksums that identify them.
+"""Files of datasets: where they are looked for, what they unpack to, and the checksums that identify them.
 
 Nothing is fetched here.
 """
@@ -97,11 +97,11 @@ def describe_missing(name: str, source: Source, data_dir: str | None) -> str:
     """Begin an error message: which files were looked for, and where."""
     checksum = f", {source.checksum}" if source.checksum else ""
     where, names = describe_data_dir(data_dir), ", ".join(source.files)
-    return f"data set '{name}'{checksum}: not found {where} ({names}; plain, .gz, .xz or .zip)"
+    return f"dataset '{name}'{checksum}: not found {where} ({names}; uncompressed, .gz, .xz or .zip)"
 
 
 def describe_data_dir(data_dir: str | None) -> str:
-    return f"in data_dir '{data_dir}'" if data_dir else "as data_dir (or ATTENTION_DATA_DIR) is not set"
+    return f"in data_dir '{data_dir}'" if data_dir else "because data_dir (or ATTENTION_DATA_DIR) is not set"
 
 
 def read_plain(path: Path, source: Source) -> bytes:
@@ -141,7 +141,7 @@ def two_user_paths(name: str, expected: str) -> tuple[Path, Path]:
 
     Of several commas, which file names may have, the one that parts two paths to something.
     """
-    what, words = f"data set '{name}'", name.partition(":")[2].split(",")
+    what, words = f"dataset '{name}'", name.partition(":")[2].split(",")
     halves = [(",".join(words[:n]), ",".join(words[n:])) for n in range(1, len(words))]
     pairs = [(user_path(a, what), user_path(b, what)) for a, b in halves]
     found = [pair for pair in pairs if all(path.exists() for path in pair)] or pairs

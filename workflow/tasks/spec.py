@@ -27,7 +27,7 @@ def _read_task(folder: Path) -> TaskSpec:
         raise ConfigError("it has no __init__.py")
     task = getattr(import_module(f"workflow.tasks.{folder.name}"), "TASK", None)
     if not isinstance(task, TaskSpec):
-        raise ConfigError("its __init__.py gives no TASK, which is a TaskSpec")
+        raise ConfigError("its __init__.py defines no TASK of type TaskSpec")
     if task.job.model_fields["task"].annotation != Literal[folder.name]:
         raise ConfigError(f'its jobs need the line task: Literal["{folder.name}"] = "{folder.name}"')
     return task

@@ -1,4 +1,4 @@
-"""Data sets ready for training, each in one .npz: arrays by name, metadata as JSON. Pairs of sentences, so stored."""
+"""Datasets ready for training, each in one .npz: arrays by name, metadata as JSON. Pairs of sentences, so stored."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""What a task says of itself in its `__init__.py`, and its catalogue of data sets. Imports no torch: pages read it."""
+"""What a task says of itself in its `__init__.py`, and its catalogue of datasets. Imports no torch: pages read it."""
 
 import math
 from collections.abc import Iterable
@@ -19,12 +19,12 @@ VocabularySize = Annotated[int, Field(strict=True, ge=8, le=1 << 16)]
 
 
 class BaseCatalogue(StrictModel):
-    """The data sets of one task: one mapping, name -> entry, beside the metric.
+    """The datasets of one task: one mapping, name -> entry, beside the metric.
 
     Every entry has a `title`, the few words on a badge, and `about`, the line beside it: `workflow.report.texts`.
     user_form: how users name their own data, a word with a colon and what follows it; without one a task takes none.
 
-    A subclass has the method `checksum(name, data_dir)`, which gives what identifies a data set in a job, whichever
+    A subclass has the method `checksum(name, data_dir)`, which gives what identifies a dataset in a job, whichever
     folder it lies in; with a user_form also `user_entry(name)`, which makes an entry from the files as they are now.
     """
 
@@ -51,14 +51,14 @@ class BaseCatalogue(StrictModel):
         return choices
 
     def title(self, name: str) -> str:
-        """Say in a few words what a data set is; for a user's, by the names of its files, which may be gone by now."""
+        """Say in a few words what a dataset is; for a user's, by the names of its files, which may be gone by now."""
         if self.is_users(name):
             files = name.partition(":")[2].split(",")
             return " and ".join(Path(file.strip()).name for file in files)
         return self.entries[name].title if name in self.entries else name
 
     def about(self, name: str) -> str:
-        """Describe a data set in one line; an unknown one in none."""
+        """Describe a dataset in one line; an unknown one in none."""
         if self.is_users(name):
             return "data of the user's own"
         return self.entries[name].about if name in self.entries else ""
@@ -68,7 +68,7 @@ class BaseCatalogue(StrictModel):
         return job.net.max_length
 
     def is_part(self, name: str, whole: str) -> bool:
-        """Say whether a data set is the beginning of another."""
+        """Say whether a dataset is the beginning of another."""
         return False
 
     def knows(self, name: str) -> bool:
@@ -78,7 +78,7 @@ class BaseCatalogue(StrictModel):
         """Return the entry of a name; `ConfigError` with the nearest valid name where there is none."""
         if self.is_users(name):
             return self.user_entry(name)
-        check_known("data set", name, self.choices(name))
+        check_known("dataset", name, self.choices(name))
         return self.entries[name]
 
     def slug(self, name: str) -> str:
@@ -149,7 +149,7 @@ SPANS = [
 ]
 
 
-# The level of chance of a data set: `workflow.results.trained_enough`.
+# The level of chance of a dataset: `workflow.results.trained_enough`.
 CHANCE = fact("symbol_entropy", "entropy of single symbols of dev", "bits", number=True)
 
 
@@ -157,7 +157,7 @@ CHANCE = fact("symbol_entropy", "entropy of single symbols of dev", "bits", numb
 class TaskSpec:
     """A task in words. job: its class of jobs. catalogue: the model of config/tasks/NAME.yaml.
 
-    runner, write_corpus, costs: dotted names of what computes it, what makes a data set ready and what measures it;
+    runner, write_corpus, costs: dotted names of what computes it, what makes a dataset ready and what measures it;
     see `load`. tokens: what a net predicts, in words. prediction: what predicting them is called. curve: the loss of
     the learning curve: unit, axis label, scale of the axis. headline: quantities of a configuration, the first the
     task's score; the costs follow. scores: those of one run. examples: titles of the three columns of the fact `shown`.

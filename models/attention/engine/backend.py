@@ -95,11 +95,11 @@ def kernel_obstacle(choices, d_k: int, d_r: int, d_v: int) -> str | None:
     choices: those of a layer or a group. d_r: of position keys, a bias among them; 0 without.
     """
     if type(choices.selection) is not All or type(choices.normaliser) is not Softmax:
-        return "it computes the softmax of all keys alone"
+        return "it supports only softmax over all keys"
     if not isinstance(choices.span, Full | Fixed | Adaptive | Dynamic):
-        return "it computes full, fixed, adaptive and dynamic spans alone"
+        return "it supports only full, fixed, adaptive and dynamic spans"
     if d_r != d_k:
-        return "it computes position keys as wide as keys alone"
+        return "it needs position keys as wide as the keys"
     return f"its tiles are {WIDEST_TILE} wide at most" if max(d_k, d_v) > WIDEST_TILE else None
 
 

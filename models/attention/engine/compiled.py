@@ -47,11 +47,11 @@ def compiled_obstacle(choices: HeadGroup, x: Tensor) -> str | None:
     if x.device.type != "cpu":
         return "it needs a CPU"
     if torch.is_autocast_enabled("cpu"):
-        return "it computes in 32 and 64 bits"
+        return "it supports only 32 and 64 bits"
     kinds = ((choices.span, SPANS), (choices.selection, SELECTIONS), (choices.normaliser, NORMALISERS))
     for choice, known in kinds:
         if type(choice) not in known:
-            return f"it does not know {type(choice).__name__}"
+            return f"it does not support {type(choice).__name__}"
     return build.obstacle(x.dtype)
 
 

@@ -53,7 +53,7 @@ def multiply(*products: Product) -> None:
         alike = a.dtype == b.dtype == c.dtype == dtype and a.is_cpu and b.is_cpu and c.is_cpu
         if not alike or b.size(0) != k or c.shape != (m, n):
             shapes = ", ".join(f"{tuple(x.shape)} {x.dtype} on {x.device}" for x in (a, b, c))
-            raise ValueError(f"no product of these: {shapes}")
+            raise ValueError(f"cannot multiply these: {shapes}")
         c_row, c_col = c.stride()
         if n > 1 and c_col != 1 or m > 1 and c_row < n:
             raise ValueError(f"rows of a product must be contiguous, each of its own; strides {c.stride()}")

@@ -18,7 +18,7 @@ RULES = 1  # version of the rules of drawing, reading and scaling: counted up wh
 
 
 class CaptionEntry(StrictModel):
-    """One data set. vocabulary: pieces, with the four special ones. pixels: the side that pictures are scaled to.
+    """One dataset. vocabulary: pieces, with the four special ones. pixels: the side that pictures are scaled to.
 
     embedded: drawn by `scenes`; `checksum` is that of pictures and captions. karpathy: `json` in the schema of
     dataset_coco.json, with either `images`, a folder, or `features`, an .npy of n N F in the order of the json's images
@@ -50,7 +50,7 @@ class CaptionCatalogue(BaseCatalogue):
 
     def user_entry(self, name: str) -> CaptionEntry:
         json_path, image_path = user_paths(name)
-        about = f"{json_path.name} with {image_path.name}, the user's, in the file's own split"
+        about = f"{json_path.name} with {image_path.name}, your own, in the file's split"
         reads = {"vocabulary": USER_VOCABULARY, "pixels": USER_PIXELS, "captions": Source(files=[str(json_path)])}
         reads["images" if image_path.is_dir() else "features"] = [str(image_path)]
         return CaptionEntry(kind="karpathy", title=self.title(name), about=about, **reads)
@@ -60,7 +60,7 @@ class CaptionCatalogue(BaseCatalogue):
         return max(job.net.max_length, (job.net.size // job.net.patch) ** 2)
 
     def checksum(self, name: str, data_dir: str | None = None) -> str:
-        """Digest what identifies the data set in a job: captions and pictures, number of pieces, size and rules."""
+        """Digest what identifies the dataset in a job: captions and pictures, number of pieces, size and rules."""
         entry = self.entry(name)
         content = entry.checksum if entry.kind == "embedded" else _checksum_of_files(name, entry, data_dir)
         return sources.json_checksum([content, entry.vocabulary, entry.pixels, RULES])
@@ -71,10 +71,10 @@ def user_paths(name: str) -> tuple[Path, Path]:
     expected = "captions:JSON,IMAGES, IMAGES a folder of images or a file of features"
     json_path, image_path = sources.two_user_paths(name, expected)
     if not json_path.is_file():
-        raise ConfigError(f"data set '{name}': {json_path}: no such file")
+        raise ConfigError(f"dataset '{name}': {json_path}: no such file")
     if not image_path.exists():
         expected = "no such folder of images or file of features (.npy or .npz)"
-        raise ConfigError(f"data set '{name}': {image_path}: {expected}")
+        raise ConfigError(f"dataset '{name}': {image_path}: {expected}")
     return json_path, image_path
 
 
@@ -85,7 +85,7 @@ def find_paths(name: str, entry: CaptionEntry, data_dir: str | None) -> tuple[Pa
     json_path = sources.find_file(entry.captions, data_dir)
     if json_path is None:
         missing = sources.describe_missing(name, entry.captions, data_dir)
-        raise ConfigError(f"{missing}; it is not fetched, put it there")
+        raise ConfigError(f"{missing}; it is not downloaded, put it there")
     if features := next(filter(Path.is_file, sources.find(entry.features, data_dir)), None):
         return json_path, features
     images, folders = images_named_by(json_path), [*filter(Path.is_dir, sources.find(entry.images, data_dir))]
@@ -94,7 +94,7 @@ def find_paths(name: str, entry: CaptionEntry, data_dir: str | None) -> tuple[Pa
             if enough(find_image(folder, *image) for image in images):
                 return json_path, folder
     names = " or ".join((*entry.features, *entry.images))
-    raise ConfigError(f"data set '{name}': no images and no features in data_dir '{data_dir}' ({names})")
+    raise ConfigError(f"dataset '{name}': no images and no features in data_dir '{data_dir}' ({names})")
 
 
 def _checksum_of_files(name: str, entry: CaptionEntry, data_dir: str | None) -> list[str]:

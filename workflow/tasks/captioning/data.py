@@ -24,9 +24,9 @@ def build_captions(catalogue: CaptionCatalogue, name: str, data_dir: str | None)
     numbers = {split: [n for n, picture in enumerate(pictures) if picture.split == split] for split in SPLITS}
     for split in SPLITS:
         if not numbers[split]:
-            raise ConfigError(f"data set '{name}': no picture belongs to {split}")
+            raise ConfigError(f"dataset '{name}': no image belongs to {split}")
     train_captions = [caption for n in numbers["train"] for caption in pictures[n].captions]
-    pieces = learn_pieces(train_captions, entry.vocabulary, f"data set '{name}'", exact=False)
+    pieces = learn_pieces(train_captions, entry.vocabulary, f"dataset '{name}'", exact=False)
     splits = {}
     for split in SPLITS:
         pairs = [(n, caption) for n in numbers[split] for caption in pictures[n].captions]
@@ -44,7 +44,9 @@ def _draw_scenes(name: str, entry: CaptionEntry) -> tuple[list[Picture], np.ndar
     pixels = np.stack([scenes.draw(scene) for scene in drawn_scenes])
     captions = [scenes.write_captions(scene) for scene in drawn_scenes]
     content = pixels.tobytes() + "\n".join(sum(captions, [])).encode()
-    verify_checksum(content, Source(checksum=entry.checksum), f"data set '{name}'", "this machine draws it otherwise")
+    verify_checksum(
+        content, Source(checksum=entry.checksum), f"dataset '{name}'", "this machine renders it differently"
+    )
     count = len(captions)
     names = ["train"] * (count - 2 * HELD_OUT) + ["dev"] * HELD_OUT + ["test"] * HELD_OUT
     return [Picture(f"scene {n + 1}", "", names[n], texts) for n, texts in enumerate(captions)], pixels

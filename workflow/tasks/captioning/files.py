@@ -83,7 +83,7 @@ def _read_image(folder: Path, picture: Picture, pixels: int) -> np.ndarray:
     except UNREADABLE_IMAGE as error:
         raise ConfigError(f"{path}: not an image that can be read ({error}); delete or replace the file") from None
     if mode not in MODES:  # PIL would clip its numbers
-        raise ConfigError(f"{path}: pixels of mode {mode}; expected 8 bits a channel, as in a JPEG")
+        raise ConfigError(f"{path}: pixels of mode {mode}; expected 8 bits per channel, as in a JPEG")
     side, (width, height) = min(image.size), image.size
     left, top = (width - side) // 2, (height - side) // 2
     square = image.crop((left, top, left + side, top + side)).resize((pixels, pixels), Image.Resampling.BOX)

@@ -13,7 +13,7 @@ from workflow.tasks.sources import Source, read_once, read_plain
 
 def _inside(path: str) -> str:
     if os.path.isabs(path) or ".." in Path(path).parts:
-        raise ConfigError(f"{ascii(path)}: lies outside the folder of images")
+        raise ConfigError(f"{ascii(path)}: is outside the folder of images")
     return path
 
 

@@ -85,12 +85,12 @@ class CaptioningTask(SequenceTask):
 
 
 def _refuse_other_pictures(job: Job, corpus: captioned.CaptionCorpus) -> None:
-    """Refuse a data set whose pictures are not what the net reads."""
+    """Refuse a dataset whose pictures are not what the net reads."""
     net = job.net
     shape, pixels = corpus.pictures.shape, corpus.pictures.dtype == np.uint8
     kind = f"pictures of {shape[2]} x {shape[3]} pixels" if pixels else f"{shape[1]} regions of {shape[2]} features"
     if net.sees != ("pixels" if pixels else "features") or net.size != shape[-1]:
-        fault = f"data set '{corpus.name}' has {kind}, the net reads {net.sees} of size {net.size}"
+        fault = f"dataset '{corpus.name}' has {kind}, the model reads {net.sees} of size {net.size}"
         raise ConfigError(f"{fault}; set sees and size in the scale's captioning.yaml")
     if net.sees == "features":
         refuse_to_cut(job.attention, corpus.pictures.shape[1], "regions")

@@ -1,6 +1,6 @@
 """How captions are scored: BLEU-1 to 4, ROUGE-L and CIDEr by pycocoevalcap, METEOR by what the job says.
 
-Words are compared as they stand in the data set: without punctuation (Karpathy's tokens), which is what coco-caption's
+Words are compared as they stand in the dataset: without punctuation (Karpathy's tokens), which is what coco-caption's
 tokeniser makes of COCO's captions. Capitals, the width of blanks, a mark at the end, and how an accent is composed make
 no difference. Per cent, CIDEr too, as papers print it. In place of a score that has no value stands the reason.
 
@@ -54,7 +54,7 @@ def score(outputs: list[str], references: list[list[str]]) -> tuple[dict[str, Sc
     longest = max(len(text.split()) for texts in (*written.values(), *wanted.values()) for text in texts)
     in_per_cent |= {f"bleu_{n}": f"no caption has {n} words" for n in range(longest + 1, 5)}
     if not most:  # the right captions themselves have none: a word of every picture weighs nothing
-        return in_per_cent | {"cider": "every word stands in the captions of every picture"}, []
+        return in_per_cent | {"cider": "every word occurs in the captions of every image"}, []
     return in_per_cent, [100 * float(value) for value in by_picture]
 
 
@@ -66,10 +66,10 @@ def meteor_by_java(outputs: list[str], references: list[list[str]]) -> Score:
     try:
         return 100 * _run_program(outputs, references)
     except FileNotFoundError:
-        reason = "there is no java on this machine"
+        reason = "Java is not installed"
     except (OSError, ValueError) as error:  # this java does not run, or has too little memory
         reason = f"METEOR's Java program failed ({type(error).__name__}: {error})"
-    raise OSError(f"{reason}; `meteor: nltk` among a scale's evaluation for captioning asks for nltk's in its place")
+    raise OSError(f"{reason}; `meteor: nltk` under evaluation in the scale's captioning.yaml uses nltk's instead")
 
 
 def meteor_by_nltk(outputs: list[str], references: list[list[str]]) -> Score:

@@ -52,7 +52,7 @@ class TextEntry(Source):
         if self.split and sum(self.split) != self.bytes:
             raise ValueError(f"split adds up to {sum(self.split):,}, the text has {self.bytes:,} bytes")
         if (self.kind == "topics") != (self.topics is not None):
-            raise ValueError("`topics` are the parameters of a text of kind topics, and of no other")
+            raise ValueError("`topics` is valid only for a corpus of kind topics, which needs it")
         return self
 
 
@@ -64,13 +64,13 @@ class TextCatalogue(BaseCatalogue):
     def prefixes_of_known_texts(self):
         for entry in self.corpora.values():
             if entry.prefix_of:
-                check_known("data set", entry.prefix_of, self.corpora)
+                check_known("dataset", entry.prefix_of, self.corpora)
         return self
 
     def user_entry(self, name: str) -> TextEntry:
         path = path_of(name)
         checksum, size = user_text_checksum(path)
-        about = f"{path.name}, a file of the user's; our own split 90/5/5"
+        about = f"{path.name}, your own file, split 90/5/5"
         return TextEntry(kind="file", title=path.name, about=about, unit="byte", bytes=size, checksum=checksum)
 
     def most_keys(self, name: str, job: Job) -> int:

@@ -72,7 +72,7 @@ def build_corpus(name: str, content: bytes, entry: TextEntry) -> Corpus:
     vocabulary = set.union(*alphabets) if TextCatalogue.is_users(name) else alphabets[0]
     for split, alphabet in zip(SPLITS, alphabets, strict=True):
         if unknown := alphabet - vocabulary:
-            raise ConfigError(f"corpus '{name}': byte {min(unknown)} occurs in {split} and never in train")
+            raise ConfigError(f"corpus '{name}': byte {min(unknown)} occurs in {split} but not in train")
     id_of_byte = np.zeros(256, np.uint16)
     id_of_byte[sorted(vocabulary)] = np.arange(len(vocabulary))
     ids = [id_of_byte[np.frombuffer(part, np.uint8)] for part in parts]
@@ -98,7 +98,7 @@ def symbol_name(byte: int) -> str:
 
 def read_embedded(name: str, entry: TextEntry) -> bytes:
     """Read an embedded text; `ConfigError` with the pin where the installed package gives another one."""
-    check_known("embedded data set", name, READERS)
+    check_known("embedded dataset", name, READERS)
     content = READERS[name]()
     verify_embedded(content, entry, f"corpus '{name}'", PIN)
     return content

@@ -48,9 +48,9 @@ class TreeCatalogue(BaseCatalogue):
     trees: dict[Name, TreeEntry]
 
     def user_entry(self, name: str) -> TreeEntry:
-        path = user_file(name.partition(":")[2], f"data set '{name}'")
+        path = user_file(name.partition(":")[2], f"dataset '{name}'")
         checksum, size = user_text_checksum(path)
-        about = f"{path.name}, trees of the user's; our own split 90/5/5"
+        about = f"{path.name}, your own trees, split 90/5/5"
         content = {"files": [str(path)], "bytes": size, "checksum": checksum}
         return TreeEntry(kind="file", title=path.name, about=about, vocabulary=USER_VOCABULARY, **content)
 
@@ -70,11 +70,11 @@ def section_files(name: str, entry: TreeEntry, data_dir: str | None) -> dict[str
     root, files = max(places, key=lambda place: sum(map(bool, place[1].values())), default=(None, {}))
     if not any(files.values()):
         where, names = sources.describe_data_dir(data_dir), " or ".join(entry.folders)
-        raise ConfigError(f"data set '{name}': not found {where} (a folder {names}, with your own copy)")
+        raise ConfigError(f"dataset '{name}': not found {where} (a folder {names}, with your own copy)")
     for split, sections in entry.sections.items():
         if not files[split]:
             names = f"{sections[0]} to {sections[-1]}" if len(sections) > 1 else sections[0]
-            raise ConfigError(f"data set '{name}': {root} has no *.mrg or *.prd in {names}, which is {split}")
+            raise ConfigError(f"dataset '{name}': {root} has no *.mrg or *.prd in {names}, which is {split}")
     return files
 
 

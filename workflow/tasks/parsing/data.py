@@ -34,12 +34,12 @@ def build_trees(catalogue: TreeCatalogue, name: str, data_dir: str | None) -> Pa
     else:
         trees = _split_trees(name, entry, _read_trees(name, entry, data_dir))
     exact = entry.kind == "file" and not catalogue.is_users(name)
-    pieces = learn_pieces(map(_words, trees["train"]), entry.vocabulary, f"data set '{name}'", exact=exact)
+    pieces = learn_pieces(map(_words, trees["train"]), entry.vocabulary, f"dataset '{name}'", exact=exact)
     labels = sorted({symbol for tree in trees["train"] for symbol in linearise(tree)})
     count = pieces.get_piece_size()
     if count + len(labels) > MAX_SYMBOLS:
         symbols = f"{count:,} pieces and {len(labels):,} labels"
-        raise ConfigError(f"data set '{name}': {symbols} are more than {MAX_SYMBOLS:,}")
+        raise ConfigError(f"dataset '{name}': {symbols} are more than {MAX_SYMBOLS:,}")
     ids = {label: count + n for n, label in enumerate(labels)}
     splits = {split: _encode(pieces, ids, trees[split], split) for split in SPLITS}
     about = {"source": "words", "target": "tree", "about": entry.about, "tokenised": True}
@@ -65,10 +65,10 @@ def _read_trees(name: str, entry: TreeEntry, data_dir: str | None) -> list[Tree]
         path = entry.files[0]
         return read_trees(decode(user_text(Path(path)), path), path)
     if entry.kind == "file":
-        what = f"data set '{name}'"
+        what = f"dataset '{name}'"
         return read_trees(decode(read_official(name, entry, data_dir), what), what)
     content = generate_trees()
-    verify_embedded(content, entry, f"data set '{name}'", PIN)
+    verify_embedded(content, entry, f"dataset '{name}'", PIN)
     return read_trees(content.decode(), name)
 
 
@@ -79,7 +79,7 @@ def _read_folder(name: str, entry: TreeEntry, data_dir: str | None) -> dict[str,
         trees[split] = [tree for path in paths for tree in read_trees(decode(path.read_bytes(), str(path)), str(path))]
     for split, count in (entry.trees or {}).items():
         if len(trees[split]) != count:
-            raise ConfigError(f"data set '{name}': {split} has {len(trees[split]):,} trees, the official one {count:,}")
+            raise ConfigError(f"dataset '{name}': {split} has {len(trees[split]):,} trees, the official one {count:,}")
     return trees
 
 
@@ -89,7 +89,7 @@ def _split_trees(name: str, entry: TreeEntry, trees: list[Tree]) -> dict[str, li
     sizes = entry.trees or {"train": len(trees) - 2 * held_out, "dev": held_out, "test": held_out}
     if sum(sizes.values()) != len(trees) or sizes["train"] < 1:
         expected = f"{sum(sizes.values()):,} were expected" if entry.trees else "at least 3 are needed"
-        raise ConfigError(f"data set '{name}': {len(trees):,} trees; {expected}")
+        raise ConfigError(f"dataset '{name}': {len(trees):,} trees; {expected}")
     first, second = sizes["train"], sizes["train"] + sizes["dev"]
     return {"train": trees[:first], "dev": trees[first:second], "test": trees[second:]}
 

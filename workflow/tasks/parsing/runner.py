@@ -83,9 +83,9 @@ def score(sentences: Iterable[list[int]]) -> dict[str, Score]:
     matched, right, ours, words, tags, complete, valid = (
         sum(column) for column in zip([0] * len(COUNTS), *rows, strict=True)
     )
-    recall = _percent(matched, right, "the right trees have no brackets")
-    precision = _percent(matched, ours, "the trees written have no brackets")
-    nothing = "no sentence with the right words"
+    recall = _percent(matched, right, "the reference trees have no brackets")
+    precision = _percent(matched, ours, "the predicted trees have no brackets")
+    nothing = "no prediction has the right words"
     return {
         "recall": recall,
         "precision": precision,

@@ -45,13 +45,13 @@ def _split_brackets(text: str, where: str) -> Iterator[tuple[int, list[str]]]:
             if depth == 0:
                 if token != "(":
                     closes = token == ")"
-                    reason = "a bracket closes that was not opened" if closes else f"'{token}' stands in no bracket"
+                    reason = "unmatched closing bracket" if closes else f"'{token}' is outside all brackets"
                     raise ConfigError(f"{where}, line {line}: {reason}; expected trees as in (S (NP (NN word)))")
                 first_line = line
             tokens.append(token)
             depth += (token == "(") - (token == ")")
             if depth > MAX_DEPTH:
-                raise ConfigError(f"{where}, line {first_line}: more than {MAX_DEPTH} brackets in each other")
+                raise ConfigError(f"{where}, line {first_line}: brackets nested more than {MAX_DEPTH} deep")
             if depth == 0:
                 yield first_line, tokens
                 tokens = []
@@ -70,7 +70,7 @@ def _parse(tokens: list[str], where: str) -> Tree:
         elif token == ")":
             constituent = stack.pop()
             if not len(constituent):
-                raise ConfigError(f"{where}: the bracket ({constituent.label()}) holds nothing")
+                raise ConfigError(f"{where}: the bracket ({constituent.label()}) is empty")
             stack[-1].append(constituent)
         elif tokens[n - 1] != "(":
             stack[-1].append(token)

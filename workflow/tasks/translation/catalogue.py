@@ -63,7 +63,7 @@ class NamedPairEntry(PairEntry):
     @model_validator(mode="after")
     def has_what_its_kind_needs(self):
         if self.kind == "embedded" and (self.checksum is None or self.files):
-            raise ValueError("an embedded text has a checksum and no files")
+            raise ValueError("an embedded dataset has a checksum and no files")
         if self.kind == "files" and (self.checksum or not self.files.keys() >= {"train", "dev", "test"}):
             raise ValueError("kind files takes files for train, dev and test, and no checksum of its own")
         for split, sides in self.files.items():
@@ -91,7 +91,7 @@ class PairCatalogue(BaseCatalogue):
         source, target = (path.suffix.lstrip(".") for path in paths)
         if not source or not target or source == target:
             source, target = "source", "target"
-        about = f"{paths[0].name} and {paths[1].name}, files of the user's; our own split 90/5/5 by line"
+        about = f"{paths[0].name} and {paths[1].name}, your own files, split 90/5/5 by line"
         title = self.title(name)
         return PairEntry(title=title, about=about, source=source, target=target, vocabulary=USER_VOCABULARY)
 
@@ -120,4 +120,4 @@ def _checksum_of_files(name: str, source: Source, data_dir: str | None) -> str:
         return sources.file_checksum(path)
     where = f", from {source.urls[0]}" if source.urls else ""
     missing = sources.describe_missing(name, source, data_dir)
-    raise ConfigError(f"{missing} and not fetched, as its checksum is not known; put it there{where}")
+    raise ConfigError(f"{missing} and not downloaded, because its checksum is unknown; put it there{where}")

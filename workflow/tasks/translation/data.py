@@ -93,12 +93,12 @@ def build_pairs(catalogue: PairCatalogue, name: str, data_dir: str | None) -> Pa
     checksum = catalogue.checksum(name, data_dir)
     texts = _read_user_files(name) if is_users else _read_named(name, entry, data_dir)
     lines = [line for side in texts["train"] for line in side.lines]
-    pieces = learn_pieces(lines, entry.vocabulary, f"data set '{name}'", exact=not is_users)
+    pieces = learn_pieces(lines, entry.vocabulary, f"dataset '{name}'", exact=not is_users)
     splits = {split: _encode(pieces, bitext, split) for split, bitext in texts.items()}
     dropped = len(texts["train"][0].lines) - len(splits["train"].source)
     if not splits["train"].source:
         limit = MAX_PIECES["train"]
-        raise ConfigError(f"data set '{name}': every pair of train has more than {limit} pieces on a side")
+        raise ConfigError(f"dataset '{name}': every training pair has more than {limit} pieces on a side")
     if entry.planted:
         for seed, split in enumerate(("train", "dev")):
             splits[split] = plant_some(splits[split], entry.planted, seed)
@@ -125,7 +125,7 @@ def _read_named(name: str, entry: NamedPairEntry, data_dir: str | None) -> dict[
 def read_embedded(name: str, entry: NamedPairEntry) -> dict[str, Bitext]:
     """Generate the phrases and split them: all but the last 2,000 are train; none occurs twice, in any language."""
     content = phrases.generate_bitext(entry.source, entry.target)
-    verify_embedded(content, Source(checksum=entry.checksum), f"data set '{name}'", *phrases.PINS)
+    verify_embedded(content, Source(checksum=entry.checksum), f"dataset '{name}'", *phrases.PINS)
     rows = [line.split("\t") for line in content.decode().removesuffix("\n").split("\n")]
     sides = [read_side("\n".join(row[n] for row in rows).encode(), name, entry.lowercase) for n in range(2)]
     return _split_lines(sides, HELD_OUT)
@@ -137,7 +137,7 @@ def _read_user_files(name: str) -> dict[str, Bitext]:
     bitext = align(*(side.unescape().join() for side in sides))
     count = len(bitext[0].lines)
     if count < 3:
-        raise ConfigError(f"data set '{name}': {count} lines are too few to split into train, dev and test; at least 3")
+        raise ConfigError(f"dataset '{name}': {count} lines are too few to split into train, dev and test; at least 3")
     refuse_empty(bitext)
     return _split_lines(bitext, max(1, count * 5 // 100))
 
@@ -170,7 +170,7 @@ def _encode(pieces: SentencePieceProcessor, bitext: Bitext, split: str) -> Split
         for n, sentence in enumerate(sentences):
             if len(sentence) > limit:
                 length = f"{len(sentence):,} pieces, at most {limit:,} in {split}"
-                raise ConfigError(f"{side.locate(n)}: {length}; break the sentence up")
+                raise ConfigError(f"{side.locate(n)}: {length}; split the sentence")
     arrays = [[np.array(sentence, np.uint16) for sentence in sentences] for sentences in ids]
     return Split(*arrays, *(side.lines for side in bitext))
 

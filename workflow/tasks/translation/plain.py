@@ -6,7 +6,7 @@ from workflow.tasks.store import SPLITS, decode, read
 
 
 def plain_files(path: Path) -> dict[str, str]:
-    """Write out each split of a data set, by the name of a file."""
+    """Write out each split of a dataset, by the name of a file."""
     pairs, written = read(path), {}
     for split in SPLITS:
         part = getattr(pairs, split)
