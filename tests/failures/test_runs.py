@@ -114,8 +114,7 @@ SHOWN = "the process was ended by SIGSEGV"
 
 def test_a_run_whose_scoring_broke_is_scored_again_once_its_record_is_deleted(tmp_path):
     """As docs/failures.md says: the same target asked for again trains nothing, and its page has the score."""
-    remedy = "delete `results/runs/DIGEST/record.json`, and ask for the same target again"
-    assert remedy in (ROOT / "docs" / "failures.md").read_text()
+    assert "`results/runs/DIGEST/record.json`" in (ROOT / "docs" / "failures.md").read_text()  # the file to delete
     folder = copied(tmp_path)
     file = folder / "workflow" / "tasks" / "char_lm" / "runner.py"
     begins = "    def _score(self, net, split: str, limit: int) -> tuple[float, int]:\n"
