@@ -60,7 +60,7 @@ class BaseCatalogue(StrictModel):
     def about(self, name: str) -> str:
         """Describe a dataset in one line; an unknown one in none."""
         if self.is_users(name):
-            return "data of the user's own"
+            return "your own data"
         return self.entries[name].about if name in self.entries else ""
 
     def most_keys(self, name: str, job: Job) -> int:
@@ -143,9 +143,9 @@ def fact(name: str, title: str, unit: str = "", **more) -> Quantity:
 ON_CURVE = ("mean_span", "max_span")  # facts of learned spans that a learning curve shows
 # Facts of a net whose heads learn their spans. Pages and claims show them for the tasks that name them.
 SPANS = [
-    fact("mean_span", "avg. span", "characters", number=True, claimable=True),
+    fact("mean_span", "mean span", "characters", number=True, claimable=True),
     fact("max_span", "longest span", "characters", number=True, claimable=True),
-    fact("start_span", "avg. span before training", "characters", number=True),
+    fact("start_span", "mean span before training", "characters", number=True),
 ]
 
 

@@ -20,4 +20,4 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw(data: pd.DataFrame):
-    return _by_limit.draw(data, "multiply-adds / character")
+    return _by_limit.draw(data, "MACs/character")

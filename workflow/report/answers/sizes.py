@@ -23,7 +23,7 @@ SHAPE = ("d_model", "layers", "steps")
 def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """Make a row for each text, size and variant: its score, and its effect beside its baseline, with intervals.
 
-    runs: of one question, at all sizes. cost: executed multiply-adds for a character or piece. Few seeds have no
+    runs: of one question, at all sizes. cost: executed MACs per character or subword. Few seeds have no
     interval. Models whose learned spans have hardly moved from their start have no effect.
     """
     runs = with_badge(with_titles(as_named(runs)))
@@ -77,7 +77,7 @@ def draw(data: pd.DataFrame, quantity: str, title: str, of: str):
         _label(effects, "parameters", f"{title}, less {than}'s", text)
         if rows["effect"].isna().all():
             _say_nothing_compared(effects)
-        _label(scores, f"executed multiply-adds / {of}", name_score(quantity, title), text)
+        _label(scores, f"MACs/{of}", name_score(quantity, title), text)
     share_legend(figure)
     return figure
 

@@ -68,7 +68,7 @@ TASK = TaskSpec(
     runner="workflow.tasks.captioning.runner:CaptioningTask",
     write_corpus="workflow.tasks.captioning.data:write",
     costs="workflow.costs.sentences",
-    tokens="pieces",
+    tokens="subwords",
     prediction="decoding",
     curve=PERPLEXITY,
     headline=("test_cider", "test_bleu_4", "dev_ppl"),
@@ -77,7 +77,7 @@ TASK = TaskSpec(
         *QUANTITIES,
         *score_quantities("higher", CAPTIONS, claimed=("bleu_4", "meteor"), most=100.0),
         *score_quantities("higher", CIDER, claimed=("cider",), most=1000.0),
-        fact("looks", "attention to pictures"),
+        fact("looks", "attention over images"),
     ),
-    examples=("picture", "references", "caption"),
+    examples=("image", "references", "caption"),
 )

@@ -19,7 +19,7 @@ TASK = TaskSpec(
     runner="workflow.tasks.parsing.runner:ParsingTask",
     write_corpus="workflow.tasks.parsing.data:write",
     costs="workflow.costs.sentences",
-    tokens="pieces",
+    tokens="subwords",
     prediction="decoding",
     curve=PERPLEXITY,
     headline=("test_f1", "test_complete", "mean_span"),
@@ -31,5 +31,5 @@ TASK = TaskSpec(
         *score_quantities("lower", {"repaired": ("repaired", "%")}, most=100.0),
         *SPANS,
     ),
-    examples=("sentence", "right tree", "tree written"),
+    examples=("sentence", "reference tree", "predicted tree"),
 )
