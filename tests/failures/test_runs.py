@@ -76,7 +76,7 @@ def test_a_foreign_checkpoint(kind, tmp_path):
     if kind == "cut off":
         path.write_bytes(path.read_bytes()[:-1000])
     line = line_of(train(job(), tmp_path / "run"), 2)
-    assert str(path) in line and "delete it to start anew" in line
+    assert str(path) in line and "delete it to start again" in line
     assert {each.name for each in path.parent.iterdir()} == {"job.json", "checkpoint.pt"}
 
 

@@ -35,7 +35,7 @@ def test_a_gpu_is_taken_where_there_is_one(there, picked, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
     assert {name: pick_device(name).type for name in picked} == picked
     if not there:
-        with pytest.raises(ConfigError, match="torch sees none; valid here: auto, cpu"):
+        with pytest.raises(ConfigError, match="torch sees no GPU; valid here: auto, cpu"):
             pick_device("cuda")
 
 
@@ -52,7 +52,7 @@ def test_more_devices_than_gpus_are_refused(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     refuse_too_many(2, CUDA)
     refuse_too_many(64, CPU)
-    with pytest.raises(ConfigError, match="devices: 3 were asked for, this machine has 2 GPUs"):
+    with pytest.raises(ConfigError, match="devices: 3 requested, but this machine has 2 GPUs"):
         refuse_too_many(3, CUDA)
 
 

@@ -63,7 +63,7 @@ def test_without_a_compiler_other_code_computes_and_the_record_says_why(command,
     monkeypatch.setenv("CC", command)
     x, weight = torch.randn(3, 4, requires_grad=True), torch.randn(5, 4)
     torch.testing.assert_close(linear(x, weight), x @ weight.T)
-    assert described() == [f"cpu float64: not compiled, which is slower: {reason}", f"{WORK} band (2)"]
+    assert described() == [f"cpu float64: not compiled, so slower: {reason}", f"{WORK} band (2)"]
 
 
 @compiler
@@ -89,7 +89,7 @@ def test_a_clang_without_openmp_compiles_for_one_thread_and_the_doctor_says_so(f
     x, weight = torch.randn(3, 4), torch.randn(5, 4)
     torch.testing.assert_close(linear(x, weight), x @ weight.T)
     found = {about: (status, said) for about, status, said in doctor.look_at_versions(CPU)}
-    assert found["C compiler"] == (doctor.NOTE, "attention is compiled without OpenMP, for one thread: slower")
+    assert found["C compiler"] == (doctor.NOTE, "compiled without OpenMP, so with one thread: slower")
 
 
 @compiler
@@ -99,7 +99,7 @@ def test_wrong_numbers_are_a_reason_too(monkeypatch):
     backends._check_compiled.cache_clear()
     lines = described()
     backends._check_compiled.cache_clear()
-    assert lines == ["cpu float64: not compiled, which is slower: it differs in the output", f"{WORK} band (2)"]
+    assert lines == ["cpu float64: not compiled, so slower: it differs in the output", f"{WORK} band (2)"]
 
 
 @compiler

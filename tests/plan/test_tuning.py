@@ -56,9 +56,9 @@ def test_trials_that_cost_more_than_a_fifth_or_are_not_alike_are_refused(monkeyp
     assert asked(monkeypatch, seeds=3)
     variants = load_question("adaptive_vs_xl").model_dump()["variants"]
     variants["txl_12"] |= {"trials": {"lr": [1, 2]}}
-    with pytest.raises(ConfigError, match="trials of txl_12: 2, the others have 3; give each variant as many"):
+    with pytest.raises(ConfigError, match="trials of txl_12: 2, the others have 3; valid: the same number"):
         asked(monkeypatch, variants=variants)
-    with pytest.raises(ConfigError, match="trials of ramp: a variant has none to multiply"):
+    with pytest.raises(ConfigError, match="trials of ramp: a variant has no value to multiply"):
         asked(monkeypatch, trials={"ramp": [1, 2]})
     with pytest.raises(ConfigError, match="unknown setting of trials 'lrr': did you mean 'lr'"):
         asked(monkeypatch, trials={"lrr": [1, 2]})
@@ -67,9 +67,7 @@ def test_trials_that_cost_more_than_a_fifth_or_are_not_alike_are_refused(monkeyp
 def test_a_question_with_trials_runs_by_its_recipe_where_the_scale_has_no_seed_for_them_and_the_plan_says_so():
     targets = Targets.of(BASE | {"scale": "smoke", "questions": ["adaptive_vs_xl", "head_spans"]})
     assert targets.untuned == ["adaptive_vs_xl"] and all(row.plain for row in targets.runs.rows)
-    assert asked_of(targets, "adaptive_vs_xl").endswith(
-        "(1 of 3 seeds; not tuned at this scale, which has no trial_seed)"
-    )
+    assert asked_of(targets, "adaptive_vs_xl").endswith("(1 of 3 seeds; not tuned at this scale)")
     assert "tuned" not in asked_of(targets, "head_spans")
     assert Targets.of(BASE | {"scale": "overnight", "questions": ["adaptive_vs_xl"]}).untuned == []
 

@@ -70,7 +70,7 @@ def test_everything_ends_with_the_findings_and_every_failure(folder, capsys):
     say(folder, capsys, "--asked", MINE)
     for words in ([], ["--asked", "all"], ["--asked", "a_name_of_another_workflow"]):
         said = say(folder, capsys, *words)
-        assert "claims that rest on measurements" in said and f"failed: {OTHER}: fixed" in said
+        assert "claims about measurements" in said and f"failed: {OTHER}: fixed" in said
     assert f"failed: {OTHER}: fixed" in say(folder, capsys, "--asked", OTHER)
 
 

@@ -63,7 +63,7 @@ def test_a_new_question_of_six_lines_is_answered(made):
 def test_two_variants_of_one_label_and_one_beside_a_variant_that_is_not_there_are_refused():
     with pytest.raises(ConfigError, match="unknown baseline of b 'c': valid: a"):
         parse(Question, load_yaml(SIX) | {"variants": {"a": {}, "b": {"baseline": "c"}}}, "f")
-    with pytest.raises(ConfigError, match="variants a and b are both shown as 'b'; give one a label"):
+    with pytest.raises(ConfigError, match="variants a and b have the same label 'b'"):
         parse(Question, load_yaml(SIX) | {"variants": {"a": {"label": "b"}, "b": {}}}, "f")
 
 

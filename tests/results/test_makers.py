@@ -23,7 +23,7 @@ TIMES = {"train_turns": [1.0, 1.1, 1.2], "predict_turns": [1.0, 1.1, 1.2]}
         ([TORCH, C], "band and compiled"),
         ([SCORED], "band"),
         (["definition"], "definition"),
-        (["cpu float32: not compiled, which is slower: no compiler", TORCH], "band"),
+        (["cpu float32: not compiled, so slower: no compiler", TORCH], "band"),
         (["tiles of 32 x 32, 4 warps, 2 stages (3)"], None),
         ([], None),
     ],

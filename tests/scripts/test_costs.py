@@ -71,7 +71,7 @@ def test_every_task_is_measured(task, tmp_path):
 
 def test_a_span_without_a_limit_cannot_be_raised(tmp_path):
     small = job(**VARIANTS["transformer_xl"])
-    with pytest.raises(ConfigError, match="span full has no limit S that could be raised"):
+    with pytest.raises(ConfigError, match="span full has no limit S to raise"):
         measure("longest_span", small, tmp_path, {})
 
 

@@ -48,7 +48,7 @@ def record_of(small) -> Record:
 def test_a_record_that_came_with_the_project_is_taken_as_it_is_by_its_own_job_alone(came, tmp_path):
     file = tmp_path / "runs" / job().digest / "record.json"
     path = came / "runs" / job().digest / "record.json"
-    with pytest.raises(ConfigError, match=f"no record of job {job().digest}"):
+    with pytest.raises(ConfigError, match=f"no precomputed record of job {job().digest}"):
         precomputed.take_run(file)
     write_record(path, record_of(job(seed=2)))
     with pytest.raises(ConfigError, match="the record of another job"):

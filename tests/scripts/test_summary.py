@@ -14,8 +14,8 @@ from workflow.scripts import summary
     "words, planned, said",
     [
         ([], False, "nothing failed"),  # a target that needs no plan
-        (["--steps-failed"], False, f"nothing was run, for no plan was made; see logs/{_site.SCALE}/plan.log"),
-        (["--steps-failed"], True, "no run failed, but steps above did"),
+        (["--steps-failed"], False, f"nothing was run because the plan failed; see logs/{_site.SCALE}/plan.log"),
+        (["--steps-failed"], True, "no run failed, but the steps above did"),
     ],
 )
 def test_what_is_said_where_no_run_failed(words, planned, said, tmp_path, capsys):
@@ -30,5 +30,5 @@ def test_the_end_of_a_run_says_what_was_timed_on_a_restless_machine(tmp_path):
     for name, quiet in (("known_entropy", False), ("adaptive_vs_xl", True), ("came", None)):
         write_text(tmp_path / "throughput" / f"{name}.json", write_rows("throughput", [{"quiet": quiet}]))
     (said,) = summary.list_restless(tmp_path)
-    assert said.endswith(f"times them again after: rm {tmp_path}/throughput/known_entropy.json")
+    assert said.endswith(f": rm {tmp_path}/throughput/known_entropy.json")
     assert summary.list_restless(tmp_path / "elsewhere") == []

@@ -100,7 +100,7 @@ def test_every_reader_reads_what_nets_are_scored_on(tmp_path):
 
 
 def test_a_text_of_another_kind_has_no_optimal_predictor(tmp_path):
-    with pytest.raises(ConfigError, match="corpus 'words': the best possible prediction is known only for"):
+    with pytest.raises(ConfigError, match="corpus 'words': the optimal predictor is known only for"):
         options = ["--windows", "4", "--streams", "1", "--tokens", "0"]
         optimal_predictor.main(["words", str(tmp_path / "words.npz"), str(tmp_path / "out.json"), *options])
     assert not (tmp_path / "out.json").exists()

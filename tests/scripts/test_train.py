@@ -44,12 +44,12 @@ def test_a_score_without_a_value_is_missing_with_its_reason(tmp_path, monkeypatc
     monkeypatch.setattr(CharLMTask, "evaluate", evaluate)
     record = run_script(job(), tmp_path / "run")
     assert record.status == "ok" and set(record.metrics) == {"train_bpc", "dev_bpc"}
-    assert record.missing == {"test_bpc": "no character was scored", "tokens_scored": "inf is no number"}
+    assert record.missing == {"test_bpc": "no character was scored", "tokens_scored": "inf is not a finite number"}
 
 
 def test_a_text_of_another_checksum_is_refused(tmp_path):
     other = job().model_copy(update={"checksum": "sha256:other"})
-    with pytest.raises(ConfigError, match="the job was made for sha256:other"):
+    with pytest.raises(ConfigError, match="the job expects sha256:other"):
         run_script(other, tmp_path / "run")
     assert not (tmp_path / "run" / "weights.pt").exists()
 

@@ -78,7 +78,7 @@ def test_an_example_is_read_in_both_languages_and_identifies_nothing(tmp_path):
     [
         ({"changes": {"valid.en": b"a\nb\n\nd\n"}}, "valid.en, line 3: empty; every line must hold a sentence"),
         ({"pairs": {"dev": 5}}, "valid.de has 4 lines, expected 5: replace both files"),
-        ({"vocabulary": 9999}, "'birds-deen': a vocabulary of 9,999 pieces is more than the text gives; at most "),
+        ({"vocabulary": 9999}, "'birds-deen': a vocabulary of 9,999 pieces is more than the corpus allows; at most "),
         ({"vocabulary": 12}, "a vocabulary of 12 pieces is too small: its characters alone take "),
         ({"example": {"de": "Vögel " * 9, "en": "a"}}, r"example of 'birds-deen', line 1: \d+ pieces, at most 15 in"),
         ({"example": {"de": "a\nb", "en": "birds"}}, "has 2 lines"),

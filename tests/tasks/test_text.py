@@ -103,12 +103,14 @@ def test_a_prefix_is_cut_from_the_official_file(pack, name, tmp_path):
 def test_a_split_shorter_than_a_block_is_refused():
     of_two_streams = job(block=8, batch=4)  # of which 16 bytes each are scored at once
     refuse_short("file:x", [68, 34, 34], "byte", of_two_streams)
-    with pytest.raises(ConfigError, match="dev has 33 bytes, 16 for each of 2 streams; it takes more than 16"):
+    with pytest.raises(ConfigError, match="dev has 33 bytes, 16 for each of 2 streams; more than 16 are needed"):
         refuse_short("file:x", [68, 33, 34], "byte", of_two_streams)
-    with pytest.raises(ConfigError, match="train has 67 bytes, 16 for each of 4 streams; it takes more than 16"):
+    with pytest.raises(ConfigError, match="train has 67 bytes, 16 for each of 4 streams; more than 16 are needed"):
         refuse_short("file:x", [67, 34, 34], "byte", of_two_streams)
     few = of_two_streams.evaluation.model_copy(update={"dev_tokens": 30})
-    with pytest.raises(ConfigError, match="dev has 30 bytes to score, 15 for each of 2 streams; it takes more than 16"):
+    with pytest.raises(
+        ConfigError, match="dev has 30 bytes to score, 15 for each of 2 streams; more than 16 are needed"
+    ):
         refuse_short("file:x", [68, 34, 34], "byte", of_two_streams.model_copy(update={"evaluation": few}))
 
 
@@ -207,7 +209,7 @@ def test_names_of_tokens():
     "change, line",
     [
         ({"checksum": "sha1:abc"}, "text: corpora.text.checksum = 'sha1:abc'"),
-        ({"split": [1, 2, 3]}, "split adds up to 6, the text has 9 bytes"),
+        ({"split": [1, 2, 3]}, "split adds up to 6, but the file has 9 bytes"),
         ({"kind": "topics"}, "`topics` is valid only for a corpus of kind topics"),
         ({"prefix_of": "txt"}, "did you mean 'text'"),
     ],

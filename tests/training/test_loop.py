@@ -43,7 +43,7 @@ def test_a_checkpoint_made_by_other_code_is_not_resumed(tmp_path):
     interrupt(start(small, tmp_path / "b", source="older code"), step=4)
     run = start(small, tmp_path / "b", source="this code")
     run.resume()
-    assert run.step == 0 and run.log == ["the checkpoint was made by other code: the run starts anew"]
+    assert run.step == 0 and run.log == ["the checkpoint was written by different code: training starts again"]
     run.train()
     whole = start(small, tmp_path / "a", source="this code")
     whole.train()

@@ -57,7 +57,7 @@ def test_the_job_says_on_how_many_devices_and_one_record_is_written(tmp_path):
     "number, times, outcome",
     [
         (signal.SIGABRT, 1, ("error", "one of 2 processes was ended by SIGABRT")),
-        (signal.SIGKILL, 3, ("oom", "the process was killed 3 times, as the system does when memory ends")),
+        (signal.SIGKILL, 3, ("oom", "the process was killed 3 times, probably because memory ran out")),
     ],
 )
 def test_a_crash_is_a_record_with_what_was_saved_and_a_killed_process_begins_again(number, times, outcome, tmp_path):

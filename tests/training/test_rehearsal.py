@@ -65,9 +65,12 @@ def spoiled(what: str, value):
     [
         (("validate", {"dev_nats": 2.0}), "unknown column of the learning curve of .*TranslationTask 'dev_nats'"),
         (("score", {"blue": 1.0}), "unknown metric of .*TranslationTask .* 'dev_blue': did you mean 'dev_bleu'"),
-        (("score", {"bleu": [1.0]}), r"score 'dev_bleu' must be a number, or a text why there is none: \[1.0\]"),
+        (
+            ("score", {"bleu": [1.0]}),
+            r"score 'dev_bleu' must be a number, or a string that says why there is none: \[1.0\]",
+        ),
         (("score", {"facts": {"weights": [1.0]}}), "unknown fact of .*TranslationTask .* 'weights'"),
-        (("score", {"facts": {"maps": np.ones(1)}}), "a fact that JSON cannot hold: .*ndarray"),
+        (("score", {"facts": {"maps": np.ones(1)}}), "a fact that JSON cannot store: .*ndarray"),
         (("score", {"facts": {"mean_span": [8.0]}}), r"fact 'mean_span' must be a number, got \[8.0\]"),
     ],
 )
@@ -110,7 +113,7 @@ def test_a_task_without_what_the_loop_asks_for_is_refused(lacking, monkeypatch):
         if name != lacking:
             setattr(Lacking, name, None)
     monkeypatch.setattr(train, "load", lambda dotted: Lacking)
-    with pytest.raises(ConfigError, match=f"CharLMTask: '{lacking}' is missing; the loop asks a task for"):
+    with pytest.raises(ConfigError, match=f"CharLMTask: '{lacking}' is missing; the training loop needs"):
         train.load_task("char_lm")
 
 

@@ -122,7 +122,7 @@ def test_a_last_update_that_leaves_no_numbers_is_a_loss_that_diverged(tmp_path, 
 
     monkeypatch.setattr(Run, "_update", spoil)
     record = run_script(job(), tmp_path / "run")
-    assert record.status == "diverged" and "no numbers" in record.reason
+    assert record.status == "diverged" and "non-finite" in record.reason
     assert not (tmp_path / "run" / "checkpoint.pt").exists()
 
 

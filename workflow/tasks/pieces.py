@@ -38,7 +38,7 @@ def learn_pieces(lines: Iterable[str], vocabulary: int, what: str, exact: bool) 
     pieces = SentencePieceProcessor(model_proto=model.getvalue())
     count = pieces.get_piece_size()
     if exact and count < vocabulary:
-        most = f"a vocabulary of {vocabulary:,} pieces is more than the text gives; at most {count:,}"
+        most = f"a vocabulary of {vocabulary:,} pieces is more than the corpus allows; at most {count:,}"
         raise ConfigError(f"{what}: {most}")
     return pieces
 

@@ -50,7 +50,7 @@ class TextEntry(Source):
     @model_validator(mode="after")
     def has_what_its_kind_needs(self):
         if self.split and sum(self.split) != self.bytes:
-            raise ValueError(f"split adds up to {sum(self.split):,}, the text has {self.bytes:,} bytes")
+            raise ValueError(f"split adds up to {sum(self.split):,}, but the file has {self.bytes:,} bytes")
         if (self.kind == "topics") != (self.topics is not None):
             raise ValueError("`topics` is valid only for a corpus of kind topics, which needs it")
         return self
@@ -97,7 +97,7 @@ def refuse_short(name: str, lengths: list[int], unit: str, job: Job) -> None:
         if read // streams <= block:
             has = f"{split} has {read:,} {unit}s{' to score' if read < length else ''}"
             has += f", {read // streams:,} for each of {streams} streams"
-            raise ConfigError(f"corpus '{name}': {has}; it takes more than {block:,}")
+            raise ConfigError(f"corpus '{name}': {has}; more than {block:,} are needed")
 
 
 def path_of(name: str) -> Path:
