@@ -13,7 +13,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from matplotlib.transforms import Bbox
 
 from workflow.report.figures.colours import DARK_PAPER, LIGHT_PAPER, MAP, contrast, follow_page
-from workflow.report.figures.style import lay_out
+from workflow.report.figures.style import END, lay_out
 from workflow.report.pages.site import TEMPLATES
 
 COLOUR = re.compile(r"(fill|stroke|color|stop-color)(?:: |=\")([^;\"]+)")
@@ -22,7 +22,7 @@ MATHS = re.compile(r"\\[a-z]+|\$[^$]*[\\^_{][^$]*\$")
 TOUCH = 1.0  # pixels by which two boxes may meet, or a letter reach over the edge
 DRAWN = 4.0  # pixels between two places of a line that are looked at
 FEW = 3  # points, or seeds that are drawn one by one
-LEAST = 0.5  # of a figure, without its legend and its foot, that its axes cover
+LEAST = 0.28  # of a figure, without its legend and its foot, that its axes cover: panels are as wide as a phone
 
 
 def faults(figure) -> list[str]:
@@ -124,7 +124,9 @@ def _covered(figure, axes) -> list[str]:
 
 def _misplaced(axes) -> list[str]:
     """Names of points that stand nearer to another point than to their own, or so close that they read as one."""
-    names = [text for text in axes.texts if isinstance(text, Annotation) and text.get_visible()]
+    names = [
+        text for text in axes.texts if isinstance(text, Annotation) and text.get_visible() and text.get_gid() != END
+    ]
     marks = np.concatenate([*(axes.transData.transform(line.get_xydata()) for line in axes.lines), np.empty((0, 2))])
     found = []
     for name in names:
@@ -132,7 +134,9 @@ def _misplaced(axes) -> list[str]:
         others = marks[np.hypot(*(marks - own).T) > TOUCH]
         if len(marks) > len(others) and np.hypot(*(others - middle).T).min(initial=np.inf) < np.hypot(*(own - middle)):
             found.append(f"nearer to another point: {name.get_text()}")
-    close = [(a, b) for a, b in combinations(names, 2) if _overlap(_box(a).padded(2 * TOUCH), _box(b).padded(TOUCH))]
+    close = [
+        (a, b) for a, b in combinations(names, 2) if _overlap(_box(a).padded(2 * TOUCH, 0), _box(b).padded(TOUCH, 0))
+    ]
     return found + [f"reads as one: {a.get_text()}{b.get_text()}" for a, b in close]
 
 

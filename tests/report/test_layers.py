@@ -80,7 +80,7 @@ def test_the_times_are_drawn_from_what_could_be_timed_with_the_interval_of_their
     """n ms in the first turn, a tenth more or less in the others: each turn is a line of slope 1."""
     times = aiayn_table1_times.data(layers())
     assert times.groupby("layer")["n"].apply(list).to_dict() == {"rnn": [64, 128, 256], "self": [64, 128]}
-    names = [text.get_text() for text in aiayn_table1_times.draw(times).axes[0].get_legend().get_texts()]
+    names = [text.get_text() for text in aiayn_table1_times.draw(times).legends[0].get_texts()]
     assert names == ["Self-Attention, slope 2.00", "Recurrent, slope 1.00"]
     turned = layers(*(layer("rnn", n, float(n), turns=[n * share for share in (1.0, 1.1, 0.9)]) for n in (64, 128)))
     cells = aiayn_table1.build(turned)

@@ -10,15 +10,18 @@ from pathlib import Path
 from workflow.config.files import atomic_write
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.figures.colours import GREY
-from workflow.report.figures.style import draw_message, lay_out
+from workflow.report.figures.style import LETTERS, SIZE, draw_message, lay_out
 from workflow.report.texts import badges
 from workflow.results import provenance
 from workflow.results.record import write_text
 from workflow.results.runs_table import Frames, csv_text
 
+FOOT = 7  # points: the foot is in the files alone, a page says it in its own words
+
 
 def add_foot(figure, origin: str) -> None:
-    figure.supxlabel(textwrap.fill(origin, 100), x=0.01, ha="left", fontsize=7, color=GREY, gid="foot")
+    letters = int(LETTERS * figure.get_size_inches()[0] * SIZE / FOOT)
+    figure.supxlabel(textwrap.fill(origin, letters), x=0.01, ha="left", fontsize=FOOT, color=GREY)
 
 
 def save(figure, out: Path, title: str, origin: str, trace: str) -> None:

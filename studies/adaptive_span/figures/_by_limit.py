@@ -8,6 +8,7 @@ from workflow.report.figures.style import (
     draw_curve,
     draw_message,
     fold,
+    label_ends,
     set_count_ticks,
     set_span_axis,
     share_legend,
@@ -51,7 +52,7 @@ def draw(data: pd.DataFrame, ylabel: str):
     if not data[data["text"] != PUBLISHED]["mean"].notna().any():
         return draw_message("no run of this figure has ended well")
     panels = data.groupby("text", sort=False)
-    figure, axes = canvas(len(panels), height=3.5)
+    figure, axes = canvas(len(panels), height=2.8)
     for panel, (text, points) in zip(axes, panels, strict=True):
         for variant in VARIANTS:
             line = points[points["variant"] == variant]
@@ -60,12 +61,12 @@ def draw(data: pd.DataFrame, ylabel: str):
                 name = line["label"].iloc[0] + style.pop("suffix")
                 draw_curve(panel, line, "S", COLOURS[variant], name, **style)
         set_span_axis(panel, points["S"])
-        panel.tick_params(axis="x", labelsize=8)
-        panel.set_title(fold(text, len(panels)), fontsize=9, color=GREY if text == PUBLISHED else INK)
+        panel.set_title(fold(text), color=GREY if text == PUBLISHED else INK)
         if data["mean"].max() > 1000:
             set_count_ticks(panel.yaxis)
-    axes[0].set_ylabel(ylabel)
+        panel.set_ylabel(ylabel)
     share_legend(figure)
+    label_ends(figure)
     return figure
 
 

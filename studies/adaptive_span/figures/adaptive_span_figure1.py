@@ -5,7 +5,7 @@ import pandas as pd
 
 from workflow.report.figures.colours import shades
 from workflow.report.figures.marks import shows
-from workflow.report.figures.style import canvas, draw_message, pick_holding, set_log
+from workflow.report.figures.style import canvas, draw_message, pick_holding, set_log, share_legend
 from workflow.report.tables.cells import pick
 
 READS = ("runs",)
@@ -55,5 +55,5 @@ def draw(data: pd.DataFrame):
     set_log(axes.yaxis)
     axes.set_xlabel("distance of the past character")
     axes.set_ylabel("mean attention weight")
-    axes.legend()
+    share_legend(figure)
     return figure

@@ -53,7 +53,7 @@ def draw(data: pd.DataFrame):
     if not (data["text"] != PUBLISHED).any():
         return draw_message("no run with adaptive spans has ended well")
     panels = data.groupby("text", sort=False)
-    figure, axes = canvas(len(panels), width_ratios=[1.5 if text == PUBLISHED else 1 for text, _ in panels])
+    figure, axes = canvas(len(panels))
     for panel, (text, spans) in zip(axes, panels, strict=True):
         colour = COLOURS["published" if text == PUBLISHED else "adaptive"]
         shift = (spans["head"] - spans["head"].mean()) / (spans["head"].max() + 1) * 0.7
@@ -65,8 +65,8 @@ def draw(data: pd.DataFrame):
         layers = sorted(spans["layer"].unique())
         panel.set_xticks(layers if len(layers) <= 8 else layers[1::2])
         panel.set_xlabel("layer")
+        panel.set_ylabel("span of a head (characters)")
         moved = f", {STILL}" if spans["unmoved"].any() else ""
-        title = fold(f"{text}, S = {spans['S'].iloc[0]:.0f}{moved}", len(panels))
-        panel.set_title(title, fontsize=9, color=GREY if text == PUBLISHED else INK)
-    axes[0].set_ylabel("span of a head (characters)")
+        title = fold(f"{text}, S = {spans['S'].iloc[0]:.0f}{moved}")
+        panel.set_title(title, color=GREY if text == PUBLISHED else INK)
     return figure

@@ -47,7 +47,7 @@ def draw(data: pd.DataFrame):
         signs = [SIGNS.get(character, character) for character in line["character"]]
         panel.set_xticks(line["place"], signs, family="DejaVu Sans Mono")
         panel.set_xlim(line["place"].iloc[0] - 0.7, line["place"].iloc[0] + LINE - 0.3)
-        panel.tick_params(axis="x", length=0, labelsize=10)
+        panel.tick_params(axis="x", length=0)
         panel.grid(axis="x", visible=False)
         panel.set_ylabel("mean span")
     return figure

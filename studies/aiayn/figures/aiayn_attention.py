@@ -85,7 +85,7 @@ def draw(data: pd.DataFrame):
         pieces = rows.drop_duplicates("query")["query_piece"].tolist()
         weights = rows["weight"].to_numpy().reshape(len(pieces), -1)
         _draw_arcs(axes, weights, pieces, rows.index[0])
-        axes.set_title(f"layer {layer}, head {head}\n{say_focus(weights, pieces)}", fontsize=8)
+        axes.set_title(f"layer {layer}, head {head}\n{say_focus(weights, pieces)}")
     return figure
 
 
@@ -98,7 +98,7 @@ def _draw_arcs(axes, weights: np.ndarray, pieces: list[str], first: int) -> None
         if weight > SEEN:
             arc = axes.plot((0, 1), (query, key), color=INK, lw=3 * weight, alpha=min(1.0, 0.1 + weight))
             shows(arc, [row, row])
-    axes.set_yticks(range(len(pieces)), pieces, fontsize=8, parse_math=False)
+    axes.set_yticks(range(len(pieces)), pieces, parse_math=False)
     axes.tick_params(axis="y", length=0, labelright=True)
     axes.set_xlim(0, 1)
     axes.set_ylim(len(pieces) - 0.5, -0.5)

@@ -4,7 +4,7 @@ import pandas as pd
 
 from workflow.report.figures.colours import shades
 from workflow.report.figures.marks import shows
-from workflow.report.figures.style import bars_of, canvas, draw_message, set_log, set_powers
+from workflow.report.figures.style import bars_of, canvas, draw_message, set_log, set_powers, share_legend
 from workflow.report.tables import layer_costs
 from workflow.results.statistics import POSITIVE, over_seeds
 
@@ -45,5 +45,5 @@ def draw(data: pd.DataFrame):
     set_log(axes.yaxis)
     axes.set_xlabel("length n of the sequence")
     axes.set_ylabel("ms, forward and back")
-    axes.legend(title="slope over every n")
+    share_legend(figure)
     return figure

@@ -3,7 +3,15 @@
 import pandas as pd
 
 from workflow.report.figures.colours import as_named
-from workflow.report.figures.style import DASHES, canvas, draw_curve, draw_message, pick_holding, share_legend
+from workflow.report.figures.style import (
+    DASHES,
+    canvas,
+    draw_curve,
+    draw_message,
+    label_ends,
+    pick_holding,
+    share_legend,
+)
 from workflow.report.tables.cells import pick
 from workflow.results.statistics import over_seeds
 from workflow.tasks.translation import PLANTED
@@ -18,7 +26,8 @@ CAPTION = (
 KEYS = ["panel", "variant", "colour", "x"]
 PANELS = {"bleu": "planted sentences", "encoder": "layer", "cross": "layer"}
 BOUNDS = {"bleu": (0.0, 100.0), "encoder": (0.0, 1.0), "cross": (0.0, 1.0)}
-NAMES = {"bleu": "test BLEU", "encoder": "astray, encoder", "cross": "astray, from the target"}
+NAMES = {"bleu": "translation quality", "encoder": "encoder", "cross": "decoder to source"}
+UP = {"bleu": "test BLEU (higher is better)"} | dict.fromkeys(("encoder", "cross"), "attention on planted pieces")
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
@@ -49,14 +58,16 @@ def _points(run: dict) -> list[dict]:
 def draw(data: pd.DataFrame):
     if not len(data):
         return draw_message("no run of this figure has ended well")
-    figure, axes = canvas(3, height=3.0)
+    figure, axes = canvas(3, height=2.6)
     lines = data[["variant", "colour"]].drop_duplicates()
     kinds = [DASHES[order % len(DASHES)] for order in lines.groupby("colour").cumcount()]  # of the same variant by k
     for axis, (panel, across) in zip(axes, PANELS.items(), strict=True):
         for (variant, colour), kind in zip(lines.itertuples(index=False), kinds, strict=True):
             draw_curve(axis, pick(data, panel=panel, variant=variant), "x", colour, variant, ls=kind)
         axis.set_xlabel(across)
-        axis.set_title(NAMES[panel], fontsize=9)
+        axis.set_title(NAMES[panel])
+        axis.set_ylabel(UP[panel])
         axis.set_xticks(sorted(set(data.loc[data["panel"] == panel, "x"])))
     share_legend(figure)
+    label_ends(figure)
     return figure

@@ -11,7 +11,7 @@ import pandas as pd
 from studies.explicit_sparse.figures._compared import pick_compared
 from workflow.report.figures.colours import GREY
 from workflow.report.figures.maps import BLUES
-from workflow.report.figures.style import WIDTH, canvas, draw_message
+from workflow.report.figures.style import SMALL, canvas, draw_message
 
 READS = ("runs",)
 TITLE = "Generated captions and attention over the image (Explicit Sparse Transformer, section 4.2)"
@@ -25,7 +25,7 @@ CAPTION = (
 COLUMNS = ["picture", "variant", "caption", "reference", "place", "piece", "row", "column", "weight"]
 COLUMNS += ["red", "green", "blue"]
 PICTURES, PIECES = 2, 3
-LETTERS = 26  # in a line of text above or below a picture
+LETTERS = 19  # in a line of text above or below a picture
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
@@ -100,19 +100,18 @@ def draw(data: pd.DataFrame):
     order = list(data["picture"].unique())
     groups = sorted(data.groupby(["picture", "variant"], sort=False), key=lambda group: order.index(group[0][0]))
     top = data["weight"].max()
-    size = WIDTH / (1 + PIECES)
-    figure, axes = canvas(1 + PIECES, rows=len(groups), width=size, height=size * 1.6, squeeze=False)
+    figure, axes = canvas(1 + PIECES, rows=len(groups), width=SMALL, height=2.2 * SMALL, squeeze=False)
     for row, ((_, variant), lines) in zip(axes, groups, strict=True):
         row[0].imshow(_grid(lines[lines["weight"].isna()], ["red", "green", "blue"]) / 255, interpolation="nearest")
         caption, reference = lines["caption"].iloc[0], lines["reference"].iloc[0]
-        row[0].set_title(textwrap.fill(f"{variant}: {mark(caption, reference)}", LETTERS), fontsize=7, parse_math=False)
+        row[0].set_title(textwrap.fill(f"{variant}: {mark(caption, reference)}", LETTERS), parse_math=False)
         if reference:
-            below = {"transform": row[0].transAxes, "ha": "center", "va": "top", "fontsize": 7, "color": GREY}
+            below = {"transform": row[0].transAxes, "ha": "center", "va": "top", "color": GREY}
             row[0].text(0.5, -0.03, textwrap.fill(f"reference: {reference}", LETTERS), parse_math=False, **below)
         for panel, (_, piece) in zip(row[1:], lines.dropna(subset=["weight"]).groupby("place"), strict=False):
             weights = np.ma.masked_less_equal(_grid(piece, ["weight"])[..., 0], 0)
             panel.imshow(weights, cmap=BLUES, vmin=0, vmax=top, interpolation="nearest")
-            panel.set_title(piece["piece"].iloc[0], fontsize=9, parse_math=False)
+            panel.set_title(piece["piece"].iloc[0], parse_math=False)
         for panel in row:
             panel.set_axis_off()
     return figure

@@ -45,7 +45,7 @@ def draw(data: pd.DataFrame):
     measured = data[(data["source"] == "measured") & data["mean"].notna()]
     if not len(measured):
         return draw_message("no run of this figure has ended well")
-    figure, (ours, theirs) = canvas(2, height=3.2, width_ratios=[1.7, 1])
+    figure, (ours, theirs) = canvas(2, height=2.8)
     texts = measured.groupby("text")
     end = _set_axis(ours, measured["k"])
     for colour, (text, points) in zip(shades(len(texts)), texts, strict=True):
@@ -74,12 +74,10 @@ def _draw_published(axes, published: pd.DataFrame) -> None:
     printed = published.dropna(subset=["mean"])
     shows(axes.plot(printed["k"].clip(upper=end), printed["mean"], **grey), printed.index)
     for row in printed.itertuples():
-        axes.annotate(
-            f"{row.mean:g}", (min(row.k, end), row.mean), (0, 8), textcoords="offset points", ha="center", fontsize=8
-        )
+        axes.annotate(f"{row.mean:g}", (min(row.k, end), row.mean), (0, 8), textcoords="offset points", ha="center")
     axes.set_xlim(min(published["k"]) / 1.5, end * 1.5)
     axes.margins(y=0.5)
-    axes.set_title("the paper, En-Vi (Table 5)", fontsize=9, color=GREY)
+    axes.set_title("the paper, En-Vi (Table 5)", color=GREY)
 
 
 def _draw_direction(axes, points: pd.DataFrame, colour: str, label: str) -> None:

@@ -5,7 +5,15 @@ import pandas as pd
 from studies.own.tables._attainable import PAYS, best_bpc, of_text, paying_window, windows
 from workflow.report.figures.colours import COLOURS, GREY, INK
 from workflow.report.figures.marks import shows
-from workflow.report.figures.style import canvas, draw_curve, draw_message, set_powers, set_span_axis, share_legend
+from workflow.report.figures.style import (
+    canvas,
+    draw_curve,
+    draw_message,
+    label_ends,
+    set_powers,
+    set_span_axis,
+    share_legend,
+)
 from workflow.report.tables.cells import pick, summarise
 from workflow.results.trained_enough import hardly_moved
 
@@ -62,10 +70,11 @@ def _heads(runs: pd.DataFrame) -> list[dict]:
 def draw(data: pd.DataFrame):
     if not data[data["source"].isin(VARIANTS)]["mean"].notna().any():
         return draw_message("no run of this figure has ended well")
-    figure, (quality, spans) = canvas(2, height=3.6, width_ratios=[1.5, 1])
+    figure, (quality, spans) = canvas(2, height=2.9)
     _draw_quality(quality, data)
     _draw_spans(spans, data)
     share_legend(figure)
+    label_ends(figure)
     return figure
 
 
@@ -100,6 +109,6 @@ def _draw_spans(axes, data: pd.DataFrame) -> None:
     for window in data[data["source"] == "pays"]["span"].dropna():
         axes.axvline(window, color=GREY, linewidth=1)
         title += f";\nright of the line: < {PAYS:g} bpc to gain"
-    axes.set_title(title, fontsize=8)
+    axes.set_title(title)
     ends = range(2, int(heads["S"].max()).bit_length()) if len(heads) else ()
     set_powers(axes.xaxis, {2**n: str(2**n) for n in ends})

@@ -4,7 +4,7 @@ import pandas as pd
 
 from workflow.report.figures.colours import COLOURS, GREY
 from workflow.report.figures.marks import shows
-from workflow.report.figures.style import canvas, draw_message
+from workflow.report.figures.style import canvas, draw_message, fold, share_legend
 from workflow.report.tables.cells import pick
 from workflow.results.trained_enough import hardly_moved
 
@@ -45,8 +45,9 @@ def draw(data: pd.DataFrame):
     axes.set_ylabel("mean span (characters)")
     borders = spans_at(data)
     if len(borders):
-        axes.axhspan(borders.min(), borders.max(), color=GREY, alpha=0.5, label=say_borders(borders))
-        axes.legend(loc="lower right", fontsize=8)
+        axes.axhspan(borders.min(), borders.max(), color=GREY, alpha=0.5, label="blanks near a change of topic")
+        axes.set_title(fold(say_borders(borders)))
+        share_legend(figure)
     return figure
 
 

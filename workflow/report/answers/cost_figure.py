@@ -14,7 +14,6 @@ from workflow.results.timings import SPEEDS, WITHOUT, clocks, over_turns
 DRAWN = ("macs_executed", "train_tokens_per_s")
 KEYS, SHOWN = ["text", "variant", "S", "k"], ("value", "low", "high")
 FEWEST = 3  # configurations on a text: of fewer the table says all that there is to see
-WIDE = 3  # panels in a row, where a cost was not measured on all texts
 DIFFERS = 1.02  # the largest over the smallest, below which there is nothing to see
 FAR = 3  # the same, from which on a logarithmic axis has ticks enough
 
@@ -65,14 +64,13 @@ def draw(data: pd.DataFrame, quantity: str, title: str, names: dict[str, str]):
     lines = lines_of(data, axis)
     places = [(text, rows, cost) for text, rows in data.groupby("text", sort=False) for cost in costs]
     measured = [place for place in places if place[1][place[2]].notna().any()]
-    columns, height = (len(costs), 2.8) if len(measured) == len(places) else (min(WIDE, len(measured)), 3.4)
-    figure, axes = panels(len(measured), columns, height)
+    figure, axes = panels(len(measured), 2, 2.9)
     for panel, (text, rows, cost) in zip(axes, measured, strict=True):
         _draw_points(panel, lines, rows.dropna(subset=[cost]), cost, axis)
-        panel.set_xlabel(f"{fold(_title(cost, names), columns, 8)}\n({_better(cost)} is better)", fontsize=8)
+        panel.set_xlabel(fold(f"{_title(cost, names)} ({_better(cost)} is better)"))
+        panel.set_ylabel(name_score(quantity, title))
         missing = [f"{_title(each, names)}: not measured" for each in costs if rows[each].isna().all()]
-        panel.set_title("\n".join(fold(line, columns, 8) for line in (text, *missing)), fontsize=8, parse_math=False)
-    figure.supylabel(name_score(quantity, title), fontsize=8)
+        panel.set_title("\n".join(fold(line) for line in (text, *missing)), parse_math=False)
     share_legend(figure)
     place_names(figure)
     return figure
@@ -94,13 +92,12 @@ def _draw_points(panel, lines: list[Line], rows: pd.DataFrame, cost: str, axis: 
         style = {"marker": line.mark, "mec": INK, "mew": 0.4, "elinewidth": 0.9}
         style |= {"ls": "-" if _apart(mine, cost) else "none", "label": line.name, "color": line.colour}
         shows(panel.errorbar(mine[cost], mine["mean"], *bars, ms=6, lw=0.9, alpha=0.7, **style), mine.index)
-        for row in mine.itertuples() if len(mine) > 1 else ():
-            place, name = (getattr(row, cost), row.mean), f"{getattr(row, axis):g}"
-            panel.annotate(name, place, OFFSETS[0], textcoords="offset points", fontsize=7, color=INK)
+        for row in mine.itertuples():
+            place, name = (getattr(row, cost), row.mean), f"{getattr(row, axis):g}" if len(mine) > 1 else line.name
+            panel.annotate(name, place, OFFSETS[0], textcoords="offset points", color=INK)
     far_apart = rows[cost].max() > FAR * rows[cost].min()
     panel.margins(x=0.12, y=0.12)
     (set_log if far_apart else set_count_ticks)(panel.xaxis)
-    panel.tick_params(labelsize=8)
 
 
 def _apart(places: pd.DataFrame, cost: str) -> bool:

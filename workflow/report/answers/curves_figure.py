@@ -1,15 +1,18 @@
 """The learning curves of all configurations in small multiples."""
 
 import pandas as pd
+from matplotlib.ticker import MaxNLocator
 
 from workflow.report.answers.lines import Line, drawn_axis, lines_of, panels, texts_of
 from workflow.report.figures.colours import GREY, INK, as_named, shades
 from workflow.report.figures.marks import shows
 from workflow.report.figures.style import (
     DASHES,
+    SMALL,
     draw_curve,
     draw_message,
     fold,
+    label_ends,
     set_count_ticks,
     set_log,
     share_legend,
@@ -24,8 +27,8 @@ PART_OF_DEV = (
     "point may differ from the score."
 )
 TOGETHER = 4  # so many configurations can be told apart in one panel
-WIDE = 5  # panels in a row at most; rows are as even as can be
-SMALL, LINE = 7, 0.12  # points of a title; inches of a line of it
+WIDE = 4  # small panels in a row of the file
+TITLE, LINE = 1.5, 0.15  # inches of width of a title of a small panel; inches of a line of a title
 START, ROOM = 0.15, 0.06  # the part of the updates that may be cut off on top; the room above and below the rest
 PLACE = ["text", "variant", "colour", "S", "k"]
 COLUMNS = [*PLACE, "line", "step", "mean", "low", "high", "runs"]
@@ -61,34 +64,39 @@ def draw(data: pd.DataFrame, title: str, scale: str):
     few = len(data[["variant", "S", "k"]].drop_duplicates()) <= TOGETHER
     figure, drawn = (_by_text if few else _by_line)(data)
     for panel, rows in drawn:
-        _scale(panel, rows, scale)
-    figure.supylabel(f"{title}, dev", fontsize=8)
-    figure.supxlabel("updates", fontsize=8)
+        _scale(panel, rows, scale, 3 if few else 2)
+        panel.set_xlabel("updates")
+        panel.set_ylabel(f"dev {title}")
     share_legend(figure)
+    if few:
+        label_ends(figure)
     return figure
 
 
-def _scale(panel, rows: pd.DataFrame, scale: str) -> None:
+def _scale(panel, rows: pd.DataFrame, scale: str, ticks: int) -> None:
     """Cut off the first steep part of the curves, which would leave no room for the rest. rows: of the panel's text."""
     shown = rows.loc[rows["step"] >= START * rows["step"].max(), "mean"]
     low, high = shown.min(), shown.max()
     if low < high:  # else there is one value, and matplotlib makes room around it
         log_room, room = (high / low) ** ROOM, ROOM * (high - low)
         panel.set_ylim(*((low / log_room, high * log_room) if scale == "log" else (low - room, high + room)))
-    (set_log if scale == "log" else set_count_ticks)(panel.yaxis)
-    panel.locator_params(axis="x", nbins=3)
+    if scale == "log":
+        set_log(panel.yaxis)
+    else:
+        panel.yaxis.set_major_locator(MaxNLocator(5, min_n_ticks=3))
+        set_count_ticks(panel.yaxis)
+    panel.locator_params(axis="x", nbins=ticks)
     set_count_ticks(panel.xaxis)
-    panel.tick_params(labelsize=7)
 
 
 def _by_text(data: pd.DataFrame):
     """Make the figure and list each panel with the rows of its text."""
     groups, axis, lines = list(data.groupby("text", sort=False)), drawn_axis(data), lines_of(data, drawn_axis(data))
-    figure, axes = panels(len(groups), 3, 2.4)
+    figure, axes = panels(len(groups), 2, 2.6)
     for panel, (text, rows) in zip(axes, groups, strict=True):
         for number, line in enumerate(lines):
             _plot_places(panel, line, line.rows(rows, axis), axis, number)
-        panel.set_title(fold(text, min(3, len(groups))), fontsize=8, parse_math=False)
+        panel.set_title(fold(text), parse_math=False)
     return figure, [(panel, rows) for panel, (_, rows) in zip(axes, groups, strict=True)]
 
 
@@ -107,20 +115,16 @@ def _by_line(data: pd.DataFrame):
     lines = lines_of(data, axis)
     groups = [(text, each.name, each.rows(rows, axis)) for text, rows in texts.items() for each in lines]
     groups = [group for group in groups if len(group[-1])]
-    # a row of panels for each text, if each line has runs on all of them
-    in_rows = len(texts) > 1 and len(lines) <= WIDE and len(groups) == len(texts) * len(lines)
-    columns = len(lines) if in_rows else -(-len(groups) // -(-len(groups) // WIDE))
     names = [[name, text][: min(2, len(texts))] for text, name, _ in groups]
-    titles = ["\n".join(fold(line, columns, SMALL) for line in name) for name in names]
-    height = 2.4 + LINE * max(title.count("\n") for title in titles)
-    share = "row" if in_rows else len(texts) == 1
-    figure, axes = panels(len(groups), columns, height, sharex=share, sharey=share)
+    titles = ["\n".join(fold(line, TITLE) for line in name) for name in names]
+    height = 2.3 + LINE * max(title.count("\n") for title in titles)
+    figure, axes = panels(len(groups), WIDE, height, width=SMALL)
     styles = _styles(data, axis)
     for style in styles.values():
         axes[0].plot([], [], **style)  # so that the legend has them in order
     for panel, title, (text, _, rows) in zip(axes, titles, groups, strict=True):
         _plot_variant(panel, rows, texts[text], axis, styles)
-        panel.set_title(title, fontsize=SMALL, parse_math=False)
+        panel.set_title(title, parse_math=False)
     return figure, [(panel, texts[text]) for panel, (text, *_) in zip(axes, groups, strict=True)]
 
 
@@ -137,7 +141,7 @@ def _plot_variant(panel, rows: pd.DataFrame, same_text: pd.DataFrame, axis: str 
     first = same_text["variant"].iloc[0]
     compared = same_text[same_text["variant"] == first]
     for place, runs in rows.groupby(axis or "variant", dropna=False):
-        _plot_runs(panel, runs, **styles.get(place, {"color": INK, "ls": "-", "label": "the variant"}))
+        _plot_runs(panel, runs, **styles.get(place, {"color": INK, "ls": "-", "label": "this variant"}))
     if rows["variant"].iloc[0] != first and not (axis and compared[axis].nunique() > 1):  # a grid is compared by colour
         _plot_runs(panel, compared, color=GREY, ls=":", label=first)
 

@@ -1,18 +1,22 @@
 """The figure of effect: each variant's score with its interval and its seeds, or curves over S or k."""
 
+import textwrap
+
 import pandas as pd
 
 from workflow.report.answers.effects import places
 from workflow.report.answers.lines import Line, aside, drawn_axis, lines_of, name_score, panels, texts_of
 from workflow.report.figures.colours import GREY, as_named
 from workflow.report.figures.marks import shows
-from workflow.report.figures.style import bars_of, canvas, draw_message, fold, set_powers, share_legend
+from workflow.report.figures.style import bars_of, draw_message, fold, label_ends, set_powers, share_legend
 from workflow.report.tables.cells import name_runs
 from workflow.report.texts import with_badge
 from workflow.results.registry import bounds_of
 from workflow.results.statistics import FEWEST, mean_interval
 
-ROW, ROWS = 0.27, 5  # inches of a variant; how many have room at least, so that axes are more than their labels
+ROW, FOLDED = 0.24, 0.34  # inches of a variant; of one whose name takes two lines
+TITLE = 2.2  # inches of width of a title, to the right of the names
+NAME, ROWS = 18, 4  # letters of a line of a name; how many rows have room at least
 SEED, MARGIN = 0.05, 0.3  # of an octave: single seeds to the right of their mean; room left and right of all
 COLUMNS = ["text", "variant", "colour", "S", "k", "mean", "low", "high", "points", "runs"]
 
@@ -43,9 +47,11 @@ def draw(data: pd.DataFrame, quantity: str, title: str):
 def _draw_dots(data: pd.DataFrame, score: str):
     """Draw the variants one below the other, with the mean of the first as a line through all."""
     texts = dict(texts_of(data))
-    height = 0.8 + ROW * max(ROWS, *map(len, texts.values()))
-    figure, axes = canvas(rows=len(texts), height=height, squeeze=False)
-    for panel, (text, rows) in zip(axes[:, 0], texts.items(), strict=True):
+    names = {text: _names(rows) for text, rows in texts.items()}
+    folded = any("\n" in name for of_text in names.values() for name in of_text)
+    height = 0.8 + (FOLDED if folded else ROW) * max(ROWS, *map(len, texts.values()))
+    figure, axes = panels(len(texts), 2, height)
+    for panel, (text, rows) in zip(axes, texts.items(), strict=True):
         panel.axvline(rows["mean"].iloc[0], color=GREY, lw=0.8, ls="--")
         for place, row in enumerate(rows.itertuples()):
             colour = row.colour
@@ -53,10 +59,10 @@ def _draw_dots(data: pd.DataFrame, score: str):
             bar = None if pd.isna(row.low) else [[row.mean - row.low], [row.high - row.mean]]
             mean = panel.errorbar(row.mean, place, xerr=bar, fmt="o", ms=5, lw=1.4, capsize=3, color=colour)
             shows([mean, seeds], [row.Index])
-        panel.set_yticks(range(len(rows)), _names(rows), parse_math=False)
+        panel.set_yticks(range(len(rows)), names[text], parse_math=False)
         panel.set_ylim(len(rows) - 0.5, -0.5)
         panel.grid(axis="y", visible=False)
-        panel.set_title(fold(text, 1), fontsize=9, parse_math=False)
+        panel.set_title(fold(text, TITLE), parse_math=False)
         panel.set_xlabel(score)
     return figure
 
@@ -67,14 +73,14 @@ def _names(rows: pd.DataFrame) -> list[str]:
     for row in rows.itertuples():
         same = rows[rows["variant"] == row.variant]
         places = [f"{axis} = {getattr(row, axis):g}" for axis in ("S", "k") if same[axis].nunique() > 1]
-        names.append(", ".join([row.variant, *places]))
+        names.append(textwrap.fill(", ".join([row.variant, *places]), NAME, break_on_hyphens=False))
     return names
 
 
 def _draw_curves(data: pd.DataFrame, axis: str, score: str):
     """Draw lines over the grid; a variant without a place on it is a broken line across."""
     texts, lines = dict(texts_of(data)), lines_of(data, axis)
-    figure, axes = panels(len(texts), 2, 3.0)
+    figure, axes = panels(len(texts), 2, 2.6)
     values = sorted(data[axis].dropna().unique())
     placed = [line for line in lines if line.rows(data, axis)[axis].notna().any()]
     for panel, (text, rows) in zip(axes, texts.items(), strict=True):
@@ -85,9 +91,10 @@ def _draw_curves(data: pd.DataFrame, axis: str, score: str):
         set_powers(panel.xaxis, {value: f"{value:g}" for value in values})
         panel.set_xlim(values[0] / 2**MARGIN, values[-1] * 2**MARGIN)
         panel.set_xlabel({"S": "span limit S", "k": "number of kept keys k"}[axis])
-        panel.set_title(fold(text, min(2, len(texts))), fontsize=9, parse_math=False)
-    axes[0].set_ylabel(score)
+        panel.set_title(fold(text), parse_math=False)
+        panel.set_ylabel(score)
     share_legend(figure)
+    label_ends(figure)
     return figure
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from workflow.report.answers.effects import axes_of
 from workflow.report.figures.colours import shades
-from workflow.report.figures.style import canvas
+from workflow.report.figures.style import WIDTH, canvas
 from workflow.results.registry import REGISTRY
 
 MARKS = "osD^vPX<>*"
@@ -68,10 +68,10 @@ def name_score(quantity: str, title: str) -> str:
     return f"{title} ({REGISTRY[quantity].better} is better)"
 
 
-def panels(number: int, columns: int, height: float, **options):
+def panels(number: int, columns: int, height: float, width: float = WIDTH, **options):
     """Make a number of axes in rows of `columns`; the rest of the last row is left out."""
     columns = min(columns, number)
-    figure, axes = canvas(columns, rows=-(-number // columns), height=height, squeeze=False, **options)
+    figure, axes = canvas(columns, rows=-(-number // columns), width=width, height=height, squeeze=False, **options)
     for spare in axes.flat[number:]:
         spare.set_visible(False)
     return figure, axes.flat[:number]

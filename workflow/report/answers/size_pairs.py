@@ -60,7 +60,7 @@ def _ticks(parameters: pd.Series) -> dict[float, str]:
 def draw(data: pd.DataFrame, quantity: str, title: str):
     """Draw a panel for each pair, its differences over the number of parameters; zero is no difference."""
     pairs = list(data.groupby("label", sort=False))
-    figure, axes = panels(len(pairs), WIDE, 2.9, sharey=True)
+    figure, axes = panels(len(pairs), WIDE, 2.7, sharey=True)
     corpora = [*data["corpus"].unique()]
     ticks = _ticks(data["parameters"])
     better = "below" if REGISTRY[quantity].better == "lower" else "above"
@@ -79,7 +79,8 @@ def draw(data: pd.DataFrame, quantity: str, title: str):
             shows(line, mine.index)
         set_powers(panel.xaxis, ticks)
         panel.set_xlabel("parameters")
-        panel.set_title(fold(pair, min(WIDE, len(pairs))), fontsize=9, parse_math=False)
-    axes[0].set_ylabel(f"difference in {title}\n({better} 0: first is better)")
+        panel.set_title(fold(pair), parse_math=False)
+        panel.set_ylabel(f"difference in {title}\n({better} 0: first is better)")
+        panel.tick_params(labelleft=True)
     share_legend(figure)
     return figure

@@ -6,7 +6,7 @@ from workflow.report.answers.effects import OWN, baselines, effect_beside
 from workflow.report.answers.lines import MARKS, name_score, panels
 from workflow.report.figures.colours import as_named
 from workflow.report.figures.marks import shows
-from workflow.report.figures.style import bars_of, fold, set_log, share_legend
+from workflow.report.figures.style import bars_of, fold, label_ends, set_log, share_legend
 from workflow.report.tables.cells import name_runs
 from workflow.report.texts import with_badge, with_titles
 from workflow.results.registry import bounds_of
@@ -64,7 +64,7 @@ def compared_with(data: pd.DataFrame) -> str:
 def draw(data: pd.DataFrame, quantity: str, title: str, of: str):
     """Draw for each text the effects over the number of parameters, and the scores over cost. of: what cost is for."""
     texts, than = list(data.groupby("text", sort=False)), compared_with(data)
-    figure, axes = panels(2 * len(texts), 2, 2.9)
+    figure, axes = panels(2 * len(texts), 2, 2.8)
     places = iter(axes)
     for text, rows in texts:
         effects, scores = next(places), next(places)
@@ -77,8 +77,9 @@ def draw(data: pd.DataFrame, quantity: str, title: str, of: str):
         _label(effects, "parameters", f"{title}, less {than}'s", text)
         if rows["effect"].isna().all():
             _say_nothing_compared(effects)
-        _label(scores, f"MACs/{of}", name_score(quantity, title), text)
+        _label(scores, f"MACs/{of} (less is better)", name_score(quantity, title), text)
     share_legend(figure)
+    label_ends(figure)
     return figure
 
 
@@ -89,7 +90,7 @@ def _say_nothing_compared(panel) -> None:
     panel.xaxis.set_visible(False)
     panel.set_yticks([])
     why = "nothing to compare:\nruns are missing,\nor learned spans\nhardly moved"
-    panel.text(0.5, 0.5, why, transform=panel.transAxes, ha="center", va="center", fontsize=8)
+    panel.text(0.5, 0.5, why, transform=panel.transAxes, ha="center", va="center")
 
 
 def _draw_line(panel, places: pd.Series, rows: pd.DataFrame, columns: tuple[str, str, str], style: dict) -> None:
@@ -99,7 +100,6 @@ def _draw_line(panel, places: pd.Series, rows: pd.DataFrame, columns: tuple[str,
 
 def _label(panel, across: str, up: str, text: str) -> None:
     set_log(panel.xaxis)
-    panel.set_xlabel(across, fontsize=8)
-    panel.set_ylabel(up, fontsize=8)
-    panel.set_title(fold(text, 2, 8), fontsize=8, parse_math=False)
-    panel.tick_params(labelsize=8)
+    panel.set_xlabel(across)
+    panel.set_ylabel(up)
+    panel.set_title(fold(text), parse_math=False)

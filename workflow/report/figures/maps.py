@@ -6,12 +6,12 @@ from matplotlib.colors import ListedColormap, to_rgba
 
 from workflow.report.figures.colours import GREY
 from workflow.report.figures.marks import shows
-from workflow.report.figures.style import WIDTH, canvas, draw_message
+from workflow.report.figures.style import canvas, draw_message, fold
 
 COLUMNS = ["panel", "layer", "head", "query", "key", "query_piece", "key_piece", "weight"]
 NO_MAPS = "no run here whose record holds attention: most of those that came with the project leave it out"
-SIZE = 11  # points: panels stand one below the other, so that text stays readable on a phone, half as wide as a page
-ROW, REST = 0.27, 1.6  # inches of height: of a query; of the title and the names of the keys
+ROW, REST = 0.19, 1.5  # inches of height: of a query; of the title and the names of the keys
+NAMED = 2.4  # inches of width of a title, between the names of queries and the numbers of keys
 # With 50 levels or more the scale would be a bitmap in the SVG. One transparent blue serves light and dark pages: no
 # weight leaves the page as it is, and the least weight can just be told from none.
 BLUE, LEAST, LEVELS = "#2f7fd0", 0.095, 40
@@ -47,7 +47,7 @@ def draw(data: pd.DataFrame, queries: str, keys: str):
         return draw_message(NO_MAPS)
     panels = [weights for _, weights in data.groupby("panel", sort=False)]
     height = REST + ROW * (panels[0]["query"].max() + 1)
-    figure, axes = canvas(rows=len(panels), width=WIDTH, height=height, squeeze=False)
+    figure, axes = canvas(rows=len(panels), height=height, squeeze=False)
     for panel, weights in zip(axes[:, 0], panels, strict=True):
         grid = weights.pivot(index="query", columns="key", values="weight")
         pieces = [
@@ -56,12 +56,11 @@ def draw(data: pd.DataFrame, queries: str, keys: str):
         mesh = draw_heat(panel, grid.to_numpy(), *pieces)
         shows(mesh, weights.sort_values(["query", "key"]).index)
         _count_keys(panel, grid.to_numpy())
-        panel.set_title(weights["panel"].iloc[0], fontsize=SIZE + 1)
-        panel.set_xlabel(keys, fontsize=SIZE)
-        panel.set_ylabel(queries, fontsize=SIZE)
+        panel.set_title(fold(weights["panel"].iloc[0], NAMED))
+        panel.set_xlabel(keys)
+        panel.set_ylabel(queries)
     scale = figure.colorbar(mesh, ax=list(axes[:, 0]), location="bottom", aspect=40, pad=0.01)
-    scale.set_label("weight", fontsize=SIZE)
-    scale.ax.tick_params(labelsize=SIZE)
+    scale.set_label("weight")
     return figure
 
 
@@ -69,15 +68,15 @@ def _count_keys(axes, weights: np.ndarray) -> None:
     """Write at the end of each row of T K how many of its weights are not 0."""
     counts = ["keys", *map(str, (weights > 0).sum(1))]
     for place, text in enumerate(counts):
-        axes.text(weights.shape[1] + 0.3, place - 0.5, text, va="center", fontsize=SIZE - 1, color=GREY)
+        axes.text(weights.shape[1] + 0.3, place - 0.5, text, va="center", color=GREY)
 
 
 def draw_heat(axes, weights: np.ndarray, rows: list[str], columns: list[str]):
     """Draw weights T K on a scale from 0 to 1, so that even attention is pale; queries downwards, keys to the right."""
     seen = np.ma.masked_less_equal(weights, 0)
     mesh = axes.pcolormesh(seen, cmap=BLUES, vmin=0, vmax=1, edgecolors=GREY, linewidth=0.1)
-    axes.set_yticks(np.arange(len(rows)) + 0.5, rows, fontsize=SIZE, parse_math=False)
-    axes.set_xticks(np.arange(len(columns)) + 0.5, columns, fontsize=SIZE, rotation=90, parse_math=False)
+    axes.set_yticks(np.arange(len(rows)) + 0.5, rows, parse_math=False)
+    axes.set_xticks(np.arange(len(columns)) + 0.5, columns, rotation=90, parse_math=False)
     axes.tick_params(length=0)
     axes.invert_yaxis()
     axes.grid(False)

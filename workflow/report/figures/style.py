@@ -1,4 +1,4 @@
-"""Give all figures one look, which can be read at the width of a phone and keeps text as text."""
+"""Give all figures one look: text stays text and has one size, and a panel is as wide as a phone."""
 
 import io
 import textwrap
@@ -7,7 +7,9 @@ from collections.abc import Iterable
 import matplotlib
 import numpy as np
 import pandas as pd
+from matplotlib.cbook import flatten
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import (
     EngFormatter,
     Formatter,
@@ -24,14 +26,22 @@ from matplotlib.transforms import Bbox
 
 from workflow.report.figures.colours import GREY
 from workflow.report.figures.marks import shows
+from workflow.report.figures.panels import POINTS, name_parts
 from workflow.report.numbers import MINUS, number
 
-WIDTH = 6.4  # inches of a whole figure; one width, so that text has one size on a page
-LETTERS = 70  # of a title that fit side by side over a whole figure
-IN_LEGEND, ROW = 90, 0.22  # of a legend: letters that fit side by side; inches of height of a row
+SIZE = 9  # points of all text in a figure, shown in its own size: 12 pixels on a page
+WIDTH = 3.6  # inches of a panel: 346 pixels, what the narrowest phones leave between their margins
+SMALL = 1.75  # inches of a panel of which a phone shows two side by side
+LETTERS = 12  # that fit side by side in an inch
+ROW = 0.22  # inches of height of a row of a legend
 OFFSETS = (5, 4), (5, -10), (-5, 4), (-5, -10)  # of names from their points, in typographic points
 STILL = "hardly moved from its start"  # a learned span
+END = "end"  # the id of names at the ends of lines
+MESSAGE = "message"  # the id of the words that stand in place of a figure
 NEAR = 3  # pixels between a name and what it must not touch
+IN_PLACE = 14  # letters of a name that has room beside its line
+HIGH = 0.6  # of a panel that its axes cover, about
+LINE, FAR = 10.5, 12.0  # points: between two names at the ends of lines; from a name to the end of its line at most
 # So that lines that lie on each other can all be seen; a dotted line is what they are compared with.
 DASHES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (2, 2)))
 
@@ -41,7 +51,9 @@ STYLE = {
     "path.simplify": False,  # so that a line has a point for each row that it shows
     "text.parse_math": False,  # a label with two dollars is text
     "font.family": "DejaVu Sans",
-    "font.size": 9,
+    "font.size": SIZE,
+    **dict.fromkeys(("axes.titlesize", "axes.labelsize", "legend.fontsize", "legend.title_fontsize"), SIZE),
+    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "figure.titlesize", "figure.labelsize"), SIZE),
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": GREY,
@@ -57,11 +69,10 @@ TICKS = 3  # that a logarithmic axis has at least
 PARTS = (1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)  # multiples of a power of ten that have a tick, coarsest first
 
 
-def canvas(columns: int = 1, width: float | None = None, height: float = 3.2, rows: int = 1, **options):
-    """Make a figure and its axes, `width` x `height` inches a panel; without `width` all columns share WIDTH."""
+def canvas(columns: int = 1, width: float = WIDTH, height: float = 2.6, rows: int = 1, **options):
+    """Make a figure and its axes, `width` x `height` inches a panel."""
     matplotlib.rcdefaults()  # whatever a matplotlibrc says
     matplotlib.rcParams.update(STYLE)
-    width = width or WIDTH / columns
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
     return figure, figure.subplots(rows, columns, **options)
 
@@ -75,6 +86,7 @@ def lay_out(figure) -> None:
     if engine := figure.get_layout_engine():
         engine.execute(figure)
         figure.set_layout_engine(None)
+        name_parts(figure)
 
 
 class PlainTicks(Formatter):
@@ -119,16 +131,16 @@ def as_svg(figure) -> str:
 
 
 def draw_message(message: str):
-    """Draw a message in place of a figure whose runs are missing or failed."""
+    """Draw a message in the files of a figure whose runs are missing or failed; pages leave such a figure out."""
     figure, axes = canvas()
     axes.axis("off")
-    axes.text(0.5, 0.5, message, ha="center", va="center", color=GREY, wrap=True)
+    axes.text(0.5, 0.5, message, ha="center", va="center", color=GREY, wrap=True, gid=MESSAGE)
     return figure
 
 
-def fold(title: str, panels: int, size: int = 9) -> str:
-    """Fold a title into lines as wide as one of so many panels; size: of a letter, in points."""
-    return textwrap.fill(title, LETTERS * 9 // size // panels, break_on_hyphens=False)
+def fold(title: str, width: float = WIDTH) -> str:
+    """Fold a title into lines as wide as a panel of `width` inches."""
+    return textwrap.fill(title, int(LETTERS * width), break_on_hyphens=False)
 
 
 def share_legend(figure) -> None:
@@ -138,10 +150,55 @@ def share_legend(figure) -> None:
         for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(name, handle)
     if handles:
-        columns = max(1, min(4, len(handles), IN_LEGEND // (max(map(len, handles)) + 6)))
         width, height = figure.get_size_inches()
+        columns = max(1, min(len(handles), int(LETTERS * width) // (max(map(len, handles)) + 7)))
         figure.set_size_inches(width, height + ROW * -(-len(handles) // columns))
-        figure.legend([*handles.values()], [*handles], loc="outside upper center", ncols=columns, fontsize=8)
+        figure.legend([*handles.values()], [*handles], loc="outside upper center", ncols=columns)
+
+
+def label_ends(figure) -> None:
+    """Write the name of each line at its right end too, in panels where names are short and none touches another.
+
+    It comes last: limits and scales of the axes are fixed, and only their height can still change a little.
+    """
+    for axes in figure.axes:
+        ends = _ends_of(axes)
+        names = [name for name, _ in ends]
+        if len(names) < 2 or max(map(len, names)) > IN_PLACE:
+            continue
+        height = HIGH * POINTS * figure.get_size_inches()[1] / axes.get_gridspec().nrows
+        inside = axes.transAxes.inverted()
+        heights = [inside.transform(axes.transData.transform(end))[1] * height for _, end in ends]
+        moved = _move_apart(heights)
+        if max(abs(new - old) for new, old in zip(moved, heights, strict=True)) > FAR:
+            continue
+        for (name, end), new, old in zip(ends, moved, heights, strict=True):
+            style = {"textcoords": "offset points", "va": "center", "annotation_clip": False, "gid": END}
+            axes.annotate(name, end, (6, new - old), **style)
+
+
+def _ends_of(axes) -> list[tuple[str, tuple[float, float]]]:
+    """List the named lines of some length with the place of their last point that is drawn."""
+    ends = []
+    for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
+        line = next((part for part in flatten([handle]) if isinstance(part, Line2D)), None)
+        if line is None or line.get_linestyle() in ("None", "none", "", " ") or name == STILL:
+            continue
+        points = np.asarray(line.get_xydata(), float)
+        points = points[np.isfinite(points).all(1)]
+        if len(points) > 1 and line.get_transform() == axes.transData:  # not a level from edge to edge
+            ends.append((name, tuple(points[points[:, 0].argmax()])))
+    return ends
+
+
+def _move_apart(heights: list[float]) -> list[float]:
+    """Move places up until each is a line of text above the one below, then all down by the mean of that."""
+    moved, least = dict(enumerate(heights)), -np.inf
+    for place in sorted(moved, key=moved.get):
+        moved[place] = max(moved[place], least)
+        least = moved[place] + LINE
+    down = float(np.mean([moved[place] - old for place, old in enumerate(heights)]))
+    return [moved[place] - down for place in range(len(heights))]
 
 
 def place_names(figure) -> None:

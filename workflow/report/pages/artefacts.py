@@ -8,7 +8,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.strict import read_json
 from workflow.report.builders import load_builder
 from workflow.report.figures.marks import tell
-from workflow.report.figures.style import as_svg
+from workflow.report.figures.style import MESSAGE, as_svg
 from workflow.report.layout import IN_TABLES, Column, list_columns, list_rows, text_of
 from workflow.report.pages.site import Site, embed_svg, read_svg
 from workflow.report.tables.cells import NOT_TRAINED
@@ -16,6 +16,7 @@ from workflow.results import provenance
 from workflow.results.trained_enough import FLAT, converged
 
 NOT_MADE = "not made yet"
+NOT_RUN = "no run here has what it shows"
 
 
 def runs_at(question: str) -> str:
@@ -121,17 +122,28 @@ def figure(site: Site, name: str, question: str) -> dict:
     path = site.results / "figures" / f"{name}.svg"
     builder = load_builder("figures", name)
     about = {"name": name, "runs_at": runs_at(question), "title": builder.TITLE, "caption": builder.CAPTION}
+    about["notes"] = getattr(builder, "NOTES", "")
     if not path.exists():
         return {**about, "missing": NOT_MADE}
     files = [site.offer(path.with_suffix(ending)) for ending in (".svg", ".pdf", ".png", ".csv")]
     trace, svg = provenance.read(path), read_svg(path, name)
+    if f'id="{name}-{MESSAGE}"' in svg:
+        return {**about, "missing": NOT_RUN}
     told = tell(pd.read_csv(path.with_suffix(".csv")), svg)
     about["slider"] = getattr(builder, "SLIDER", None)
     return {**about, "svg": svg, "told": told, "files": files, "runs": trace.runs, "texts": trace.texts}
 
 
-def drawn_here(name: str, title: str, caption: str, figure, numbers: pd.DataFrame, runs_at: str) -> dict:
+def figures(site: Site, names: tuple[str, ...], question: str) -> list[dict]:
+    """Return the figures that show something; what was not run, the page on coverage lists."""
+    made = [figure(site, name, question) for name in names]
+    return [each for each in made if "missing" not in each]
+
+
+def drawn_here(
+    name: str, title: str, caption: str, figure, numbers: pd.DataFrame, runs_at: str, notes: str = ""
+) -> dict:
     """Return a figure that is made for one page, and has no file of its own, as its template takes it."""
     svg = embed_svg(as_svg(figure), name)
-    about = {"name": name, "title": title, "caption": caption, "svg": svg, "told": tell(numbers, svg)}
+    about = {"name": name, "title": title, "caption": caption, "notes": notes, "svg": svg, "told": tell(numbers, svg)}
     return about | {"texts": [], "runs": [], "runs_at": runs_at, "files": []}

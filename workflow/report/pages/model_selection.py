@@ -211,7 +211,7 @@ def _of_one_cost(numbers: pd.DataFrame, places: list[int], compare: Compare, bes
 
 def draw(numbers: pd.DataFrame, chosen: list[int], score: str):
     """Draw every model by cost and score, and a line through those that are chosen."""
-    figure, axes = canvas(height=3.4)
+    figure, axes = canvas(height=2.8)
     shows(axes.plot(numbers[COST], numbers["mean"], ".", color=GREY, ms=6, ls="none"), numbers.index)
     best = numbers.loc[chosen]
     bars = bars_of(best)

@@ -78,7 +78,7 @@ def question_page(site: Site, name: str, frames: Frames, records: dict[str, Reco
         "tuning": tuned,
         "decides": task.curve[0],
         "tables": [artefacts.table(site, table, name) for table in question.tables],
-        "figures": [artefacts.figure(site, figure, name) for figure in question.figures],
+        "figures": artefacts.figures(site, question.figures, name),
         "claims": read_claims(site, name),
         "columns": [(title, unit) for _, title, unit in task.score_columns],
         "bits": asdict(badge_of_bits(every[["digest", "bits", "commit"]].to_dict("records"))),

@@ -14,6 +14,7 @@ from workflow.config.files import ROOT, atomic_write
 from workflow.report import numbers
 from workflow.report.figures.colours import follow_page
 from workflow.report.figures.marks import answering
+from workflow.report.figures.panels import cut
 from workflow.report.numbers import to_digits
 from workflow.results.record import write_if_changed
 
@@ -132,7 +133,7 @@ def read_svg(path: Path, name: str) -> Markup:
 
 
 def embed_svg(text: str, name: str) -> Markup:
-    """Prepare our SVG for a page: ids start with `name`, the page sets the size, and no address is left in it.
+    """Prepare our SVG for a page: an SVG for each of its panels, ids that start with `name`, no address left in it.
 
     What no reader sees is left out: comments, indentation, hundredths of a point.
     """
@@ -142,11 +143,9 @@ def embed_svg(text: str, name: str) -> Markup:
     svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", match.group(), flags=re.DOTALL)
     svg = re.sub(r">\s+<", "><", svg)
     svg = re.sub(r' d="[^"]*"', lambda path: re.sub(r"\s+", " ", re.sub(r"(\.\d\d)\d+", r"\1", path.group())), svg)
-    svg = _rename_ids(answering(follow_page(svg)), name)
+    svg = _rename_ids(cut(answering(follow_page(svg))), name)
     svg = re.sub(r'(?:xlink:)?href="#([^"]+)"', rf'href="#{name}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
-    for size in ("width", "height"):
-        svg = re.sub(rf'(<svg[^>]*?) {size}="[^"]*"', r"\1", svg, count=1)
     return Markup(re.sub(r' xmlns(:\w+)?="[^"]*"', "", svg))
 
 

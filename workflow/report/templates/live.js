@@ -38,10 +38,9 @@ function hide() {
 }
 
 // Show what a mark says beside it. links: whether its runs can be opened from here.
-function show(figure, { x, y, told }, links) {
-  const svg = figure.querySelector("svg");
-  svg.querySelector(".ring")?.remove();
-  const ring = document.createElementNS(svg.namespaceURI, "circle");
+function show(figure, { x, y, group, told }, links) {
+  figure.querySelector(".ring")?.remove();
+  const svg = group.ownerSVGElement, ring = document.createElementNS(svg.namespaceURI, "circle");
   for (const [key, value] of Object.entries({ class: "ring", cx: x, cy: y, r: 6 })) ring.setAttribute(key, value);
   svg.append(ring);
   const linked = (each) => each.map(([digest, value]) => create("a", { href: `${figure.dataset.runs}${digest}.html`, textContent: value || digest.slice(0, 6) }));
@@ -67,8 +66,8 @@ function act(figure, spot) {
 }
 
 function enliven(figure) {
-  const numbers = numbersOf(figure), svg = figure.querySelector("svg");
-  const groups = [...svg.querySelectorAll("[data-rows], [data-with]")];
+  const numbers = numbersOf(figure);
+  const groups = [...figure.querySelectorAll("[data-rows], [data-with]")];
   const of = (group) => numbers[(group.dataset.rows ?? group.dataset.with).split(" ")[0]]?.of ?? "";
   const spots = groups.filter((group) => group.dataset.rows).flatMap((group) => {
     const rows = group.dataset.rows.split(" ");
@@ -81,7 +80,7 @@ function enliven(figure) {
   // The nearest of the marks that are not dimmed, by distance or as `far` measures it.
   const nearest = (far, from = spots) => from.filter((spot) => !spot.group.classList.contains("dim")).reduce((best, spot) => (far(spot) < far(best ?? spot) || !best ? spot : best), null);
   const pointed = (event) => {
-    const scale = svg.getScreenCTM(), x = (event.clientX - scale.e) / scale.a, y = (event.clientY - scale.f) / scale.d;
+    const scale = event.currentTarget.getScreenCTM(), x = (event.clientX - scale.e) / scale.a, y = (event.clientY - scale.f) / scale.d;
     const found = nearest((spot) => Math.hypot(spot.x - x, spot.y - y));
     return found && Math.hypot(found.x - x, found.y - y) * scale.a <= NEAR ? found : null;
   };
@@ -89,18 +88,20 @@ function enliven(figure) {
   if (figure.dataset.slider) slide(figure, spots);
   figure.setAttribute("role", "group");
   figure.classList.add("live");
-  svg.addEventListener("pointermove", (event) => {
-    if (pinned) return;
-    const spot = pointed(event);
-    svg.style.cursor = spot?.told.runs.length ? "pointer" : "";
-    spot ? answer(spot) : hide();
-  });
-  svg.addEventListener("pointerleave", () => pinned || hide());
-  svg.addEventListener("click", (event) => {
-    const spot = pointed(event);
-    hide();
-    if (spot) answer(spot), act(figure, spot);
-  });
+  for (const panel of figure.querySelectorAll("svg")) {
+    panel.addEventListener("pointermove", (event) => {
+      if (pinned) return;
+      const spot = pointed(event);
+      panel.style.cursor = spot?.told.runs.length ? "pointer" : "";
+      spot ? answer(spot) : hide();
+    });
+    panel.addEventListener("pointerleave", () => pinned || hide());
+    panel.addEventListener("click", (event) => {
+      const spot = pointed(event);
+      hide();
+      if (spot) answer(spot), act(figure, spot);
+    });
+  }
   figure.addEventListener("keydown", (event) => {
     const at = keyed[current], beside = (sign) => keyed.filter((spot) => sign * (spot.y - at.y) > 1);
     const moves = {
@@ -118,7 +119,7 @@ function enliven(figure) {
   figure.addEventListener("blur", () => pinned || hide());
   // The words of a legend, or of an axis, choose their variant.
   const names = new Set(groups.map(of));
-  for (const text of svg.querySelectorAll("text")) {
+  for (const text of figure.querySelectorAll("text")) {
     const name = [...names].find((each) => each && (text.textContent === each || text.textContent.startsWith(`${each},`)));
     if (!name) continue;
     text.style.cursor = "pointer";
@@ -149,15 +150,19 @@ function tabulate(figure, numbers) {
 
 // A slider along one line of a figure: what the line says there, and how many other marks lie beyond.
 function slide(figure, spots) {
-  const [line, along, compared] = figure.dataset.slider.split("|"), svg = figure.querySelector("svg");
+  const [line, along, compared] = figure.dataset.slider.split("|");
   const by = (spot, name) => valueIn(spot.told, name);
   const steps = spots.filter((spot) => spot.told.of === line).sort((a, b) => by(a, along) - by(b, along));
   const others = spots.filter((spot) => by(spot, compared) > 0).sort((a, b) => by(a, compared) - by(b, compared));
   if (steps.length < 2) return;
   const field = create("input", { type: "range", min: 0, max: steps.length - 1 }), said = create("output");
   field.setAttribute("aria-label", `${along} of ${line}`);
-  const bars = [steps, others].map(() => svg.appendChild(document.createElementNS(svg.namespaceURI, "line")));
-  for (const bar of bars) for (const [name, value] of Object.entries({ class: "bar", y1: "25%", y2: "88%" })) bar.setAttribute(name, value);
+  const bars = [steps, others].map(([first]) => {
+    const panel = (first ?? steps[0]).group.ownerSVGElement, { y, height } = panel.viewBox.baseVal;
+    const bar = panel.appendChild(document.createElementNS(panel.namespaceURI, "line"));
+    for (const [name, value] of Object.entries({ class: "bar", y1: y + 0.1 * height, y2: y + 0.85 * height })) bar.setAttribute(name, value);
+    return bar;
+  });
   figure.before(create("div", { className: "slider" }, field, said));
   field.addEventListener("input", () => view.set({ slider: field.value }, false));
   view.follow(() => {
