@@ -1,4 +1,4 @@
-"""What was found, in sentences, and the forest plot of headline claims: from a ledger made by hand."""
+"""The forest plot of headline claims, which scales disagree, and the index: from a ledger made by hand."""
 
 import json
 
@@ -11,11 +11,10 @@ from workflow.report.claims.disagreement import disagreeing
 from workflow.report.claims.evidence import read_finding
 from workflow.report.claims.ledger import LINE
 from workflow.report.claims.schema import claimed_range, load_claim
-from workflow.report.pages.claims import Ledger, name_disagreeing
-from workflow.report.pages.headlines import find_limit, forest_of, list_findings
+from workflow.report.pages.claims import Ledger, name_disagreeing, summarise_disagreeing
+from workflow.report.pages.headlines import forest_of
 from workflow.report.pages.index import list_failures, list_unmeasured, root_page
 from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
-from workflow.results.trained_enough import UNMOVED
 
 SEEN, FAILED = "It is {size} better: {ours}, {than}.", "It takes {share}, {times} of it."
 
@@ -45,34 +44,6 @@ def line(name: str, verdict: str, effect: float, paper: str = "aiayn", **changes
     return base | {"finding": {"printed": -0.04, "text": "-0.04", "seen": SEEN, "failed": FAILED}} | changes
 
 
-def test_a_sentence_says_the_effect_as_size_share_and_factor_and_which_texts_say_otherwise():
-    (seen,) = list_findings([line("a", "consistent", -0.16)])
-    assert seen["text"] == "It is 0.16 bpc better: 2.00, 2.16 (dev)." and seen["verdict"] == "consistent"
-    (failed,) = list_findings([line("a", "not reproduced", 0.65)])
-    assert failed["text"] == "It takes 65 %, 0.65× of it (dev)."
-    (late,) = list_findings([line("a", "consistent", -0.16, late_gain=0.05)])
-    assert late["text"] == seen["text"]  # that of the line's own set counts for nothing
-    unfinished = line("a", "consistent", -0.16)
-    unfinished["sets"][0]["late_gain"] = 0.05
-    (late,) = list_findings([unfinished])
-    assert late["text"].endswith("2.16 (dev), not converged.")
-    otherwise = line("a", "consistent", -0.16)
-    otherwise["sets"][0]["otherwise_on"] = ["text8-3mb"]
-    (seen,) = list_findings([otherwise])
-    assert seen["text"].endswith("2.16 (dev). Not so on text8-3mb.")
-
-
-def test_a_sentence_says_what_becomes_of_an_effect_where_each_variant_is_tuned():
-    told = line("a", "consistent", -0.16)
-    alike = {"effect": -0.16, "low": -0.26, "high": -0.06, "verdict": "consistent"}
-    other = {"effect": -0.05, "low": -0.11, "high": 0.01, "verdict": "inconclusive"}
-    for tuned, numbers in ((None, []), (alike, []), (other, ["-0.050", "-0.110", "0.010", "inconclusive"])):
-        told["sets"][0]["tuned"] = tuned
-        (found,) = list_findings([told])
-        assert ("uned: " in found["text"]) == bool(numbers)
-        assert all(number in found["text"] for number in numbers)
-
-
 @pytest.mark.parametrize(
     "name, text",
     [
@@ -100,25 +71,13 @@ def test_a_sentence_names_each_scale_whose_interval_excludes_its_number_and_what
     narrow = {"set": "laptop", "effect": 0.999, "low": 0.983, "high": 1.016, "at": "at S = 16"}
     narrow |= {"setting": {"width": "64", "device": "cpu"}, "texts": ["b", "c"]}
     like = {"set": "small", "effect": 0.5, "low": 0.3, "high": 0.8}
-    (found,) = list_findings([at_scales(wide, narrow, like)])
-    for said in ("0.999× at laptop", "95 % CI 0.983 to 1.016", "width", "corpora"):
-        assert said in found["text"]
-    assert "small" not in found["text"] and "device" not in found["text"]
+    short = summarise_disagreeing(at_scales(wide, narrow, like))
+    for said in ("at laptop", "95 % CI 0.983 to 1.016", "width", "corpora"):
+        assert said in short
+    assert "small" not in short and "device" not in short
     (in_full,) = name_disagreeing(at_scales(wide, narrow, like))
     assert "0.999×" in in_full and "S = 16, width 64, corpora b and c" in in_full
-    (alone,) = list_findings([at_scales(wide, like)])
-    assert "laptop" not in alone["text"] and name_disagreeing(at_scales(wide, like)) == []
-
-
-def test_another_scale_is_quoted_in_the_direction_of_the_sentence():
-    """The sentence says 0.16 bpc better; elsewhere it is 0.30 better, or 0.05 worse."""
-    told = line("a", "consistent", -0.16)
-    (own,) = told["sets"]
-    better = own | {"set": "overnight", "effect": -0.3, "low": -0.34, "high": -0.26}
-    worse = own | {"set": "small", "effect": 0.05, "low": 0.01, "high": 0.09}
-    (found,) = list_findings([told | {"sets": [own, better, worse]}])
-    assert "0.300 bpc at overnight (95 % CI 0.260 to 0.340" in found["text"]
-    assert "-0.050 bpc at small (95 % CI -0.090 to -0.010" in found["text"]
+    assert summarise_disagreeing(at_scales(wide, like)) == "" and name_disagreeing(at_scales(wide, like)) == []
 
 
 def test_spans_that_hardly_moved_elsewhere_disagree_with_nothing():
@@ -129,7 +88,7 @@ def test_spans_that_hardly_moved_elsewhere_disagree_with_nothing():
     assert disagreeing(told | {"sets": [own, other | {"p": None}]}) == []
 
 
-def test_one_measurement_is_no_headline_and_another_disagrees_beyond_what_two_processes_differ_by():
+def test_a_measurement_disagrees_beyond_what_two_processes_differ_by():
     """Memory may differ by 20 %: 0.902 / 1.2 = 0.75 allows 0.771, and 0.6 x 1.2 = 0.72 does not."""
     one = {"of": "measurement", "n": 1, "low": None, "high": None}
     sets = [
@@ -137,27 +96,7 @@ def test_one_measurement_is_no_headline_and_another_disagrees_beyond_what_two_pr
         for name, effect in (("small", 0.771), ("overnight", 0.6), ("laptop", 0.902))
     ]
     told = at_scales(*sets) | {"measure": ["memory_train_bytes"]}
-    assert list_findings([told]) == []
     assert [each["set"] for each in disagreeing(told)] == ["overnight"]
-    turns = [each | {"of": "turn"} for each in sets]
-    assert len(list_findings([at_scales(*turns)])) == 1
-
-
-@pytest.mark.parametrize("verdict", ["not converged", "inconclusive", "not tested"])
-def test_without_a_verdict_the_opening_is_silent(verdict):
-    assert list_findings([line("a", verdict, -0.16)]) == []
-    assert list_findings([line("a", "reproduced", -0.16, finding=None)]) == []
-
-
-def test_behind_the_surest_of_each_paper_comes_what_was_not_reproduced_and_the_largest_scale_comes_first():
-    lines = [line(f"{paper}{n}", "reproduced", -0.1, paper) for paper in ("aiayn", "adaptive_span") for n in range(4)]
-    lines += [line(f"top_k{n}", "reproduced", 0.5, "explicit_sparse") for n in range(3)]
-    lines += [line("worse", "not reproduced", 0.5, "explicit_sparse")]
-    names = [found["name"] for found in list_findings(lines)]
-    assert names == ["aiayn0", "aiayn1", "adaptive_span0", "top_k0", "worse"]
-    stronger = line("b", "not reproduced", 0.65, speaks="small")
-    stronger["sets"] = [{**stronger["sets"][0], "set": "small", "scale": "small"}, *stronger["sets"]]
-    assert [each["name"] for each in list_findings([line("a", "reproduced", -0.16), stronger])] == ["b", "a"]
 
 
 @pytest.mark.parametrize("speaks", ["laptop", "small"])
@@ -196,31 +135,6 @@ def test_the_claimed_stretch_of_an_axis_and_the_printed_effect_of_ours_against_t
     assert read_finding(load_claim("adaptive_better_than_xl"))["printed"] == pytest.approx(1.02 - 1.06)
     assert read_finding(load_claim("top_k_decodes_twice_as_fast_as_sparsemax"))["printed"] == pytest.approx(2)
     assert read_finding(claim()) is None
-
-
-def cell(row: str, column: str, value: float, half: float | None = None) -> dict:
-    low, high = (None, None) if half is None else (value - half, value + half)
-    cell = {"row": row, "column": column, "value": value, "low": low, "high": high, "points": None, "n": 12}
-    return cell | {"unit": "", "kind": "measured", "published_value": None, "comparable": False}
-
-
-@pytest.mark.parametrize(
-    "half, said",
-    [(0.0025, "0.0081 ± 0.0025 bpc worse over 12 seeds"), (0.01, "cannot be told apart (0.008 ± 0.010 bpc)")],
-)
-def test_the_sentence_on_the_text_of_known_limit(half, said):
-    at = "adaptive, S = 256"
-    cells = [cell(at, "test", 1.2349, 0.0016), cell("fixed, S = 256", "test", 1.2268, 0.0016)]
-    cells += [cell(at, "difference to fixed", 0.0081, half), cell(at, "executed, to fixed", 0.674)]
-    cells += [cell(at, "avg. span", 84.4, 2.3)]
-    assert find_limit(cells) is None  # without the best reader there is no limit
-    text = find_limit([*cells, cell("optimal predictor, full context", "test", 1.18)])
-    assert "is known, 1.1800 bits per character" in text and "score 1.2349 on test and fixed ones 1.2268, " in text
-    assert said in text and "take 0.674 times the executed multiply-adds" in text and "reach 84.4 characters" in text
-    cells.append(cell("optimal predictor, full context", "test", 1.18))
-    late = [cells[0] | {"late_gain": 0.05}, *cells[1:]]
-    assert "over 12 seeds, not converged. " in find_limit(late) and "not converged" not in text
-    assert find_limit([cells[0] | {"note": UNMOVED}, *cells[1:]]) is None
 
 
 def test_what_nobody_tried_is_no_failure():

@@ -108,7 +108,7 @@ def test_what_a_caption_cites_comes_with_the_report(site):
 def test_a_page_that_says_the_same_is_not_rewritten(tmp_path):
     site, times = Site(tmp_path / "results", tmp_path), set()
     for _ in range(2):
-        site.write("root.html.j2", "index.html", title="Reports", scales=[], findings=[], ledger=None)
+        site.write("root.html.j2", "index.html", title="Reports", scales=[], overview=None)
         times.add((tmp_path / "index.html").stat().st_mtime_ns)
     assert len(times) == 1
 
@@ -138,13 +138,19 @@ def test_a_run_page_says_how_to_reproduce_it_what_was_measured_and_where_it_is_u
     assert all(f'href="{place}' in section("adaptive", "Used in") for place in places)
 
 
-def test_the_index_opens_with_what_was_found(site):
+def test_the_index_opens_with_picture_findings_and_matrix(site):
     text = (site / "index.html").read_text()
-    order = ('class="findings', 'id="figure-known_entropy"', 'id="headlines"', "<h2>Questions and answers</h2>")
+    order = ('class="findings', 'class="panels', 'id="glance"', 'id="headlines"', "<h2>Questions and answers</h2>")
     order += ("<h2>Failed</h2>",)
-    assert [*order] == sorted(order, key=text.index) and len(text.encode()) < 500_000
-    assert re.search(r'<li><a href="ledger.html#claim-\w+">[A-Z][^<]+\.</a> <small><span class="verdict', text)
-    assert re.search(r" at scale overnight, [^<]*\bon [^<]+</small>", text)  # another set is named, with its texts
+    assert [*order] == sorted(order, key=text.index) and len(text.encode()) < 400_000
+
+
+def test_every_link_of_the_matrix_and_the_findings_is_a_page(site):
+    text = (site / "index.html").read_text()
+    first = text.partition('class="findings')[2].partition('id="headlines"')[0]
+    addresses = set(re.findall(r'href="(questions/[^"#]+)"', first))
+    assert addresses and all((site / address).is_file() for address in addresses)
+    assert "questions/known_entropy/index.html" in addresses
 
 
 def test_the_ledger_leads_to_the_runs_behind_each_claim(suite, site):

@@ -197,7 +197,7 @@ class Targets:
     @property
     def report_files(self) -> list[str]:
         """List what is made of all questions together: the ledger, all runs as one table, and the shared pages."""
-        names = ("ledger.json", "ledger.csv", "runs.csv", "runs.parquet", "runs_columns.csv")
+        names = ("ledger.json", "ledger.csv", "overview.json", "runs.csv", "runs.parquet", "runs_columns.csv")
         return [*(f"{self.results}/{name}" for name in names), *self.shared_pages]
 
     @property

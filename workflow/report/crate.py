@@ -24,6 +24,7 @@ DESCRIBED = {
     "runs.csv": "all runs as one table",
     "runs_columns.csv": "the data dictionary of the table of runs",
     "ledger.json": "every claim with its verdict and the evidence for it",
+    "overview.json": "every comparison and point of the first screen",
     "index.html": "the report",
     "record.json": "the settings, scores, costs and provenance of a run",
 }

@@ -1,7 +1,7 @@
 """Judge all claims by another bundle: `python -m workflow.scripts.evidence NAME PATH OUT`.
 
 PATH: a scale's folder under results/ or results/precomputed/, or an archive. OUT: {"set", "scale", "provenance",
-"claims"}; the ledger shows them next to its own.
+"claims", "overview"}; the ledger shows its claims next to its own, and the index its overview.
 """
 
 import json
@@ -12,6 +12,7 @@ from workflow.config.errors import ConfigError
 from workflow.plan.claims import known_claims
 from workflow.report.bundle import read_bundle
 from workflow.report.claims.ledger import collect, judge_all
+from workflow.report.overview.files import OVERVIEW, as_content, overview_of
 from workflow.report.texts import name_badges
 from workflow.results.record import write_text
 from workflow.results.runs_table import describe_runs
@@ -30,6 +31,7 @@ def main(argv: list[str] | None = None) -> None:
     claims = judge_all(collect(known_claims(), frames))
     origin = describe_runs(runs, name_badges(runs))
     content = {"set": options.name, "scale": scales[0], "provenance": origin, "claims": claims}
+    content[OVERVIEW] = as_content(overview_of(frames, options.name))
     write_text(options.out, json.dumps(content, indent=1))
 
 

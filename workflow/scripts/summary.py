@@ -17,9 +17,10 @@ from workflow.config.files import list_folder
 from workflow.plan.row import read_plan
 from workflow.report.bundle import NothingRun, read_bundle
 from workflow.report.claims.measures import LAYERS
+from workflow.report.overview.files import OVERVIEW, read_overviews
+from workflow.report.overview.findings import list_findings
 from workflow.report.pages.asked import Asked
 from workflow.report.pages.claims import count_verdicts, read_ledger
-from workflow.report.pages.headlines import list_findings, read_limit
 from workflow.report.pages.index import list_failures, write_root
 from workflow.report.pages.shared import write_made
 from workflow.report.pages.site import Site, link_pages
@@ -65,9 +66,8 @@ def list_findings_of(site: Site) -> list[str]:
     ledger = read_ledger(site.results / "ledger.json")
     if ledger is None:
         return []
-    lines = [limit] if (limit := read_limit(site)) else []
-    for each in list_findings(ledger.claims):
-        lines.append(f"{each['text']} ({each['verdict']}{ledger.elsewhere(each['set'])})")
+    overviews = read_overviews([site.results / f"{OVERVIEW}.json"])
+    lines = [f"{each.asks} {each.text}" for overview in overviews for each in list_findings(overview.isolated)]
     counts = ", ".join(f"{count} {verdict}" for verdict, count in count_verdicts(ledger.measured))
     return [*lines, f"{len(ledger.measured)} claims about measurements: {counts}"]
 

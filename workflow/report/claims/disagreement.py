@@ -48,12 +48,6 @@ def _interval(evidence: dict, noise: float) -> tuple[float, float] | None:
     return low - noise * abs(low), high + noise * abs(high)
 
 
-def is_single(evidence: dict) -> bool:
-    """Return whether an effect rests on one measurement per corpus, so its variability is unknown."""
-    texts = [pair["text"] for pair in evidence["pairs"]]
-    return evidence["of"] == "measurement" and len(texts) == len(set(texts))
-
-
 def what_differs(theirs: dict, ours: dict) -> dict[str, str]:
     """Map each setting in which another set of results differs to its value there.
 

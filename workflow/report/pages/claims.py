@@ -176,16 +176,14 @@ def name_disagreeing(line: dict) -> list[str]:
     return sentences
 
 
-def summarise_disagreeing(line: dict, as_size: bool = False) -> str:
+def summarise_disagreeing(line: dict) -> str:
     """Write one short sentence on all scales whose intervals exclude the effect that is shown; empty without any.
 
-    It names what differs there and leaves the values to the ledger's row. as_size: write a difference as the findings
-    do, positive in the direction of the effect that is shown.
+    It names what differs there and leaves the values to the ledger's row.
     """
     ours, parts = speaking(line), []
-    negate = as_size and line["by"] != "ratio" and ours["effect"] < 0
     for each in disagreeing(line):
-        effect, interval = _write_effect(_negated(each) if negate else each, line)
+        effect, interval = _write_effect(each, line)
         differs = what_differs(each, ours)
         place = differs.pop(PLACE, "")
         if split_of(line["measure"]):
@@ -195,12 +193,6 @@ def summarise_disagreeing(line: dict, as_size: bool = False) -> str:
         about = "; ".join(filter(None, [interval, place, other, late]))
         parts.append(f"{effect} at {each['set']}" + (f" ({about})" if about else ""))
     return f"Other scales disagree: {'; '.join(parts)}." if parts else ""
-
-
-def _negated(evidence: dict) -> dict:
-    """Return evidence with the opposite sign of its effect."""
-    negative = {key: None if evidence[key] is None else -evidence[key] for key in ("effect", "low", "high")}
-    return evidence | {"effect": negative["effect"], "low": negative["high"], "high": negative["low"]}
 
 
 def _write_effect(evidence: dict, line: dict) -> tuple[str, str]:

@@ -13,19 +13,22 @@ from workflow.plan.scales import strength
 from workflow.report.answers.files import read_answer
 from workflow.report.answers.tuning import same_as_recipe
 from workflow.report.numbers import count, join
+from workflow.report.overview.files import OVERVIEW, Overview, read_overviews
+from workflow.report.overview.findings import list_findings
+from workflow.report.overview.matrix import make_matrix
+from workflow.report.overview.picture import make_picture
 from workflow.report.pages import artefacts
 from workflow.report.pages.claims import Ledger, count_verdicts, read_ledger
-from workflow.report.pages.headlines import forest_of, list_findings, read_limit
+from workflow.report.pages.headlines import forest_of
 from workflow.report.pages.scales import write_scales
-from workflow.report.pages.site import Site
-from workflow.report.published import studies
+from workflow.report.pages.site import Site, link_pages
+from workflow.report.published import Study, studies
 from workflow.report.texts import name_badges
 from workflow.results.precomputed import NOT_RUN
 from workflow.results.registry import COSTS
 from workflow.results.runs_table import Frames, describe_runs
 from workflow.results.trained_enough import converged
 
-OPENING = "known_entropy"  # the question, its table and its figure, that the report opens with
 SHARED = {
     "headline_claims": "The headline claims",
     "model_selection": "Which net for which cost?",
@@ -35,16 +38,16 @@ SHARED = {
 }
 
 
-def index_page(site: Site, frames: Frames, ledger: Ledger | None) -> dict:
-    """Collect what the index shows. frames: runs of all questions, with their costs."""
+def index_page(site: Site, frames: Frames, ledger: Ledger | None, overview: Overview) -> dict:
+    """Collect what the index shows. frames: runs of all questions, with their costs. overview: of all results."""
     runs = frames.runs
     questions = questions_in(runs)
     told = {name: study for name, study in studies().items() if name in set(runs["paper"])}
     return {
         "title": "What attention variants cost, and what they buy",
-        "limit": read_limit(site) if OPENING in questions else None,
         "own": ledger.set if ledger else None,
-        "findings": list_findings(ledger.claims) if ledger else [],
+        "overview": _shown(overview),
+        "printed": _artefacts_of(told, questions),
         "forest_rows": forest_of(ledger) if ledger else [],
         "measured": count_verdicts(ledger.measured) if ledger else [],
         "by_formula": count_verdicts(ledger.by_formula) if ledger else [],
@@ -61,8 +64,29 @@ def index_page(site: Site, frames: Frames, ledger: Ledger | None) -> dict:
         "unmeasured": join(list_unmeasured(runs)),
         "runs": frames.everything[~same_as_recipe(frames.everything)]["digest"].nunique(),
         "run_files": offer_runs(site),
-        "opening": artefacts.figure(site, OPENING, OPENING) if OPENING in questions else None,
     }
+
+
+def _shown(overview: Overview) -> dict:
+    """Make the picture, the findings and the matrix of the first screen."""
+    return {
+        "own": overview.own,
+        "picture": make_picture(overview.points, overview.own),
+        "findings": list_findings(overview.isolated),
+        "matrix": make_matrix(overview.isolated),
+    }
+
+
+def _artefacts_of(told: dict[str, Study], questions: dict[str, Question]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """List for each paper its tables with our numbers next to the printed ones, each as (its name, its address)."""
+    made = {table for question in questions.values() for table in question.tables}
+    papers = []
+    for name, study in told.items():
+        tables = {title: each.tables[0] for title, each in study.artefacts.items() if each.tables}
+        links = [(title, f"papers/{name}.html#table-{table}") for title, table in tables.items() if table in made]
+        if links:
+            papers.append((study.title, links))
+    return papers
 
 
 def offer_runs(site: Site) -> list[tuple[str, str]]:
@@ -111,17 +135,17 @@ def _failure(run, status: str, reason: str) -> dict:
 def root_page(results: Path, reports: Path, only: str | None = None) -> dict:
     """Say what was found, and list the scales, each with its index if it has one, and its other pages. only: one scale.
 
-    The findings are those of the ledger that has most of them: evidence of all scales stands in each.
+    Each report knows the results of all scales that shipped; those of all reports are joined.
     """
     folders = [path for path in list_folder(reports) if path.is_dir() and only in (None, path.name)]
     folders.sort(key=lambda path: (not _has_converged(results, path.name), -strength(path.name), path.name))
     scales = [_scale(folder) for folder in folders]
     scales = [scale for scale in scales if scale["index"] or scale["lists"]]
-    shown = [scale["name"] for scale in scales if (reports / scale["name"] / "ledger.html").exists()]
-    found = {name: _findings(results / name / "ledger.json") for name in shown}
-    most = max(found, key=lambda name: len(found[name]), default=None)
-    findings = {"findings": found.get(most, []), "ledger": f"{quote(most)}/ledger.html" if most else None}
-    return {"title": "What attention variants cost, and what they buy", "scales": scales} | findings
+    names = [scale["name"] for scale in scales if scale["index"]]
+    overviews = read_overviews(results / name / f"{OVERVIEW}.json" for name in names)
+    first = overviews[0].joined(overviews[1:]) if overviews else None
+    overview = _shown(first) if first and (first.isolated or first.points) else None
+    return {"title": "What attention variants cost, and what they buy", "scales": scales, "overview": overview}
 
 
 def _has_converged(results: Path, scale: str) -> bool:
@@ -138,20 +162,12 @@ def _has_converged(results: Path, scale: str) -> bool:
     return bool(gains) and converged(median(gains))
 
 
-def _findings(path: Path) -> list[dict]:
-    """Read what a ledger found; nothing of one that another version of the suite wrote."""
-    try:
-        ledger = read_ledger(path)
-    except ConfigError:
-        return []
-    return list_findings(ledger.claims) if ledger else []
-
-
 def write_root(results: Path, reports: Path) -> bool:
     """Write the page that leads to all reports, unless there is none; return whether it was written."""
     context = root_page(results, reports)
     if context["scales"]:
         Site(results, reports).write("root.html.j2", "index.html", **context)
+        link_pages(reports / "index.html")
         write_scales(reports)
     return bool(context["scales"])
 

@@ -13,6 +13,7 @@ from workflow.plan.questions import known_questions
 from workflow.plan.row import read_plan
 from workflow.report.answers.files import answer_file
 from workflow.report.claims.ledger import write_ledger
+from workflow.report.overview.files import OVERVIEW, Overview, overview_of, read_overviews, write_overview
 from workflow.report.pages.claims import ledger_page, read_ledger
 from workflow.report.pages.headline_claims import headline_claims_page
 from workflow.report.pages.index import index_page, questions_in
@@ -26,15 +27,16 @@ from workflow.results.registry import COSTS
 from workflow.results.runs_table import Frames, read_frames
 
 
-def write_shared(site: Site, frames: Frames) -> None:
+def write_shared(site: Site, frames: Frames, overview: Overview | None = None) -> None:
     """Write the index, what stands beside it, and the pages of the papers.
 
-    frames: runs of all questions that have a page, with their costs.
+    frames: runs of all questions that have a page, with their costs. overview: of these and of other results; by
+    default of these alone.
     """
     runs, ledger = frames.runs, read_ledger(site.results / "ledger.json")
     questions = questions_in(runs)
     pages = {
-        "index": index_page(site, frames, ledger),
+        "index": index_page(site, frames, ledger, overview or overview_of(frames, site.results.name)),
         **({"headline_claims": headline_claims_page(ledger)} if ledger else {}),
         **({"ledger": ledger_page(site, ledger, questions.values())} if ledger else {}),
         "model_selection": model_selection_page(frames.everything),
@@ -62,7 +64,9 @@ def write_together(site: Site, frames: Frames, evidence: list[Path]) -> None:
     """Write the ledger, then the pages that show it. frames: runs with costs, and layers if they were measured."""
     scale = frames.runs["scale"].iloc[0]
     write_ledger(site.results / "ledger.json", (site.results.name, scale), evidence, frames.layers)
-    write_shared(site, frames)
+    overview = overview_of(frames, site.results.name).joined(read_overviews(evidence))
+    write_overview(site.results / f"{OVERVIEW}.json", overview)
+    write_shared(site, frames, overview)
 
 
 def write_made(site: Site, others: list[Path]) -> None:

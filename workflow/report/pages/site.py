@@ -90,7 +90,7 @@ def link_documents(text: str, up: str) -> Markup:
 def link_pages(reports: Path) -> None:
     """Turn the mention of a page that another rule writes into a link, if that page exists by now.
 
-    Pages keep their dates, so that nothing is made again because of a link.
+    reports: a folder of pages, or one page. Pages keep their dates, so that nothing is made again because of a link.
     """
 
     @cache
@@ -98,7 +98,8 @@ def link_pages(reports: Path) -> None:
         page = folder / address
         return page.is_file() and (anchor is None or f'id="{anchor}"' in page.read_text(encoding="utf-8"))
 
-    for page in filter(Path.is_file, reports.rglob("[!.]*.html")):
+    pages = [reports] if reports.is_file() else reports.rglob("[!.]*.html")
+    for page in filter(Path.is_file, pages):
 
         def link(mark: re.Match, folder: Path = page.parent) -> str:
             address, anchor, text = mark.groups()

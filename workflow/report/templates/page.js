@@ -38,11 +38,16 @@ function sortable(table) {
     if (head) view.set({ [key]: `${head.getAttribute("aria-sort") === "ascending" ? "-" : ""}${head.cellIndex + 1}` });
   });
   table.sort = () => {
-    const wanted = Number(view.get(key)), sign = Math.sign(wanted), body = table.tBodies[0], rows = [...body.rows];
+    const wanted = Number(view.get(key)), sign = Math.sign(wanted);
     [...table.tHead.rows[0].cells].forEach((head, number) => {
       if (number === Math.abs(wanted) - 1) head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
       else head.removeAttribute("aria-sort");
     });
+    [...table.tBodies].forEach((body) => arrange(body, wanted, sign));
+  };
+  // The rows of a body; a row that heads a group stays first.
+  const arrange = (body, wanted, sign) => {
+    const rows = [...body.rows].filter((row) => !row.classList.contains("group"));
     rows.forEach((row, number) => (row.order ??= number));
     const keyed = rows.map((row) => [wanted ? sortKey(row.cells[Math.abs(wanted) - 1]) : row.order, row]);
     keyed.sort(([a, one], [b, other]) => {
@@ -57,7 +62,7 @@ function sortable(table) {
 
 // What a table shows, as text: its head and the rows that the filters left.
 function shown(table) {
-  const rows = [table.tHead.rows[0], ...table.tBodies[0].rows].filter((row) => row.getClientRects().length);
+  const rows = [table.tHead.rows[0], ...[...table.tBodies].flatMap((body) => [...body.rows])].filter((row) => row.getClientRects().length);
   const text = (cell) => plain(cell.innerText.trim().replace(/\s+/g, " "));
   const wide = (cell) => [text(cell), ...Array(cell.colSpan - 1).fill("")]; // a cell over several columns leaves the others empty
   return rows.map((row) => [...row.cells].filter((cell) => !cell.hidden).flatMap(wide));

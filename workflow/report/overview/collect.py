@@ -1,0 +1,301 @@
+"""What the overview shows of one scale's results: every variant that isolates one choice, and its score over its cost.
+
+Plain data, so that the results of other scales cross in a file (`workflow.scripts.evidence`).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from workflow.config.choices import AXES
+from workflow.plan.questions import load_question
+from workflow.report.answers.answer import Difference, Ratio
+from workflow.report.answers.effects import GRID, Comparison, baselines, effect_beside, matching_runs
+from workflow.report.answers.evidence import differences_of
+from workflow.report.answers.ratios import largest
+from workflow.report.answers.tuning import follows_recipe, tuned_runs
+from workflow.report.figures.colours import as_named
+from workflow.report.overview.attention import Attention
+from workflow.report.texts import title_of, with_titles
+from workflow.results.makers import why_apart
+from workflow.results.registry import REGISTRY, bounds_of
+from workflow.results.runs_table import Frames
+from workflow.results.statistics import FEWEST, mean_interval
+from workflow.results.timings import SPEEDS, ratio_over_turns
+from workflow.results.trained_enough import converged, hardly_moved
+from workflow.tasks.spec import TASKS
+
+COSTS = ("macs_executed", "train_tokens_per_s", "memory_train_bytes")
+READ = ("question", "task", "variant", "label", "baseline", "colour", "S", "k", "corpus", "seed", "size", "tuning")
+READ += ("digest", "configuration", "scale", "status", "follows", "factors", "late_gain", "lr", "key_heads", "apply_to")
+READ += ("net", *AXES, "mean_span", "start_span", *COSTS, "reference_ms", "train_turns")
+READ += tuple(f"{kind}_{of}" for kind in ("memory", "throughput") for of in ("backend", "machine"))
+SAME = (
+    "layers",
+    "d_model",
+    "heads",
+    "d_ff",
+    "d_k",
+    "d_v",
+    "dropout",
+    "smoothing",
+    "steps",
+)  # but for the choice itself
+
+
+@dataclass(frozen=True)
+class Isolated:
+    """One choice on one axis compared with its baseline, all else equal, in one question at one scale.
+
+    axis, choice, base_choice: as `attention.GROUPS` has them. task, question: where it was asked.
+    set: the results, by the name of their folder. scale: of the runs.
+    size: of the models, 1 for the scale's own. tuned: whether each side has the settings that its trials chose.
+    late_gain: bits that the last quarter of the updates still brought, at most over the runs behind it.
+    base_S: span limit of the baseline. xl: whether both sides are a Transformer-XL.
+    difference: in the task's score; None where no pair is left, as where learned spans hardly moved.
+    ratios: of costs that were measured alike, at most one of each.
+    """
+
+    axis: str
+    choice: str
+    base_choice: str
+    task: str
+    question: str
+    set: str
+    scale: str
+    size: float
+    tuned: bool
+    late_gain: float
+    base_S: float | None
+    xl: bool
+    difference: Difference | None
+    ratios: tuple[Ratio, ...] = ()
+
+    @property
+    def is_converged(self) -> bool:
+        """Whether no run behind it was still learning."""
+        return converged(self.late_gain)
+
+    def ratio(self, quantity: str) -> Ratio | None:
+        """Find the ratio of a cost; None where it was not measured alike."""
+        return next((each for each in self.ratios if each.quantity == quantity), None)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A variant on one corpus: its mean score with interval, over the executed MACs of a token.
+
+    set, scale, task, corpus, size: as in `Isolated`. title: of the corpus. attention: its choices.
+    low, high: the 95 % interval over seeds; None of fewer than three. n: seeds.
+    unmoved: whether its learned spans hardly moved from their start.
+    """
+
+    set: str
+    scale: str
+    task: str
+    corpus: str
+    title: str
+    attention: Attention
+    size: float
+    S: float | None
+    k: float | None
+    mean: float
+    low: float | None
+    high: float | None
+    n: int
+    macs: float
+    late_gain: float
+    unmoved: bool
+    question: str
+
+
+def score_of(task: str) -> str:
+    """Return the quantity by which a task is scored."""
+    return TASKS[task].headline[0]
+
+
+def _columns_of(runs: pd.DataFrame) -> pd.DataFrame:
+    """Keep the columns that are read here: pandas takes several times as long with all of a run's."""
+    return runs[runs.columns.intersection([*READ, *SAME, *map(score_of, TASKS)])]
+
+
+# choices, one by one
+
+
+def collect_isolated(frames: Frames, name: str) -> list[Isolated]:
+    """Compare every choice with its baseline in every question. name: of the set of results.
+
+    Questions with a score of their own are left out: their differences have another unit.
+    """
+    found = []
+    for question, runs in _columns_of(frames.everything).groupby("question", sort=False):
+        task = runs["task"].iloc[0]
+        quantity = score_of(task)
+        if load_question(question).spec.headline[0] != quantity:
+            continue
+        recipe = runs[runs["tuning"].isna()]
+        for size, rows in recipe.groupby("size", sort=True):
+            found += _isolate(rows, question, quantity, name, size=float(size))
+        tuned = runs.head(0) if follows_recipe(runs) else tuned_runs(runs)
+        if len(tuned):
+            found += _isolate(tuned, question, quantity, name, tuned=True)
+    return found
+
+
+def _isolate(
+    runs: pd.DataFrame, question: str, quantity: str, name: str, *, size: float = 1.0, tuned: bool = False
+) -> Iterator[Isolated]:
+    """Yield the comparisons of one question that differ in one choice, at the largest S and k of each variant.
+
+    runs: of one size, all of the recipe or all tuned.
+    """
+    runs = with_titles(as_named(runs))
+    finished = (runs["status"] == "ok") & runs[quantity].notna()
+    still = hardly_moved(runs[finished]).reindex(runs.index, fill_value=False)
+    runs = runs.assign(**{quantity: runs[quantity].mask(still)})
+    by_variant = dict(iter(runs.groupby("variant", sort=False)))
+    for variant, baseline in baselines(runs).items():
+        rows = largest(by_variant[variant])
+        S, k = (_known(rows[axis].iloc[0]) for axis in GRID)
+        base = matching_runs(by_variant[baseline], S, k)
+        if not len(base):
+            continue
+        ours, theirs = (Attention.of(side.iloc[0]) for side in (rows, base))
+        axis = ours.differs_on(theirs)
+        if axis is None or not _is_alike(rows, base, tuned=tuned):
+            continue
+        compared = [side[side[quantity].notna() & (side["status"] == "ok")] for side in (rows, base)]
+        gains = pd.concat(compared)["late_gain"].dropna()
+        each = Comparison(variant, baseline, S, k, effect_beside(rows, base, quantity))
+        yield Isolated(
+            axis=axis,
+            choice=ours.choice(axis),
+            base_choice=theirs.choice(axis),
+            task=rows["task"].iloc[0],
+            question=question,
+            set=name,
+            scale=rows["scale"].iloc[0],
+            size=size,
+            tuned=tuned,
+            late_gain=float(gains.max()) if len(gains) else 0.0,
+            base_S=_known(base["S"].iloc[0]),
+            xl=theirs.is_xl,
+            difference=None if each.is_one else _difference(each, quantity),
+            ratios=tuple(_ratios(each, *compared)),
+        )
+
+
+def _at(rows: pd.DataFrame, S: float | None, k: float | None) -> pd.DataFrame:
+    for axis, value in (("S", S), ("k", k)):
+        rows = rows[rows[axis].isna() if value is None else rows[axis] == value]
+    return rows
+
+
+def _is_alike(rows: pd.DataFrame, base: pd.DataFrame, *, tuned: bool) -> bool:
+    """Whether both sides have models of one shape and one recipe; tuned sides may differ in their learning rate."""
+    shared = {*rows["corpus"]} & {*base["corpus"]}
+    rows, base = (side[side["corpus"].isin(shared)] for side in (rows, base))
+    same = SAME if tuned else (*SAME, "lr")
+    return all({*rows[key].dropna()} == {*base[key].dropna()} for key in same if key in rows)
+
+
+def _difference(each: Comparison, quantity: str) -> Difference | None:
+    """Write an effect as the difference of a question; None where there is no pair. The matrix corrects its p."""
+    differences = differences_of([each], quantity, REGISTRY[quantity].unit)
+    return replace(differences[0], holm=None) if differences else None
+
+
+def _ratios(each: Comparison, rows: pd.DataFrame, base: pd.DataFrame) -> Iterator[Ratio]:
+    """Divide each cost by the baseline's, where both were measured alike on the same corpora."""
+    shared = {*rows["corpus"]} & {*base["corpus"]}
+    rows, base = (side[side["corpus"].isin(shared)] for side in (rows, base))
+    for name in COSTS:
+        if name not in rows or rows[name].isna().all() or base[name].isna().all():
+            continue
+        if why_apart(rows, base, name, each.baseline):
+            continue
+        shown = ratio_over_turns(rows, base, name) if name in SPEEDS else {"value": _ratio(rows, base, name)}
+        if shown["value"]:
+            place = (each.variant, each.baseline, each.S, each.k, name)
+            yield Ratio(*place, shown["value"], shown.get("low"), shown.get("high"))
+
+
+def _ratio(rows: pd.DataFrame, base: pd.DataFrame, quantity: str) -> float | None:
+    """Divide means over configurations; None where one is missing."""
+    part, whole = (side.groupby("configuration")[quantity].mean().mean() for side in (rows, base))
+    return float(part / whole) if part and whole else None
+
+
+def _known(value: float) -> float | None:
+    return None if pd.isna(value) else float(value)
+
+
+# scores over costs
+
+
+def collect_points(frames: Frames, name: str) -> list[Point]:
+    """List every variant of the scale's own recipe on every corpus, at its largest S and k, and at all sizes."""
+    runs = _columns_of(frames.at_every_size)
+    runs = runs[(runs["status"] == "ok") & runs["macs_executed"].notna()]
+    found = []
+    for (task, corpus), rows in runs.groupby(["task", "corpus"], sort=False):
+        rows = rows[rows[score_of(task)].notna()]
+        if len(rows):
+            found += _points_on(rows, name, title_of(task, corpus))
+    return found
+
+
+def _points_on(runs: pd.DataFrame, name: str, title: str) -> Iterator[Point]:
+    """Yield the points of one corpus; of models in another shape than most of their size there are none."""
+    quantity = score_of(runs["task"].iloc[0])
+    runs = runs.assign(attention=[Attention.of(run) for run in runs.to_dict("records")], unmoved=hardly_moved(runs))
+    for attention, every in runs.groupby("attention", sort=False):
+        usual = every[every["size"] == 1]
+        if not len(usual):
+            continue
+        place = usual[["S", "k"]].max()  # a larger model is comparable at the same place alone
+        for size, rows in every.groupby("size", sort=True):
+            rows = _at(rows, *map(_known, place))
+            rows = rows[_in_usual_shape(rows, runs[runs["size"] == size])]
+            if len(rows):
+                yield _point(rows, quantity, name, title, attention)
+
+
+def _in_usual_shape(rows: pd.DataFrame, every: pd.DataFrame) -> pd.Series:
+    """Mark the runs of the most common recipe: shape, updates and learning rate. every: runs of the same size."""
+    keys = [*SAME, "lr"]
+    counts = every.groupby(keys, dropna=False).size()
+    common = counts.index[counts.argmax()]
+    alike = pd.Series(True, index=rows.index)
+    for key, value in zip(keys, common, strict=True):
+        alike &= rows[key].isna() if pd.isna(value) else rows[key] == value
+    return alike
+
+
+def _point(rows: pd.DataFrame, quantity: str, name: str, title: str, attention: Attention) -> Point:
+    first = rows.iloc[0]
+    once = rows.drop_duplicates("digest")
+    values = once[quantity].astype(float).tolist()
+    mean, low, high = mean_interval(values, bounds=bounds_of(quantity))
+    enough = len(values) >= FEWEST
+    gains = once["late_gain"].dropna()
+    return Point(
+        set=name,
+        scale=first["scale"],
+        task=first["task"],
+        corpus=first["corpus"],
+        title=title,
+        attention=attention,
+        size=float(first["size"]),
+        S=_known(first["S"]),
+        k=_known(first["k"]),
+        mean=mean,
+        low=low if enough else None,
+        high=high if enough else None,
+        n=len(values),
+        macs=float(once["macs_executed"].mean()),
+        late_gain=float(gains.max()) if len(gains) else 0.0,
+        unmoved=bool(once["unmoved"].any()),
+        question=first["question"],
+    )
