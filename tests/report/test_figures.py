@@ -16,6 +16,7 @@ from tests._runs import all_frames, everything, failed, run, unscored, write_inp
 from workflow.config.studies import study_files
 from workflow.report.builders import builder_inputs, load_builder
 from workflow.report.figure_files import write_figure
+from workflow.report.figures.style import STILL
 from workflow.results.runs_table import Frames, as_frame, read_frames
 
 FRAMES = {"good": all_frames(), "failed": all_frames(failed), "none": Frames(everything().head(0), layers().head(0))}
@@ -74,7 +75,7 @@ def test_spans_that_have_hardly_moved_are_drawn_hollow_named_or_left_out():
     lines = adaptive_span_figure3_left.draw(points).axes[0].lines
     (hollow,) = [line for line in lines if line.get_markerfacecolor() == "white"]
     assert hollow.get_xdata().tolist() == [64]
-    for S, suffix in ((64, "hardly moved from its start"), (128, "S = 128")):
+    for S, suffix in ((64, STILL), (128, "S = 128")):
         heads = adaptive_span_figure4.data(as_frame([run("head_spans", "adaptive", S=S, **spans[S])]))
         assert adaptive_span_figure4.draw(heads).axes[0].get_title().replace("\n", " ").endswith(suffix)
         fragment = adaptive_span_figure5.data(as_frame([run("dynamic_span", "dynamic", S=S, **spans[S])]))

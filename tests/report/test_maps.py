@@ -55,9 +55,9 @@ def test_the_weights_of_a_map_rise_from_the_page_to_a_full_colour():
 def test_what_a_head_attends_to_is_said_by_rule():
     words, spread = ["the", "red", "box", "<eos>"], np.full((4, 4), 0.25)
     spread[0] = [0.1, 0.1, 0.7, 0.1]
-    said = {"looks at the next word (100 %)": np.eye(4, k=1) + np.eye(4, k=-3)}
-    said |= {"looks at the word itself (100 %)": np.eye(4), "“the” looks at “box” (70 %)": spread}
-    said |= {"looks at “<eos>” from every word (100 %)": np.array([[0, 0, 0, 1.0]] * 4)}
+    said = {"attends to the next word (100 %)": np.eye(4, k=1) + np.eye(4, k=-3)}
+    said |= {"attends to the word itself (100 %)": np.eye(4), "“the” attends to “box” (70 %)": spread}
+    said |= {"attends to “<eos>” from every word (100 %)": np.array([[0, 0, 0, 1.0]] * 4)}
     assert [aiayn_attention.say_focus(weights, words) for weights in said.values()] == [*said]
 
 

@@ -65,7 +65,7 @@ def test_a_caption_is_marked_where_the_nearest_reference_has_other_words():
     mark, marked = explicit_sparse_captions.mark, "the ring in the [top right] is large and purple"
     assert mark(lines["caption"].iloc[0], lines["reference"].iloc[0]) == marked
     assert mark("a ring", "a ring") == "a ring" and mark("a ring", "a red ring") == "a [...] ring"
-    drawn = " ".join(text.get_text() for text in explicit_sparse_captions.draw(lines).findobj(Text))
+    drawn = " ".join(" ".join(text.get_text().split()) for text in explicit_sparse_captions.draw(lines).findobj(Text))
     assert "reference: the ring in the" in drawn and "[top" in drawn
 
 

@@ -20,7 +20,7 @@ from workflow.report.texts import with_badge
 VARIANTS = ("fixed", "adaptive")
 SPANS = (256, 512, 1024, 2048, 4096, 8192)
 PUBLISHED = "the paper's model"
-MARKED = "Hollow: a learned span that has hardly moved from its start supports no conclusion about spans."
+MARKED = "Hollow: a learned span that barely moved from its initial value supports no conclusion about spans."
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
@@ -50,7 +50,7 @@ def data(runs: pd.DataFrame, quantity: str, points: dict[str, dict[int, str]]) -
 def draw(data: pd.DataFrame, ylabel: str):
     """Draw a panel for each text, and a last one for the paper's own values, each on its own scale."""
     if not data[data["text"] != PUBLISHED]["mean"].notna().any():
-        return draw_message("no run of this figure has ended well")
+        return draw_message("no run of this figure finished")
     panels = data.groupby("text", sort=False)
     figure, axes = canvas(len(panels), height=2.8)
     for panel, (text, points) in zip(axes, panels, strict=True):

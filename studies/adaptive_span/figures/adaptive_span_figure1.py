@@ -1,4 +1,4 @@
-"""Adaptive Attention Span, Figure 1: two heads of one net that attend in different ways."""
+"""Adaptive Attention Span, Figure 1: two heads of one model that attend differently."""
 
 import numpy as np
 import pandas as pd
@@ -11,8 +11,8 @@ from workflow.report.tables.cells import pick
 READS = ("runs",)
 TITLE = "Attention of two heads by distance (Adaptive Attention Span, Figure 1)"
 CAPTION = (
-    "Mean weight on one past character by its distance, for the heads of a net with a fixed span whose "
-    "attention is nearest and farthest on average; dev text, one seed."
+    "Mean attention weight on a past character by distance, for the two heads of a fixed-span "
+    "model whose attention is nearest and farthest on average; dev set, one seed."
 )
 
 
@@ -46,7 +46,7 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
 
 def draw(data: pd.DataFrame):
     if not len(data):
-        return draw_message("no run with a fixed span has ended well")
+        return draw_message("no run with a fixed span finished")
     figure, axes = canvas()
     for colour, (label, head) in zip(shades(2), data.groupby("head"), strict=True):
         line = axes.plot(head["distance"], head["weight"].clip(lower=1e-6), color=colour, label=label)

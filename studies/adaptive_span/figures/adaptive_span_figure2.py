@@ -8,8 +8,9 @@ from workflow.report.figures.style import canvas
 READS = ()
 TITLE = "The soft mask (Adaptive Attention Span, Figure 2)"
 CAPTION = (
-    "m(x) = clamp((R + z - (x - 1)) / R, 0, 1) for R = 32 and z = 64; x = 1 is the nearest past character, so that "
-    "z + R of them are seen. The paper's formula has x in place of x - 1 (docs/fidelity.md)."
+    "m(x) = clamp((R + z - (x - 1)) / R, 0, 1) for R = 32 and z = 64. x = 1 is the nearest past "
+    "character, so z + R characters are visible. The paper's formula has x in place of x - 1 "
+    "(docs/fidelity.md)."
 )
 R, Z, S = 32, 64, 128
 

@@ -7,8 +7,9 @@ from studies.adaptive_span.figures import _by_limit
 READS = ("runs",)
 TITLE = "Average span by span limit (Adaptive Attention Span, Figure 3, centre)"
 CAPTION = (
-    "A fixed span is its limit. The adaptive average includes the ramp R, as in the paper. Published points: Table 3 "
-    "(S = 1024), the mean of Figure 4 read off its plot to about 10 % (4096), and the text (8192). "
+    "A fixed span equals its limit. The adaptive mean includes the ramp R, as in the paper. "
+    "Published points: Table 3 (S = 1,024), the mean of Figure 4 read off its plot to about 10 % "
+    "(4,096), and the text of the paper (8,192). "
     f"{_by_limit.MARKED}"
 )
 POINTS = {

@@ -7,8 +7,8 @@ from studies.adaptive_span.figures import _by_limit
 READS = ("runs",)
 TITLE = "Quality by span limit (Adaptive Attention Span, Figure 3, left)"
 CAPTION = (
-    "Bands: 95 % intervals over seeds. The paper prints no numbers for these curves. The two published points are "
-    "the adaptive models of its Tables 3 (S = 1024) and 1 (S = 8192). "
+    "Bands: 95 % CI over seeds. The paper prints no numbers for these curves. The two published "
+    "points are the adaptive models of Table 3 (S = 1,024) and Table 1 (S = 8,192). "
     f"{_by_limit.MARKED}"
 )
 POINTS = {"adaptive": {1024: "as.t3.adaptive.dev", 8192: "as.t1.as_small.dev"}}

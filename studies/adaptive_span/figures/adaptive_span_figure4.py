@@ -16,9 +16,10 @@ DIGITISED = Path(__file__).with_name("figure4_digitised.csv")  # layer, head_ran
 READS = ("runs",)
 TITLE = "Learned span of every head by layer (Adaptive Attention Span, Figure 4)"
 CAPTION = (
-    "Our heads at the largest S of the scale, all seeds, text by text; last the paper's small model at S = 4096, read "
-    "off its plot to about 10 %. Heads of a layer are sorted by span. Where their mean has hardly moved from its "
-    "start, they support no conclusion about spans."
+    "Our heads at the largest S of the scale, all seeds, one panel per corpus; last panel: the "
+    "paper's small model at S = 4,096, read off its plot to about 10 %. Heads of a layer are "
+    "sorted by span. Where their mean barely moved from its initial value, they support no "
+    "conclusion about spans."
 )
 
 
@@ -51,7 +52,7 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
 
 def draw(data: pd.DataFrame):
     if not (data["text"] != PUBLISHED).any():
-        return draw_message("no run with adaptive spans has ended well")
+        return draw_message("no run with adaptive spans finished")
     panels = data.groupby("text", sort=False)
     figure, axes = canvas(len(panels))
     for panel, (text, spans) in zip(axes, panels, strict=True):

@@ -1,4 +1,4 @@
-"""Adaptive Attention Span, Figure 5: a dynamic span over real text, character by character."""
+"""Adaptive Attention Span, Figure 5: a dynamic span along a passage, character by character."""
 
 import pandas as pd
 
@@ -10,8 +10,8 @@ from workflow.results.trained_enough import hardly_moved
 READS = ("runs",)
 TITLE = "Dynamic span along a passage (Adaptive Attention Span, Figure 5)"
 CAPTION = (
-    "Mean span over layers and heads for each character of a stretch of dev text, one seed, line by line. "
-    "A triangle stands over the first letter of each word."
+    "Mean span over layers and heads for each character of a dev passage, one seed, line by line. "
+    "A triangle marks the first letter of each word."
 )
 LINE = 32  # characters
 BLANKS = ("<eos>", " ", "\n", "\t")
@@ -36,7 +36,7 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
 
 def draw(data: pd.DataFrame):
     if not len(data):
-        return draw_message("no run with a dynamic span that moved from its start has ended well")
+        return draw_message("no finished run has a dynamic span that moved from its initial value")
     lines = [data.iloc[start : start + LINE] for start in range(0, len(data), LINE)]
     figure, axes = canvas(rows=len(lines), height=1.7, sharey=True, squeeze=False)
     for panel, line in zip(axes[:, 0], lines, strict=True):

@@ -1,4 +1,4 @@
-"""Attention Is All You Need, what single heads of the encoder attend to in one sentence, as its appendix draws it."""
+"""Attention Is All You Need, Figures 3 to 5: what single encoder heads attend to in one sentence."""
 
 import numpy as np
 import pandas as pd
@@ -12,11 +12,11 @@ from workflow.report.tables.cells import pick
 READS = ("runs", "maps")
 TITLE = "Attention of the sharpest encoder heads (Attention Is All You Need, Figures 3 to 5)"
 CAPTION = (
-    "The heads of the encoder whose weights are least spread (lowest mean entropy), of all recorded layers. A line "
-    "goes from a word that looks, left, to a word that it looks at, right; the thicker and darker, the larger the "
-    "weight, from 5 % on. Above each head: what it gives half of its weight to, or else its largest weight. The base "
-    "net, its first seed, on one sentence. Comparable with the paper: whether heads do different "
-    "things. Not comparable: which; net, text and sentence are others."
+    "The encoder heads with the lowest mean entropy, over all recorded layers. A line connects a "
+    "query (left) with a key (right); thicker and darker means more weight, from 5 %. Above each "
+    "head: what receives at least half of its weight, or its largest weight. Base model, first "
+    "seed, one sentence. Comparable with the paper: whether heads specialise. Not comparable: the "
+    "patterns, because model, data and sentence differ."
 )
 COLUMNS = ["layer", "head", "query", "key", "query_piece", "key_piece", "weight"]
 SHOWN = 4  # heads
@@ -64,9 +64,9 @@ def say_focus(weights: np.ndarray, pieces: list[str]) -> str:
     shares |= {f"{piece} from every word": share for piece, share in to_each}
     name, share = max(shares.items(), key=lambda each: each[1])
     if share > MOST:
-        return f"looks at {name} ({100 * share:.0f} %)"
+        return f"attends to {name} ({100 * share:.0f} %)"
     query, key = np.unravel_index(weights.argmax(), weights.shape)
-    return f"{_quote(pieces[query])} looks at {_quote(pieces[key])} ({100 * weights[query, key]:.0f} %)"
+    return f"{_quote(pieces[query])} attends to {_quote(pieces[key])} ({100 * weights[query, key]:.0f} %)"
 
 
 def _quote(piece: str) -> str:

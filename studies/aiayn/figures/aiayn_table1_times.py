@@ -1,4 +1,4 @@
-"""Attention Is All You Need, Table 1, measured: time of a layer against the length of its sequence."""
+"""Attention Is All You Need, Table 1, measured: time of a layer by sequence length."""
 
 import pandas as pd
 
@@ -11,10 +11,11 @@ from workflow.results.statistics import POSITIVE, over_seeds
 READS = ("layers",)
 TITLE = "Time of a layer by sequence length (Attention Is All You Need, Table 1, measured)"
 CAPTION = (
-    "One layer, one sequence, forward and back; both axes are logarithmic, so that n^p is a line of slope p. Bars: "
-    "95 % intervals over turns. Slopes are fitted over every n drawn; the ledger fits the upper half, where the "
-    "fixed cost of a call weighs less. Comparable with the formulas: slopes (2 for self-attention, 1 for the "
-    "others). Not comparable: heights, because some libraries are better tuned than others."
+    "One layer, one sequence, forward and backward pass; both axes are logarithmic, so n^p is a "
+    "line of slope p. Bars: 95 % CI over rounds. Slopes are fitted over all n shown; the ledger "
+    "fits the upper half, where call overhead matters less. Comparable with the formulas: slopes "
+    "(2 for self-attention, 1 for the others). Not comparable: heights, because some libraries "
+    "are better tuned than others."
 )
 origin, commits = layer_costs.origin, layer_costs.commits
 

@@ -1,4 +1,4 @@
-"""Two runs to compare, one with all keys and one with the k largest, for figures that look at single heads."""
+"""Pick two runs to compare, with softmax and with top-k, for figures of single heads."""
 
 import pandas as pd
 

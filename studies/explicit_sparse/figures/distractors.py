@@ -1,4 +1,4 @@
-"""BLEU beside planted sentences, and the attention that goes astray to them."""
+"""BLEU by number of distractor sentences, and the attention on them."""
 
 import pandas as pd
 
@@ -19,15 +19,15 @@ from workflow.tasks.translation import PLANTED
 READS = ("runs",)
 TITLE = "BLEU and misplaced attention by number of distractor sentences"
 CAPTION = (
-    "Left: test BLEU over the number of planted sentences. Middle and right: the share of attention that goes to "
-    "planted pieces where 12 sentences are planted, by layer: of the source's own pieces in the encoder, and of the "
-    "target's pieces. Means over seeds with 95 % intervals."
+    "Left: test BLEU by number of distractor sentences. Middle and right: share of attention on "
+    "distractors with 12 of them, by layer: from the source's own tokens in the encoder, and from "
+    "the target's tokens. Means over seeds with 95 % CI."
 )
 KEYS = ["panel", "variant", "colour", "x"]
-PANELS = {"bleu": "planted sentences", "encoder": "layer", "cross": "layer"}
+PANELS = {"bleu": "distractor sentences", "encoder": "layer", "cross": "layer"}
 BOUNDS = {"bleu": (0.0, 100.0), "encoder": (0.0, 1.0), "cross": (0.0, 1.0)}
 NAMES = {"bleu": "translation quality", "encoder": "encoder", "cross": "decoder to source"}
-UP = {"bleu": "test BLEU (higher is better)"} | dict.fromkeys(("encoder", "cross"), "attention on planted pieces")
+UP = {"bleu": "test BLEU (higher is better)"} | dict.fromkeys(("encoder", "cross"), "attention on distractors")
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
@@ -57,7 +57,7 @@ def _points(run: dict) -> list[dict]:
 
 def draw(data: pd.DataFrame):
     if not len(data):
-        return draw_message("no run of this figure has ended well")
+        return draw_message("no run of this figure finished")
     figure, axes = canvas(3, height=2.6)
     lines = data[["variant", "colour"]].drop_duplicates()
     kinds = [DASHES[order % len(DASHES)] for order in lines.groupby("colour").cumcount()]  # of the same variant by k

@@ -16,10 +16,11 @@ from workflow.report.figures.style import SMALL, canvas, draw_message
 READS = ("runs",)
 TITLE = "Generated captions and attention over the image (Explicit Sparse Transformer, section 4.2)"
 CAPTION = (
-    "Test pictures with the captions that both nets wrote, one seed, right and wrong ones. Below each picture: the "
-    "nearest of its references; [brackets] mark what it words otherwise, which may be true as well. Beside it, for "
-    "the three pieces with the sharpest attention: the weights of the top layer on the patches of the picture, mean "
-    "over heads, all on one scale. ▁ begins a word. The paper shows none of this; compare how far the weights "
+    "Test images with the captions of both models, one seed, correct and incorrect ones. Below "
+    "each image: the closest reference; [brackets] mark where it differs from the caption, which "
+    "may still be correct. Next to it, for the three tokens with the sharpest attention: the "
+    "weights of the top layer over image patches, averaged over heads, on one colour scale. ▁ "
+    "marks the start of a word. The paper has no such figure; compare how widely the weights "
     "spread."
 )
 COLUMNS = ["picture", "variant", "caption", "reference", "place", "piece", "row", "column", "weight"]
@@ -96,7 +97,7 @@ def _weights(look: dict) -> list[dict]:
 def draw(data: pd.DataFrame):
     """Draw a row of panels for each picture and net: the picture under its caption, then a map for each piece."""
     if not len(data):
-        return draw_message("no picture that both softmax and top-k have described")
+        return draw_message("no image that both softmax and top-k captioned")
     order = list(data["picture"].unique())
     groups = sorted(data.groupby(["picture", "variant"], sort=False), key=lambda group: order.index(group[0][0]))
     top = data["weight"].max()

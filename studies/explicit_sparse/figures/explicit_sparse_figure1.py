@@ -9,10 +9,10 @@ from workflow.report.figures import maps
 READS = ("runs", "maps")
 TITLE = "Self-attention of one sentence with softmax and top-k (Explicit Sparse Transformer, Figure 1)"
 CAPTION = (
-    "Self-attention of one head of the last encoder layer, the one with the sharpest weights, for one sentence; two "
-    "nets, one seed. Keys: how many a query looks at, at most k of them in the lower map; a weight below .0005 counts "
-    "as none and has no colour. ▁ begins a word. Comparable with the paper: that top-k leaves pieces out. Not "
-    "comparable: the sentence, which is another."
+    "Self-attention of the sharpest head of the last encoder layer for one sentence; two models, "
+    "one seed. Keys: number of keys with weight, at most k in the lower map; a weight below "
+    "0.0005 counts as none and has no colour. ▁ marks the start of a word. Comparable with the "
+    "paper: that top-k drops tokens. Not comparable: the sentence, which differs."
 )
 used = pick_compared
 

@@ -14,11 +14,11 @@ from workflow.report.texts import with_badge
 READS = ("runs",)
 TITLE = "BLEU by number of kept keys k (Explicit Sparse Transformer, Figure 3)"
 CAPTION = (
-    "Dev BLEU of tokens, means over seeds with 95 % intervals; k = ∞ is softmax over every key. Right, in grey: the "
-    "paper prints no numbers for its curve on En-Vi, but its text names the k, and its Table 5 has two BLEU of the "
-    "same set: softmax, and top-k with a k that we infer to be 8. It recommends 8 and calls 16 the exception. "
-    "Comparable: whether BLEU rises to a k and falls after it. Not comparable: BLEU, and k itself where our "
-    "sentences are shorter."
+    "Tokenised dev BLEU, means over seeds with 95 % CI; k = ∞ is softmax over all keys. Right, in "
+    "grey: the paper prints no numbers for its En-Vi curve. Its text names the values of k, and "
+    "its Table 5 gives two BLEU scores on the same set: softmax, and top-k with k = 8 (our "
+    "inference). It recommends 8 and calls 16 an exception. Comparable: whether BLEU rises up to "
+    "some k and falls beyond it. Not comparable: BLEU, and k where our sentences are shorter."
 )
 AXIS = "est.f3.k_axis"
 PRINTED = {8.0: "est.t5.tp", math.inf: "est.t5.base"}  # k -> id of the dev BLEU on En-Vi that its Table 5 prints
@@ -44,7 +44,7 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
 def draw(data: pd.DataFrame):
     measured = data[(data["source"] == "measured") & data["mean"].notna()]
     if not len(measured):
-        return draw_message("no run of this figure has ended well")
+        return draw_message("no run of this figure finished")
     figure, (ours, theirs) = canvas(2, height=2.8)
     texts = measured.groupby("text")
     end = _set_axis(ours, measured["k"])

@@ -9,9 +9,9 @@ from workflow.report.figures import maps
 READS = ("runs", "maps")
 TITLE = "Cross-attention in the bottom and top layer (Explicit Sparse Transformer, Figure 4)"
 CAPTION = (
-    "One head of each layer, the one with the sharpest weights; its number stands above the map. One sentence with "
-    "its translation read in; two nets, one seed. ▁ begins a word. Comparable with the paper: how many pieces a row "
-    "spreads over. Not comparable: the sentence."
+    "The sharpest head of each layer; its number is above the map. One sentence with its "
+    "translation under teacher forcing; two models, one seed. ▁ marks the start of a word. "
+    "Comparable with the paper: how widely a row spreads. Not comparable: the sentence."
 )
 used = pick_compared
 

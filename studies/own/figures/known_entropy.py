@@ -1,4 +1,4 @@
-"""Spans beside the best possible reader: what they reach at each S, and how far their heads look."""
+"""Spans compared with the optimal predictor: bpc at each S, and the learned span of every head."""
 
 import pandas as pd
 
@@ -20,16 +20,17 @@ from workflow.results.trained_enough import hardly_moved
 READS = ("runs", "optimal_predictor")
 TITLE = "Spans compared with the optimal predictor"
 CAPTION = (
-    "Left: test bits per character (bpc) by span limit S, bands: 95 % interval over seeds. Dashed: the best possible "
-    "prediction from the last w characters, which is computed; a net of several layers sees further than S and can go "
-    "below it. Solid, at the bottom: the best possible prediction from all of the past; no net can go below it. Right: "
-    "the learned span of every head at the largest S, all seeds. To the right of the vertical line more characters "
-    "would bring even the best prediction less than 0.01 bpc. Hollow: a learned span that has hardly moved from its "
-    "start supports no conclusion about spans."
+    "Left: test bits per character (bpc) by span limit S; bands: 95 % CI over seeds. Dashed: the "
+    "optimal predictor given the last w characters, computed exactly. A model of several layers "
+    "sees further than S and can be below it. Solid, at the bottom: the entropy of the source, "
+    "which no model can beat. Right: the learned span of every head at the largest S, all seeds. "
+    "To the right of the vertical line, more context improves even the optimal predictor by less "
+    "than 0.01 bpc. Hollow: a learned span that barely moved from its initial value supports no "
+    "conclusion about spans."
 )
 VARIANTS = ("fixed", "adaptive", "dynamic")
-SEEN = "best reader of the last w"
-WHOLE = "best reader of all"
+SEEN = "optimal, last w characters"
+WHOLE = "optimal, full context"
 ROOM = 2.2  # factor: beside the smallest and the largest S, so that another window can be seen
 SLIDER = (SEEN, "S", "span")
 
@@ -69,7 +70,7 @@ def _heads(runs: pd.DataFrame) -> list[dict]:
 
 def draw(data: pd.DataFrame):
     if not data[data["source"].isin(VARIANTS)]["mean"].notna().any():
-        return draw_message("no run of this figure has ended well")
+        return draw_message("no run of this figure finished")
     figure, (quality, spans) = canvas(2, height=2.9)
     _draw_quality(quality, data)
     _draw_spans(spans, data)

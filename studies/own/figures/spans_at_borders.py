@@ -1,4 +1,4 @@
-"""The dynamic span within words, and where a topic changes: what it follows, and what it does not."""
+"""The dynamic span within words and at changes of topic."""
 
 import pandas as pd
 
@@ -11,9 +11,9 @@ from workflow.results.trained_enough import hardly_moved
 READS = ("runs", "topic_borders")
 TITLE = "Dynamic span within words and at topic changes"
 CAPTION = (
-    "Mean dynamic span by place in a word (0 is the blank before it): test text, all heads, layers and seeds, the "
-    "largest S. Grey: all mean spans at blanks near a change of topic, from the least to the largest, whatever their "
-    "distance from it and however long the topic lasts."
+    "Mean dynamic span by position in a word (0 is the preceding blank) on the test set, over all "
+    "heads, layers and seeds, at the largest S. Grey: the range of mean spans at blanks near a "
+    "change of topic, over all distances from the change and all topic durations."
 )
 NOTICED = 0.05  # share of the span: a change of topic that moves it by less goes unnoticed
 
@@ -35,7 +35,7 @@ def data(runs: pd.DataFrame, topic_borders: pd.DataFrame) -> pd.DataFrame:
 def draw(data: pd.DataFrame):
     words = data[data["place"].notna()].sort_values("place")
     if not words["span"].notna().any():
-        return draw_message("no dynamic span that moved from its start has been measured over a text of topics")
+        return draw_message("no dynamic span that moved from its initial value was measured on synthetic topics")
     figure, axes = canvas(height=2.8)
     line = axes.plot(words["place"], words["span"], "o-", color=COLOURS["dynamic"], markersize=4)
     shows(line, words.index)
@@ -57,7 +57,7 @@ def spans_at(data: pd.DataFrame) -> pd.Series:
 
 
 def say_borders(spans: pd.Series) -> str:
-    """Say in a sentence what the span does where a topic changes."""
+    """Say in a sentence whether the span reacts to a change of topic."""
     low, high = spans.min(), spans.max()
-    said = "is noticed" if high - low > NOTICED * high else "goes unnoticed"
-    return f"A change of topic {said}: at the blanks around it {low:.0f} to {high:.0f} characters"
+    said = "reacts" if high - low > NOTICED * high else "does not react"
+    return f"The span {said} to a change of topic: {low:.0f} to {high:.0f} characters at nearby blanks"
