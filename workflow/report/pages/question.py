@@ -155,17 +155,17 @@ def of_sizes(runs: pd.DataFrame, task: TaskSpec) -> dict | None:
     if runs["size"].nunique() < 2:
         return None
     numbers = sizes.data(runs, quantity)
-    about, figure = ("sizes", "Difference over size, and quality over cost"), sizes.draw(numbers, quantity, title, of)
+    about, figure = ("sizes", "Quality over cost"), sizes.draw(numbers, quantity, title, of)
     pairs = size_pairs.data(runs, quantity)
     return {
         "pairs": _pairs_on_page(pairs, quantity, title, runs) if len(pairs) else None,
         "figure": _on_page(*about, SIZES, figure, numbers, runs),
         "rows": numbers.to_dict("records"),
         "score": (title, unit),
-        "than": sizes.compared_with(numbers),
         "of": of,
+        "differences": pairs.to_dict("records"),
         "half": median_half(half_width(numbers["low"], numbers["high"])),
-        "difference_half": median_half(half_width(numbers["effect_low"], numbers["effect_high"])),
+        "difference_half": median_half(half_width(pairs["low"], pairs["high"])),
     }
 
 
@@ -196,7 +196,7 @@ def draw_figures(runs: pd.DataFrame, task: TaskSpec) -> list[tuple]:
 def _names(task: TaskSpec) -> dict[str, str]:
     """Return the titles of costs, where the task has others than the registry."""
     names = {name: words for name, words, _ in task.columns}
-    return names | {"macs_executed": f"MACs / {task.tokens[:-1]}"}
+    return names | {"macs_executed": f"MACs/{task.tokens[:-1]}"}
 
 
 def _on_page(name: str, title: str, caption: str, figure, numbers: pd.DataFrame, runs: pd.DataFrame) -> dict:
