@@ -20,7 +20,6 @@ from workflow.report.texts import with_badge
 VARIANTS = ("fixed", "adaptive")
 SPANS = (256, 512, 1024, 2048, 4096, 8192)
 PUBLISHED = "the paper's model"
-MARKED = "Hollow: a learned span that barely moved from its initial value supports no conclusion about spans."
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:

@@ -10,10 +10,8 @@ from workflow.report.tables.cells import pick
 
 READS = ("runs",)
 TITLE = "Attention of two heads by distance (Adaptive Attention Span, Figure 1)"
-CAPTION = (
-    "Mean attention weight on a past character by distance, for the two heads of a fixed-span "
-    "model whose attention is nearest and farthest on average; dev set, one seed."
-)
+CAPTION = "Mean attention weight by distance to the past character, for the two heads that attend nearest and farthest."
+NOTES = "A model with a fixed span on the dev set, one seed. Nearest and farthest are by mean distance."
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:

@@ -7,10 +7,10 @@ from workflow.report.figures.style import canvas
 
 READS = ()
 TITLE = "The soft mask (Adaptive Attention Span, Figure 2)"
-CAPTION = (
-    "m(x) = clamp((R + z - (x - 1)) / R, 0, 1) for R = 32 and z = 64. x = 1 is the nearest past "
-    "character, so z + R characters are visible. The paper's formula has x in place of x - 1 "
-    "(docs/fidelity.md)."
+CAPTION = "The mask m(x) for a ramp R = 32 and a span z = 64, where x = 1 is the nearest past character."
+NOTES = (
+    "m(x) = clamp((R + z - (x - 1)) / R, 0, 1), so that z + R characters are seen. The paper's formula has x in "
+    "place of x - 1 (docs/fidelity.md)."
 )
 R, Z, S = 32, 64, 128
 

@@ -7,10 +7,12 @@ from studies.adaptive_span.figures import _by_limit
 READS = ("runs",)
 TITLE = "MACs by span limit (Adaptive Attention Span, Figure 3, right)"
 CAPTION = (
-    "The paper's formula at the measured mean span, per predicted character. The paper prints no "
-    "numbers for this curve. Right: the fixed curve follows from its formula, the adaptive point "
-    "is from its Table 1. "
-    f"{_by_limit.MARKED}"
+    "MACs per predicted character by span limit S, at the mean span reached. The cost of a fixed span grows with S."
+)
+NOTES = (
+    "MACs follow the paper's formula. The paper prints no numbers for this curve: its fixed curve is the formula, "
+    "and its adaptive point is from Table 1. Hollow marks: the learned span hardly moved from its start, so it says"
+    " nothing about spans."
 )
 POINTS = {"fixed": {S: f"as.f3.right.fixed.{S}" for S in _by_limit.SPANS}, "adaptive": {8192: "as.t1.as_small.flops"}}
 used = _by_limit.used

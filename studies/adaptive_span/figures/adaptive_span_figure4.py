@@ -15,11 +15,10 @@ from workflow.results.trained_enough import hardly_moved
 DIGITISED = Path(__file__).with_name("figure4_digitised.csv")  # layer, head_rank, span; exact to about 10 %
 READS = ("runs",)
 TITLE = "Learned span of every head by layer (Adaptive Attention Span, Figure 4)"
-CAPTION = (
-    "Our heads at the largest S of the scale, all seeds, one panel per corpus; last panel: the "
-    "paper's small model at S = 4,096, read off its plot to about 10 %. Heads of a layer are "
-    "sorted by span. Where their mean barely moved from its initial value, they support no "
-    "conclusion about spans."
+CAPTION = "Learned span of every head by layer, at the largest S of the scale; the paper's small model comes last."
+NOTES = (
+    "All seeds; the heads of a layer are sorted by span. The last panel is the paper's small model at S = 4,096, "
+    "read off its plot to about 10 %. Spans that barely moved from their initial value support no conclusion."
 )
 
 

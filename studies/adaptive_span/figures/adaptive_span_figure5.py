@@ -9,10 +9,8 @@ from workflow.results.trained_enough import hardly_moved
 
 READS = ("runs",)
 TITLE = "Dynamic span along a passage (Adaptive Attention Span, Figure 5)"
-CAPTION = (
-    "Mean span over layers and heads for each character of a dev passage, one seed, line by line. "
-    "A triangle marks the first letter of each word."
-)
+CAPTION = "Mean dynamic span for each character of a passage. Triangles mark the first letter of each word."
+NOTES = "Mean over layers and heads; dev set, one seed."
 LINE = 32  # characters
 BLANKS = ("<eos>", " ", "\n", "\t")
 SIGNS = {"<eos>": "↵", " ": "␣"}

@@ -19,10 +19,10 @@ from workflow.tasks.translation import PLANTED
 READS = ("runs",)
 TITLE = "BLEU and misplaced attention by number of distractor sentences"
 CAPTION = (
-    "Left: test BLEU by number of distractor sentences. Middle and right: share of attention on "
-    "distractors with 12 of them, by layer: from the source's own tokens in the encoder, and from "
-    "the target's tokens. Means over seeds with 95 % CI."
+    "Test BLEU by number of distractor sentences, and the share of attention that goes to 12 of them, by layer. "
+    "Means over seeds with 95 % CI."
 )
+NOTES = "Encoder: attention of the source's own subwords. Decoder to source: attention of the target's subwords."
 KEYS = ["panel", "variant", "colour", "x"]
 PANELS = {"bleu": "distractor sentences", "encoder": "layer", "cross": "layer"}
 BOUNDS = {"bleu": (0.0, 100.0), "encoder": (0.0, 1.0), "cross": (0.0, 1.0)}

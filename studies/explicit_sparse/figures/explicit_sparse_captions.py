@@ -15,13 +15,11 @@ from workflow.report.figures.style import SMALL, canvas, draw_message
 
 READS = ("runs",)
 TITLE = "Generated captions and attention over the image (Explicit Sparse Transformer, section 4.2)"
-CAPTION = (
-    "Test images with the captions of both models, one seed, correct and incorrect ones. Below "
-    "each image: the closest reference; [brackets] mark where it differs from the caption, which "
-    "may still be correct. Next to it, for the three tokens with the sharpest attention: the "
-    "weights of the top layer over image patches, averaged over heads, on one colour scale. ▁ "
-    "marks the start of a word. The paper has no such figure; compare how widely the weights "
-    "spread."
+CAPTION = "Test images with the generated captions, and the top layer's attention for the three sharpest subwords."
+NOTES = (
+    "Both models, one seed; right and wrong captions. Below each image is the nearest of its references; [brackets]"
+    " mark other wording, which may be true as well. Weights are means over heads, all on one scale. ▁ begins a "
+    "word. The paper shows none of this."
 )
 COLUMNS = ["picture", "variant", "caption", "reference", "place", "piece", "row", "column", "weight"]
 COLUMNS += ["red", "green", "blue"]

@@ -9,10 +9,13 @@ from workflow.report.figures import maps
 READS = ("runs", "maps")
 TITLE = "Self-attention of one sentence with softmax and top-k (Explicit Sparse Transformer, Figure 1)"
 CAPTION = (
-    "Self-attention of the sharpest head of the last encoder layer for one sentence; two models, "
-    "one seed. Keys: number of keys with weight, at most k in the lower map; a weight below "
-    "0.0005 counts as none and has no colour. ▁ marks the start of a word. Comparable with the "
-    "paper: that top-k drops tokens. Not comparable: the sentence, which differs."
+    "Self-attention of the sharpest head in the last encoder layer, for one sentence. Top-k leaves at most k keys "
+    "for a query."
+)
+NOTES = (
+    "Two models, one seed. The numbers on the right count the keys of a query; a weight below 0.0005 counts as "
+    "none. ▁ begins a word. Comparable with the paper: that top-k leaves subwords out. Not comparable: the "
+    "sentence."
 )
 used = pick_compared
 

@@ -9,9 +9,12 @@ from workflow.report.figures import maps
 READS = ("runs", "maps")
 TITLE = "Cross-attention in the bottom and top layer (Explicit Sparse Transformer, Figure 4)"
 CAPTION = (
-    "The sharpest head of each layer; its number is above the map. One sentence with its "
-    "translation under teacher forcing; two models, one seed. ▁ marks the start of a word. "
-    "Comparable with the paper: how widely a row spreads. Not comparable: the sentence."
+    "Attention of the decoder to the source in the bottom and the top layer, for one sentence. Each map is the "
+    "layer's sharpest head."
+)
+NOTES = (
+    "Two models, one seed; the translation is given. The numbers on the right count the keys of a query. ▁ begins a"
+    " word. Comparable with the paper: over how many subwords a row spreads. Not comparable: the sentence."
 )
 used = pick_compared
 

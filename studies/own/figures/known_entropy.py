@@ -20,13 +20,14 @@ from workflow.results.trained_enough import hardly_moved
 READS = ("runs", "optimal_predictor")
 TITLE = "Spans compared with the optimal predictor"
 CAPTION = (
-    "Left: test bits per character (bpc) by span limit S; bands: 95 % CI over seeds. Dashed: the "
-    "optimal predictor given the last w characters, computed exactly. A model of several layers "
-    "sees further than S and can be below it. Solid, at the bottom: the entropy of the source, "
-    "which no model can beat. Right: the learned span of every head at the largest S, all seeds. "
-    "To the right of the vertical line, more context improves even the optimal predictor by less "
-    "than 0.01 bpc. Hollow: a learned span that barely moved from its initial value supports no "
-    "conclusion about spans."
+    "Left: test bpc by span limit S, with what the optimal predictor reaches from the last w characters. Right: the"
+    " learned span of every head."
+)
+NOTES = (
+    "Means over seeds with 95 % CI (bands). Dashed: the optimal predictor of the last w characters; a model of "
+    "several layers sees further than S and can go below it. Solid: the optimal predictor of all of the past, which "
+    "no model can beat. To the right of the vertical line, more characters bring even the optimal predictor less "
+    "than 0.01 bpc. Hollow marks: the learned span barely moved from its initial value, so it says nothing about spans."
 )
 VARIANTS = ("fixed", "adaptive", "dynamic")
 SEEN = "optimal, last w characters"

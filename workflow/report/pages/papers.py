@@ -40,6 +40,7 @@ def paper_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
         | {"question": questions[key].question, "page": f"{artefacts.runs_at(key)}index.html"}
         for order, kind, each, key in sorted(named)
     ]
+    made = [each for each in made if each["kind"] == "table" or "missing" not in each["shown"]]
     return {
         "title": studies()[name].heading,
         "provenance": describe_runs(runs, name_badges(runs)),

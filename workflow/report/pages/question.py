@@ -31,22 +31,19 @@ EFFECT = (
     "Mean over seeds with 95 % CI, from three seeds on; small marks are single seeds. The broken line is the first "
     "variant, or a variant without a grid."
 )
-CURVES = (
-    "Dev loss during training: mean over seeds with 95 % CI, or a thin line for each of fewer than three seeds and for "
-    f"runs that broke off. Lower is better. The steep start is cut off. {curves_figure.PART_OF_DEV}"
-)
-SIZES = (
-    "Mean over seeds with 95 % CI. A model of size s is s times as wide, with s times the heads and √s times the "
-    "layers and updates. Its learning rate falls with √s and is tuned at size 1 only."
-)
+CURVES = "Dev loss during training: mean over seeds with 95 % CI. Lower is better; the steep start is cut off."
+SIZES = "Left: the difference to the baseline by model size. Right: the score by MACs, means over seeds with 95 % CI."
 PAIRS = (
     "The first variant less the second: mean and 95 % CI over seeds, on each corpus. Where the learned spans hardly "
     "moved there is no point."
 )
-COST = (
-    "Mean over seeds with 95 % CI; speeds: over rounds of a timing, of one machine and one backend. Small numbers are "
-    "S or k."
-)
+COST = "Score by cost: mean over seeds with 95 % CI. Small numbers are S or k."
+NOTES = {
+    "curves": f"Fewer than three seeds, and runs that broke off, have a thin line each. {curves_figure.PART_OF_DEV}",
+    "sizes": "A model of size s is s times as wide, with s times the heads and √s times the layers and updates. Its "
+    "learning rate falls with √s and is tuned at size 1 only.",
+    "cost": "Speeds are means over rounds of a timing, of one machine and one backend.",
+}
 
 
 def question_page(site: Site, name: str, frames: Frames, records: dict[str, Record]) -> dict:
@@ -205,4 +202,4 @@ def _on_page(name: str, title: str, caption: str, figure, numbers: pd.DataFrame,
     if len(still):
         caption = f"{caption} No conclusion about learned spans that hardly moved: {join(caveats.name_unmoved(still))}."
     runs_at = artefacts.runs_at(runs["question"].iloc[0])
-    return artefacts.drawn_here(f"answer-{name}", title, caption, figure, numbers, runs_at)
+    return artefacts.drawn_here(f"answer-{name}", title, caption, figure, numbers, runs_at, NOTES.get(name, ""))

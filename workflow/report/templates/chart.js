@@ -1,5 +1,5 @@
 // A small chart as inline SVG: a mark with its interval for each row and series; rows are places from left to right.
-const WIDE = 640, HIGH = 320, LEFT = 62, RIGHT = 12, LEGEND = 18, PER_LINE = 3;
+const WIDEST = 640, HIGH = 320, LEFT = 62, RIGHT = 12, LEGEND = 18, ENTRY = 190;
 const MARKS = ["M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0", "M-4,-4h8v8h-8z", "M0,-5l5,5l-5,5l-5,-5z", "M0,-5l5,9h-10z", "M-5,-1h4v-4h2v4h4v2h-4v4h-2v-4h-4z"];
 
 const MARKED = 60; // points of a line; of more the line alone is drawn
@@ -39,6 +39,7 @@ function chart(place, { title, rows, series, joined, log }) {
   place.replaceChildren();
   place.hidden = !points.length;
   if (!points.length) return;
+  const WIDE = Math.max(300, Math.min(WIDEST, place.clientWidth)), PER_LINE = Math.max(1, Math.floor((WIDE - LEFT) / ENTRY)); // its text is 12 pixels on a phone too
   const ends = [Math.min(...points.map((point) => scaled(point.low ?? point.value))), Math.max(...points.map((point) => scaled(point.high ?? point.value)))];
   const room = (ends[1] - ends[0] || Math.abs(ends[0]) || 1) * 0.08;
   const step = (WIDE - LEFT - RIGHT) / rows.length, letters = Math.max(...rows.map((row) => row.length));
@@ -48,20 +49,21 @@ function chart(place, { title, rows, series, joined, log }) {
   const y = (value) => height(scaled(value));
   const aside = points[0].low === undefined ? 0 : Math.min(14, (step * 0.7) / series.length);
   const x = (row, number) => LEFT + step * (row + 0.5) + aside * (number - (series.length - 1) / 2);
-  const picture = svg("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, "font-family": "inherit" });
+  const picture = svg("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, width: WIDE, height: HIGH, "font-family": "inherit" });
   picture.append(write(4, 14, title, "start"));
   for (const place of (log ? logTicks : ticks)(ends[0] - room, ends[1] + room)) {
     const name = number(log ? 10 ** place : place);
     picture.append(stroke([[LEFT, height(place)], [WIDE - RIGHT, height(place)]], "var(--line)", 1), write(LEFT - 6, height(place) + 4, name, "end"));
   }
   rows.forEach((row, number) => {
+    if (number % Math.ceil(14 / step)) return; // no room for a name
     const name = write(0, 0, row, slanted ? "end" : "middle");
     name.setAttribute("transform", `translate(${LEFT + step * (number + 0.5)},${foot + 16})${slanted ? " rotate(-45)" : ""}`);
     picture.append(name);
   });
   series.forEach(({ name, colour, points }, order) => {
     const line = points.map((point, row) => point && [x(row, order), y(point.value)]).filter(Boolean);
-    const at = [LEFT + 8 + (order % PER_LINE) * 190, 32 + LEGEND * Math.floor(order / PER_LINE)];
+    const at = [LEFT + 8 + (order % PER_LINE) * ENTRY, 32 + LEGEND * Math.floor(order / PER_LINE)];
     picture.append(mark(at[0], at[1] - 4, order, colour), write(at[0] + 10, at[1], name, "start"));
     if (joined) picture.append(stroke(line, colour));
     points.forEach((point, row) => {
