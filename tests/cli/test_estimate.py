@@ -85,7 +85,7 @@ def test_what_a_gpu_takes_is_not_told_from_a_cpu(printed, tmp_path, monkeypatch)
     record = timed(_jobs.job()).record
     write_record(tmp_path / "precomputed" / "runs" / record.digest / "record.json", record)
     said = printed("--config", "scale=small", "device=cuda")
-    assert "no GPU run has a record" in said and "One GPU, about ten minutes" in said
+    assert "no GPU run has a record" in said and "About ten minutes on one GPU" in said
     assert "hours" not in said
 
 

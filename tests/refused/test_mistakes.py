@@ -121,7 +121,7 @@ KINDS = {
     "scale: misspelt net": scale("net: name = 'char_ml'", recipes={"base": {"net": {"name": "char_ml"}}}),
     "scale: uneven batch": scale("accumulate must divide batch, got 5", training={"accumulate": 5}),
     "scale: a recipe that trains one variant differently": scale(
-        "adaptive_vs_xl, scale smoke: variants differ in warmup (as_small: 3, txl_12: 0)",
+        "adaptive_vs_xl, scale smoke: variants differ in warmup (txl_12: 0, as_small: 3)",
         recipes={"xl": {"training": {"warmup": 0}}},
     ),
     "scale: misspelt task": Kind(SMOKE, "scales/smoke 'parsin'", {"config/scales/smoke/parsin.yaml": ""}),

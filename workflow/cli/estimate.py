@@ -92,7 +92,7 @@ def _memory_line(needed: list[float | None]) -> str:
     if not known:
         return "memory: unknown"
     rest = f"; unknown for {len(needed) - len(known)} runs" if len(known) < len(needed) else ""
-    return f"memory: about {max(known) / 2**30:.1f} GiB a run{rest}"
+    return f"memory: about {max(known) / 2**30:.1f} GiB per run{rest}"
 
 
 def scatter_between_seeds(records: Iterable[Record], task: str, score: str) -> tuple[float, int] | None:
