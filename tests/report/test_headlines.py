@@ -11,9 +11,9 @@ from workflow.report.claims.disagreement import disagreeing
 from workflow.report.claims.evidence import read_finding
 from workflow.report.claims.ledger import LINE
 from workflow.report.claims.schema import claimed_range, load_claim
-from workflow.report.pages.claims import Ledger, name_disagreeing, summarise_disagreeing
-from workflow.report.pages.headlines import forest_of
+from workflow.report.pages.claims import Ledger, form_of_effect, name_disagreeing, summarise_disagreeing
 from workflow.report.pages.index import list_failures, list_unmeasured, root_page
+from workflow.report.pages.strips import forest_of
 from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
 
 SEEN, FAILED = "It is {size} better: {ours}, {than}.", "It takes {share}, {times} of it."
@@ -36,6 +36,8 @@ def line(name: str, verdict: str, effect: float, paper: str = "aiayn", **changes
     base |= {
         "abstract": "It is better.",
         "claimed": [None, 0.0],
+        "claim": name,
+        "why": "",
         "measure": ["dev_bpc"],
         "digests": [],
         "sets": sets,
@@ -110,21 +112,43 @@ def test_a_measurement_disagrees_beyond_what_two_processes_differ_by():
         ({"layers": 8}, "turn", "8 turns"),
     ],
 )
-def test_a_row_of_the_forest_plot_says_what_its_interval_is_over(on, of, basis, speaks):
-    """The set that speaks may be this report's own or another; marks lie in order along the axis."""
+def test_a_strip_says_what_its_interval_is_over(on, of, basis, speaks):
+    """The set that speaks may be this report's own or another; marks are in order along the axis."""
     told, pairs = line("a", "reproduced", -0.16), [{"text": text} for text, number in on.items() for _ in range(number)]
     sets = [told["sets"][0] | {"set": speaks, "pairs": pairs, "of": of, "texts": [*on]}]
-    (paper,) = forest_of(Ledger("laptop", [], [told | {"speaks": speaks, "sets": sets}]))
-    (row,) = paper["rows"]
-    assert (row["basis"], row["texts"], row["asked"]) == (basis, "; ".join(on), "lower")
-    written = {"low": "-0.26", "effect": "-0.16", "high": "-0.06", "printed": "-0.04"}
-    assert {key: row["written"][key] for key in written} == written
+    (group,) = forest_of(Ledger("laptop", [], [told | {"speaks": speaks, "sets": sets}]))
+    (row,) = group.rows
+    assert row.at.endswith(basis) and (row.effect, row.interval) == ("0.16 bpc lower", "0.06 to 0.26")
+    assert row.asked == "-0.04"
     earlier = told | {"speaks": speaks, "sets": sets, "finding": {"printed": -0.04, "seen": SEEN, "failed": FAILED}}
-    (paper,) = forest_of(Ledger("laptop", [], [earlier]))  # as an earlier version wrote it
-    assert paper["rows"][0]["written"]["printed"] == "-0.040"
-    places = row["places"]
-    assert 0 < places["low"] < places["effect"] < places["printed"] < row["span"][1] < 100 and row["span"][0] == 0
-    assert places["effect"] - places["low"] == pytest.approx(places["high"] - places["effect"], abs=0.2)
+    (group,) = forest_of(Ledger("laptop", [], [earlier]))  # as an earlier version wrote it
+    assert group.rows[0].asked == "-0.040"
+    strip = row.strip
+    assert 0 < strip.low < strip.effect < strip.printed < strip.claimed[1] < 100 and strip.claimed[0] == 0
+    assert strip.effect - strip.low == pytest.approx(strip.high - strip.effect, abs=0.2)
+
+
+def test_claims_of_one_unit_share_an_axis_with_its_null_value_and_those_of_another_do_not():
+    lines = [line("a", "reproduced", -0.16), line("b", "not reproduced", 0.5)]
+    ratio = line("c", "reproduced", 0.5) | {"by": "ratio", "unit": "x", "claimed": [None, 1.0], "finding": None}
+    ratio["sets"] = [each | {"effect": 0.5, "low": 0.25, "high": 1.0} for each in ratio["sets"]]
+    untested = line("d", "not tested", 0.1)
+    untested["sets"] = [each | dict.fromkeys(("effect", "low", "high")) for each in untested["sets"]]
+    bpc, ratios, others = forest_of(Ledger("laptop", [], [*lines, ratio, untested]))
+    assert [row.name for row in bpc.rows] == ["a", "b"] and [row.name for row in ratios.rows] == ["c"]
+    first, second = (row.strip for row in bpc.rows)
+    assert first.effect < bpc.axis.null < second.effect  # to be compared by eye
+    assert (bpc.axis.null, "0") in bpc.axis.ticks and (ratios.axis.null, "1") in ratios.axis.ticks
+    assert bpc.axis.better == "lower" and not bpc.axis.log and ratios.axis.log
+    mark = ratios.rows[0].strip
+    assert mark.high - mark.effect == pytest.approx(mark.effect - mark.low, abs=0.2)  # on a logarithmic axis
+    assert ratios.rows[0].effect.endswith("×") and others.axis is None and others.rows[0].strip is None
+
+
+def test_an_interval_that_excludes_no_effect_never_shows_it_as_an_end():
+    evidence = {"effect": 0.065, "low": 0.0003, "high": 0.1297}
+    assert form_of_effect(evidence, "bpc").text(evidence["low"]) == "0.0003"
+    assert form_of_effect(evidence | {"low": -0.0003}, "bpc").text(0.065) == "0.065"
 
 
 def test_the_claimed_stretch_of_an_axis_and_the_printed_effect_of_ours_against_than():

@@ -16,10 +16,13 @@ from workflow.config.files import ROOT
 from workflow.config.studies import study_files
 from workflow.plan.questions import load_question
 from workflow.report.numbers import MINUS
+from workflow.report.pages.not_run import why_not_run
 from workflow.report.pages.papers import coverage_page, order_in_paper
 from workflow.report.pages.run import learning_curves
 from workflow.report.pages.site import Site, link_documents, with_minus
 from workflow.report.published import studies
+from workflow.report.tables.cells import NO_RUN
+from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
 from workflow.results.record import Point, Record
 
 
@@ -80,15 +83,30 @@ def test_a_number_has_the_minus_sign_that_it_has_in_figures():
     assert with_minus(Markup("<path d='M -1'>")) == "<path d='M -1'>" and with_minus(-0.5) == -0.5
 
 
-def test_what_is_comparable_has_its_difference_and_the_rest_a_table_of_its_own(site):
-    text = (site / "papers" / "adaptive_span.html").read_text()
-    assert re.search(r"41\.61M.{0,300}published 42M.{0,80}\N{MINUS SIGN}0\.9 %", text, re.DOTALL)
-    ours, _, theirs = text.partition('id="table-adaptive_span_table1"')[2].partition("<h4>")
-    of = "Adaptive span, small</th>"
-    ours, theirs = (part.partition(of)[2].partition("</tr>")[0] for part in (ours, theirs.partition("</section>")[0]))
-    assert ">2.100, 2.200</a>" in ours and "1.05" not in ours and "2.100" not in theirs
-    (score,) = re.findall(r'<td class="printed" data-sort="1.05">(.*?)</td>', theirs, re.DOTALL)
-    assert "1.05" in score and "%" not in score
+def test_ours_and_the_papers_value_share_a_cell_and_the_head_says_whether_they_are_comparable(site):
+    text = (site / "papers" / "adaptive_span.html").read_text().partition('id="table-adaptive_span_table1"')[2]
+    text = text.partition("</section>")[0]
+    heads = dict(re.findall(r'<button type="button">([^<]+)</button>(.*?)</th>', text))
+    row = text.partition("Adaptive span, small</th>")[2].partition("</tr>")[0]
+    (score,) = [cell for cell in row.split("</td>") if "1.05" in cell]
+    assert ">2.100, 2.200</a>" in score and "%" not in score.partition('class="theirs"')[2]
+    (cost,) = [cell for cell in row.split("</td>") if "41.61M" in cell]
+    assert re.search(r"41\.61M.{0,300}42M.{0,80}\N{MINUS SIGN}0\.9 %", cost, re.DOTALL)
+    assert "not the same data" in heads["test"] and ">comparable<" in heads["#FLOPS"]
+
+
+def test_cells_that_were_not_run_have_one_footnote_with_the_command_that_runs_them(tmp_path):
+    """Scale smoke plans what this table lacks; what it does not plan belongs to the papers' scale."""
+    missing, unmeasured = ({"status": NOT_RUN, "note": note} for note in (NO_RUN, NOT_MEASURED))
+    site = Site(tmp_path / "results" / "smoke", tmp_path / "reports")
+    (own,) = why_not_run(site, "span_limit", [missing, missing])
+    assert own.command == "snakemake --config scale=smoke questions=[span_limit]" and "smoke" in own.reason
+    other = Site(tmp_path / "results" / "overnight", tmp_path / "reports")  # it does not plan this question
+    (papers,) = why_not_run(other, "captioning", [missing])
+    assert papers.command == "snakemake --config scale=paper questions=[captioning]" and papers.needs
+    (again,) = why_not_run(site, "span_limit", [unmeasured])
+    assert again.command.endswith("train=everything")
+    assert why_not_run(site, "span_limit", [{"status": "failed", "note": "diverged"}]) == []
 
 
 def test_tables_figures_and_runs_name_the_text_that_was_read(site):
@@ -122,7 +140,7 @@ def test_a_run_page_says_how_to_reproduce_it_what_was_measured_and_where_it_is_u
         return text.partition(f"<h2>{heading}</h2>")[2].partition("</section>")[0]
 
     page = site / RUN.format("fixed")
-    command, measured = (section("fixed", heading) for heading in ("Reproduce with", "Measured"))
+    command, measured = (section("fixed", heading) for heading in ("Reproduce", "Measured"))
     assert f"python -m workflow.scripts.train results/runs/{page.stem}/job.json" in command
     assert "--data results/data/toy.npz --device cpu</pre>" in command
     title = "fixed span on Python sources in 27 letters, S = 64, seed 1"

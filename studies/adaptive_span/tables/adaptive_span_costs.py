@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.report.tables.cells import cited, make_cell, make_table, measured, pick, take_cost_row
+from workflow.report.tables.cells import NO_SEARCH, cited, make_cell, make_table, measured, pick, take_cost_row
 from workflow.report.texts import with_badge
 
 READS = ("runs", "memory", "longest_span", "throughput")
@@ -46,7 +46,7 @@ def _longest(label: str, runs: pd.DataFrame, claim: str) -> list[dict]:
     searched = take_cost_row(runs[runs["longest_S_ended"].notna()])
     longest = measured(label, "longest S that fits", searched, "longest_S", claim)
     if not len(searched):
-        return [longest | {"note": "no search for this span"}]
+        return [longest | {"note": NO_SEARCH}]
     ended = searched["longest_S_ended"].iloc[0]
     if longest["value"] is None and longest["status"] != "failed":
         longest |= {"status": "failed", "note": f"even the S of training does not fit: {ended}"}

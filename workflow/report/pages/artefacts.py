@@ -1,5 +1,6 @@
 """Tables and figures as the templates take them."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +11,7 @@ from workflow.report.builders import load_builder
 from workflow.report.figures.marks import tell
 from workflow.report.figures.style import MESSAGE, as_svg
 from workflow.report.layout import IN_TABLES, Column, list_columns, list_rows, text_of
+from workflow.report.pages.not_run import is_not_run, why_not_run
 from workflow.report.pages.site import Site, embed_svg, read_svg
 from workflow.report.tables.cells import NOT_TRAINED
 from workflow.results import provenance
@@ -17,6 +19,7 @@ from workflow.results.trained_enough import FLAT, converged
 
 NOT_MADE = "not made yet"
 NOT_RUN = "no run here has what it shows"
+OF_MACHINES = ("speed", "memory")  # kinds of published values that belong to the paper's machine
 
 
 def runs_at(question: str) -> str:
@@ -33,11 +36,21 @@ def read_table(path: Path) -> dict:
     return content
 
 
-def table(site: Site, name: str, question: str) -> dict:
-    """Lay out a table, each cell with its measured and its published value. question: whose runs it is made from.
+@dataclass(frozen=True)
+class Head:
+    """The head of a column. badges: of its corpora, where others are read elsewhere in the table.
 
-    Columns whose published values cannot be compared with ours have these in a table of their own, `printed`.
+    mark: whether the paper's values can be compared with ours, in a few words; empty where it prints none.
     """
+
+    title: str
+    unit: str
+    badges: list[str]
+    mark: str
+
+
+def table(site: Site, name: str, question: str) -> dict:
+    """Lay out a table, each cell with our value, its interval and the paper's. question: whose runs it is made from."""
     path = site.results / "tables" / f"{name}.json"
     if not path.exists():
         return {"name": name, "title": name, "missing": NOT_MADE}
@@ -46,73 +59,70 @@ def table(site: Site, name: str, question: str) -> dict:
     columns = list_columns(cells)
     forms = {column.title: column for column in columns}
     reasons = _number_reasons(cells)
-    grid = {
-        (cell["row"], cell["column"]): _as_shown(cell, forms[cell["column"]]) | {"reason": _reason(cell, reasons)}
-        for cell in cells
-    }
-    rows = [(row, cited, [grid.get((row, column.title)) for column in columns]) for row, cited in list_rows(cells)]
+    grid = {(cell["row"], cell["column"]): _as_shown(cell, forms[cell["column"]], reasons) for cell in cells}
     return {
         **content,
         "name": name,
         "runs_at": runs_at(question),
-        "columns": [_head(column, texts) for column in columns],
-        "rows": [(row, cited, line) for row, cited, line in rows if any(map(_is_beside, line))],
-        "printed": _printed(columns, rows),
+        "columns": [_head(column, cells, texts) for column in columns],
+        "rows": [
+            (row, cited, [grid.get((row, column.title)) for column in columns]) for row, cited in list_rows(cells)
+        ],
+        "has_published": any(cell["published_value"] is not None for cell in cells),
         "texts": texts,
         "how": IN_TABLES,
-        "still_learning": any(cell["still_learning"] for cell in grid.values()),
+        "not_converged": any(cell["not_converged"] for cell in grid.values()),
         "flat": FLAT,
         "reasons": reasons,
+        "not_run": why_not_run(site, question, cells),
         "files": [site.offer(path.with_suffix(ending)) for ending in (".csv", ".tex", ".json")],
     }
 
 
 def _number_reasons(cells: list[dict]) -> dict[str, int]:
-    """Number the reasons why cells hold nothing, each once, in the order of the cells."""
-    told = dict.fromkeys(cell["note"] for cell in cells if _holds_nothing(cell))
+    """Number the reasons why cells hold nothing, each once, in the order of the cells; not of those not run."""
+    told = dict.fromkeys(cell["note"] for cell in cells if _holds_nothing(cell) and not is_not_run(cell))
     return {reason: number for number, reason in enumerate(told, 1)}
-
-
-def _reason(cell: dict, reasons: dict[str, int]) -> int | None:
-    """Return the number of the footnote that says why a cell holds nothing; None where it holds something."""
-    return reasons[cell["note"]] if _holds_nothing(cell) else None
 
 
 def _holds_nothing(cell: dict) -> bool:
     return cell["kind"] != "cited" and cell["status"] != "ok" and bool(cell["note"])
 
 
-def _is_beside(cell: dict | None) -> bool:
-    """Whether a cell holds something of ours, or a published value that stands beside ours."""
-    return cell is not None and not (cell["apart"] and cell["kind"] == "cited")
-
-
-def _printed(columns: list[Column], rows: list[tuple[str, bool, list[dict | None]]]) -> dict | None:
-    """Collect the published values that cannot be compared with ours; None where there are none."""
-    apart = [number for number, column in enumerate(columns) if column.apart]
-    lines = [(row, [line[number] for number in apart]) for row, _, line in rows]
-    lines = [(row, line) for row, line in lines if any(cell and cell["published_value"] is not None for cell in line)]
-    heads = [{"title": columns[number].title, "unit": columns[number].unit} for number in apart]
-    return {"columns": heads, "rows": lines} if lines else None
-
-
-def _head(column: Column, texts: list[dict]) -> dict:
-    """Describe a column: title, unit, and badges if it lacks a text."""
+def _head(column: Column, cells: list[dict], texts: list[dict]) -> Head:
     read = [text["badge"] for text in texts if column.title in text["columns"]]
     badges = read if len(read) < len(texts) else []
-    return {"title": column.title, "unit": column.unit, "badges": badges}
+    return Head(column.title, column.unit, badges, _mark([cell for cell in cells if cell["column"] == column.title]))
 
 
-def _as_shown(cell: dict, column: Column) -> dict:
-    """Write the numbers of a cell as text, in the digits of its column."""
-    value = cell["value"] if cell["value"] is not None else "" if column.apart else cell["published_value"]
+def _mark(cells: list[dict]) -> str:
+    """Say in a few words whether the paper's values in a column can be compared with ours."""
+    published = [cell for cell in cells if cell["published_value"] is not None and cell["kind"] != "setting"]
+    if not published:
+        return ""
+    if any(cell["comparable"] for cell in published):
+        return "comparable"
+    if all(cell["published_source"] == "inferred" for cell in published):
+        return "not printed: inferred"
+    if all(cell["published_kind"] in OF_MACHINES for cell in published):
+        return "not the same machine"
+    return "not the same data"
+
+
+def _as_shown(cell: dict, column: Column, reasons: dict[str, int]) -> dict:
+    """Write the numbers of a cell as text, in the digits of its column.
+
+    reason: the number of the footnote that says why it holds nothing. not_run: whether that is the footnote on runs.
+    """
+    value = cell["value"] if cell["value"] is not None else cell["published_value"]
     return {
         **cell,
         "text": text_of(cell, column.form),
         "printed": cell["published_text"],
-        "apart": column.apart,
+        "reason": reasons[cell["note"]] if _holds_nothing(cell) and not is_not_run(cell) else None,
+        "not_run": is_not_run(cell),
         "note": "" if cell["note"] == NOT_TRAINED else cell["note"],
-        "still_learning": not converged(cell.get("late_gain")),
+        "not_converged": not converged(cell.get("late_gain")),
         "sort": value if isinstance(value, int | float) else "",
     }
 

@@ -134,10 +134,19 @@ def _label(value) -> str:
     return value.column if value.row == "text" else f"{value.row}, {value.column}"
 
 
-def _form(evidence: dict, unit: str) -> Form:
-    """Choose the form of the numbers, with as many digits as the interval allows."""
+def form_of_effect(evidence: dict, unit: str) -> Form:
+    """Choose the form of the numbers, with as many digits as the interval allows.
+
+    An interval that excludes no effect has a digit more where one of its ends would be written as no effect.
+    """
     low, high = evidence["low"], evidence["high"]
-    return form_of([evidence["effect"]], [] if low is None else [(high - low) / 2], unit)
+    form = form_of([evidence["effect"]], [] if low is None else [(high - low) / 2], unit)
+    if low is None:
+        return form
+    for null in (0.0, 1.0):  # of a difference, of a ratio
+        if not low <= null <= high and form.text(null) in (form.text(low), form.text(high)):
+            return replace(form, places=form.places + 1)
+    return form
 
 
 def write_numbers(evidence: dict, line: dict) -> dict[str, str]:
@@ -146,14 +155,41 @@ def write_numbers(evidence: dict, line: dict) -> dict[str, str]:
     line: the claim's, with the unit of the effect.
     """
     unit, effect = line["unit"] or "", evidence["effect"]
-    form = _form(evidence, unit)
+    form = form_of_effect(evidence, unit)
     written = {key: form.text(evidence[key]) for key in ("effect", "low", "high")}
     written |= {key: _write_side(line, form)(evidence[key]) for key in ("ours", "than")}
+    written |= dict(zip(("said", "interval"), say_effect(evidence, line), strict=True))
     if effect is None:
         return written | dict.fromkeys(("size", "share", "times"), "")
     percent = replace(form, places=max(0, form.places - 2))  # a share has as many digits as its ratio
     size = f"{form.text(abs(effect))}{behind(unit)}"
     return written | {"size": size, "share": f"{percent.text(100 * effect)} %", "times": f"{form.text(effect)}×"}
+
+
+def say_effect(evidence: dict, line: dict) -> tuple[str, str]:
+    """Write an effect with its direction in words, and its interval in this direction; two empty texts without one.
+
+    evidence: with `effect`, `low` and `high`. line: the claim's, with what its effect is in.
+
+    >>> say_effect({"effect": -0.026, "low": -0.044, "high": -0.007}, {"by": "difference", "unit": "bpc"})
+    ('0.026 bpc lower', '0.007 to 0.044')
+    """
+    effect, low, high = (evidence[key] for key in ("effect", "low", "high"))
+    if effect is None:
+        return "", ""
+    unit = line["unit"] or ""
+    write = form_of_effect(evidence, unit).text
+    if line["by"] != "difference":
+        sign = "×" if line["by"] == "ratio" else ""
+        return f"{write(effect)}{sign}", "" if low is None else f"{write(low)} to {write(high)}"
+    way, other = ("higher", "lower") if effect > 0 else ("lower", "higher")
+    text = f"{write(abs(effect))}{behind(unit)} {way}"
+    if low is None:
+        return text, ""
+    near, far = sorted((low, high), key=lambda end: end * effect)
+    if near * effect >= 0:
+        return text, f"{write(abs(near))} to {write(abs(far))}"
+    return text, f"{write(abs(near))} {other} to {write(abs(far))} {way}"
 
 
 def _write_side(line: dict, form: Form) -> Callable:
@@ -205,7 +241,7 @@ def _write_effect(evidence: dict, line: dict) -> tuple[str, str]:
 
 def write_details(evidence: dict, unit: str) -> dict:
     """Write the effect on each text and the smallest detectable effect, in the digits of the effect."""
-    form = _form(evidence, unit)
+    form = form_of_effect(evidence, unit)
     by_text = {text: form.text(effect) for text, effect in (evidence["by_text"] or {}).items()}
     detectable = form.text(evidence["detectable"])
     return {"by_text": by_text, "detectable": detectable, "tuned": write_tuned(evidence, unit)}
@@ -216,7 +252,7 @@ def write_tuned(evidence: dict, unit: str) -> str:
     tuned = evidence.get("tuned")
     if not tuned or tuned["effect"] == evidence["effect"]:
         return ""
-    form = _form(tuned, unit)
+    form = form_of_effect(tuned, unit)
     interval = "" if tuned["low"] is None else f" (95 % CI {form.text(tuned['low'])} to {form.text(tuned['high'])})"
     verdict = f", {tuned['verdict']}" if tuned["verdict"] else ""  # on the page of a question nothing is judged yet
     return f"tuned: {form.text(tuned['effect'])}{behind(unit)}{interval}{verdict}"
@@ -227,7 +263,7 @@ def write_pairs(evidence: dict, line: dict) -> list[dict]:
 
     A round of a timing is named with its reference step, if it has one.
     """
-    form = _form(evidence, line["unit"] or "")
+    form = form_of_effect(evidence, line["unit"] or "")
     side = _write_side(line, form)
     forms = {"ours": side, "than": side, "effect": form.text, "turn": _spell_turn}
     return [pair | {key: write(pair[key]) for key, write in forms.items()} for pair in evidence["pairs"]]

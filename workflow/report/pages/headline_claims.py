@@ -1,6 +1,6 @@
-"""The page of the headline claims: on one recipe, with each variant tuned, over sizes of nets, and what is forecast.
+"""The page of the headline claims: with one recipe, with each variant tuned, over model sizes, and forecast.
 
-A forecast is no verdict: it stands in a colour and a word of its own, with how often its predictor was right.
+A forecast is no verdict: it has its own colour and word, and says how often its predictor was right.
 """
 
 import math
@@ -14,7 +14,7 @@ from workflow.report.claims.ledger import speaking
 from workflow.report.claims.measures import LAYERS
 from workflow.report.claims.schema import load_claim
 from workflow.report.numbers import Form, form_of, join
-from workflow.report.pages.claims import Ledger, name_basis, summarise_disagreeing, write_numbers
+from workflow.report.pages.claims import Ledger, name_basis, say_effect, summarise_disagreeing
 from workflow.report.pages.headlines import list_headlines
 from workflow.report.published import find, studies
 from workflow.report.tables.cells import MEASURED_BY
@@ -33,7 +33,7 @@ def headline_claims_page(ledger: Ledger) -> dict:
     lines = list_headlines(ledger.claims)
     papers = [(study.heading, [line for line in lines if line["paper"] == name]) for name, study in studies().items()]
     return {
-        "title": "The headline claims: one recipe, each tuned, over sizes, and what is forecast",
+        "title": "Headline claims",
         "own": ledger.set,
         "papers": [
             (title, [_line(line, parts.get(line["unit"], of_all)) for line in mine]) for title, mine in papers if mine
@@ -44,6 +44,7 @@ def headline_claims_page(ledger: Ledger) -> dict:
         "few": any(_would_coin_do(each) for each in of_all),
         "calls": back_test(ledger.claims),
         "looks": LOOKS,
+        "titles": {line["name"]: line["claim"] for line in ledger.claims},
     }
 
 
@@ -109,7 +110,7 @@ def _line(line: dict, scores: list[Score]) -> dict:
 
 def _verdict(evidence: dict, line: dict) -> dict:
     shown = {key: evidence.get(key) for key in ("verdict", "why", "set", "low", "effect", "looks", "otherwise_on")}
-    return shown | {"written": write_numbers(evidence, line), "basis": name_basis(evidence)}
+    return shown | {"said": say_effect(evidence, line), "basis": name_basis(evidence)}
 
 
 def _why_untuned(line: dict) -> str:

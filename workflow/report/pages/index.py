@@ -19,9 +19,9 @@ from workflow.report.overview.matrix import make_matrix
 from workflow.report.overview.picture import make_picture
 from workflow.report.pages import artefacts
 from workflow.report.pages.claims import Ledger, count_verdicts, read_ledger
-from workflow.report.pages.headlines import forest_of
 from workflow.report.pages.scales import write_scales
 from workflow.report.pages.site import Site, link_pages
+from workflow.report.pages.strips import forest_of
 from workflow.report.published import Study, studies
 from workflow.report.texts import name_badges
 from workflow.results.precomputed import NOT_RUN
@@ -31,8 +31,8 @@ from workflow.results.trained_enough import converged
 
 SHARED = {
     "headline_claims": "The headline claims",
-    "model_selection": "Which net for which cost?",
-    "coverage": "Every table and figure of the papers",
+    "model_selection": "Model selection by budget",
+    "coverage": "Coverage: tables and figures of the papers",
     "pivot": "Pivot table",
     "formulas": "Numbers by formula",
 }

@@ -68,7 +68,7 @@ def coverage_page(site: Site, questions: Iterable[Question]) -> dict:
         for name, study in studies().items()
         if study.artefacts
     ]
-    return {"title": "Every table and figure of the papers", "sections": sections}
+    return {"title": "Coverage: tables and figures of the papers", "sections": sections}
 
 
 def _line(site: Site, paper: str, title: str, artefact: Artefact, available: set[str]) -> dict:

@@ -5,16 +5,17 @@ anew of what is there by then, so that an answer stands on the index as soon as 
 """
 
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 
 from workflow.config import renamed
 from workflow.config.files import list_folder
-from workflow.plan.questions import known_questions
+from workflow.plan.questions import Question, known_questions
 from workflow.plan.row import read_plan
 from workflow.report.answers.files import answer_file
 from workflow.report.claims.ledger import write_ledger
 from workflow.report.overview.files import OVERVIEW, Overview, overview_of, read_overviews, write_overview
-from workflow.report.pages.claims import ledger_page, read_ledger
+from workflow.report.pages.claims import Ledger, ledger_page, read_ledger
 from workflow.report.pages.headline_claims import headline_claims_page
 from workflow.report.pages.index import index_page, questions_in
 from workflow.report.pages.model_selection import model_selection_page
@@ -22,6 +23,7 @@ from workflow.report.pages.papers import coverage_page, formulas_page, paper_pag
 from workflow.report.pages.pivot import pivot_page
 from workflow.report.pages.search import search_script
 from workflow.report.pages.site import Site
+from workflow.report.pages.strips import forest_of
 from workflow.results.record import write_if_changed
 from workflow.results.registry import COSTS
 from workflow.results.runs_table import Frames, read_frames
@@ -38,7 +40,7 @@ def write_shared(site: Site, frames: Frames, overview: Overview | None = None) -
     pages = {
         "index": index_page(site, frames, ledger, overview or overview_of(frames, site.results.name)),
         **({"headline_claims": headline_claims_page(ledger)} if ledger else {}),
-        **({"ledger": ledger_page(site, ledger, questions.values())} if ledger else {}),
+        **({"ledger": _ledger_page(site, ledger, questions.values())} if ledger else {}),
         "model_selection": model_selection_page(frames.everything),
         "formulas": formulas_page(),
         "coverage": coverage_page(site, questions.values()),
@@ -88,7 +90,12 @@ def write_ledger_alone(site: Site, evidence: list[Path], layers: list[Path]) -> 
     if plan.exists():
         own = (site.results.name, read_plan(plan)[0]["job"]["scale"])
         write_ledger(path, own, evidence, read_frames(layers).layers)
-        site.write("ledger.html.j2", "ledger.html", **ledger_page(site, read_ledger(path), ()))
+        site.write("ledger.html.j2", "ledger.html", **_ledger_page(site, read_ledger(path), ()))
+
+
+def _ledger_page(site: Site, ledger: Ledger, questions: Collection[Question]) -> dict:
+    """Collect the page of the ledger, with all effects as strips on shared axes."""
+    return ledger_page(site, ledger, questions) | {"strips": forest_of(ledger, headlines=False)}
 
 
 def _rows(site: Site, question: str) -> Path:

@@ -29,6 +29,8 @@ COLUMNS = [
 OF_VALUES = ("value", "low", "high", "points")
 NO_RATIO = "no ratio between backends or machines"
 NOT_TRAINED = "not trained here"  # what every cited cell says without a note of its own
+NO_RUN = "this variant was not run"
+NO_SEARCH = "no search for this span"
 PAPERS_SIZE = "paper"  # the scale whose nets are the papers'
 MEASURED_BY = {name: quantity.source for name, quantity in REGISTRY.items() if quantity.source in COSTS}
 OF_CHARACTERS = {"MACs": "MACs/character", "tokens/s": "characters/s"}
@@ -120,7 +122,7 @@ def _over_seeds(
 def _why_not_run(runs: pd.DataFrame, quantity: str) -> str:
     """Say why there is neither a value nor a failure."""
     if not len(runs):
-        return "this variant was not run"
+        return NO_RUN
     kind = MEASURED_BY.get(quantity)
     return NOT_MEASURED if kind and (runs[f"{kind}_status"] == NOT_RUN).any() else "not measured"
 

@@ -1,0 +1,69 @@
+"""The footnote of a table on its cells that were not run: why, and the command that runs them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from workflow.config.errors import ConfigError
+from workflow.config.files import config_file
+from workflow.config.strict import read_yaml
+from workflow.plan.config import load_config
+from workflow.plan.plan import plan
+from workflow.plan.row import read_plan
+from workflow.plan.scales import known_scales
+from workflow.report.pages.site import Site
+from workflow.report.tables.cells import NO_RUN, NO_SEARCH, PAPERS_SIZE
+from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
+
+UNMEASURED = (NOT_MEASURED, NO_SEARCH)
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """A reason why cells are empty, and the command that fills them. needs: what it needs besides; may be empty."""
+
+    reason: str
+    command: str
+    needs: str = ""
+
+
+def is_not_run(cell: dict) -> bool:
+    """Say whether a cell is empty because nothing was run or measured for it."""
+    return cell["status"] == NOT_RUN and any(each in cell["note"] for each in (NO_RUN, *UNMEASURED))
+
+
+def why_not_run(site: Site, question: str, cells: list[dict]) -> list[NotRun]:
+    """List why cells of a table of this question were not run, at most a missing run and a missing measurement."""
+    notes = [cell["note"] for cell in cells if is_not_run(cell)]
+    if not notes:
+        return []
+    own, planned = _plan_of(site, question)
+    found = []
+    if any(NO_RUN in note for note in notes):
+        scale = own if _asks_for_more(own, question, planned) else PAPERS_SIZE
+        reason = f"These models were not trained at scale {own}."
+        needs = "" if scale == own else "It needs the papers' corpora, and names those that are missing."
+        found.append(NotRun(reason, f"snakemake --config scale={scale} questions=[{question}]", needs))
+    if any(each in note for each in UNMEASURED for note in notes):
+        reason = f"Some costs were not measured at scale {own}."
+        found.append(NotRun(reason, f"snakemake --config scale={own} questions=[{question}] train=everything"))
+    return found
+
+
+def _plan_of(site: Site, question: str) -> tuple[str, set[str]]:
+    """Return the scale of these results, and the digests of the runs that they hold for a question."""
+    path = site.results / "plan.json"
+    rows = read_plan(path) if path.exists() else []
+    scale = rows[0]["job"]["scale"] if rows else site.results.name
+    return scale, {row["digest"] for row in rows if row["question"] == question}
+
+
+def _asks_for_more(scale: str, question: str, planned: Iterable[str]) -> bool:
+    """Say whether a scale asks for runs of a question that these results do not hold."""
+    if scale not in known_scales():
+        return False
+    try:
+        config = load_config(read_yaml(config_file("config.yaml")) | {"scale": scale, "questions": [question]})
+        rows = plan(config, {})
+    except ConfigError:
+        return False
+    return bool({row.job.digest for row in rows if row.question == question} - set(planned))
