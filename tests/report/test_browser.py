@@ -105,8 +105,8 @@ def test_a_wide_table_is_printed_whole(site, page):
 @pytest.mark.parametrize(
     "name, first, row",
     [
-        ("CSV", "variant,text,S,k,seed", "fixed span,Python sources in 27 letters,64,,1,"),
-        ("Markdown", "| variant | text | S |", "| fixed span | Python sources in 27 letters | 64 |  | 1 |"),
+        ("CSV", "variant,corpus,S,k,seed", "fixed span,Python sources in 27 letters,64,,1,"),
+        ("Markdown", "| variant | corpus | S |", "| fixed span | Python sources in 27 letters | 64 |  | 1 |"),
         ("LaTeX", "\\begin{tabular}{lrrrr", "fixed span & Python sources in 27 letters & 64 &  & 1 &"),
     ],
 )
