@@ -142,7 +142,7 @@ def test_a_run_page_says_how_to_reproduce_it_what_was_measured_and_where_it_is_u
         return text.partition(f"<h2>{heading}</h2>")[2].partition("</section>")[0]
 
     page = site / RUN.format("fixed")
-    command, measured = (section("fixed", heading) for heading in ("Reproduce", "Measured"))
+    command, measured = (section("fixed", heading) for heading in ("Reproduce with", "Measured"))
     assert f"python -m workflow.scripts.train results/runs/{page.stem}/job.json" in command
     assert "--data results/data/toy.npz --device cpu</pre>" in command
     title = "fixed span on Python sources in 27 letters, S = 64, seed 1"
