@@ -95,7 +95,7 @@ def main(argv: list[str] | None = None) -> None:
     runs = site.results / "questions" / f"{options.name}.json"
     records = collect_runs(site, options.name, runs)
     said = write_answer(site, options.name, [runs, *options.costs], records)
-    show(f"{said.headline}: {said.sentence}")
+    show(f"{said.headline}. {said.sentence}")
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ def _artefacts(questions: Mapping[str, Question]) -> Iterator[Entry]:
 
 
 def _begin(answer: Answer) -> str:
-    return f"{answer.headline}: {answer.sentence}"
+    return f"{answer.headline}. {answer.sentence}"
 
 
 def _claims(ledger: Ledger) -> Iterator[Entry]:
