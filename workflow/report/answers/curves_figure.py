@@ -23,7 +23,7 @@ from workflow.report.texts import with_badge
 from workflow.results.statistics import FEWEST, POSITIVE, over_seeds
 
 PART_OF_DEV = (
-    "A net may be scored on a part of dev while it trains, and tables on the mean of its last checkpoints: the last "
+    "A model may be scored on a part of dev while it trains, and tables on the mean of its last checkpoints: the last "
     "point may differ from the score."
 )
 TOGETHER = 4  # so many configurations can be told apart in one panel
