@@ -97,3 +97,12 @@ def test_a_pair_that_lacks_a_cell_of_the_grid_is_left_out():
     rows[0] |= {"status": "timeout", "reason": "late"}
     line = evidence_of(claim(), as_table(rows))
     assert (line["n"], line["verdict"]) == (2, "inconclusive")
+
+
+def test_what_nobody_measured_is_not_tested_and_what_failed_is_inconclusive():
+    rows = [run(variant=name, seed=seed, mean_span=None) for name in ("adaptive", "fixed") for seed in (1, 2, 3)]
+    never = evidence_of(claim(measure="mean_span", expect="less"), as_table(rows))
+    assert never["verdict"] == "not tested" and not never["pairs"]
+    broken = [row for row in rows if row["variant"] == "adaptive"]
+    broken += [failed(variant="fixed", seed=seed) for seed in (1, 2, 3)]
+    assert evidence_of(claim(), as_table(broken))["verdict"] == "inconclusive"

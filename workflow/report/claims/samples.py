@@ -216,14 +216,28 @@ def why_not_tested(claim: Claim, samples: list[Sample | None], frames: Frames) -
             return f"{NO_RATIO}: {name} {'was' if apart.startswith('measured') else 'is'} {apart}"
     same = than and ours.values == than.values and claim.measured(claim.ours) == claim.measured(claim.than)
     alike = same and ours.digests == than.digests and (ours.digests or claim.ours.variant == claim.than.variant)
-    return "both sides are the same run at this scale" if alike and ours.values else None
+    if alike and ours.values:
+        return "both sides are the same run at this scale"
+    empty = _without_values(claim, samples)
+    never = empty and not any(empty.values()) and not _is_best_of_few(claim, samples)
+    return f"no measurement for {join(_labels(claim, [*empty]))}" if never else None
+
+
+def _without_values(claim: Claim, samples: list[Sample | None]) -> dict[str, set[str]]:
+    """Map each variant without a value to the reasons why its runs failed, none of one that nobody measured."""
+    sides = zip((claim.ours, claim.than), samples, strict=True)
+    return {side.variant: sample.failed for side, sample in sides if side and not sample.values}
+
+
+def _is_best_of_few(claim: Claim, samples: list[Sample | None]) -> bool:
+    """Say whether there are runs, but fewer than the published score is the best of."""
+    return bool(claim.best_of and samples[0].digests)
 
 
 def what_is_missing(claim: Claim, samples: list[Sample | None]) -> str | None:
     """Return why a claim cannot be evaluated; None if it can."""
-    sides = zip((claim.ours, claim.than), samples, strict=True)
-    empty = {side.variant: sample.failed for side, sample in sides if side and not sample.values}
-    if empty and claim.best_of and samples[0].digests:
+    empty = _without_values(claim, samples)
+    if empty and _is_best_of_few(claim, samples):
         return f"the published score is the best of {claim.best_of} runs; {len(samples[0].digests)} available"
     why = join(sorted(set().union(*empty.values())))
     failed = f" (runs failed: {why})" if why else ""

@@ -213,9 +213,9 @@ function themes() {
 for (const place of document.querySelectorAll("[data-claim]")) {
   const [, , verdict] = report.kinds.claims?.find(([, address]) => address === place.dataset.claim) ?? [];
   if (!verdict) continue;
-  const [name, scale] = verdict.split(" at scale ");
+  const [name, other] = verdict.split(" at scale ");
   const badge = create("span", { className: `verdict ${name.replaceAll(" ", "-")}`, textContent: name });
-  place.replaceChildren(badge, scale ? ` at scale ${scale}` : "");
+  place.replaceChildren(badge, ` at scale ${other ?? scale}`);
 }
 
 if (reports.length) search();
