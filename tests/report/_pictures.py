@@ -22,7 +22,7 @@ MATHS = re.compile(r"\\[a-z]+|\$[^$]*[\\^_{][^$]*\$")
 TOUCH = 1.0  # pixels by which two boxes may meet, or a letter reach over the edge
 DRAWN = 4.0  # pixels between two places of a line that are looked at
 FEW = 3  # points, or seeds that are drawn one by one
-LEAST = 0.28  # of a figure, without its legend and its foot, that its axes cover: panels are as wide as a phone
+LEAST = 0.25  # of a figure, without its legend and its foot, that its axes cover: panels are as wide as a phone
 
 
 def faults(figure) -> list[str]:
