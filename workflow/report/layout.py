@@ -11,9 +11,8 @@ from workflow.results.statistics import FEWEST, half_width
 
 OURS = ("measured", "setting")
 IN_TABLES = (  # how to read a number, on pages and in LaTeX
-    f"± half the 95 % interval over seeds, or over turns of a timing; of fewer than {FEWEST} the values themselves. An "
-    "interval that a bound of the score cuts off, and that of a ratio, has both its ends. "
-    "Per cent: how far our number is from the paper's, where the two can be compared."
+    f"± half the 95 % CI over seeds, or over rounds of a timing; with fewer than {FEWEST}, the values themselves. "
+    "Asymmetric intervals show both ends. Per cent: difference from the paper, where comparable."
 )
 
 

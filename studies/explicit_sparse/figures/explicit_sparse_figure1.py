@@ -34,4 +34,4 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw(data: pd.DataFrame):
-    return maps.draw(data, queries="looks (query)", keys="is looked at (key)")
+    return maps.draw(data, queries="query", keys="key")
