@@ -74,5 +74,5 @@ def test_it_is_said_what_was_not_quiet_and_what_had_no_reference():
     restless = said_of(as_frame([timed("a", 5.0, 5.1, quiet=False), timed("b", 5.0, 5.1)]))
     assert len(restless) == 1 and "while 1 of 2" in restless[0] and "--forcerun throughput" in restless[0]
     without = said_of(as_frame([timed("a", 5.0, 5.1, reference=None, quiet=None)]))
-    assert without == ["speeds timed without correcting for other load on the machine"]
+    assert without == ["speeds timed without correction for other load on the machine"]
     assert said_of(as_frame([timed("a", 5.0, 5.1)])) == []

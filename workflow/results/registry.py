@@ -62,8 +62,8 @@ _OF_ALL_TASKS = [
     Quantity("quiet", "whether the machine was idle", "", "throughput", number=False),
     *_timed("train", "training speed", "step time, ms"),
     *_timed("predict", "prediction speed", "prediction time, ms"),
-    *_timed("library_train", "training speed, entmax library", "step time, entmax library, ms"),
-    *_timed("library_predict", "prediction speed, entmax library", "prediction time, entmax library, ms"),
+    *_timed("library_train", "training speed (entmax library)", "step time (entmax library), ms"),
+    *_timed("library_predict", "prediction speed (entmax library)", "prediction time (entmax library), ms"),
 ]
 _QUANTITIES = sorted(
     [*merge_quantities(TASKS.values()), *(replace(quantity, tasks=tuple(TASKS)) for quantity in _OF_ALL_TASKS)],

@@ -183,7 +183,7 @@ def count_seeds(runs: pd.DataFrame) -> str:
 def describe_runs(runs: pd.DataFrame, texts: str = "") -> str:
     """Describe in one line the scale, device, seeds and timings behind a table. texts: its corpora in words."""
     if not len(runs):
-        return "no runs: computed or cited"
+        return "no runs: values are computed or cited"
     texts = texts or ", ".join(sorted(runs["corpus"].unique()))
     scale, device = (", ".join(sorted(runs[column].unique())) for column in ("scale", "device"))
     steps = ", ".join(f"{count:,}" for count in sorted(runs["steps"].unique()))

@@ -102,7 +102,7 @@ def describe_timings(rows: Iterable[Mapping]) -> list[str]:
     timed = [row for row in once if any(pd.notna(row.get(name)) for name in SPEEDS)]
     said, references = [], [_clock(row.get("reference_ms")) for row in timed]
     if without := references.count(WITHOUT):
-        said.append(f"{_how_many(without, timed)} timed without correcting for other load on the machine")
+        said.append(f"{_how_many(without, timed)} timed without correction for other load on the machine")
     if len(set(references)) > 1:
         said.append("timed on several machines, so not all speeds are compared")
     if restless := sum(row.get("quiet") is False for row in timed):

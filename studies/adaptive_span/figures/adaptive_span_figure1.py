@@ -10,8 +10,8 @@ from workflow.report.tables.cells import pick
 
 READS = ("runs",)
 TITLE = "Attention of two heads by distance (Adaptive Attention Span, Figure 1)"
-CAPTION = "Mean attention weight by distance to the past character, for the two heads that attend nearest and farthest."
-NOTES = "A model with a fixed span on the dev set, one seed. Nearest and farthest are by mean distance."
+CAPTION = "Mean attention weight by distance, for the heads with the shortest and the longest mean distance."
+NOTES = "One model with a fixed span, on the dev set; one seed."
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:

@@ -8,9 +8,9 @@ from workflow.report.texts import with_badge
 READS = ("runs", "memory", "longest_span", "throughput")
 TITLE = "Memory and time by span limit (Adaptive Attention Span, section 3)"
 CAPTION = (
-    "One trained model per configuration, alone on the device. Memory is that of the process minus "
+    "One trained model per configuration, measured alone on the device. Memory is that of the process minus "
     "the loaded libraries. The longest S is found by doubling S until a training step runs out of "
-    "memory; it is a lower bound where the search ended first. The paper's numbers are for its "
+    "memory; if the search ended first, it is a lower bound. The paper's numbers are for its "
     "small model on 8 V100 GPUs: compare the trend, not the values."
 )
 MEASURED = [

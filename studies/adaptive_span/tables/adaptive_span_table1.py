@@ -9,7 +9,7 @@ TITLE = "Character language models (Adaptive Attention Span, Table 1: text8)"
 CAPTION = (
     "We train our rows at this scale, on the corpus named with the table. Comparable with the "
     "paper: numbers computed at its model sizes, ratios and rankings. Not comparable: bits per "
-    "character and spans. The small Transformer-XL is ours; the paper's Table 1 does not have it."
+    "character and spans. The paper's Table 1 has no small Transformer-XL."
 )
 ROWS = [
     ("T12 (Al-Rfou)", "t12", None),

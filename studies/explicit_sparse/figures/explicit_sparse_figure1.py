@@ -9,13 +9,12 @@ from workflow.report.figures import maps
 READS = ("runs", "maps")
 TITLE = "Self-attention of one sentence with softmax and top-k (Explicit Sparse Transformer, Figure 1)"
 CAPTION = (
-    "Self-attention of the sharpest head in the last encoder layer, for one sentence. Top-k leaves at most k keys "
-    "for a query."
+    "Self-attention of the sharpest head in the last encoder layer, for one sentence. Top-k keeps at most k keys "
+    "per query."
 )
 NOTES = (
-    "Two models, one seed. The numbers on the right count the keys of a query; a weight below 0.0005 counts as "
-    "none. ▁ begins a word. Comparable with the paper: that top-k leaves subwords out. Not comparable: the "
-    "sentence."
+    "Two models, one seed. The numbers on the right are keys per query with a weight of at least 0.0005. ▁ begins "
+    "a word. Comparable with the paper: that top-k drops subwords. Not comparable: the sentence."
 )
 used = pick_compared
 

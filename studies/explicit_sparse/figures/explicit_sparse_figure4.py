@@ -13,8 +13,8 @@ CAPTION = (
     "layer's sharpest head."
 )
 NOTES = (
-    "Two models, one seed; the translation is given. The numbers on the right count the keys of a query. ▁ begins a"
-    " word. Comparable with the paper: over how many subwords a row spreads. Not comparable: the sentence."
+    "Two models, one seed; the translation is given. The numbers on the right are keys per query. ▁ begins a"
+    " word. Comparable with the paper: how many subwords each row attends to. Not comparable: the sentence."
 )
 used = pick_compared
 

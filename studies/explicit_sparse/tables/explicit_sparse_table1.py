@@ -13,7 +13,7 @@ CAPTION = (
     "pair of our dataset, and the paper's if it differs. There are no published values for "
     "sacreBLEU, chrF and the second test set. We train our two rows at this scale, on the datasets "
     "named with the table. Comparable: the difference between top-k and softmax, paired by seed. "
-    "Not comparable: BLEU, and the paper's best of three seeds (En-Vi, De-En) with our mean. "
+    "Not comparable: BLEU; for En-Vi and De-En the paper reports the best of three seeds, not the mean. "
     f"{P_VALUE_CAPTION}"
 )
 DIRECTIONS = {"En-De": "wmt14-ende", "De-En": "iwslt14-deen", "En-Vi": "iwslt15-envi"}

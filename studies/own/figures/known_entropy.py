@@ -27,7 +27,7 @@ NOTES = (
     "Means over seeds with 95 % CI (bands). Dashed: the optimal predictor of the last w characters; a model of "
     "several layers sees further than S and can go below it. Solid: the optimal predictor of all of the past, which "
     "no model can beat. To the right of the vertical line, more characters bring even the optimal predictor less "
-    "than 0.01 bpc. Hollow marks: the learned span barely moved from its initial value, so it says nothing about spans."
+    "than 0.01 bpc. Hollow marks: the learned span barely moved from its initial value, which supports no conclusion."
 )
 VARIANTS = ("fixed", "adaptive", "dynamic")
 SEEN = "optimal, last w characters"

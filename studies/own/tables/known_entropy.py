@@ -40,7 +40,7 @@ def build(runs: pd.DataFrame, optimal_predictor: pd.DataFrame) -> pd.DataFrame:
         ]
         if variant != FIXED:
             fixed = pick(runs, variant=FIXED, S=S)
-            row.insert(3, gain(label, "difference to fixed", seeds, fixed, ("test_bpc", "test_bpc")))
+            row.insert(3, gain(label, "difference from fixed", seeds, fixed, ("test_bpc", "test_bpc")))
             row.append(ratio(label, "executed, to fixed", "macs_executed", seeds, fixed, FIXED))
         cells += row
     return make_table(cells + _readers(optimal_predictor))

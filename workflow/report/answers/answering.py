@@ -257,7 +257,7 @@ def _places(members: list[Difference], main: list[Difference]) -> str:
     axes, everywhere = _varied(main), len(members) == len(main)
     each = "any" if members[0].state == INCONCLUSIVE else "each"
     if len(axes) > 1:
-        return f"at {each if everywhere else len(members)} of {len(main)} places of the grid"
+        return f"at {each if everywhere else len(members)} of {len(main)} grid points"
     values = [f"{getattr(each, axes[0]):g}" for each in members]
     if everywhere and len(main) > 2:
         return f"at {each} {axes[0]} from {values[0]} to {values[-1]}"
@@ -387,14 +387,12 @@ def _level(seen: Evidence, settings: Settings) -> Answer:
     quantity, rows = ("mean_span", learned) if len(learned) else (seen.quantity, finished)
     levels = {title: group[quantity].astype(float).tolist() for title, group in rows.groupby("title", sort=False)}
     variant = quoted(finished["variant"].iloc[0])
-    sentence = f"{variant} is the only variant at this scale, so there is nothing to compare it with"
+    sentence = f"{variant} is the only variant at this scale, so there is no comparison"
     limit = ""
     if len(learned):
         longest = learned.groupby("title", sort=False)["max_span"].mean()
         on = " on {}" if len(longest) > 1 else ""
-        sentence = (
-            f"the longest head reaches {join([f'{span:.0f}{on.format(title)}' for title, span in longest.items()])}"
-        )
+        sentence = f"the longest span is {join([f'{span:.0f}{on.format(title)}' for title, span in longest.items()])}"
         limit = f"; limit {learned['S'].max():.0f} {seen.tokens}"
     return _finish(
         seen,
@@ -456,7 +454,7 @@ def _why_not_tested(seen: Evidence) -> tuple[str, str]:
         still = still[still["variant"] == still["variant"].iloc[0]]
         spans, starts, limit = (still[name].mean() for name in ("mean_span", "start_span", "S"))
         start = f"barely above its initial value of {starts:.1f}"
-        return "No conclusion: learned spans hardly moved", f"mean span {spans:.1f} (limit {limit:.0f}), {start}"
+        return "No conclusion: learned spans barely moved", f"mean span {spans:.1f} (limit {limit:.0f}), {start}"
     if seen.comparisons and all(each.keeps_all or each.is_same for each in seen.comparisons):
         return "Nothing to compare", "the variants are the same at this scale"
     bases = [*dict.fromkeys(quoted(each.baseline) for each in seen.comparisons)]
@@ -486,7 +484,7 @@ def _write_range(ratios: tuple[Ratio, ...]) -> str:
         if of_cost:
             ends = [f"{each.number} ({quoted(each.variant)})" for each in dict.fromkeys([of_cost[0], of_cost[-1]])]
             parts.append(f"{title} {' to '.join(ends)}")
-    return f"Costs where they differ from the baseline's: {'; '.join(parts)}." if parts else ""
+    return f"Costs that differ from the baseline's: {'; '.join(parts)}." if parts else ""
 
 
 def _shortest(*sentences: str) -> str:

@@ -31,7 +31,7 @@ def still_learning(finished: pd.DataFrame) -> list[str]:
         return []
     runs = f"{len(late)} of {count(len(gains), 'run')}"
     verb = "was" if len(late) == 1 else "were"
-    return [f"{runs} {verb} still improving: by up to {late.max():.2f} bits in the last quarter of training."]
+    return [f"{runs} {verb} still improving, by up to {late.max():.2f} bits in the last quarter of training."]
 
 
 def of_difference(head: Difference, seen: Evidence) -> list[str]:
@@ -80,7 +80,7 @@ def unmoved(runs: pd.DataFrame) -> list[str]:
     places = [
         f"{quoted(variant)} on {title}" for (variant, title), _ in still.groupby(["variant", "title"], sort=False)
     ]
-    return [f"No conclusion where learned spans hardly moved: {join(places)}."] if places else []
+    return [f"No conclusion where learned spans barely moved: {join(places)}."] if places else []
 
 
 def papers_recipes(question: Question, runs: pd.DataFrame, records: dict[str, Record]) -> list[str]:
@@ -109,7 +109,7 @@ def _why_missing(head: Difference, missing: list[str], seen: Evidence) -> str:
     """Say why a difference lacks corpora: learned spans that hardly moved, or no pair."""
     still = seen.runs[hardly_moved(seen.runs) & seen.runs["variant"].isin([head.variant, head.baseline])]
     if set(missing) <= set(still["title"]):
-        return f"learned spans hardly moved on {join(missing)}"
+        return f"learned spans barely moved on {join(missing)}"
     return f"no pair of runs on {join(missing)}"
 
 

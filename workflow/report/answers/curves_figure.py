@@ -23,8 +23,8 @@ from workflow.report.texts import with_badge
 from workflow.results.statistics import FEWEST, POSITIVE, over_seeds
 
 PART_OF_DEV = (
-    "A model may be scored on a part of dev while it trains, and tables on the mean of its last checkpoints: the last "
-    "point may differ from the score."
+    "During training, a model may be evaluated on part of dev; tables may average its last checkpoints. So the last "
+    "point can differ from the score in a table."
 )
 TOGETHER = 4  # so many configurations can be told apart in one panel
 WIDE = 4  # small panels in a row of the file

@@ -30,7 +30,7 @@ def tuning_table(runs: pd.DataFrame, quantity: str, decides: str) -> dict | None
 def doubts(table: dict | None) -> list[str]:
     """Name the variants whose best trial leads the next by less than two seeds differ by."""
     unsure = [quoted(line["variant"]) for line in (table["lines"] if table else []) if not line["sure"]]
-    return [f"With one tuning seed, the choice of rate can be noise: {join(unsure)}."] if unsure else []
+    return [f"With one tuning seed, the choice of rate can be noise ({join(unsure)})."] if unsure else []
 
 
 def tuned_runs(runs: pd.DataFrame) -> pd.DataFrame:

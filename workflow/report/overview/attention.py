@@ -32,7 +32,7 @@ WORDS = {
 }
 USUAL = {"span": ("full", "fixed"), "selection": ("all",), "normaliser": ("softmax",)}
 USUAL |= {"position": ("none", "transformer_xl")}  # choices that the name of a variant leaves out
-OWN_KEYS = "own keys for each head"
+OWN_KEYS = "separate keys for each head"
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,9 @@ def _does_tuning_change_it(found: list[Isolated]) -> Finding | None:
             parts = [
                 Part(f"{verdict}: {choice_name(tuned.axis, tuned.choice)} is "),
                 _number(tuned),
-                Part(f" with each variant tuned, and {recipe.difference.size} with the recipe. {_place(tuned)}."),
+                Part(
+                    f" with each variant tuned, {recipe.difference.size} with the recipe's settings. {_place(tuned)}."
+                ),
             ]
             return Finding("Does tuning change it?", tuple(parts))
     return None

@@ -273,7 +273,7 @@ def _describe(each: Point) -> str:
     parts.append(f", {short_number(each.macs)} MACs per token, scale {each.scale}")
     parts += [f", {axis} = {value:g}" for axis, value in (("S", each.S), ("k", each.k)) if value]
     parts += [f", {each.size:g}× the size"] if each.size != 1 else []
-    parts += ["; learned spans hardly moved"] if each.unmoved else []
+    parts += ["; learned spans barely moved"] if each.unmoved else []
     parts += [] if converged(each.late_gain) else ["; not converged"]
     return "".join(parts)
 
@@ -445,7 +445,7 @@ def _paper_panel(name: str) -> Panel | None:
     score = pairs[0][0].unit
     pairs = [pair for pair in pairs if pair[0].unit == score]
     spots = [_printed(result, cost, across) for result, cost in pairs]
-    about = f"What the paper prints, not the same data: {score} over {across}, {study.heading}"
+    about = f"Published results, not the same data: {score} over {across}, {study.heading}"
     turned = score in ("bpc", "bpb")
     return _lay_out(
         spots, study.title, "the paper's own models; not the same data", across, f"{score}", about, turned=turned

@@ -169,18 +169,22 @@ def write_numbers(evidence: dict, line: dict) -> dict[str, str]:
 def say_effect(evidence: dict, line: dict) -> tuple[str, str]:
     """Write an effect with its direction in words, and its interval in this direction; two empty texts without one.
 
-    evidence: with `effect`, `low` and `high`. line: the claim's, with what its effect is in.
+    evidence: with `effect`, `low` and `high`; without `than` the effect is no difference and has no direction. line:
+    the claim's, with what its effect is in.
 
     >>> say_effect({"effect": -0.026, "low": -0.044, "high": -0.007}, {"by": "difference", "unit": "bpc"})
     ('0.026 bpc lower', '0.007 to 0.044')
+    >>> share = {"effect": 0.0907, "low": 0.0835, "high": 0.0978, "than": None}
+    >>> say_effect(share, {"by": "difference", "unit": "of S"})
+    ('0.0907 of S', '0.0835 to 0.0978')
     """
     effect, low, high = (evidence[key] for key in ("effect", "low", "high"))
     if effect is None:
         return "", ""
     unit = line["unit"] or ""
     write = form_of_effect(evidence, unit).text
-    if line["by"] != "difference":
-        sign = "×" if line["by"] == "ratio" else ""
+    if line["by"] != "difference" or evidence.get("than", 0.0) is None:
+        sign = {"ratio": "×", "difference": behind(unit)}.get(line["by"], "")
         return f"{write(effect)}{sign}", "" if low is None else f"{write(low)} to {write(high)}"
     way, other = ("higher", "lower") if effect > 0 else ("lower", "higher")
     text = f"{write(abs(effect))}{behind(unit)} {way}"

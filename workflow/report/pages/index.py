@@ -91,7 +91,7 @@ def _artefacts_of(told: dict[str, Study], questions: dict[str, Question]) -> lis
 
 def offer_runs(site: Site) -> list[tuple[str, str]]:
     """List the files that hold all runs as one table, each as (what it is, its address), if they were written."""
-    files = {"CSV": "runs.csv", "Parquet": "runs.parquet", "what each column holds": "runs_columns.csv"}
+    files = {"CSV": "runs.csv", "Parquet": "runs.parquet", "description of the columns": "runs_columns.csv"}
     return [(what, site.offer(site.results / name)) for what, name in files.items() if (site.results / name).exists()]
 
 

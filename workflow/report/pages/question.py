@@ -28,21 +28,20 @@ from workflow.tasks.task import TaskSpec
 
 TUNED, RECIPE = "each variant tuned", "the recipe's settings"
 EFFECT = (
-    "Mean over seeds with 95 % CI, from three seeds on; small marks are single seeds. The broken line is the first "
+    "Mean over seeds, with 95 % CI from at least three; small marks are single seeds. The dashed line is the first "
     "variant, or a variant without a grid."
 )
-CURVES = "Dev loss during training: mean over seeds with 95 % CI. Lower is better; the steep start is cut off."
-SIZES = "Left: the difference to the baseline by model size. Right: the score by MACs, means over seeds with 95 % CI."
+CURVES = "Dev loss during training: mean over seeds with 95 % CI. Lower is better; the steep initial drop is cut off."
+SIZES = "Left: difference from the baseline by model size. Right: score against MACs. Means over seeds with 95 % CI."
 PAIRS = (
-    "The first variant less the second: mean and 95 % CI over seeds, on each corpus. Where the learned spans hardly "
-    "moved there is no point."
+    "First variant minus second: mean and 95 % CI over seeds, per corpus. No points where learned spans barely moved."
 )
-COST = "Score by cost: mean over seeds with 95 % CI. Small numbers are S or k."
+COST = "Score against cost: mean over seeds with 95 % CI. Small numbers are S or k."
 NOTES = {
-    "curves": f"Fewer than three seeds, and runs that broke off, have a thin line each. {curves_figure.PART_OF_DEV}",
+    "curves": f"Thin lines are single runs: of fewer than three seeds, or ended early. {curves_figure.PART_OF_DEV}",
     "sizes": "A model of size s is s times as wide, with s times the heads and √s times the layers and updates. Its "
-    "learning rate falls with √s and is tuned at size 1 only.",
-    "cost": "Speeds are means over rounds of a timing, of one machine and one backend.",
+    "learning rate scales with 1/√s and is tuned at size 1 only.",
+    "cost": "Speeds are means over timing rounds, on one machine and one backend.",
 }
 
 
@@ -168,7 +167,7 @@ def of_sizes(runs: pd.DataFrame, task: TaskSpec) -> dict | None:
 
 def _pairs_on_page(pairs: pd.DataFrame, quantity: str, title: str, runs: pd.DataFrame) -> dict:
     drawn = size_pairs.draw(pairs, quantity, title)
-    return _on_page("pairs", "The difference between every two variants over model size", PAIRS, drawn, pairs, runs)
+    return _on_page("pairs", "Differences between all pairs of variants by model size", PAIRS, drawn, pairs, runs)
 
 
 def draw_figures(runs: pd.DataFrame, task: TaskSpec) -> list[tuple]:
@@ -200,6 +199,6 @@ def _on_page(name: str, title: str, caption: str, figure, numbers: pd.DataFrame,
     """Return a figure of one question as its template takes it; the caption names spans that have hardly moved."""
     still = with_titles(as_named(runs[hardly_moved(runs)]))
     if len(still):
-        caption = f"{caption} No conclusion about learned spans that hardly moved: {join(caveats.name_unmoved(still))}."
+        caption = f"{caption} No conclusion where learned spans barely moved: {join(caveats.name_unmoved(still))}."
     runs_at = artefacts.runs_at(runs["question"].iloc[0])
     return artefacts.drawn_here(f"answer-{name}", title, caption, figure, numbers, runs_at, NOTES.get(name, ""))

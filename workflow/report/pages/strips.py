@@ -24,7 +24,7 @@ TICKS = 5  # at most, or a few less
 MARGIN = 0.04  # of the axis, at both ends
 STEPS = ((1, 2, 5), (1, 3), (1,))  # of a logarithmic axis, the finest first
 UNIT_TITLES = {
-    "of S": "Difference in the fraction of S",
+    "of S": "Mean span as a fraction of S",
     "power of S": "Exponent of growth with S",
     "power of n": "Exponent of growth with n",
 }
@@ -200,7 +200,7 @@ def _notes(line: dict) -> Iterable[str]:
     """List what changes the conclusion: corpora, tuning and scales that say something else."""
     evidence = speaking(line)
     if evidence["otherwise_on"]:
-        yield f"Not so on {' and '.join(evidence['otherwise_on'])}."
+        yield f"Contradicted on {' and '.join(evidence['otherwise_on'])}."
     if tuned := write_tuned(evidence, line["unit"] or ""):
         yield f"{tuned[:1].upper()}{tuned[1:]}."
     if other := summarise_disagreeing(line):

@@ -4,7 +4,7 @@ import pandas as pd
 
 from workflow.report.published import load
 
-TITLE = "Numbers that need no training"
+TITLE = "Published numbers recomputed by formula"
 ASYMPTOTIC = "asymptotic"
 
 

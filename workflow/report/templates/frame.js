@@ -184,7 +184,7 @@ function comparable(script) {
   const pairs = JSON.parse(script.textContent), effects = Object.fromEntries(pairs);
   const head = table.querySelector("th[data-compared] button"), from = head.closest("th").cellIndex;
   const compare = (base) => {
-    head.textContent = `difference to ${base}`;
+    head.textContent = `difference from ${base}`;
     rows.forEach((row, number) => {
       const found = effects[base]?.[number], cells = [...row.cells].slice(from, from + 3);
       cells.forEach((cell, order) => ((cell.textContent = found?.texts[order] ?? ""), (cell.dataset.sort = found?.sorts[order] ?? "")));

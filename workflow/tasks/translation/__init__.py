@@ -14,7 +14,7 @@ class TranslationJob(SequenceJob):
 
 PLANTED = (4, 8, 12)  # sentences behind each source of test, of a text where some are planted
 BLEU = {"bleu": ("BLEU", "BLEU"), "bleu_tokenised": ("tokenised BLEU", "BLEU"), "chrf": ("chrF", "chrF")}
-EVERY_KEY = {f"{name}_every_key": (f"{title}, all keys", unit) for name, (title, unit) in BLEU.items()}
+EVERY_KEY = {f"{name}_every_key": (f"{title} (all keys)", unit) for name, (title, unit) in BLEU.items()}
 BEHIND_PLANTED = {f"bleu_planted_{n}": (f"BLEU, {n} distractors", "BLEU") for n in PLANTED}
 SLOPE = ("test BLEU per distractor sentence", "BLEU")
 CLAIMED = ("bleu", "bleu_tokenised", "bleu_tokenised_every_key")
