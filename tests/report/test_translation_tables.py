@@ -45,6 +45,15 @@ def test_table_1_has_our_mean_and_the_papers_number_in_three_directions():
     assert used.is_unique and used.str.startswith("est.t1.").sum() == 27  # all that its Table 1 prints
 
 
+def test_table_1_has_each_gain_directly_after_its_bleu_and_other_scores_last():
+    cells = explicit_sparse_table1.build(three_directions())
+    columns = [*dict.fromkeys(cells["column"])]
+    gains = [f"{way}{of}" for way in explicit_sparse_table1.DIRECTIONS for of in ("", ", gain", ", gain, paper")]
+    assert columns[:9] == gains
+    assert all(column.endswith((", sacreBLEU", ", chrF")) for column in columns[-6:])
+    assert cells["row"].drop_duplicates().tolist()[:2] == [PLAIN, SPARSE]
+
+
 def test_columns_name_the_languages_that_were_translated():
     """English to French stands in for Vietnamese, and English to German for German to English."""
     read = {"iwslt15-envi": "multi30k-enfr", "iwslt14-deen": "phrases-ende", "wmt14-ende": "multi30k-ende"}

@@ -22,27 +22,34 @@ BLEU = "test_bleu_tokenised"
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
+    """Order cells by column: BLEU and its gain in each direction, p-values, k, then all other scores."""
     runs = pick(runs, question="translation")
-    others = [value for value in load().values() if value.id.startswith("est.t1.") and value.kind == "cited"]
-    cells = [cited(other.row, other.column, other.id, "BLEU") for other in others]
-    for label, variant, key in TRAINED:
-        variant_runs = pick(runs, variant=variant)
-        if variant != SOFTMAX:
-            cells.append(setting(label, "k", variant_runs, "k", "est.txt.k_small", unit="keys"))
-        for direction, paper_corpus in DIRECTIONS.items():
-            end = paper_corpus.partition("-")[2]
-            seeds = pick(variant_runs, paper_corpus=paper_corpus)
-            base = pick(runs, paper_corpus=paper_corpus, variant=SOFTMAX)
-            cells.append(measured(label, direction, seeds, BLEU, f"est.t1.{key}.{end}"))
+    gains: list[dict] = []
+    p_values: list[dict] = []
+    others: list[dict] = []
+    for direction, paper_corpus in DIRECTIONS.items():
+        of_direction = pick(runs, paper_corpus=paper_corpus)
+        base = pick(of_direction, variant=SOFTMAX)
+        end = paper_corpus.partition("-")[2]
+        for label, variant, key in TRAINED:
+            seeds = pick(of_direction, variant=variant)
+            gains.append(measured(label, direction, seeds, BLEU, f"est.t1.{key}.{end}"))
             if variant != SOFTMAX:
                 published = round(value(f"est.t1.{key}.{end}") - value(f"est.t1.impl.{end}"), 1)
-                cells.append(gain(label, f"{direction}, gain", seeds, base, (BLEU, BLEU)))
-                cells.append(analytic(label, f"{direction}, gain, paper", published, "BLEU"))
-                cells.append(p_value(label, f"{direction}, p (paired bootstrap)", seeds, base))
-            cells.append(measured(label, f"{direction}, sacreBLEU", seeds, "test_bleu"))
-            cells.append(measured(label, f"{direction}, chrF", seeds, "test_chrf"))
-            cells += _of_second_test(label, f"{direction}, second test", variant, seeds, base)
-    return make_table(cells)
+                gains.append(gain(label, f"{direction}, gain", seeds, base, (BLEU, BLEU)))
+                gains.append(analytic(label, f"{direction}, gain, paper", published, "BLEU"))
+                p_values.append(p_value(label, f"{direction}, p (paired bootstrap)", seeds, base))
+            others.append(measured(label, f"{direction}, sacreBLEU", seeds, "test_bleu"))
+            others.append(measured(label, f"{direction}, chrF", seeds, "test_chrf"))
+            others += _of_second_test(label, f"{direction}, second test", variant, seeds, base)
+    ks = [
+        setting(label, "k", pick(runs, variant=variant), "k", "est.txt.k_small", unit="keys")
+        for label, variant, _ in TRAINED
+        if variant != SOFTMAX
+    ]
+    printed = [value for value in load().values() if value.id.startswith("est.t1.") and value.kind == "cited"]
+    cells = [cited(other.row, other.column, other.id, "BLEU") for other in printed]
+    return make_table([*gains, *p_values, *ks, *others, *cells])
 
 
 def _of_second_test(label: str, column: str, variant: str, seeds: pd.DataFrame, base: pd.DataFrame) -> list[dict]:
