@@ -9,7 +9,7 @@ from matplotlib.text import Text
 from tests._runs import CURVE, failed, run, translated
 from workflow.config.errors import ConfigError
 from workflow.report.answers import cost_figure, curves_figure, effect_figure
-from workflow.report.answers.answer import Answer, write_interval, write_pairs, write_size
+from workflow.report.answers.answer import COST_TITLES, Answer, Ratio, write_interval, write_pairs, write_size
 from workflow.report.answers.answering import MOST_WORDS, answer_question, answers_by_baseline, read_basis
 from workflow.report.answers.effects import OWN, change_along, compare
 from workflow.report.answers.files import answer_file, read_answer, write_answer_file
@@ -101,6 +101,21 @@ def test_a_variant_is_compared_with_the_one_that_its_question_names():
     assert table["baselines"] == {"large other": "large, deep"} and table["rest"] == "small"
     assert [line["effect"] and round(line["effect"].mean, 2) for line in table["lines"]] == [None, 0.1, -0.2, 0.2]
     assert dict(table["effects"])["small"][3]["texts"][0] == "0.0003"
+
+
+@pytest.mark.parametrize(
+    "quantity, value, number",
+    [
+        ("train_tokens_per_s", 2.4, "42 %"),  # 1 / 2.4
+        ("train_tokens_per_s", 0.52, "1.92×"),
+        ("predict_tokens_per_s", 0.25, "4.0×"),
+        ("macs_executed", 0.35, "35 %"),
+        ("memory_train_bytes", 2.4, "2.4×"),
+    ],
+)
+def test_the_ratio_of_a_speed_is_written_as_that_of_a_time(quantity, value, number):
+    ratio = Ratio("a", "b", None, None, quantity, value, None, None)
+    assert ratio.number == number and ratio.text.startswith(number) and ratio.text.endswith(COST_TITLES[quantity])
 
 
 def test_with_every_variant_as_the_baseline_answer_forest_and_table_change():

@@ -134,7 +134,7 @@ def test_costs_that_other_code_measured_have_no_ratio_but_a_reason():
     rows[1]["train_tokens_per_s"] = 1.0
     runs = as_frame(rows)
     costs = CostTable(runs, runs).ratios(baselines(runs))
-    assert not costs.ratios and set(costs.apart) == {("a", "training speed"), ("a", "prediction speed")}
+    assert not costs.ratios and set(costs.apart) == {("a", "step time"), ("a", "prediction time")}
 
 
 CODES = {"plain": "compiled", "a": "band"}

@@ -128,24 +128,30 @@ class Ratio:
     high: float | None
 
     @property
+    def times(self) -> float:
+        """Compute how many times the cost of the baseline the variant has; of a speed, how many times its time."""
+        return 1 / self.value if self.quantity in SPEEDS else self.value
+
+    @property
     def number(self) -> str:
-        """Write the number: `35 %` of a cost that is lower, else `2.4×`."""
-        if self.quantity not in SPEEDS and self.value < 1:
-            return f"{100 * self.value:.0f} %"
-        return f"{self.value:.1f}×" if self.value >= 2 else f"{self.value:.2f}×"
+        """Write the ratio of the costs: `35 %` of one that is lower, else `2.4×`."""
+        if self.times < 1:
+            return f"{100 * self.times:.0f} %"
+        return f"{self.times:.1f}×" if self.times >= 2 else f"{self.times:.2f}×"
 
     @property
     def text(self) -> str:
-        """Write it with what it is of: `35 % of the MACs`, `2.4× the training speed`."""
+        """Write it with what it is of: `35 % of the executed MACs`, `2.4× the step time`."""
         of = "of the" if self.number.endswith("%") else "the"
         return f"{self.number} {of} {COST_TITLES[self.quantity]}"
 
 
+# of speeds, the time that is their inverse: see `Ratio.times`
 COST_TITLES = {
-    "macs_executed": "MACs",
+    "macs_executed": "executed MACs",
     "memory_train_bytes": "training memory",
-    "train_tokens_per_s": "training speed",
-    "predict_tokens_per_s": "prediction speed",
+    "train_tokens_per_s": "step time",
+    "predict_tokens_per_s": "prediction time",
 }
 
 

@@ -480,7 +480,7 @@ def _write_range(ratios: tuple[Ratio, ...]) -> str:
     """Write the least and the most of each cost over many variants, with the variants that have them."""
     parts = []
     for quantity, title in COST_TITLES.items():
-        of_cost = sorted((each for each in ratios if each.quantity == quantity), key=lambda each: each.value)
+        of_cost = sorted((each for each in ratios if each.quantity == quantity), key=lambda each: each.times)
         if of_cost:
             ends = [f"{each.number} ({quoted(each.variant)})" for each in dict.fromkeys([of_cost[0], of_cost[-1]])]
             parts.append(f"{title} {' to '.join(ends)}")
