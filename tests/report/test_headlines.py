@@ -7,7 +7,7 @@ import pytest
 
 from tests._claims import claim
 from tests._runs import run
-from workflow.report.claims.disagreement import disagreeing
+from workflow.report.claims.disagreement import disagreeing, opposes
 from workflow.report.claims.evidence import read_finding
 from workflow.report.claims.ledger import LINE
 from workflow.report.claims.schema import claimed_range, load_claim
@@ -80,6 +80,38 @@ def test_a_sentence_names_each_scale_whose_interval_excludes_its_number_and_what
     (in_full,) = name_disagreeing(at_scales(wide, narrow, like))
     assert "0.999×" in in_full and "S = 16, width 64, corpora b and c" in in_full
     assert summarise_disagreeing(at_scales(wide, like)) == "" and name_disagreeing(at_scales(wide, like)) == []
+
+
+@pytest.mark.parametrize(
+    "effect, verdict, by, is_opposed",
+    [
+        (-0.5, "reproduced", "difference", False),
+        (-0.5, "consistent", "difference", False),
+        (-0.5, "not converged", "difference", False),
+        (0.5, "not converged", "difference", True),
+        (-0.01, "inconclusive", "difference", True),
+        (0.5, "not reproduced", "difference", True),
+        (0.0, "reproduced", "difference", True),
+        (0.2, "consistent", "ratio", False),
+        (1.2, "reproduced", "ratio", True),
+    ],
+)
+def test_another_scale_disagrees_with_another_direction_or_verdict_only(effect, verdict, by, is_opposed):
+    """The effect shown is -0.2, or 0.6 times, and reproduced."""
+    told = line("a", "reproduced", -0.2 if by == "difference" else 0.6, by=by)
+    (own,) = told["sets"]
+    other = own | {
+        "set": "small",
+        "effect": effect,
+        "low": effect - 0.005,
+        "high": effect + 0.005,
+        "verdict": verdict,
+        "p": 0.01,
+    }
+    told |= {"sets": [own, other]}
+    assert opposes(other, told) == is_opposed
+    (in_full,) = name_disagreeing(told)
+    assert ["disagree" in said for said in (summarise_disagreeing(told), in_full)] == [is_opposed, is_opposed]
 
 
 def test_spans_that_hardly_moved_elsewhere_disagree_with_nothing():

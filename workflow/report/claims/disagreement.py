@@ -26,6 +26,20 @@ def disagreeing(line: dict) -> list[dict]:
     return found
 
 
+def opposes(theirs: dict, line: dict) -> bool:
+    """Return whether a set has the effect on the other side of no effect than the one shown, or another verdict.
+
+    Reproduced and consistent are alike: in both the effect is as claimed. Models that have not converged are judged by
+    the side alone.
+    """
+    ours = speaking(line)
+    null = float(line["by"] == "ratio")
+    if (theirs["effect"] > null) != (ours["effect"] > null) or (theirs["effect"] < null) != (ours["effect"] < null):
+        return True
+    verdicts = {"reproduced" if each["verdict"] == "consistent" else each["verdict"] for each in (theirs, ours)}
+    return len(verdicts - {"not converged"}) > 1
+
+
 def _hardly_moved(evidence: dict) -> bool:
     """Return whether the learned spans of a set barely moved; its effect then says nothing about spans and has no p."""
     return evidence["verdict"] == "not converged" and evidence["p"] is None

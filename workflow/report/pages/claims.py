@@ -12,7 +12,7 @@ from pathlib import Path
 
 from workflow.plan.questions import Question
 from workflow.plan.reads import reads
-from workflow.report.claims.disagreement import PLACE, disagreeing, what_differs
+from workflow.report.claims.disagreement import PLACE, disagreeing, opposes, what_differs
 from workflow.report.claims.ledger import VERDICTS, read_lines, speaking
 from workflow.report.claims.measures import LAYERS, UNITS, split_of
 from workflow.report.claims.samples import NOT_ASKED
@@ -212,17 +212,19 @@ def name_disagreeing(line: dict) -> list[str]:
         differs = what_differs(each, ours)
         other = [value if name == PLACE else f"{name} {value}" for name, value in differs.items()]
         about = "; ".join(filter(None, [interval, ", ".join(other)]))
-        sentences.append(f"Scale {each['set']} disagrees: {effect}" + (f" ({about})." if about else "."))
+        scale = f"Scale {each['set']}{' disagrees' if opposes(each, line) else ''}"
+        sentences.append(f"{scale}: {effect}" + (f" ({about})." if about else "."))
     return sentences
 
 
 def summarise_disagreeing(line: dict) -> str:
     """Write one short sentence on all scales whose intervals exclude the effect that is shown; empty without any.
 
-    It names what differs there and leaves the values to the ledger's row.
+    It says that they disagree where one has another direction or verdict. It names what differs there and leaves the
+    values to the ledger's row.
     """
-    ours, parts = speaking(line), []
-    for each in disagreeing(line):
+    ours, others, parts = speaking(line), disagreeing(line), []
+    for each in others:
         effect, interval = _write_effect(each, line)
         differs = what_differs(each, ours)
         place = differs.pop(PLACE, "")
@@ -232,7 +234,8 @@ def summarise_disagreeing(line: dict) -> str:
         late = "" if converged(each["late_gain"]) else "not converged"
         about = "; ".join(filter(None, [interval, place, other, late]))
         parts.append(f"{effect} at {each['set']}" + (f" ({about})" if about else ""))
-    return f"Other scales disagree: {'; '.join(parts)}." if parts else ""
+    disagree = " disagree" if any(opposes(each, line) for each in others) else ""
+    return f"Other scales{disagree}: {'; '.join(parts)}." if parts else ""
 
 
 def _write_effect(evidence: dict, line: dict) -> tuple[str, str]:
