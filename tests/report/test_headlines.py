@@ -54,6 +54,7 @@ def line(name: str, verdict: str, effect: float, paper: str = "aiayn", **changes
         ("big_translates_better", "1.1"),  # 28.4 less 27.3
         ("top_k_translates_as_well_as_entmax", "0.0"),  # both 35.6
         ("adaptive_cheaper_than_xl", "0.6406"),  # 41M over 64M
+        ("top_k_translates_better", "0.4"),  # the mean of 0.3, 0.5 and 0.3
     ],
 )
 def test_an_effect_of_a_paper_has_the_digits_that_it_prints(name, text):
@@ -190,6 +191,8 @@ def test_the_claimed_stretch_of_an_axis_and_the_printed_effect_of_ours_against_t
     assert (low, high) == (pytest.approx(2 / 1.1), pytest.approx(2.2))
     assert read_finding(load_claim("adaptive_better_than_xl"))["printed"] == pytest.approx(1.02 - 1.06)
     assert read_finding(load_claim("top_k_decodes_twice_as_fast_as_sparsemax"))["printed"] == pytest.approx(2)
+    means = read_finding(load_claim("top_k_translates_better"))["printed"]
+    assert means == pytest.approx((0.3 + 0.5 + 0.3) / 3)
     assert read_finding(claim()) is None
 
 

@@ -1,8 +1,10 @@
 """Compare a claim with the published numbers: recompute them by formula, and read the published effect."""
 
+from statistics import fmean
+
 from workflow.report.claims.schema import Claim
 from workflow.report.numbers import number, to_place
-from workflow.report.published import find
+from workflow.report.published import Published, find
 
 
 def recompute(claim: Claim) -> dict:
@@ -20,18 +22,30 @@ def recompute(claim: Claim) -> dict:
 def read_finding(claim: Claim) -> dict | None:
     """Read the published effect, if there is one, and the two sentences of the finding; None without a finding.
 
-    text: the effect in the published digits; a difference has the digits that both sides have.
+    text: the effect in the published digits; a difference or a mean has the digits that all its numbers have.
     """
     if claim.finding is None:
         return None
-    sides = [find(key) for key in (claim.finding.ours, claim.finding.than) if key]
+    sides = [_read_side(side) for side in (claim.finding.ours, claim.finding.than) if side]
+    means = [fmean(each.value for each in side) for side in sides]
     printed, text = None, ""
     if len(sides) == 1:
-        printed, text = sides[0].value, sides[0].text
+        printed = means[0]
+        text = sides[0][0].text if len(sides[0]) == 1 else to_place(printed, _place(sides))
     elif claim.by == "ratio" and sides:
-        printed = sides[0].value / sides[1].value if sides[1].value else None
+        printed = means[0] / means[1] if means[1] else None
         text = number(printed)
     elif sides:
-        printed = sides[0].value - sides[1].value
-        text = to_place(printed, max(side.value.printed.place for side in sides))
+        printed = means[0] - means[1]
+        text = to_place(printed, _place(sides))
     return {"printed": printed, "text": text, "seen": claim.finding.seen, "failed": claim.finding.failed}
+
+
+def _read_side(ids: str | list[str]) -> list[Published]:
+    """Find the published numbers of one side, of which the mean counts."""
+    return [find(key) for key in ([ids] if isinstance(ids, str) else ids)]
+
+
+def _place(sides: list[list[Published]]) -> float:
+    """Return the decimal place that all numbers are printed to."""
+    return max(each.value.printed.place for side in sides for each in side)

@@ -13,6 +13,7 @@ from workflow.report.published import load
 Measure = Annotated[str, one_of("measure", UNITS)]
 # What a sentence may say of an effect: its size without sign, as a share, as a factor, and both sides.
 FIGURES = ("size", "share", "times", "ours", "than")
+PublishedId = Annotated[str, one_of("published value", load)]
 GridPart = Literal["max", "min", "upper", "common"]
 GridValues = PositiveStrictInt | Annotated[list[PositiveStrictInt], Field(min_length=1)] | GridPart | None
 
@@ -42,13 +43,13 @@ class Objection(StrictModel):
 class Finding(StrictModel):
     """The sentences that tell what was found of a claim.
 
-    ours, than: the printed numbers whose difference or ratio is the paper's effect. seen: the sentence that tells what
-    was found where the claim was reproduced or is consistent, failed: where it was not reproduced; without one the
-    opening is silent. Both may use `FIGURES`.
+    ours, than: the printed numbers whose difference or ratio is the paper's effect; of several the mean. seen: the
+    sentence that tells what was found where the claim was reproduced or is consistent, failed: where it was not
+    reproduced; without one the opening is silent. Both may use `FIGURES`.
     """
 
-    ours: Annotated[str, one_of("published value", load)] | None = None
-    than: Annotated[str, one_of("published value", load)] | None = None
+    ours: PublishedId | Annotated[list[PublishedId], Field(min_length=1)] | None = None
+    than: PublishedId | Annotated[list[PublishedId], Field(min_length=1)] | None = None
     seen: str
     failed: str | None = None
 
@@ -75,5 +76,5 @@ class Ladder(StrictModel):
     question: str
     ours: Side
     than: Side
-    at: Annotated[list[Annotated[str, one_of("published value", load)]], Field(min_length=2, max_length=2)]
+    at: Annotated[list[PublishedId], Field(min_length=2, max_length=2)]
     caveat: str | None = Field(None, min_length=10)
