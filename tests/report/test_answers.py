@@ -136,6 +136,11 @@ def test_with_every_variant_as_the_baseline_answer_forest_and_table_change():
     ]
     assert all(row.mean < forests[0].zero for row in forests[0].rows) and forests[0].left == "better"
     assert all(row.low < row.mean < row.high for forest in forests for row in forest.rows)
+    written = [(row.number, row.interval) for row in forests[2].rows]
+    assert [number.split()[1] for number, _ in written] == ["worse", "worse"]
+    assert [float(number.split()[0]) for number, _ in written] == pytest.approx([0.5, 0.4], abs=0.01)
+    for (number, interval), each in zip(written, answers["longest"].differences, strict=True):
+        assert number in each.text.replace(f" {each.unit}", "") and interval and interval in each.text
     table = dict(variant_table(as_frame(rows), "dev_bpc", {})["effects"])
     assert [cells and cells["told"] for cells in table["long"]] == [True, None, True]
 

@@ -8,8 +8,9 @@ from matplotlib.ticker import MaxNLocator
 from workflow.report.answers.answer import Answer, Difference
 from workflow.report.answers.effects import GRID, place_on
 from workflow.report.figures.colours import on_page
-from workflow.report.numbers import MINUS
+from workflow.report.numbers import MINUS, to_digits
 from workflow.results.registry import REGISTRY
+from workflow.results.statistics import half_width
 
 MOST = 24  # rows; of more, each variant has one, at its largest S and k
 TICKS = 4
@@ -22,7 +23,7 @@ class Row:
     """One difference; places are per cent of the width of the axis.
 
     variant: as in figures. colour: as in figures, for CSS. label: with S and k where the variant has several rows.
-    baseline: empty where all rows have the same. text: the numbers.
+    baseline: empty where all rows have the same. text: all numbers. number, interval: `0.91 worse`, `0.30 to 1.52`.
     mean, low, high: of the difference; an interval may be missing.
     corpora: (title, place) of the mean on each of several corpora.
     """
@@ -32,6 +33,8 @@ class Row:
     baseline: str
     colour: str
     text: str
+    number: str
+    interval: str
     mean: float
     low: float | None
     high: float | None
@@ -106,9 +109,18 @@ def _row(
         baseline="" if answer.baseline else each.baseline,
         colour=on_page(colours[each.variant]),
         text=f"{each.text}, {each.state}",
+        number=_write_number(each),
+        interval=each.interval,
         mean=place(each.mean),
         low=None if each.low is None else place(each.low),
         high=None if each.high is None else place(each.high),
         corpora=tuple((title, place(mean)) for title, mean in each.by_corpus.items()) if several else (),
         significant=each.significant,
     )
+
+
+def _write_number(each: Difference) -> str:
+    """Write size and direction without the unit, which the axis has: `0.91 worse`."""
+    if not each.mean:
+        return "no difference"
+    return f"{to_digits(abs(each.mean), half_width(each.low, each.high))} {each.direction}"
