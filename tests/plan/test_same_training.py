@@ -48,11 +48,11 @@ def planned(monkeypatch, variants: dict, training: dict, *, trial_seed: int | No
 @pytest.mark.parametrize(
     "scale, name, first, other",
     [
-        ("small", "adaptive_vs_xl", "as_small", "txl_12"),
+        ("small", "adaptive_vs_xl", "txl_12", "as_small"),
         ("small", "quality_vs_cost", "fixed", "transformer_xl"),
         ("small", "span_scaling", "fixed", "txl"),
         ("small", "top_k", "xl", "adaptive"),
-        ("smoke", "adaptive_vs_xl", "as_small", "txl_12"),
+        ("smoke", "adaptive_vs_xl", "txl_12", "as_small"),
         ("smoke", "quality_vs_cost", "fixed", "transformer_xl"),
         ("smoke", "top_k", "xl", "adaptive"),
     ],
@@ -66,7 +66,7 @@ def test_a_question_is_refused_where_a_recipe_trains_one_variant_differently(sca
     assert f"config/scales/{scale}/char_lm.yaml" in line
     common = {"schedule": "constant", **load_scale(scale, "char_lm").training}
     for setting, value in training.items():
-        ours, theirs = (value, common[setting]) if first == "xl" else (common[setting], value)
+        ours, theirs = (value, common[setting]) if first in ("xl", "txl_12") else (common[setting], value)
         assert f"{setting} ({first}: {ours}, {other}: {theirs})" in line
 
 
@@ -123,7 +123,7 @@ def test_one_text_in_place_of_two_hides_no_difference(monkeypatch):
         "corpora": dict.fromkeys(("enwik8", "text8"), read),
         "recipes_at": {"enwik8": {"training": {"warmup": 1}}},
     }
-    with pytest.raises(ConfigError, match=r"differ in warmup \(as_small: 3, txl_12: 0\), which"):
+    with pytest.raises(ConfigError, match=r"differ in warmup \(txl_12: 0, as_small: 3\), which"):
         plan_with(monkeypatch, "smoke", "adaptive_vs_xl", {"warmup": 0}, **changes)
 
 

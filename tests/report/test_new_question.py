@@ -49,11 +49,13 @@ def test_a_new_question_of_six_lines_is_answered(made):
     page = site / "questions" / "ramp" / "index.html"
     text = page.read_text()
     name = "\N{LEFT DOUBLE QUOTATION MARK}Longer, at last\N{RIGHT DOUBLE QUOTATION MARK}"
-    assert f"<strong>Found:</strong> {name} is 0.0980 bpc better than short (dev bpc, 3 seeds, Python sources" in text
+    opening = text.partition('<div class="opening" data-baseline="short">')[2].partition("</section>")[0]
+    assert '<p class="number">0.0980 bpc better' in opening and "0.0955 to 0.1005, n = 3" in opening
+    assert 'data-baseline="Longer, at last" hidden' in opening  # the same, seen from the other variant
     assert "−0.0980</td>" in text and "−0.1005 to −0.0955" in text
     assert 'id="figure-answer-curves"' in text
-    assert text.count("<svg") == 2  # all costs are alike here, so that there is nothing to draw
-    effect = text.partition("figure-answer-effect")[2].partition("</svg>")[0]
+    assert "figure-answer-cost" not in text  # all costs are alike here, so that there is nothing to draw
+    effect = text.partition('id="figure-answer-effect"')[2].partition("</figure>")[0]
     assert all(f">{name}<" in effect for name in ("short", "Longer, at last")) and COLOUR in effect
     assert {f"{row['digest']}.html" for row in rows} <= set(links(page).addresses) and len(text) < 100_000
     cells = json.loads((site / "pivot.html").read_text().partition('id="cells">')[2].partition("</script>")[0])

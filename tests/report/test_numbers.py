@@ -62,5 +62,5 @@ def test_what_is_no_number_costs_no_page(value):
 def test_ids_in_figures_become_the_figures_own():
     svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9pt"><g id="a"/>'
     svg += '<use xlink:href="#a"/><b clip-path="url(#a)"/></svg>'
-    assert embed_svg(svg, "f") == '<svg><g id="f-a"/><use href="#f-a"/><b clip-path="url(#f-a)"/></svg>'
+    assert embed_svg(svg, "f") == '<svg width="9pt"><g id="f-a"/><use href="#f-a"/><b clip-path="url(#f-a)"/></svg>'
     assert embed_svg('<svg><a id="x"/><a id="x"/></svg>', "f") == '<svg><a id="f-x"/><a/></svg>'

@@ -44,7 +44,7 @@ def test_it_is_told_alone_and_beside_others(folder, others):
     reports = folder / "reports" / _site.SCALE
     places = ("index", "papers/short_spans", "ledger", "coverage", "formulas")
     index, page, ledger, status, formulas = ((reports / f"{place}.html").read_text() for place in places)
-    assert f"<p>{1 + bool(others)} paper{'s' * bool(others)} on attention" in index
+    assert all(f'<a href="papers/{study}.html">' in index for _, study in others)
     assert '<a href="papers/short_spans.html">Short Spans (an example, 2026)</a>' in index
     assert "Is a longer span better?" in page and "Quality and FLOPs" in page and "<svg" in page
     said = ("long, dev: 1.1", "39 million FLOPs", "reproduced")

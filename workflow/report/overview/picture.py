@@ -35,8 +35,7 @@ CORNERS = {  # right and down from the middle of a mark, in radii
 SHAPES = tuple(CORNERS)  # beside the circle
 GAP = 7.0  # from the middle of a mark to its label
 MARGIN = 0.07  # of the range of an axis, on either side
-MAIN = {"char_lm": 3, "translation": 1}  # panels on the first screen, by task; further ones are behind a click
-FIRST = 4  # panels on the first screen in all
+FIRST = 4  # panels on the first screen; further ones are behind a click
 TICKS = 4
 # the cost on the axis of a paper's panel: the first unit that the paper prints beside a score
 PRINTED_COSTS = {
@@ -180,12 +179,17 @@ def _order(points: list[Point]) -> tuple:
 
 
 def _choose_main(ordered: list[list[Point]]) -> list[list[Point]]:
-    """Choose the panels of the first screen: the first of each task, no corpus twice, then others up to `FIRST`."""
-    chosen: list[list[Point]] = []
-    for task, most in MAIN.items():
-        chosen += _without_repeats([each for each in ordered if each[0].task == task])[:most]
-    rest = [each for each in _without_repeats(ordered) if each not in chosen]
-    return [*chosen, *rest[: max(0, FIRST - len(chosen))]]
+    """Choose the panels of the first screen, no corpus twice: one of the second task, the others of the first.
+
+    The tasks with most points come first.
+    """
+    panels = _without_repeats(ordered)
+    points = Counter(point.task for each in ordered for point in each)
+    of_tasks = [[each for each in panels if each[0].task == task] for task, _ in points.most_common(2)]
+    first, second = [*of_tasks, [], []][:2]
+    chosen = [*first[: FIRST - 1], *second[:1]]
+    rest = [each for each in panels if each not in chosen]
+    return [*chosen, *rest[: FIRST - len(chosen)]]
 
 
 def _without_repeats(panels: list[list[Point]]) -> list[list[Point]]:
