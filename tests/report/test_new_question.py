@@ -48,7 +48,6 @@ def test_a_new_question_of_six_lines_is_answered(made):
     site, rows = made
     page = site / "questions" / "ramp" / "index.html"
     text = page.read_text()
-    name = "\N{LEFT DOUBLE QUOTATION MARK}Longer, at last\N{RIGHT DOUBLE QUOTATION MARK}"
     opening = text.partition('<div class="opening" data-baseline="short">')[2].partition("</section>")[0]
     assert '<p class="number">0.0980 bpc better' in opening and "0.0955 to 0.1005, n = 3" in opening
     assert 'data-baseline="Longer, at last" hidden' in opening  # the same, seen from the other variant

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from workflow.report.answers.answer import BETTER, Difference
 from workflow.report.figures.colours import XL
-from workflow.report.numbers import capital
+from workflow.report.numbers import capital, join
 from workflow.report.overview.attention import GROUPS, MODEL, choice_name
 from workflow.report.overview.collect import Isolated
 from workflow.report.overview.matrix import best, page_of, rank, where, write_times, write_times_interval
@@ -107,7 +107,11 @@ def _what_it_costs(found: list[Isolated]) -> Finding | None:
         parts += [Part(f"{', ' if parts else ''}{choice_name(each.axis, each.choice)} "), Part(shown, page_of(each))]
     return Finding(
         "What does sparse attention cost?",
-        (Part(f"Step time, compared with {home.difference.baseline}: "), *parts, Part(f". {_place(home, n=False)}.")),
+        (
+            Part(f"Step time in translation, compared with {home.difference.baseline}: "),
+            *parts,
+            Part(f". {_place(home, n=False)}."),
+        ),
     )
 
 
@@ -118,13 +122,13 @@ def _does_tuning_change_it(found: list[Isolated]) -> Finding | None:
         tuned = min(of_choice, key=rank, default=None)
         recipe = tuned and _of_recipe(tuned, found)
         if recipe:
-            verdict = "No" if _is_same(tuned.difference, recipe.difference) else "Yes"
+            verdict = "Not its direction" if _is_same(tuned.difference, recipe.difference) else "Yes"
             parts = [
                 Part(f"{verdict}: {choice_name(tuned.axis, tuned.choice)} is "),
                 _number(tuned),
-                Part(
-                    f" with each variant tuned, {recipe.difference.size} with the recipe's settings. {_place(tuned)}."
-                ),
+                Part(" with each variant tuned, and "),
+                _number(recipe),
+                Part(f" with the recipe's settings. {_place(tuned)}."),
             ]
             return Finding("Does tuning change it?", tuple(parts))
     return None
@@ -153,20 +157,30 @@ def _does_size_change_it(found: list[Isolated]) -> Finding | None:
         ladder = _ladder(found, choice, task)
         if ladder:
             small, large = ladder[0], ladder[-1]
-            begin = f"{' ' if parts else ''}{capital(choice_name(*choice))}"
-            late = "" if large.is_converged else ", not converged"
-            parts.append(Part(f"{begin}: {small.difference.size} at {small.size:g}× the size, "))
-            parts += [_number(large), Part(f" at {large.size:g}×{late} (scale {large.scale}).")]
+            verdict = "No detectable change" if _overlap(small.difference, large.difference) else "Yes"
+            parts.append(Part(f"{' ' if parts else ''}{verdict} for {choice_name(*choice)}: "))
+            parts += [_number(small), Part(f" at {small.size:g}× the width, "), _number(large)]
+            parts.append(Part(f" at {large.size:g}× (scale {large.scale})."))
     return Finding("Does model size change it?", tuple(parts)) if parts else None
 
 
+def _overlap(small: Difference, large: Difference) -> bool:
+    """Whether the interval of one holds the mean of the other; a difference without an interval decides nothing."""
+    ends = [(one, other) for one, other in ((small, large), (large, small)) if one.low is not None]
+    return not ends or any(one.low <= other.mean <= one.high for one, other in ends)
+
+
 def _ladder(found: list[Isolated], choice: tuple[str, str], task: str | None) -> list[Isolated]:
-    """List the comparisons of one question over at least two sizes, the smallest first; of the best set of results."""
+    """List the comparisons of one question over at least two sizes, the smallest first; of the best set of results.
+
+    All are on the same corpora: at some size learned spans may have hardly moved on one of them.
+    """
     rungs = [each for each in found if (each.axis, each.choice) == choice and task in (None, each.task)]
     rungs = [each for each in rungs if each.difference and not each.tuned and not _is_reversed(each)]
-    by_home: dict[tuple[str, str], list[Isolated]] = {}
+    by_home: dict[tuple, list[Isolated]] = {}
     for each in rungs:
-        by_home.setdefault((each.set, each.question), []).append(each)
+        home = (each.set, each.question, frozenset(each.difference.by_corpus))
+        by_home.setdefault(home, []).append(each)
     ladders = [sorted(every, key=lambda each: each.size) for every in by_home.values()]
     ladders = [every for every in ladders if len({each.size for each in every}) > 1]
     return min(ladders, key=lambda every: (-len(every), rank(every[-1])), default=[])
@@ -182,13 +196,13 @@ def _verdict(each: Isolated) -> str:
 
 def _number(each: Isolated) -> Part:
     """Write a difference with its interval and n, with a link to its question."""
-    return Part(write_number(each.difference), page_of(each))
+    return Part(write_number(each.difference, late=not each.is_converged), page_of(each))
 
 
-def write_number(difference: Difference) -> str:
-    """Write `0.026 bpc better (95 % CI 0.007 to 0.044, n = 6)`."""
+def write_number(difference: Difference, *, late: bool = False) -> str:
+    """Write `0.026 bpc better (95 % CI 0.007 to 0.044, n = 6)`. late: whether a run behind it had not converged."""
     interval = f"95 % CI {difference.interval}, " if difference.interval else ""
-    return f"{difference.size} ({interval}n = {difference.n})"
+    return f"{difference.size} ({interval}n = {difference.n}{', not converged' if late else ''})"
 
 
 def _place(each: Isolated, *, n: bool = True) -> str:
@@ -202,29 +216,27 @@ def _corpora(number: int) -> str:
 
 
 def _elsewhere(each: Isolated, found: list[Isolated]) -> list[Part]:
-    """Name the scales that disagree, each with its number."""
+    """Name the scales that disagree, each with its number and its corpora."""
     parts = []
     for other in _disagreeing(each, found):
-        late = "" if other.is_converged else ", not converged"
-        parts += [Part(f" Scale {other.scale} differs{late}: "), _number(other), Part(".")]
+        on = join([*other.difference.by_corpus])
+        parts += [Part(f" Scale {other.scale} disagrees: "), _number(other), Part(f" on {on}.")]
     return parts
 
 
 def _disagreeing(each: Isolated, found: list[Isolated]) -> list[Isolated]:
-    """List the best comparison of each other set of results whose interval excludes this number."""
+    """List the best comparison of each other set of results that is significant in the other direction."""
     same = _of((each.axis, each.choice), each.task)
     others = [other for other in found if same(other) and other.base_choice == each.base_choice]
     disagreeing = []
     for name in dict.fromkeys(other.set for other in others if other.set != each.set):
         other = best(others, lambda other, name=name: other.set == name)
-        known = other is not None and other.difference.p is not None
-        if known and not other.difference.low <= each.difference.mean <= other.difference.high:
+        told = other is not None and other.difference.p is not None and other.difference.p <= LEVEL
+        if told and other.difference.direction != each.difference.direction:
             disagreeing.append(other)
     return disagreeing
 
 
 def _is_contradicted(each: Isolated, found: list[Isolated]) -> bool:
     """Whether a converged scale is significantly on the other side."""
-    direction = each.difference.direction
-    others = [other for other in _disagreeing(each, found) if other.is_converged]
-    return any(other.difference.p <= LEVEL and other.difference.direction != direction for other in others)
+    return any(other.is_converged for other in _disagreeing(each, found))

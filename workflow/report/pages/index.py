@@ -21,7 +21,7 @@ from workflow.report.pages import artefacts
 from workflow.report.pages.claims import Ledger, count_verdicts, read_ledger
 from workflow.report.pages.scales import write_scales
 from workflow.report.pages.site import Site, link_pages
-from workflow.report.pages.strips import forest_of
+from workflow.report.pages.strips import Row, first_of_each_paper, forest_of
 from workflow.report.published import Study, studies
 from workflow.report.texts import name_badges
 from workflow.results.precomputed import NOT_RUN
@@ -48,6 +48,7 @@ def index_page(site: Site, frames: Frames, ledger: Ledger | None, overview: Over
         "own": ledger.set if ledger else None,
         "overview": _shown(overview),
         "printed": _artefacts_of(told, questions),
+        "compared": first_of_each_paper(ledger) if ledger else [],
         "forest_rows": forest_of(ledger) if ledger else [],
         "measured": count_verdicts(ledger.measured) if ledger else [],
         "by_formula": count_verdicts(ledger.by_formula) if ledger else [],
@@ -145,7 +146,17 @@ def root_page(results: Path, reports: Path, only: str | None = None) -> dict:
     overviews = read_overviews(results / name / f"{OVERVIEW}.json" for name in names)
     first = overviews[0].joined(overviews[1:]) if overviews else None
     overview = _shown(first) if first and (first.isolated or first.points) else None
-    return {"title": "What attention variants cost, and what they buy", "scales": scales, "overview": overview}
+    about = {"title": "What attention variants cost, and what they buy", "compared": _compared(results, names)}
+    return about | {"scales": scales, "overview": overview}
+
+
+def _compared(results: Path, scales: list[str]) -> list[Row]:
+    """Lay out what the papers print next to ours, by the first scale's ledger; nothing of another version's."""
+    try:
+        ledger = read_ledger(results / scales[0] / "ledger.json") if scales else None
+    except ConfigError:
+        return []
+    return first_of_each_paper(ledger) if ledger else []
 
 
 def _has_converged(results: Path, scale: str) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from matplotlib.ticker import MaxNLocator
 
-from workflow.report.claims.ledger import speaking
+from workflow.report.claims.ledger import order, speaking
 from workflow.report.claims.measures import split_of
 from workflow.report.numbers import MINUS, number
 from workflow.report.pages.claims import (
@@ -93,8 +93,8 @@ class Group:
 
 def forest_of(ledger: Ledger, *, headlines: bool = True) -> list[Group]:
     """Lay out claims by unit, each group on one axis. headlines: those of abstracts, also without an effect."""
-    order = {name: place for place, name in enumerate(studies())}
-    lines = sorted(ledger.claims, key=lambda line: order.get(line["paper"], len(order)))
+    places = {name: place for place, name in enumerate(studies())}
+    lines = sorted(ledger.claims, key=lambda line: places.get(line["paper"], len(places)))
     lines = [line for line in lines if line["abstract"] or not headlines]
     by_unit: dict[tuple[str, str], list[dict]] = {}
     for line in lines:
@@ -106,6 +106,17 @@ def forest_of(ledger: Ledger, *, headlines: bool = True) -> list[Group]:
     return groups + (
         [Group(NOT_MEASURED, None, tuple(_row(line, None, headlines) for line in others))] if others else []
     )
+
+
+def first_of_each_paper(ledger: Ledger) -> list[Row]:
+    """Lay out one headline of each paper that prints its effect: the one with the best evidence here."""
+    by_paper: dict[str, list[dict]] = {}
+    for line in ledger.claims:
+        if line["abstract"] and _printed(line) is not None and speaking(line)["effect"] is not None:
+            by_paper.setdefault(line["paper"], []).append(line)
+    papers = [name for name in studies() if name in by_paper]
+    best = [min(by_paper[name], key=lambda line: order(speaking(line))) for name in papers]
+    return [_row(line, _axis([line], log=line["by"] == "ratio"), headlines=False) for line in best]
 
 
 def _group(by: str, unit: str, lines: list[dict], headlines: bool) -> Group:
