@@ -27,7 +27,7 @@ def test_the_second_of_two_workflows_in_one_folder_is_refused(tmp_path):
     said = [process.communicate()[0] for process in both]
     assert sorted(process.returncode for process in both) == [0, 1], "\n".join(said)
     refused = said[both.index(max(both, key=lambda process: process.returncode))]
-    lines = [line for line in refused.splitlines() if "another workflow works on scale smoke" in line]
+    lines = [line for line in refused.splitlines() if "another workflow is running on scale smoke" in line]
     assert len(lines) == 1 and "Traceback" not in refused
     assert (tmp_path / "results" / "smoke" / "ledger.json").exists()
 

@@ -10,6 +10,7 @@ import pytest
 
 from tests._copied import ROOT, copied, ended, shown, snakemake, written
 from workflow.plan.claims import known_claims
+from workflow.plan.names import title_of_artefact
 from workflow.plan.targets import SHARED_PAGES
 from workflow.report.bundle import read_bundle
 from workflow.report.claims.ledger import VERDICTS
@@ -117,7 +118,7 @@ def test_an_audit_of_these_results_finds_them_equal_and_an_edited_one_by_name(do
     words = (*CONFIG, "audit=1", "audit_seed=7", "audit_of=results/smoke", "--", "audit")
     equal, page = snakemake(done[0], *words), done[0] / "reports" / "smoke" / "audit.html"
     assert equal.returncode == 0, equal.stdout[-3000:] + equal.stderr[-3000:]
-    (drawn,) = re.findall(r"^audit of results/smoke, drawn by 7: (\w{12}) ", equal.stdout, re.MULTILINE)
+    (drawn,) = re.findall(r"^audit of results/smoke, drawn with seed 7: (\w{12}) ", equal.stdout, re.MULTILINE)
     assert "1 equal to the bit; all " in equal.stdout and drawn in page.read_text()
     path = done[0] / "results" / "runs" / drawn / "record.json"
     before, score = path.read_text(), json.loads(path.read_text())["metrics"]["test_bpc"]
@@ -201,7 +202,7 @@ def test_snakemakes_own_report_has_tables_and_figures(done):
     assert said.returncode == 0, said.stderr[-2000:]
     text = (done[0] / "report.html").read_text()
     assert "adaptive_span_table3" in text and "adaptive_span_figure5" in text
-    assert "Figure 5: a dynamic span over real text" in text and "Adaptive Attention Span in Transformers" in text
+    assert title_of_artefact("figures", "adaptive_span_figure5") in text and "Adaptive Attention Span in Transformers" in text
 
 
 # What stands for something else, or is not made in this copy: what is run in its place.
