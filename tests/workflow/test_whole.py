@@ -202,7 +202,10 @@ def test_snakemakes_own_report_has_tables_and_figures(done):
     assert said.returncode == 0, said.stderr[-2000:]
     text = (done[0] / "report.html").read_text()
     assert "adaptive_span_table3" in text and "adaptive_span_figure5" in text
-    assert title_of_artefact("figures", "adaptive_span_figure5") in text and "Adaptive Attention Span in Transformers" in text
+    assert (
+        title_of_artefact("figures", "adaptive_span_figure5") in text
+        and "Adaptive Attention Span in Transformers" in text
+    )
 
 
 # What stands for something else, or is not made in this copy: what is run in its place.
