@@ -134,7 +134,7 @@ function linkable(part) {
   const title = part.querySelector("h3")?.textContent ?? part.getAttribute("aria-label") ?? document.title;
   const status = create("span", { className: "note" }), button = create("button", { type: "button", className: "copy-link", textContent: "copy link" });
   status.setAttribute("role", "status");
-  button.setAttribute("aria-label", `Copy a link to ${title}`);
+  button.setAttribute("aria-label", `copy link to ${title}`);
   button.addEventListener("click", async () => {
     const hash = new URLSearchParams({ ...view.all(), at: part.id });
     await copy(`${location.href.split("#")[0]}#${hash}`);
