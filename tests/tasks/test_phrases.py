@@ -75,8 +75,8 @@ def test_elision_and_capitals():
 def test_other_versions_are_refused_with_the_pins(monkeypatch):
     monkeypatch.setattr(phrases, "generate_phrases", lambda: [{"en": "one", "de": "eins"}])
     monkeypatch.setattr(embedded, "version", lambda name: {"babel": "2.19.0", "num2words": "0.5.14"}[name])
-    line = "babel==2.18.0 and num2words==0.5.14, here is babel==2.19.0 and num2words==0.5.14"
-    with pytest.raises(ConfigError, match=f"'phrases-ende': sha256 .* expected .*; it is made from {line}"):
+    line = "babel==2.18.0 and num2words==0.5.14, .* babel==2.19.0 and num2words==0.5.14"
+    with pytest.raises(ConfigError, match=f"'phrases-ende': sha256 .* expected .*; .* {line}"):
         build_pairs(load_corpora("translation"), "phrases-ende", None)
 
 
