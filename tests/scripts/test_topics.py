@@ -77,7 +77,7 @@ def test_the_script_reads_the_nets_and_refuses_another_text(tmp_path):
     kind, rows = read_rows(tmp_path / "out.json")
     assert kind == "topic_borders" and {row["digest"] for row in rows} == {small.digest}
     assert {row.get("duration") for row in rows} == {None, 200, 400, 800, 1600, 3200, 6400}
-    with pytest.raises(ConfigError, match="only a text of kind topics has borders"):
+    with pytest.raises(ConfigError, match="only a corpus of kind topics"):
         topic_borders.main(["words", *options])
     store.write(tmp_path / "topics.npz", replace(corpus, test=corpus.test[::-1].copy()))
     with pytest.raises(ConfigError, match="not the end of what its topics give"):
