@@ -80,7 +80,7 @@ def test_the_script_reads_the_nets_and_refuses_another_text(tmp_path):
     with pytest.raises(ConfigError, match="only a corpus of kind topics"):
         topic_borders.main(["words", *options])
     store.write(tmp_path / "topics.npz", replace(corpus, test=corpus.test[::-1].copy()))
-    with pytest.raises(ConfigError, match="not the end of what its topics give"):
+    with pytest.raises(ConfigError, match="test split is not the end"):
         topic_borders.main(["topics", *options])
 
 
