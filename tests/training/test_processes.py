@@ -83,7 +83,7 @@ def test_none_outlives_the_process_that_started_them(tmp_path):
 def test_a_loss_beyond_the_bound_is_a_record_with_its_curve(tmp_path):
     assert end(begin(tmp_path, job(steps=40, loss_bound=0.01), "--devices", "2"))[0] == 0
     record = read_record(tmp_path / "record.json")
-    assert record.status == "diverged" and "the bound is 0.01" in record.reason and record.curve
+    assert record.status == "diverged" and "bound of 0.01" in record.reason and record.curve
 
 
 def test_a_rank_that_another_trainer_left_in_the_shell_is_not_this_runs(tmp_path, monkeypatch):
