@@ -1,4 +1,4 @@
-"""Which tiles a kernel works in: the fastest of a short list, timed once for each kind of work on the GPU at hand."""
+"""Which tiles a kernel works in: the fastest of a short list, timed once for each kind of work on this GPU."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

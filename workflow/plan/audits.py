@@ -27,7 +27,7 @@ def runs_of(path: str | None) -> Iterator[Path]:
 
 
 def recorded(runs: PlannedRuns, folder: Path) -> list[str]:
-    """List the runs of a plan that have a record there, and whose dataset is at hand."""
+    """List the runs of a plan that have a record there, and whose dataset is available."""
     known = (digest for digest, job in runs.jobs.items() if job.corpus not in runs.missing)
     return sorted(digest for digest in known if (folder / digest / "record.json").is_file())
 

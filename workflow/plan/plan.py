@@ -31,7 +31,7 @@ from workflow.tasks.task import MEASURES, BaseCatalogue
 def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]:
     """List every job that the config asks for, in a stable order.
 
-    missing: collects the datasets that are not at hand, with the reason; their jobs lack only the checksum and serve
+    missing: collects the datasets that are not available, with the reason; their jobs lack only the checksum and serve
     for estimates. Without `missing` such a dataset is refused.
     """
     scales, rows = config.load_scales(), {}

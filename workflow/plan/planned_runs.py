@@ -17,7 +17,7 @@ from workflow.results.precomputed import precomputed
 class PlannedRuns:
     """The runs of a plan. rows: in a stable order. plain: without trials, what follows them, and other sizes.
 
-    missing: datasets that are not at hand, with the reason. Their runs have no job file and cannot be trained.
+    missing: datasets that are not available, with the reason. Their runs have no job file and cannot be trained.
     """
 
     def __init__(self, rows: list[PlanRow], config: Config, missing: dict[str, str]):
@@ -49,19 +49,19 @@ class PlannedRuns:
         return {row.job.corpus: row for row in self.rows}
 
     def texts_of_topics(self, question: str | None = None) -> list[str]:
-        """List the file names of the datasets, of a question or of all, whose best reader is known."""
+        """List the file names of the datasets, of a question or of all, whose optimal predictor is known."""
         texts = dict.fromkeys(row.job.corpus for row in self.rows_of(question))
         return [slug for slug in texts if self._of_topics[slug]]
 
     @cached_property
     def _of_topics(self) -> dict[str, bool]:
-        """Say of each dataset whether it is a text of topics, whose best reader is known."""
+        """Say of each dataset whether it is a corpus of topics, whose optimal predictor is known."""
         catalogues = {task: load_corpora(task).entries for task in {row.job.task for row in self.rows}}
         texts = {slug: catalogues[row.job.task].get(row.corpus) for slug, row in self.corpora.items()}
         return {slug: bool(getattr(text, "topics", None)) for slug, text in texts.items()}
 
     def optimal_predictor_options(self, slug: str) -> str:
-        """Write the options of the script of best readers: windows, streams, tokens."""
+        """Write the options of the script of optimal predictors: windows, streams, tokens."""
         jobs = [job for job in self.jobs.values() if job.corpus == slug]
         spans = [job.attention.span for job in jobs]
         limits = {span["limit"] for span in spans if span.get("limit")} or {span["cache"] for span in spans}
@@ -138,7 +138,7 @@ class PlannedRuns:
         return self.jobs[self.configurations[configuration]]
 
     def data_of(self, digest: str) -> str:
-        """Name the file of the dataset that a run reads; end in a line where it is not at hand."""
+        """Name the file of the dataset that a run reads; end in a line where it is not available."""
         corpus = self.jobs[digest].corpus
         if corpus in self.missing:  # Snakemake asks for what is to be made alone, and shows other errors in many lines
             raise SystemExit(f"config error: {self.missing[corpus]}")

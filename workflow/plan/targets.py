@@ -44,7 +44,7 @@ class Targets:
 
     @classmethod
     def of(cls, raw: dict) -> "Targets":
-        """Read and check a config. A dataset that is not at hand is refused once a run that reads it is to be made."""
+        """Read and check a config. A dataset that is not available is refused only when a run that reads it is due."""
         try:
             return cls._of(raw)
         except ConfigError as error:

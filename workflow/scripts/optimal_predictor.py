@@ -1,4 +1,4 @@
-"""Score the best reader of a text: `python -m workflow.scripts.optimal_predictor NAME DATA OUT --windows 16 64 ...`.
+"""Score the optimal predictor: `python -m workflow.scripts.optimal_predictor NAME DATA OUT --windows 16 64 ...`.
 
 A row per window, of the test text as nets are scored on it: in the same number of streams, each from its beginning.
 Window 0 is a reader of nothing but the word so far, and none (null) is one of all of the past. Of a text with noise

@@ -27,7 +27,7 @@ class Position(Choice):
     def turn(self, x: Tensor, place: Tensor) -> Tensor:
         """Turn queries or keys, .. dk, by their place: whole numbers that broadcast with x[..., 0].
 
-        Places are counted from where the keys at hand begin, so a score may depend on their difference alone.
+        Places are counted from where the available keys begin, so a score may depend on their difference alone.
         """
         return x
 

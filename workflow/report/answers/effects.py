@@ -208,7 +208,7 @@ def _paired(ours: dict, theirs: dict) -> dict:
     return {key: value - theirs[key] for key, value in ours.items() if key in theirs}
 
 
-def effect_beside(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> Effect | None:
+def effect_between(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> Effect | None:
     """Compute the effect of runs against a base; None where they have no pair, or are the same runs at this scale."""
     return None if set(runs["digest"]) <= set(base["digest"]) else effect_of(pair(runs, base, quantity))
 

@@ -23,7 +23,7 @@ from workflow.results.statistics import FEWEST, LEVEL, half_width, holm, mean_in
 from workflow.results.timings import SPEEDS, over_turns
 from workflow.results.trained_enough import hardly_moved, learned_spans
 
-BESIDE_SCORE = (
+SHOWN_WITH_SCORE = (
     *("mean_span", "macs_executed", "parameters"),
     *("train_tokens_per_s", "predict_tokens_per_s", "memory_train_bytes"),
 )
@@ -49,7 +49,7 @@ def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> d
     shown = next(iter(effects))
     for line, effect in zip(lines, effects[shown], strict=True):
         line["effect"] = effect
-    costs = [name for name in BESIDE_SCORE if name in runs and runs[name].notna().any()]
+    costs = [name for name in SHOWN_WITH_SCORE if name in runs and runs[name].notna().any()]
     if not len(learned_spans(runs)):
         costs = [name for name in costs if name != "mean_span"]
     for line in lines:

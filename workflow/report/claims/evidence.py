@@ -61,7 +61,7 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
     pairs: from `pair_up`, with the titles of their corpora. of: what a pair shares: seed, round or measurement. signed:
     the signature of each record. texts: the badges of the datasets. at: the S and k that the claim names. setting:
     width, updates and device. compared: the measure in words. looks: number of planned interim analyses that the seeds
-    complete. tuned, sizes: added by `workflow.report.claims.beside`. verdict: None if p has yet to be corrected.
+    complete. tuned, sizes: added by `workflow.report.claims.robustness`. verdict: None if p has yet to be corrected.
     """
     line = EMPTY | {key: getattr(claim, key) for key in CLAIMED}
     line |= {"disputed": claim.disputed and claim.disputed.model_dump()}

@@ -1,7 +1,7 @@
 """Forecast an effect at another model size with three simple predictors, and back-test each of them.
 
 A ladder is a list of rungs, smallest models first. A rung has the parameters N of both sides and the scores of its
-pairs, one per corpus and seed (`workflow.report.claims.beside`).
+pairs, one per corpus and seed (`workflow.report.claims.robustness`).
 """
 
 import math

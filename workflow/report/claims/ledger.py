@@ -12,8 +12,8 @@ from workflow.config.strict import read_json
 from workflow.plan.claims import claims_about, known_claims
 from workflow.plan.questions import load_question
 from workflow.plan.scales import strength
-from workflow.report.claims.beside import collect_sizes, collect_tuned
 from workflow.report.claims.evidence import ALWAYS, CLAIMED, EMPTY, collect_evidence
+from workflow.report.claims.robustness import collect_sizes, collect_tuned
 from workflow.report.claims.schema import Claim, is_as_claimed, load_claim
 from workflow.report.texts import name_badges
 from workflow.results.record import write_text

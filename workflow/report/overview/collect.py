@@ -11,7 +11,7 @@ import pandas as pd
 from workflow.config.choices import AXES
 from workflow.plan.questions import load_question
 from workflow.report.answers.answer import Difference, Ratio
-from workflow.report.answers.effects import GRID, Comparison, baselines, effect_beside, matching_runs
+from workflow.report.answers.effects import GRID, Comparison, baselines, effect_between, matching_runs
 from workflow.report.answers.evidence import differences_of
 from workflow.report.answers.ratios import largest
 from workflow.report.answers.tuning import follows_recipe, tuned_runs
@@ -167,7 +167,7 @@ def _isolate(
             continue
         compared = [side[side[quantity].notna() & (side["status"] == "ok")] for side in (rows, base)]
         gains = pd.concat(compared)["late_gain"].dropna()
-        each = Comparison(variant, baseline, S, k, effect_beside(rows, base, quantity))
+        each = Comparison(variant, baseline, S, k, effect_between(rows, base, quantity))
         yield Isolated(
             axis=axis,
             choice=ours.choice(axis),

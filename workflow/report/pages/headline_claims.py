@@ -149,7 +149,7 @@ def _sizes(rungs: list[dict], line: dict) -> list[dict]:
 def _forecasts(line: dict, rungs: list[dict], scores: list[Score]) -> dict:
     """Write what each predictor says of nets of the papers' size; without its score it says nothing.
 
-    times: how much larger those are than the largest at hand. agree: whether all predict the same sign.
+    times: how much larger those are than the largest measured. agree: whether all predict the same sign.
     """
     score_of = {each.predictor: each for each in scores}
     at = tuple(find(key).value for key in load_claim(line["name"]).sizes.at)

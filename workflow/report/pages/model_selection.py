@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import pandas as pd
 
 from workflow.report.answers.cost_figure import DIFFERS
-from workflow.report.answers.effects import Effect, effect_beside
+from workflow.report.answers.effects import Effect, effect_between
 from workflow.report.answers.lines import name_score
 from workflow.report.answers.tuning import same_as_recipe
 from workflow.report.figures.colours import GREY, INK
@@ -154,7 +154,7 @@ def compare_rows(numbers: pd.DataFrame, runs: pd.DataFrame, score: str) -> Compa
     @cache
     def compare(one: int, other: int) -> Effect | None:
         sides = (by_configuration[numbers["configuration"][place]] for place in (one, other))
-        return effect_beside(*sides, score)
+        return effect_between(*sides, score)
 
     return compare
 

@@ -116,7 +116,7 @@ function neighbours() {
   const pages = Object.entries(report.kinds).filter(([kind]) => kind !== "pages").map(([, entries]) => entries).find((entries) => entries.some(([, address]) => address === here)) ?? [];
   const at = pages.findIndex(([, address]) => address === here), found = [["previous", pages[at - 1]], ["next", pages[at + 1]]];
   const links = at < 0 ? [] : found.filter(([, page]) => page).map(([word, [title, address]]) => create("span", {}, create("small", { textContent: `${word}: ` }), link(up + address, title)));
-  if (links.length) part("Beside it", list(...links));
+  if (links.length) part("Previous and next", list(...links));
 }
 
 // What stands on the page.

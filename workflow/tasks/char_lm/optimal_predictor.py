@@ -45,7 +45,7 @@ class Spelling:
 
 
 class Reader:
-    """The best reader of texts drawn with the probabilities of `source`."""
+    """The optimal predictor of texts drawn with the probabilities of `source`."""
 
     def __init__(self, source: TopicText):
         states = source.topics.states

@@ -15,8 +15,8 @@ from workflow.report.answers.answering import answer_question, read_basis
 from workflow.report.answers.caveats import missing_sizes
 from workflow.report.answers.model_sizes import trends
 from workflow.report.answers.tuning import doubts, tuning_table
-from workflow.report.claims.beside import collect_sizes, collect_tuned
 from workflow.report.claims.ledger import collect, judge_all
+from workflow.report.claims.robustness import collect_sizes, collect_tuned
 from workflow.report.claims.schema import Claim, load_claim
 from workflow.report.figures.style import as_svg
 from workflow.report.pages.claims import Ledger
