@@ -113,7 +113,7 @@ def _ratio_of(ours: Measured, theirs: Measured, name: str) -> tuple[float, float
     return value, low, high
 
 
-def _ratio_of_means(rows: pd.DataFrame, base: pd.DataFrame, quantity: str) -> float:
+def ratio_of_means(rows: pd.DataFrame, base: pd.DataFrame, quantity: str) -> float:
     """Divide means over configurations, on the corpora that both have; NaN where one is missing or the other 0."""
     shared = {*rows["corpus"]} & {*base["corpus"]}
     sides = (side[side["corpus"].isin(shared)] for side in (rows, base))
@@ -145,7 +145,7 @@ def growth(finished: pd.DataFrame) -> list[tuple[str, float, float, dict[str, fl
         shared = set.intersection(*({*low["corpus"]} for low, _ in sides.values())) if sides else set()
         ratios = {}
         for variant, (low, high) in sides.items():
-            ratio = _ratio_of_means(high[high["corpus"].isin(shared)], low[low["corpus"].isin(shared)], "macs_executed")
+            ratio = ratio_of_means(high[high["corpus"].isin(shared)], low[low["corpus"].isin(shared)], "macs_executed")
             if is_number(ratio):
                 ratios[variant] = ratio
         if any(abs(ratio - 1) >= WORTH for ratio in ratios.values()):

@@ -13,9 +13,10 @@ from workflow.plan.questions import load_question
 from workflow.report.answers.answer import Difference, Ratio
 from workflow.report.answers.effects import GRID, Comparison, baselines, effect_between, matching_runs
 from workflow.report.answers.evidence import differences_of
-from workflow.report.answers.ratios import largest
+from workflow.report.answers.ratios import largest, ratio_of_means
 from workflow.report.answers.tuning import follows_recipe, tuned_runs
 from workflow.report.figures.colours import as_named
+from workflow.report.numbers import is_number
 from workflow.report.overview.attention import Attention
 from workflow.report.texts import title_of, with_titles
 from workflow.results.makers import why_apart
@@ -215,16 +216,10 @@ def _ratios(each: Comparison, rows: pd.DataFrame, base: pd.DataFrame) -> Iterato
             continue
         if why_apart(rows, base, name, each.baseline):
             continue
-        shown = ratio_over_turns(rows, base, name) if name in SPEEDS else {"value": _ratio(rows, base, name)}
-        if shown["value"]:
+        shown = ratio_over_turns(rows, base, name) if name in SPEEDS else {"value": ratio_of_means(rows, base, name)}
+        if is_number(shown["value"]) and shown["value"]:
             place = (each.variant, each.baseline, each.S, each.k, name)
             yield Ratio(*place, shown["value"], shown.get("low"), shown.get("high"))
-
-
-def _ratio(rows: pd.DataFrame, base: pd.DataFrame, quantity: str) -> float | None:
-    """Divide means over configurations; None where one is missing."""
-    part, whole = (side.groupby("configuration")[quantity].mean().mean() for side in (rows, base))
-    return float(part / whole) if part and whole else None
 
 
 def _known(value: float) -> float | None:

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import pandas as pd
 
 from workflow.report.answers.cost_figure import DIFFERS
-from workflow.report.answers.effects import Effect, effect_between
+from workflow.report.answers.effects import Effect, by_text_and_seed, effect_of
 from workflow.report.answers.lines import name_score
 from workflow.report.answers.tuning import same_as_recipe
 from workflow.report.figures.colours import GREY, INK
@@ -149,12 +149,17 @@ def _name(run: pd.Series, *, updates: bool) -> str:
 
 def compare_rows(numbers: pd.DataFrame, runs: pd.DataFrame, score: str) -> Compare:
     """Make a function that compares two rows on test, paired by seed: None where they have no seed in common."""
-    by_configuration = dict(iter(runs.drop_duplicates("digest").groupby("configuration")))
+    by_configuration = dict(iter(runs.groupby("configuration")))
+
+    # hundreds of pairs share a few dozen models
+    @cache
+    def scores_of(place: int) -> pd.Series:
+        return by_text_and_seed(by_configuration[numbers["configuration"][place]], score)
 
     @cache
     def compare(one: int, other: int) -> Effect | None:
-        sides = (by_configuration[numbers["configuration"][place]] for place in (one, other))
-        return effect_between(*sides, score)
+        ours, than = scores_of(one), scores_of(other)
+        return effect_of((ours - than.reindex(ours.index)).dropna())
 
     return compare
 

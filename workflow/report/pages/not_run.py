@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 
 from workflow.config.errors import ConfigError
 from workflow.config.files import config_file
@@ -52,9 +54,20 @@ def why_not_run(site: Site, question: str, cells: list[dict]) -> list[NotRun]:
 def _plan_of(site: Site, question: str) -> tuple[str, set[str]]:
     """Return the scale of these results, and the digests of the runs that they hold for a question."""
     path = site.results / "plan.json"
-    rows = read_plan(path) if path.exists() else []
-    scale = rows[0]["job"]["scale"] if rows else site.results.name
-    return scale, {row["digest"] for row in rows if row["question"] == question}
+    if not path.exists():
+        return site.results.name, set()
+    scale, digests = _read(path, path.stat().st_mtime_ns)
+    return scale or site.results.name, digests.get(question, set())
+
+
+@lru_cache(maxsize=1)  # every table of a report asks
+def _read(path: Path, changed: int) -> tuple[str, dict[str, set[str]]]:
+    """Read the scale of a plan, and the digests of its runs by question. changed: when the file was last changed."""
+    rows = read_plan(path)
+    digests: dict[str, set[str]] = {}
+    for row in rows:
+        digests.setdefault(row["question"], set()).add(row["digest"])
+    return rows[0]["job"]["scale"] if rows else "", digests
 
 
 def _asks_for_more(scale: str, question: str, planned: Iterable[str]) -> bool:
