@@ -1,10 +1,13 @@
-"""A training step of one layer of attention, ours beside what one would write today: times of ours, in turns.
+"""A training step of one layer of attention, ours beside what one would write today: times of ours,
+in turns.
 
-    python -m benchmarks.peers [--spans 256 1024 2048] [--released CHECKOUT OF facebookresearch/adaptive-span]
+    python -m benchmarks.peers [--spans 256 1024 2048] [--released CHECKOUT OF
+    facebookresearch/adaptive-span]
 
-The layer: width 256, 4 heads, learned relative positions, S keys before each query, a block of 256 of 8 streams, two
-threads. What is written by hand projects, scores, normalises and projects as ours does, from the same weights; it is
-timed only if its output and gradients are ours. flex_attention has no backward pass on a CPU: forward alone.
+The layer: width 256, 4 heads, learned relative positions, S keys before each query, a block of 256
+of 8 streams, two threads. What is written by hand projects, scores, normalises and projects as ours
+does, from the same weights; it is timed only if its output and gradients are ours. flex_attention
+has no backward pass on a CPU: forward alone.
 """
 
 import argparse
@@ -26,13 +29,17 @@ from torch.nn.functional import linear, pad, scaled_dot_product_attention
 from models.library import attention, layer
 
 WIDTH, HEADS, BLOCK, STREAMS, THREADS, K = 256, 4, 256, 8, 2, 32
-ROUNDS, CHECKED = 7, 2  # streams that are compared, in 64 bits: in 32, a key on the border of top-k may fall out
+# streams that are compared, in 64 bits: in 32, a key on the border of top-k may fall out
+ROUNDS, CHECKED = 7, 2
 CLOSE = {torch.float64: 1e-9, torch.float32: 1e-3}  # of the largest number
-Attend = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]  # q, k, v: B h . d and p: d S -> B h T d
+# q, k, v: B h . d and p: d S -> B h T d
+Attend = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 
 
 def along(scores: Tensor) -> Tensor:
-    """Put scores by distance, .. T S with x = S .. 1, below the keys that they are of: .. T (S + T), else zeros."""
+    """Put scores by distance, .. T S with x = S .. 1, below the keys that they are of: .. T (S +
+    T), else zeros.
+    """
     T, S = scores.shape[-2:]
     return pad(scores, (0, T + 1)).flatten(-2)[..., : T * (S + T)].unflatten(-1, (T, S + T))
 
@@ -73,7 +80,9 @@ compiled_flex = torch.compile(flex_attention, dynamic=False)
 @cache
 def band_mask(T: int, S: int):
     """List the blocks of keys that hold any of the band."""
-    return create_block_mask(lambda b, h, t, j: (j >= t) & (j < t + S), None, None, T, S + T, device="cpu")
+    return create_block_mask(
+        lambda b, h, t, j: (j >= t) & (j < t + S), None, None, T, S + T, device="cpu"
+    )
 
 
 def flex(q: Tensor, k: Tensor, v: Tensor, p: Tensor) -> Tensor:
@@ -95,7 +104,10 @@ def released_layer(checkout: Path, width: int, heads: int, S: int):
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     sys.path.pop(0)
-    off = {"adapt_span_params": {"adapt_span_enabled": False}, "pers_mem_params": {"pers_mem_size": 0}}
+    off = {
+        "adapt_span_params": {"adapt_span_enabled": False},
+        "pers_mem_params": {"pers_mem_size": 0},
+    }
     return module.SeqAttention(width, heads, S, 0.0, **off)
 
 
@@ -114,7 +126,9 @@ def peers(checkout: Path | None) -> dict[str, tuple[dict, Attend]]:
         "sparsemax of entmax": ({"normaliser": "sparsemax"}, partial(entmax.sparsemax, dim=-1)),
         "entmax-1.5 of entmax": ({"normaliser": "entmax15"}, partial(entmax.entmax15, dim=-1)),
     }
-    by_normaliser = {name: (choices, partial(by_hand, each)) for name, (choices, each) in others.items()}
+    by_normaliser = {
+        name: (choices, partial(by_hand, each)) for name, (choices, each) in others.items()
+    }
     return {name: ({}, attend) for name, attend in softmax.items()} | by_normaliser
 
 
@@ -122,7 +136,14 @@ def step_of_ours(S: int, choices: dict, x: Tensor, past: Tensor):
     """Return the layer, and a step that gives y and all gradients."""
     torch.manual_seed(0)
     position = {"name": "relative", "limit": S}
-    made = layer(WIDTH, HEADS, span={"name": "fixed", "limit": S}, position=position, attends_self=False, **choices)
+    made = layer(
+        WIDTH,
+        HEADS,
+        span={"name": "fixed", "limit": S},
+        position=position,
+        attends_self=False,
+        **choices,
+    )
     made = made.to(x)
     return made, partial(step, made, lambda: made(x, (past,))[0])
 
@@ -134,7 +155,9 @@ def step_of_peer(made, attend: Attend, x: Tensor, past: Tensor):
         rows = torch.cat([past.transpose(0, 1), x], 1)
         inputs = ((x, made.query), (rows, made.key), (rows, made.value))
         q, k, v = (made.split(linear(each, matrix.weight)) for each, matrix in inputs)
-        return linear(attend(q, k, v, made.position.table).transpose(1, 2).flatten(2), made.out.weight)
+        return linear(
+            attend(q, k, v, made.position.table).transpose(1, 2).flatten(2), made.out.weight
+        )
 
     return partial(step, made, forward)
 
@@ -145,9 +168,13 @@ def step(made, forward: Callable) -> list[Tensor]:
 
 
 def assert_alike(name: str, ours: list[Tensor], theirs: list[Tensor]) -> None:
-    apart = max(((a - b).abs().max() / a.abs().max()).item() for a, b in zip(ours, theirs, strict=True))
+    apart = max(
+        ((a - b).abs().max() / a.abs().max()).item() for a, b in zip(ours, theirs, strict=True)
+    )
     if not apart <= CLOSE[ours[0].dtype]:
-        raise SystemExit(f"{name}: its numbers are {apart:.1e} of the largest from ours; nothing is timed")
+        raise SystemExit(
+            f"{name}: its numbers are {apart:.1e} of the largest from ours; nothing is timed"
+        )
 
 
 def timed(*steps: Callable, rounds: int = ROUNDS) -> list[float]:
@@ -162,9 +189,14 @@ def timed(*steps: Callable, rounds: int = ROUNDS) -> list[float]:
 
 
 def compare(S: int, checkout: Path | None, rounds: int = ROUNDS) -> dict[str, float]:
-    """Return the times of ours that each takes, the numbers compared first; and our own of softmax, in ms."""
+    """Return the times of ours that each takes, the numbers compared first; and our own of softmax,
+    in ms.
+    """
     generator = torch.Generator().manual_seed(1)
-    x, past = (torch.randn(size, generator=generator) for size in ((STREAMS, BLOCK, WIDTH), (S, STREAMS, WIDTH)))
+    x, past = (
+        torch.randn(size, generator=generator)
+        for size in ((STREAMS, BLOCK, WIDTH), (S, STREAMS, WIDTH))
+    )
     ratios = {}
     for name, (choices, attend) in peers(checkout).items():
         exact = [each.double() for each in (x[:CHECKED], past[:, :CHECKED])]
@@ -177,7 +209,8 @@ def compare(S: int, checkout: Path | None, rounds: int = ROUNDS) -> dict[str, fl
         ratios[name] = other / one
     made, _ = step_of_ours(S, {}, x, past)
     q, k, v = (
-        torch.randn(STREAMS, HEADS, n, WIDTH // HEADS, generator=generator) for n in (BLOCK, S + BLOCK, S + BLOCK)
+        torch.randn(STREAMS, HEADS, n, WIDTH // HEADS, generator=generator)
+        for n in (BLOCK, S + BLOCK, S + BLOCK)
     )
     with torch.no_grad():
         table = made.position.table
@@ -192,7 +225,9 @@ def by_engine(made, q: Tensor, k: Tensor, v: Tensor, p: Tensor) -> Tensor:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--spans", type=int, nargs="+", default=[256, 1024, 2048])
     parser.add_argument("--released", type=Path)
     options = parser.parse_args()

@@ -1,9 +1,11 @@
-"""Time every backend beside the definition: a forward pass and a training step of a character model, by span limit S.
+"""Time every backend beside the definition: a forward pass and a training step of a character
+model, by span limit S.
 
-    python -m pytest benchmarks/test_engine.py --benchmark-group-by=param:bits,param:S,param:span,param:work
+    python -m pytest benchmarks/test_engine.py
+    --benchmark-group-by=param:bits,param:S,param:span,param:work
 
-On a GPU in 32 bits and in 16. The cases take turns, so that a machine that slows down slows all of them. A backend is
-timed only if it gives the definition's numbers.
+On a GPU in 32 bits and in 16. The cases take turns, so that a machine that slows down slows all of
+them. A backend is timed only if it gives the definition's numbers.
 """
 
 from functools import cache, partial
@@ -22,7 +24,8 @@ from workflow.training.origin import pick_device
 
 LENGTHS = (256, 1024, 4096)
 TURNS, ROUNDS = 3, 3
-BOUND, CHECKED = 1e-9, 2  # of the largest number of a tensor, in 64 bits: in 32 a unit of a relu may flip; streams
+# of the largest number of a tensor, in 64 bits: in 32 a unit of a relu may flip; streams
+BOUND, CHECKED = 1e-9, 2
 NET = {
     "name": "char_lm",
     "layers": 2,
@@ -33,17 +36,40 @@ NET = {
     "attention_dropout": 0.0,
 }
 BLOCK, STREAMS, SYMBOLS, RAMP = 256, 8, 200, 32
-REACHED = ((0, 0.001, 0.01, 0.02), (0, 0.001, 0.01, 0.5))  # z / S by layer and head: most short, one long, as learned
+# z / S by layer and head: most short, one long, as learned
+REACHED = ((0, 0.001, 0.01, 0.02), (0, 0.001, 0.01, 0.5))
 BITS = (32, 16) if torch.cuda.is_available() else (32,)
-CASES = [*product(range(TURNS), BITS, LENGTHS, ("fixed", "adaptive"), ("forward", "train"), BACKENDS[::-1][:-1])]
+CASES = [
+    *product(
+        range(TURNS),
+        BITS,
+        LENGTHS,
+        ("fixed", "adaptive"),
+        ("forward", "train"),
+        BACKENDS[::-1][:-1],
+    )
+]
 
 
-def build_net(span: str, S: int, backend: str, device: torch.device, dtype: torch.dtype = torch.float32):
-    """Build a net with the same weights whatever computes it, and its learned spans where it has them."""
+def build_net(
+    span: str, S: int, backend: str, device: torch.device, dtype: torch.dtype = torch.float32
+):
+    """Build a net with the same weights whatever computes it, and its learned spans where it has
+    them.
+    """
     torch.manual_seed(0)
-    spans = {"fixed": {"name": "fixed", "limit": S}, "adaptive": {"name": "adaptive", "limit": S, "ramp": min(RAMP, S)}}
-    attention = {"span": spans[span], "selection": {"name": "all"}, "normaliser": {"name": "softmax"}}
-    net = CharLM(SYMBOLS, attention | {"position": {"name": "relative", "limit": S}}, NET).to(device, dtype)
+    spans = {
+        "fixed": {"name": "fixed", "limit": S},
+        "adaptive": {"name": "adaptive", "limit": S, "ramp": min(RAMP, S)},
+    }
+    attention = {
+        "span": spans[span],
+        "selection": {"name": "all"},
+        "normaliser": {"name": "softmax"},
+    }
+    net = CharLM(SYMBOLS, attention | {"position": {"name": "relative", "limit": S}}, NET).to(
+        device, dtype
+    )
     for layer, shares in zip(net.attentions, REACHED, strict=True):
         if span == "adaptive":
             layer.span.fraction.data.copy_(torch.tensor(shares).view(-1, 1, 1))
@@ -53,7 +79,9 @@ def build_net(span: str, S: int, backend: str, device: torch.device, dtype: torc
 
 def draw_tokens(device: torch.device) -> torch.Tensor:
     """Draw inputs and targets of a block of every stream."""
-    return torch.randint(SYMBOLS, (STREAMS, BLOCK + 1), generator=torch.Generator().manual_seed(0)).to(device)
+    return torch.randint(
+        SYMBOLS, (STREAMS, BLOCK + 1), generator=torch.Generator().manual_seed(0)
+    ).to(device)
 
 
 @cache
@@ -63,7 +91,10 @@ def find_numbers(span: str, S: int, backend: str, device: torch.device) -> list[
     first, past = net(tokens[:, :-1], net.start(len(tokens)))
     second, _ = net(tokens[:, 1:], past)
     (first.square().mean() + second.square().mean()).backward()
-    return [each.detach() for each in (first, second, *(parameter.grad for parameter in net.parameters()))]
+    return [
+        each.detach()
+        for each in (first, second, *(parameter.grad for parameter in net.parameters()))
+    ]
 
 
 def make_step(net, work: str, tokens: torch.Tensor, bits: int):
@@ -78,7 +109,9 @@ def make_step(net, work: str, tokens: torch.Tensor, bits: int):
         with torch.set_grad_enabled(work == "train"), half():
             logits, past = net(tokens[:, :-1], past)
         if work == "train":
-            (cross_entropy(logits.float().flatten(0, 1), tokens[:, 1:].flatten()) + net.penalty()).backward()
+            (
+                cross_entropy(logits.float().flatten(0, 1), tokens[:, 1:].flatten()) + net.penalty()
+            ).backward()
             net.zero_grad(set_to_none=True)
         synchronise(tokens.device)
 
@@ -90,9 +123,14 @@ def test_engine(benchmark, turn, bits, S, span, work, backend):
     device = pick_device("auto")
     try:
         ours, theirs = (find_numbers(span, S, name, device) for name in (backend, "definition"))
-    except ValueError as error:  # a backend that this device, or this machine without a compiler, has not
+    except (
+        ValueError
+    ) as error:  # a backend that this device, or this machine without a compiler, has not
         pytest.skip(str(error))
-    apart = [((one - other).abs().max() / other.abs().max()).item() for one, other in zip(ours, theirs, strict=True)]
+    apart = [
+        ((one - other).abs().max() / other.abs().max()).item()
+        for one, other in zip(ours, theirs, strict=True)
+    ]
     assert not [each for each in apart if not each <= BOUND]
     benchmark.extra_info.update(turn=turn, bits=bits, S=S, span=span, work=work, backend=backend)
     step = make_step(build_net(span, S, backend, device), work, draw_tokens(device), bits)

@@ -1,8 +1,9 @@
-"""Turns of the configurations of a group, through pytest-benchmark: a training step and one more character.
-Sparse normalisers are timed by our solvers and by the library's.
+"""Turns of the configurations of a group, through pytest-benchmark: a training step and one more
+character. Sparse normalisers are timed by our solvers and by the library's.
 
-Run by `python -m workflow.scripts.throughput`, alone on the device. The configurations take turns (A B C, A B C, ...);
-each is warmed up, synchronised and timed for a bounded while, between reference steps that say how fast the machine is.
+Run by `python -m workflow.scripts.throughput`, alone on the device. The configurations take turns
+(A B C, A B C, ...); each is warmed up, synchronised and timed for a bounded while, between
+reference steps that say how fast the machine is.
 """
 
 import json
@@ -26,10 +27,14 @@ from workflow.training.origin import pick_device
 ASKED = os.environ.get("THROUGHPUT_TURNS")
 MEASURE = read_measure(os.environ["THROUGHPUT_MEASURE"]) if ASKED else None
 TURNS = [(kind, TrainedRun.at(Path(path))) for kind, path in json.loads(ASKED or "[]")]
-IDS = [f"{number}-{kind}-{trained.job.configuration}" for number, (kind, trained) in enumerate(TURNS)]
+IDS = [
+    f"{number}-{kind}-{trained.job.configuration}" for number, (kind, trained) in enumerate(TURNS)
+]
 
 
-@pytest.mark.skipif(not ASKED, reason="needs trained nets: run python -m workflow.scripts.throughput")
+@pytest.mark.skipif(
+    not ASKED, reason="needs trained nets: run python -m workflow.scripts.throughput"
+)
 @pytest.mark.parametrize("kind, trained", TURNS, ids=IDS)
 def test_throughput(benchmark, kind, trained):
     device = pick_device(os.environ.get("THROUGHPUT_DEVICE", "auto"))

@@ -1,4 +1,6 @@
-"""How `make docs` makes a site of these pages: Markdown by MyST, docstrings read from the source, never imported."""
+"""How `make docs` makes a site of these pages: Markdown by MyST, docstrings read from the source,
+never imported.
+"""
 
 import re
 

@@ -1,9 +1,11 @@
-"""Beam search (Attention Is All You Need, section 6.1; length penalty of Wu et al. 2016, equation 14).
+"""Beam search (Attention Is All You Need, section 6.1; length penalty of Wu et al. 2016, equation
+14).
 
     score(Y) = log P(Y | X) / ((5 + |Y|) / 6)^alpha        |Y| counts eos
 
-At every step the `width` best among all extensions and all finished hypotheses stay in the beam. The best hypothesis
-that ever finished is kept aside; a sentence is done when no unfinished one can still beat it.
+At every step the `width` best among all extensions and all finished hypotheses stay in the beam.
+The best hypothesis that ever finished is kept aside; a sentence is done when no unfinished one can
+still beat it.
 """
 
 import math
@@ -17,18 +19,23 @@ EXTRA = 50  # by default, tokens that a target may have beyond the length of its
 
 
 @torch.no_grad()
-def beam(net, source: Tensor, *, width: int, alpha: float, max_length: int, extra: int = EXTRA) -> list[list[int]]:
-    """Search B sources, as the net encodes them -> the best target found for each, without bos and eos.
+def beam(
+    net, source: Tensor, *, width: int, alpha: float, max_length: int, extra: int = EXTRA
+) -> list[list[int]]:
+    """Search B sources, as the net encodes them -> the best target found for each, without bos and
+    eos.
 
-    A target has at most `max_length` tokens, and at most `extra` more than its source, eos counted; pad and bos are
-    never written. ValueError for settings out of range.
+    A target has at most `max_length` tokens, and at most `extra` more than its source, eos counted;
+    pad and bos are never written. ValueError for settings out of range.
     """
     if width < 1 or alpha < 0 or max_length < 1:
         raise ValueError(
             f"width and max_length must be at least 1, alpha at least 0; got {width}, {max_length}, {alpha}"
         )
     if max_length > net.max_length:
-        raise ValueError(f"max_length = {max_length} is more than the model's max_length = {net.max_length}")
+        raise ValueError(
+            f"max_length = {max_length} is more than the model's max_length = {net.max_length}"
+        )
     before = net.training
     net.eval()
     try:
@@ -45,8 +52,10 @@ def beam(net, source: Tensor, *, width: int, alpha: float, max_length: int, extr
 class _Search:
     """The beams of the sentences that are not done. B sentences, w beams each, t tokens so far.
 
-    tokens: B w t+1, bos first, pad after eos; log_p: B w; ended: length of a finished hypothesis, else 0: B w;
-    limit: most tokens, B; best: score of the best finished one, B; sentence: its index in `targets`, B.
+    tokens: B w t+1, bos first, pad after eos; log_p: B w; ended: length of a finished hypothesis,
+    else 0: B w;
+    limit: most tokens, B; best: score of the best finished one, B; sentence: its index in
+    `targets`, B.
     """
 
     def __init__(self, state, width: int, alpha: float, max_length: int, extra: int):
@@ -75,14 +84,18 @@ class _Search:
         choice = score.flatten(1).topk(self.width).indices  # B w
         origin, token = choice // token.size(-1), token.flatten(1).gather(1, choice)
         self.log_p = log_p.flatten(1).gather(1, choice)
-        self.tokens = torch.cat([self.tokens.gather(1, origin[..., None].expand_as(self.tokens)), token[..., None]], -1)
+        self.tokens = torch.cat(
+            [self.tokens.gather(1, origin[..., None].expand_as(self.tokens)), token[..., None]], -1
+        )
         self.ended = self.ended.gather(1, origin).masked_fill(token == EOS, step)
         if self.width > 1:
             rows = torch.arange(len(origin), device=origin.device)[:, None] * self.width + origin
             self.state = self.state.rows(rows.flatten())
 
     def _rule_out(self, log_p: Tensor, step: int) -> None:
-        """Set -inf for pad, bos, anything but eos at the limit, and anything after eos but pad, which costs nothing."""
+        """Set -inf for pad, bos, anything but eos at the limit, and anything after eos but pad,
+        which costs nothing.
+        """
         log_p[..., [PAD, BOS]] = -math.inf
         last, ended = self.limit == step, self.ended > 0
         log_p[last, :, :EOS], log_p[last, :, EOS + 1 :] = -math.inf, -math.inf
@@ -98,7 +111,8 @@ class _Search:
             self.targets[self.sentence[b]] = self.tokens[b, beam[b], 1:step].tolist()
         self.best = torch.maximum(self.best, top)
         unfinished = self.log_p.masked_fill(self.ended > 0, -math.inf).amax(1)
-        bound = unfinished / self.penalty(self.limit)  # log P only falls, and the penalty divides by no more than this
+        # log P only falls, and the penalty divides by no more than this
+        bound = unfinished / self.penalty(self.limit)
         going = (bound > self.best).nonzero().flatten()
         if len(going) < len(self.best):
             self._keep(going)

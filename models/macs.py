@@ -1,7 +1,9 @@
-"""Multiply-accumulates of the graph that is really computed, per predicted character, from shapes alone.
+"""Multiply-accumulates of the graph that is really computed, per predicted character, from shapes
+alone.
 
-Counted: every matrix product of the forward pass, the output layer included. Not counted: normalisers, norms,
-element-wise work, as in torch's and fvcore's counters, which check these numbers.
+Counted: every matrix product of the forward pass, the output layer included. Not counted:
+normalisers, norms, element-wise work, as in torch's and fvcore's counters, which check these
+numbers.
 """
 
 from contextlib import contextmanager
@@ -15,7 +17,8 @@ from .kernels.compiled import build
 
 
 def executed(net, tokens, block: int) -> float:
-    """Count the blocks of `tokens` (B N) as the engine computes them in training, trimmed to what each layer reaches.
+    """Count the blocks of `tokens` (B N) as the engine computes them in training, trimmed to what
+    each layer reaches.
 
     The first half fills the caches; the mean is over the blocks of the second half.
     """
@@ -25,13 +28,17 @@ def executed(net, tokens, block: int) -> float:
         past = net.start(tokens.size(0))
         for part in blocks:
             _, past = net(part, past)
-            counted.append(sum(engine_macs(layer, block, layer.shapes) for layer in net.attentions) / block)
+            counted.append(
+                sum(engine_macs(layer, block, layer.shapes) for layer in net.attentions) / block
+            )
     half = counted[len(counted) // 2 :]
     return sum(half) / len(half) + outside_attention(net)
 
 
 def dense(net, block: int) -> float:
-    """Count a training block as the definition computes it: every layer projects and scores all S + T keys."""
+    """Count a training block as the definition computes it: every layer projects and scores all S +
+    T keys.
+    """
     with _training(net):
         macs = 0
         for layer in net.attentions:
@@ -55,15 +62,22 @@ def engine_macs(layer, block: int, shapes: list[Computed]) -> int:
             scored += chunk.c * (chunk.keys.stop - chunk.keys.start)
             positioned += chunk.c * chunk.window
         products = scored * (layer.shape.d_k + layer.shape.d_v)
-        projected = (keys + first if layer.training else block) * _products(layer.key, layer.value) // all_heads
+        projected = (
+            (keys + first if layer.training else block)
+            * _products(layer.key, layer.value)
+            // all_heads
+        )
         macs += heads * (projected + products + positioned * _position(layer) // all_heads)
     return macs + _of_choices(layer, block, max(group.reach for group in shapes))
 
 
 def pair(net, N: int, T: int) -> float:
-    """Count a net that reads a source of N pieces or patches and a target of T, per target piece."""
+    """Count a net that reads a source of N pieces or patches and a target of T, per target
+    piece.
+    """
     macs = net.macs_to_enter(N) + sum(
-        sequence_macs(block.attention, N, N) + N * _products(block.feed_forward) for block in net.encoder
+        sequence_macs(block.attention, N, N) + N * _products(block.feed_forward)
+        for block in net.encoder
     )
     for block in net.decoder:
         attention = engine_macs(block.attention, T, [Computed(block.attention.shape.heads, T, T)])
@@ -74,7 +88,9 @@ def pair(net, N: int, T: int) -> float:
 
 def sequence_macs(layer, queries: int, keys: int) -> int:
     """Count one layer over a whole sequence: its keys and values projected once."""
-    projections = queries * _products(layer.query, layer.out) + keys * _products(layer.key, layer.value)
+    projections = queries * _products(layer.query, layer.out) + keys * _products(
+        layer.key, layer.value
+    )
     return projections + queries * keys * _key_and_value(layer) + _of_choices(layer, queries, keys)
 
 
@@ -98,7 +114,9 @@ def _key_and_value(layer) -> int:
 
 
 def _position(layer) -> int:
-    """Count for one query and one distance the position's term of every head; nothing where the score has none."""
+    """Count for one query and one distance the position's term of every head; nothing where the
+    score has none.
+    """
     return layer.shape.heads * width_of_positions(layer)
 
 

@@ -1,4 +1,5 @@
-"""Weights of a trained net in one file, and from it the net: safetensors, with what builds the net in its metadata.
+"""Weights of a trained net in one file, and from it the net: safetensors, with what builds the net
+in its metadata.
 
 The format holds numbers and text alone: reading it runs no code of a file.
 """
@@ -24,7 +25,8 @@ def pack(state: dict[str, Tensor], symbols: list[str], attention: dict, net: dic
 
 
 def read(path: Path) -> tuple[nn.Module, list[str]]:
-    """Build the net of a file with what `pack` returned -> the net, in evaluation, and its V symbols.
+    """Build the net of a file with what `pack` returned -> the net, in evaluation, and its V
+    symbols.
 
     ValueError for a file of something else.
     """
@@ -32,7 +34,9 @@ def read(path: Path) -> tuple[nn.Module, list[str]]:
         told = {name: json.loads(text) for name, text in (file.metadata() or {}).items()}
         state = {name: file.get_tensor(name) for name in [*file.keys()]}
     if missing := {"symbols", "attention", "net"} - told.keys():
-        raise ValueError(f"{path}: not a model of this package: its metadata lacks {', '.join(sorted(missing))}")
+        raise ValueError(
+            f"{path}: not a model of this package: its metadata lacks {', '.join(sorted(missing))}"
+        )
     kind = public_class(f"{__package__}.nets.{told['net']['name']}")
     net = kind(len(told["symbols"]), told["attention"], told["net"])
     net.load_state_dict(state)

@@ -24,8 +24,8 @@ TILE, RAMP = 16, 5
 def mend(monkeypatch) -> None:
     """Loop bounds, which numpy 2.4 no longer takes from arrays of one number, and bfloat16.
 
-    The interpreter holds bfloat16 as its 16 bits, would multiply these as whole numbers, and cuts 32 bits down to them
-    where a GPU rounds to the nearest.
+    The interpreter holds bfloat16 as its 16 bits, would multiply these as whole numbers, and cuts
+    32 bits down to them where a GPU rounds to the nearest.
     """
     builder = interpreter.InterpreterBuilder
     patch, dot, cast = interpreter._patch_lang_tensor, builder.create_dot, builder.cast_impl
@@ -51,7 +51,9 @@ def mend(monkeypatch) -> None:
 def _widened(tile):
     if tile.dtype.scalar != tl.bfloat16:
         return tile
-    return interpreter.TensorHandle((tile.data.astype(np.uint32) << 16).view(np.float32), tl.float32)
+    return interpreter.TensorHandle(
+        (tile.data.astype(np.uint32) << 16).view(np.float32), tl.float32
+    )
 
 
 @contextmanager
@@ -71,7 +73,8 @@ def small_tiles(monkeypatch):
 def drawn(T, K, spans, limit, B=1, *, by_head=False, dk=12, dv=20, seed=0):
     """Draw inputs in 64 bits that ask for gradients, and the reach of each head.
 
-    spans: heads' "z", their "reach", or "z_by_query" with how many heads. by_head: a table of position keys for each.
+    spans: heads' "z", their "reach", or "z_by_query" with how many heads. by_head: a table of
+    position keys for each.
     """
     torch.manual_seed(seed)
     ((kind, values),) = spans.items()
@@ -85,34 +88,50 @@ def drawn(T, K, spans, limit, B=1, *, by_head=False, dk=12, dv=20, seed=0):
         inputs["z"] = torch.tensor(values, dtype=torch.float64).view(h, 1, 1)
         reach = ramp_reach(inputs["z"], RAMP, limit).flatten()
     else:
-        inputs["z"] = torch.randint(4 * (limit - RAMP), (B, h, T, 1)).double() / 4  # whole numbers among them
+        # whole numbers among them
+        inputs["z"] = torch.randint(4 * (limit - RAMP), (B, h, T, 1)).double() / 4
         reach = ramp_reach(inputs["z"], RAMP, limit).amax((0, 2, 3))
-    return {name: tensor.to(DEVICE).requires_grad_() for name, tensor in inputs.items()}, reach.to(DEVICE)
+    return {name: tensor.to(DEVICE).requires_grad_() for name, tensor in inputs.items()}, reach.to(
+        DEVICE
+    )
 
 
 def by_definition(q, r, k, v, position_keys, z=None, *, reach, attends_self):
     """Compute head by head, since the definition has a single reach."""
     scale = q.size(-1) ** 0.5
-    span = SimpleNamespace(first=0, log_mask=lambda x, z: None if z is None else log_ramp(x, z, RAMP))
-    rest = {"span": span, "selection": lambda masked: masked, "normaliser": lambda kept: kept.softmax(-1)}
+    span = SimpleNamespace(
+        first=0, log_mask=lambda x, z: None if z is None else log_ramp(x, z, RAMP)
+    )
+    rest = {
+        "span": span,
+        "selection": lambda masked: masked,
+        "normaliser": lambda kept: kept.softmax(-1),
+    }
     heads = []
     for i, far in enumerate(reach.tolist()):
         table = position_keys[i] if position_keys.dim() == 3 else position_keys
         position = Given(Shape(q.size(-1), 1), r[:, [i]] * scale, table)
         choices = SimpleNamespace(position=position, attends_self=attends_self, **rest)
         own_z = None if z is None else z[..., [i], :, :]
-        heads.append(formula.weights(q[:, [i]] * scale, k[:, [i]], own_z, choices, reach=far) @ v[:, [i]])
+        heads.append(
+            formula.weights(q[:, [i]] * scale, k[:, [i]], own_z, choices, reach=far) @ v[:, [i]]
+        )
     return torch.cat(heads, 1)
 
 
 def by_kernel(q, r, k, v, position_keys, z=None, *, reach, attends_self, **dropout):
     width, ramp = position_keys.size(-1) - int(reach.max()), None if z is None else RAMP
     nearest = position_keys[..., width:]
-    return banded.attend(q, r, k, v, nearest, z, reach, ramp=ramp, attends_self=attends_self, **dropout)
+    return banded.attend(
+        q, r, k, v, nearest, z, reach, ramp=ramp, attends_self=attends_self, **dropout
+    )
 
 
 def results(attend, inputs, reach, attends_self, **dropout):
     """Return the output and the gradients of all inputs, by name."""
     y = attend(**inputs, reach=reach, attends_self=attends_self, **dropout)
     dy = torch.randn(y.shape, dtype=y.dtype, generator=torch.Generator().manual_seed(1)).to(DEVICE)
-    return {"y": y.detach(), **dict(zip(inputs, torch.autograd.grad(y, list(inputs.values()), dy), strict=True))}
+    return {
+        "y": y.detach(),
+        **dict(zip(inputs, torch.autograd.grad(y, list(inputs.values()), dy), strict=True)),
+    }

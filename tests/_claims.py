@@ -10,8 +10,18 @@ from workflow.report.claims.ledger import judge
 from workflow.report.claims.schema import Claim
 from workflow.results.runs_table import Frames, as_frame
 
-CLAIM = {"claim": "It is so.", "paper": "adaptive_span", "where": "section 3", "question": "span_limit"}
-CLAIM |= {"measure": "dev_bpc", "ours": {"variant": "adaptive"}, "than": {"variant": "fixed"}, "expect": "less"}
+CLAIM = {
+    "claim": "It is so.",
+    "paper": "adaptive_span",
+    "where": "section 3",
+    "question": "span_limit",
+}
+CLAIM |= {
+    "measure": "dev_bpc",
+    "ours": {"variant": "adaptive"},
+    "than": {"variant": "fixed"},
+    "expect": "less",
+}
 
 
 def claim(**changes) -> Claim:
@@ -31,7 +41,9 @@ def as_table(rows: list[dict]) -> pd.DataFrame:
     return as_frame(*split_costs(rows))
 
 
-def evidence_of(asserted: Claim, runs: pd.DataFrame | None, apart: pd.DataFrame | None = None) -> dict:
+def evidence_of(
+    asserted: Claim, runs: pd.DataFrame | None, apart: pd.DataFrame | None = None
+) -> dict:
     return collect_evidence("a", asserted, Frames(runs, apart))
 
 

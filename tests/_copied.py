@@ -16,7 +16,8 @@ def copied(folder: Path, *more: str) -> Path:
     """Copy what a workflow needs, and `more`, into `folder`."""
     for name in (*PARTS, *more):
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, folder / name)  # compiled files too: they need not be made again
+            # compiled files too: they need not be made again
+            shutil.copytree(ROOT / name, folder / name)
         else:
             shutil.copy2(ROOT / name, folder / name)
     return folder
@@ -40,7 +41,9 @@ def written(folder: Path, files: dict[str, str], part: str = "") -> Path:
 
 def ended(folder: Path, *words: str, **options) -> subprocess.CompletedProcess:
     """Run `python -m words` to its end."""
-    return subprocess.run([sys.executable, "-m", *words], cwd=folder, capture_output=True, text=True, **options)
+    return subprocess.run(
+        [sys.executable, "-m", *words], cwd=folder, capture_output=True, text=True, **options
+    )
 
 
 def snakemake(folder: Path, *words: str) -> subprocess.CompletedProcess:

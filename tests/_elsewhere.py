@@ -1,7 +1,7 @@
 """A stand-in for a GPU: its tensors have the device "meta" and keep their numbers on the CPU.
 
-What a GPU refuses is refused: tensors of two devices in one operation, a CPU's generator for another device's numbers,
-and NumPy.
+What a GPU refuses is refused: tensors of two devices in one operation, a CPU's generator for
+another device's numbers, and NumPy.
 """
 
 import torch
@@ -11,8 +11,10 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 DEVICE, CPU = torch.device("meta"), torch.device("cpu")
 COPIES = (torch.ops.aten.copy_.default, torch.ops.aten._to_copy.default)
-INDEXED = (torch.ops.aten.index.Tensor, torch.ops.aten.index_put_.default)  # take indices from a CPU too
-READ = (torch.ops.aten._local_scalar_dense.default, torch.ops.aten.equal.default)  # give a number of Python's
+# take indices from a CPU too
+INDEXED = (torch.ops.aten.index.Tensor, torch.ops.aten.index_put_.default)
+# give a number of Python's
+READ = (torch.ops.aten._local_scalar_dense.default, torch.ops.aten.equal.default)
 
 
 class Elsewhere(Tensor):
@@ -20,7 +22,11 @@ class Elsewhere(Tensor):
 
     @staticmethod
     def __new__(cls, here: Tensor):
-        like = {"strides": here.stride(), "storage_offset": here.storage_offset(), "dtype": here.dtype}
+        like = {
+            "strides": here.stride(),
+            "storage_offset": here.storage_offset(),
+            "dtype": here.dtype,
+        }
         return Tensor._make_wrapper_subclass(cls, here.shape, **like, device=DEVICE)
 
     def __init__(self, here: Tensor):
@@ -61,7 +67,8 @@ class Numbers(TorchDispatchMode):
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        return False  # torch would import its compiler, which takes five seconds, and go through it each time
+        # torch would import its compiler, which takes five seconds, and go through it each time
+        return False
 
     def __torch_dispatch__(self, operation, types, arguments=(), named=None):
         return Elsewhere.__torch_dispatch__(operation, types, arguments, named)
@@ -71,10 +78,15 @@ def _refuse(operation, arguments, given: list, elsewhere: bool, asked) -> None:
     """What a GPU refuses; a CPU's tensor of one number may take part in everything."""
     if any(isinstance(each, torch.Generator) for each in given) and (elsewhere or asked == DEVICE):
         raise RuntimeError(f"{operation}: expected a generator of the device, found one of the CPU")
-    on_cpu = any(isinstance(each, Tensor) and not isinstance(each, Elsewhere) and each.dim() for each in given)
+    on_cpu = any(
+        isinstance(each, Tensor) and not isinstance(each, Elsewhere) and each.dim()
+        for each in given
+    )
     indexed = operation in INDEXED and isinstance(arguments[0], Elsewhere)
     if elsewhere and on_cpu and not indexed and operation not in COPIES:
-        raise RuntimeError(f"{operation}: expected all tensors on one device, found {DEVICE} and {CPU}")
+        raise RuntimeError(
+            f"{operation}: expected all tensors on one device, found {DEVICE} and {CPU}"
+        )
 
 
 def to_cpu(state):
@@ -83,5 +95,7 @@ def to_cpu(state):
 
 
 def to_device(state):
-    """As `torch.load` with `map_location`: every tensor comes to the device, whatever it belongs to."""
+    """As `torch.load` with `map_location`: every tensor comes to the device, whatever it belongs
+    to.
+    """
     return tree_map_only(Tensor, Elsewhere, state)

@@ -1,4 +1,6 @@
-"""Layers of random choices, and whether an implementation gives the definition's numbers for them."""
+"""Layers of random choices, and whether an implementation gives the definition's numbers for
+them.
+"""
 
 from dataclasses import replace
 
@@ -28,16 +30,22 @@ COMPILED = {"span": SPANS, "selection": SELECTIONS, "normaliser": NORMALISERS}
 def named(compiled: bool) -> dict[str, list[str]]:
     """List the choices by axis: all, or those that the compiled code knows."""
     known = {
-        axis: COMPILED.get(axis, kinds.values()) if compiled else kinds.values() for axis, kinds in CHOICES.items()
+        axis: COMPILED.get(axis, kinds.values()) if compiled else kinds.values()
+        for axis, kinds in CHOICES.items()
     }
-    return {axis: sorted(name for name in CHOICES[axis] if CHOICES[axis][name] in known[axis]) for axis in CHOICES}
+    return {
+        axis: sorted(name for name in CHOICES[axis] if CHOICES[axis][name] in known[axis])
+        for axis in CHOICES
+    }
 
 
 def layer_of(names, S: int, k: int, attends_self: bool, seed: int, shape=SMALL) -> StreamAttention:
     return _anywhere(StreamAttention, names, S, k, seed, shape, attends_self=attends_self)
 
 
-def sequence_layer(names, S: int, N: int, k: int, shape: Shape, reads_itself: bool, seed: int) -> SequenceAttention:
+def sequence_layer(
+    names, S: int, N: int, k: int, shape: Shape, reads_itself: bool, seed: int
+) -> SequenceAttention:
     """Make a layer over sentences of N words; attention to a source has no distances."""
     names = names if reads_itself else ("full", names[1], names[2], "none")
     S = max(S, N) if names[0] == "full" else S
@@ -47,8 +55,12 @@ def sequence_layer(names, S: int, N: int, k: int, shape: Shape, reads_itself: bo
 def _anywhere(kind: type, names, S: int, k: int, seed: int, shape: Shape, **settings):
     """Make a layer in 64 bits, its spans and alphas anywhere."""
     torch.manual_seed(seed)
-    shape = replace(shape, d_k=2 * shape.d_k) if "rotary" in names else shape  # it turns pairs of numbers
-    given = [SETTINGS.get(name, lambda S: {})(S) | ({"k": k} if name == "top_k" else {}) for name in names]
+    # it turns pairs of numbers
+    shape = replace(shape, d_k=2 * shape.d_k) if "rotary" in names else shape
+    given = [
+        SETTINGS.get(name, lambda S: {})(S) | ({"k": k} if name == "top_k" else {})
+        for name in names
+    ]
     named = zip(CHOICES, names, given, strict=True)
     choices = [build_choice(axis, {"name": name, **values}, shape) for axis, name, values in named]
     layer = kind(shape, *choices, **settings).double()
@@ -61,11 +73,18 @@ def _anywhere(kind: type, names, S: int, k: int, seed: int, shape: Shape, **sett
 
 
 def results(attend, layer, direction, *inputs) -> dict[str, torch.Tensor]:
-    """Return the output of attend(*inputs), and the gradients of the inputs and of the layer's parameters."""
+    """Return the output of attend(*inputs), and the gradients of the inputs and of the layer's
+    parameters.
+    """
     inputs = [each.clone().requires_grad_() for each in inputs]
     y = attend(*inputs)
-    leaves = {**{f"input {number}": each for number, each in enumerate(inputs)}, **dict(layer.named_parameters())}
-    gradients = torch.autograd.grad((y * direction).sum(), list(leaves.values()), materialize_grads=True)
+    leaves = {
+        **{f"input {number}": each for number, each in enumerate(inputs)},
+        **dict(layer.named_parameters()),
+    }
+    gradients = torch.autograd.grad(
+        (y * direction).sum(), list(leaves.values()), materialize_grads=True
+    )
     return {"y": y.detach(), **dict(zip(leaves, gradients, strict=True))}
 
 

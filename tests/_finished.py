@@ -9,7 +9,9 @@ from workflow.results.record import Cost
 def finished(job, seconds=10.0, **metrics):
     cost = Cost(seconds=seconds, tokens_per_s=1.0, peak_memory_bytes=1 << 30, parameters=1000)
     record = _site.record(run(seed=job.seed))
-    return record.model_copy(update={"job": job, "digest": job.digest, "cost": cost, "metrics": metrics})
+    return record.model_copy(
+        update={"job": job, "digest": job.digest, "cost": cost, "metrics": metrics}
+    )
 
 
 def timed(job, seconds=10.0, *, here=True, device="cpu: a processor, 2 cores"):

@@ -12,7 +12,9 @@ def layer(name: str, n: int, ms: float | None, status: str = "ok", **changes) ->
 
 
 def layers(*rows: dict) -> pd.DataFrame:
-    """Make the frame of these layers, or of attention with n^2 / 100 ms, one length too long, and recurrence with n."""
+    """Make the frame of these layers, or of attention with n^2 / 100 ms, one length too long, and
+    recurrence with n.
+    """
     rows = rows or (
         *(layer("self", n, n**2 / 100) for n in (64, 128)),
         layer("self", 256, None, "oom", bytes=None),

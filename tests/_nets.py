@@ -8,10 +8,25 @@ import torch
 from models.attention.formula import Definition
 from models.attention.layers import CHOICES, StreamAttention, public_class
 
-NET = {"name": "char_lm", "layers": 2, "d_model": 12, "heads": 3, "d_ff": 16, "dropout": 0.0, "attention_dropout": 0.0}
+NET = {
+    "name": "char_lm",
+    "layers": 2,
+    "d_model": 12,
+    "heads": 3,
+    "d_ff": 16,
+    "dropout": 0.0,
+    "attention_dropout": 0.0,
+}
 SOFTMAX = {"name": "softmax"}
 LONGEST = 24  # tokens of a sentence
-SEQ2SEQ = {**NET, "name": "seq2seq", "d_k": None, "d_v": None, "norm": "post", "positional_encoding": "sinusoid"}
+SEQ2SEQ = {
+    **NET,
+    "name": "seq2seq",
+    "d_k": None,
+    "d_v": None,
+    "norm": "post",
+    "positional_encoding": "sinusoid",
+}
 SEQ2SEQ |= {"max_length": LONGEST, "tie_embeddings": True}
 
 
@@ -26,7 +41,10 @@ COMBINATIONS = [{axis: example(axis, name) for axis, name in names.items()} for 
 
 def covering(combinations: list[dict]) -> list[dict]:
     """Pick combinations among which any two choices of two axes meet."""
-    pairs_of = [set(combinations_of(sorted((axis, each["name"]) for axis, each in c.items()), 2)) for c in combinations]
+    pairs_of = [
+        set(combinations_of(sorted((axis, each["name"]) for axis, each in c.items()), 2))
+        for c in combinations
+    ]
     missing, picked = set().union(*pairs_of), []
     while missing:
         best = max(range(len(combinations)), key=lambda index: len(pairs_of[index] & missing))
@@ -53,7 +71,13 @@ def make(attention: dict, net: str = "char_lm", symbols: int = 11, seed: int = 0
     return _moved(build({**NET, "name": net, **sizes}, attention, symbols).double())
 
 
-def translator(attention: dict, apply_to=("encoder", "decoder", "cross"), symbols: int = 11, seed: int = 0, **sizes):
+def translator(
+    attention: dict,
+    apply_to=("encoder", "decoder", "cross"),
+    symbols: int = 11,
+    seed: int = 0,
+    **sizes,
+):
     """Make an encoder-decoder net in the same way; full spans cache a whole sentence."""
     torch.manual_seed(seed)
     span = attention["span"]
@@ -82,18 +106,25 @@ def by_definition(net):
 
 
 def with_gradients(net, logits) -> dict[str, torch.Tensor]:
-    """Return the logits and, by name, the gradient of every parameter of a sum that weighs each logit differently."""
+    """Return the logits and, by name, the gradient of every parameter of a sum that weighs each
+    logit differently.
+    """
     net.zero_grad()
     direction = torch.linspace(-1, 1, logits.numel()).view_as(logits).to(logits)
     ((logits * direction).sum() + net.penalty()).backward()
-    return {"the output": logits.detach(), **{name: parameter.grad for name, parameter in net.named_parameters()}}
+    return {
+        "the output": logits.detach(),
+        **{name: parameter.grad for name, parameter in net.named_parameters()},
+    }
 
 
 def assert_same(ours: dict, oracle: dict, atol: float = 1e-9) -> None:
     """Compare tensors by name; the message names the first that differs."""
     assert set(ours) == set(oracle)
     for name, expected in oracle.items():
-        torch.testing.assert_close(ours[name], expected, rtol=1e-9, atol=atol, msg=lambda m, n=name: f"{n}: {m}")
+        torch.testing.assert_close(
+            ours[name], expected, rtol=1e-9, atol=atol, msg=lambda m, n=name: f"{n}: {m}"
+        )
 
 
 def read(net, tokens, block: int):

@@ -1,4 +1,6 @@
-"""Small runs for tests: trained to their end, interrupted, compared, or made by the script as the workflow calls it."""
+"""Small runs for tests: trained to their end, interrupted, compared, or made by the script as the
+workflow calls it.
+"""
 
 import sys
 from functools import cache
@@ -35,7 +37,9 @@ def start(job: Job, folder: Path, text=None, source: str = "") -> Run:
 
 
 def train_to_end(job: Job, folder: Path, text=None) -> tuple[dict, dict, dict]:
-    """Train a run, from the checkpoint in its folder where there is one; return its metrics, facts and weights."""
+    """Train a run, from the checkpoint in its folder where there is one; return its metrics, facts
+    and weights.
+    """
     run = start(job, folder, text)
     run.resume()
     run.train()
@@ -69,7 +73,14 @@ def write_job(job: Job, folder: Path) -> Path:
 
 def train_command(folder: Path, data: Path, *words: str) -> list[str]:
     """Return the command of the run in a folder."""
-    command = [sys.executable, "-m", "workflow.scripts.train", str(folder / "job.json"), "--data", str(data)]
+    command = [
+        sys.executable,
+        "-m",
+        "workflow.scripts.train",
+        str(folder / "job.json"),
+        "--data",
+        str(data),
+    ]
     return [*command, "--device", "cpu", *words]
 
 
@@ -80,11 +91,23 @@ def write_weights(job: Job, folder: Path, weights: dict) -> Path:
     return folder / "weights.pt"
 
 
-def run_script(job: Job, folder: Path, text=None, write=store.write, backend: str = "auto") -> Record:
+def run_script(
+    job: Job, folder: Path, text=None, write=store.write, backend: str = "auto"
+) -> Record:
     """Train a job by its script, in this process; return the record."""
     data = folder.parent / "toy.npz"
     write(data, text or corpus())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(train, "limit_memory", lambda budget: None)  # it could not be lifted again
-        train.main([str(write_job(job, folder)), "--data", str(data), "--device", "cpu", "--backend", backend])
+        train.main(
+            [
+                str(write_job(job, folder)),
+                "--data",
+                str(data),
+                "--device",
+                "cpu",
+                "--backend",
+                backend,
+            ]
+        )
     return read_record(folder / "record.json")

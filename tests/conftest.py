@@ -4,32 +4,46 @@ import fcntl
 import os
 import signal
 
-os.environ["OMP_NUM_THREADS"] = "1"  # before torch is first imported: workers share the cores, and nets here are small
+# before torch is first imported: workers share the cores, and nets here are small
+os.environ["OMP_NUM_THREADS"] = "1"
 
 import pytest
 import torch
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # tests send it; a shell's background jobs are begun without
+# tests send it; a shell's background jobs are begun without
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 if not torch.cuda.is_available():
-    os.environ["TRITON_INTERPRET"] = "1"  # before triton is first imported: its kernels then run here, tile by tile
+    # before triton is first imported: its kernels then run here, tile by tile
+    os.environ["TRITON_INTERPRET"] = "1"
 
 
 def pytest_collection_modifyitems(items):
-    """Slow is what looks at a whole scale, too; whole workflows and slow tests come first: no worker ends alone."""
+    """Slow is what looks at a whole scale, too; whole workflows and slow tests come first: no
+    worker ends alone.
+    """
     for item in items:
         if "suite" in item.fixturenames:
             item.add_marker(pytest.mark.slow)
-    items.sort(key=lambda item: (item.get_closest_marker("slow") is None, item.path.parent.name != "workflow"))
+    items.sort(
+        key=lambda item: (
+            item.get_closest_marker("slow") is None,
+            item.path.parent.name != "workflow",
+        )
+    )
 
 
 @pytest.fixture(scope="session")
 def suite(tmp_path_factory):
-    """A folder with results and reports of one scale, made from runs of which some failed; once for all workers."""
+    """A folder with results and reports of one scale, made from runs of which some failed; once for
+    all workers.
+    """
     from tests import _site  # heavy, and not all tests need it
 
     shared = "PYTEST_XDIST_WORKER" in os.environ
-    folder = (tmp_path_factory.getbasetemp().parent if shared else tmp_path_factory.getbasetemp()) / "suite"
+    folder = (
+        tmp_path_factory.getbasetemp().parent if shared else tmp_path_factory.getbasetemp()
+    ) / "suite"
     folder.mkdir(exist_ok=True)
     with open(folder / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,4 +1,5 @@
-"""No code lists papers, scales, questions, texts or tasks: a further one is found where the others lie.
+"""No code lists papers, scales, questions, texts or tasks: a further one is found where the others
+lie.
 
 A table or figure in a study names the questions and texts that it is made of.
 """
@@ -20,7 +21,9 @@ NAMES = {
     "papers": known_studies,
     "scales": known_scales,
     "questions": known_questions,
-    "texts": lambda: {corpus for each in known_questions() for corpus in load_question(each).corpora},
+    "texts": lambda: {
+        corpus for each in known_questions() for corpus in load_question(each).corpora
+    },
     "tasks": lambda: TASKS,
 }
 
@@ -47,7 +50,16 @@ def test_no_code_lists_what_there_is_a_file_for(kind):
 
 
 def test_no_code_and_no_template_names_a_paper():
-    files = [*under("workflow"), *ROOT.glob("workflow/rules/*.smk"), *ROOT.glob("workflow/report/templates/*")]
+    files = [
+        *under("workflow"),
+        *ROOT.glob("workflow/rules/*.smk"),
+        *ROOT.glob("workflow/report/templates/*"),
+    ]
     texts = {name(path): path.read_text() for path in files}
-    quoted = {mark + paper for paper, study in studies().items() if study.authors for mark in ("'", '"', "papers/")}
+    quoted = {
+        mark + paper
+        for paper, study in studies().items()
+        if study.authors
+        for mark in ("'", '"', "papers/")
+    }
     assert not {place for place, text in texts.items() if any(word in text for word in quoted)}

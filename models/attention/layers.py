@@ -1,4 +1,6 @@
-"""Multi-head attention over a stream and over a whole sequence, and layers of it from their settings."""
+"""Multi-head attention over a stream and over a whole sequence, and layers of it from their
+settings.
+"""
 
 import math
 import pkgutil
@@ -15,14 +17,25 @@ from .engine.groups import for_all_heads
 
 
 class MultiHeadBase(nn.Module):
-    """Projections without biases around the four choices (Attention Is All You Need, section 3.2.2)."""
+    """Projections without biases around the four choices (Attention Is All You Need, section
+    3.2.2).
+    """
 
-    def __init__(self, shape: Shape, span, selection, normaliser, position, *, dropout: float = 0.0):
+    def __init__(
+        self, shape: Shape, span, selection, normaliser, position, *, dropout: float = 0.0
+    ):
         super().__init__()
         self.shape, self.dropout = shape, dropout
-        self.span, self.selection, self.normaliser, self.position = span, selection, normaliser, position
+        self.span, self.selection, self.normaliser, self.position = (
+            span,
+            selection,
+            normaliser,
+            position,
+        )
         widths = (shape.heads * shape.d_k, shape.key_heads * shape.d_k, shape.key_heads * shape.d_v)
-        self.query, self.key, self.value = (Linear(shape.d_model, width, bias=False) for width in widths)
+        self.query, self.key, self.value = (
+            Linear(shape.d_model, width, bias=False) for width in widths
+        )
         self.out = Linear(shape.heads * shape.d_v, shape.d_model, bias=False)
 
     @property
@@ -54,13 +67,23 @@ class StreamAttention(MultiHeadBase):
     """
 
     def __init__(
-        self, shape: Shape, span, selection, normaliser, position, *, attends_self: bool, dropout: float = 0.0
+        self,
+        shape: Shape,
+        span,
+        selection,
+        normaliser,
+        position,
+        *,
+        attends_self: bool,
+        dropout: float = 0.0,
     ):
         super().__init__(shape, span, selection, normaliser, position, dropout=dropout)
         self.attends_self = attends_self
         self.implementation = Engine()
-        self.caches = [StreamCache() for _ in range(2 * shape.heads)]  # keys and values of as many groups
-        self.partition = [tuple(range(shape.heads))]  # groups of heads in evaluation, as `start` made them
+        # keys and values of as many groups
+        self.caches = [StreamCache() for _ in range(2 * shape.heads)]
+        # groups of heads in evaluation, as `start` made them
+        self.partition = [tuple(range(shape.heads))]
         self.shapes: list[Computed] = []  # of the last block's groups
 
     def start(self, batch: int) -> Past:
@@ -70,9 +93,14 @@ class StreamAttention(MultiHeadBase):
     def forward(self, x: Tensor, past: Past) -> tuple[Tensor, Past]:
         """Attend with x: B T d and the cache -> B T d and the cache for the next block, detached.
 
-        ValueError where x is not as wide as the layer, or the cache is of another number of streams.
+        ValueError where x is not as wide as the layer, or the cache is of another number of
+        streams.
         """
-        if x.dim() != 3 or x.size(2) != self.shape.d_model or any(part.size(1) != x.size(0) for part in past):
+        if (
+            x.dim() != 3
+            or x.size(2) != self.shape.d_model
+            or any(part.size(1) != x.size(0) for part in past)
+        ):
             raise ValueError(
                 f"a block of streams is B T {self.shape.d_model}, with a cache of the same B streams; "
                 f"got a block {tuple(x.shape)} and a cache {[tuple(part.shape) for part in past]}"
@@ -85,14 +113,23 @@ Source = tuple[Tensor, Tensor]  # keys B g N dk and values B g N dv of a sequenc
 
 
 class SequenceAttention(MultiHeadBase):
-    """Encoder self-attention and encoder-decoder attention (Attention Is All You Need, section 3.2.3).
+    """Encoder self-attention and encoder-decoder attention (Attention Is All You Need, section
+    3.2.3).
 
-    reads_itself: queries and keys are positions of one sequence, at distance x = |t - j| + 1. Otherwise keys have no
-    distance, and a span or position that needs one is a ValueError.
+    reads_itself: queries and keys are positions of one sequence, at distance x = |t - j| + 1.
+    Otherwise keys have no distance, and a span or position that needs one is a ValueError.
     """
 
     def __init__(
-        self, shape: Shape, span, selection, normaliser, position, *, reads_itself: bool, dropout: float = 0.0
+        self,
+        shape: Shape,
+        span,
+        selection,
+        normaliser,
+        position,
+        *,
+        reads_itself: bool,
+        dropout: float = 0.0,
     ):
         super().__init__(shape, span, selection, normaliser, position, dropout=dropout)
         self.reads_itself = reads_itself
@@ -117,21 +154,32 @@ class SequenceAttention(MultiHeadBase):
     def forward(self, x: Tensor, source: Source, visible: Tensor) -> Tensor:
         """Attend from x: B T d to a projected sequence; visible: B N, False at padding -> B T d.
 
-        Padding stands at the end of a sequence. In a sequence that reads itself, padding sees nothing and gives 0.
+        Padding stands at the end of a sequence. In a sequence that reads itself, padding sees
+        nothing and gives 0.
         """
-        return self._attend(x, *by_heads(x, (self.shape.heads,), self.query.weight), *source, visible)
+        return self._attend(
+            x, *by_heads(x, (self.shape.heads,), self.query.weight), *source, visible
+        )
 
     def read(self, x: Tensor, visible: Tensor) -> Tensor:
         """Attend as `forward` does, for a sequence B N d that reads itself."""
-        matrices, shape = (linear.weight for linear in (self.query, self.key, self.value)), self.shape
-        return self._attend(x, *by_heads(x, (shape.heads, shape.key_heads, shape.key_heads), *matrices), visible)
+        matrices, shape = (
+            (linear.weight for linear in (self.query, self.key, self.value)),
+            self.shape,
+        )
+        return self._attend(
+            x, *by_heads(x, (shape.heads, shape.key_heads, shape.key_heads), *matrices), visible
+        )
 
     def _attend(self, x: Tensor, q: Tensor, k: Tensor, v: Tensor, visible: Tensor) -> Tensor:
         (B, T, _), N = x.shape, visible.size(-1)
         keys = (B, self.shape.key_heads, N, self.shape.d_k)
         fit = visible.shape == (B, N) and k.shape == keys and v.shape[:3] == keys[:3]
         if not fit or self.reads_itself and N != T:
-            shapes = ", ".join(f"{name} {tuple(each.shape)}" for name, each in (("x", x), ("keys", k), ("values", v)))
+            shapes = ", ".join(
+                f"{name} {tuple(each.shape)}"
+                for name, each in (("x", x), ("keys", k), ("values", v))
+            )
             raise ValueError(
                 f"a sequence does not fit: {shapes}, visible {tuple(visible.shape)}; "
                 f"valid: visible {(B, T if self.reads_itself else N)}, keys {keys} and as many values"
@@ -141,14 +189,22 @@ class SequenceAttention(MultiHeadBase):
 
 
 def choices_in(folder: str) -> dict[str, type[Choice]]:
-    """Import the choices of a package, each by the name of its file; a file whose name begins with _ is none."""
+    """Import the choices of a package, each by the name of its file; a file whose name begins with
+    _ is none.
+    """
     names = (name for _, name, _ in pkgutil.iter_modules(import_module(folder).__path__))
     return {name: public_class(f"{folder}.{name}") for name in names if not name.startswith("_")}
 
 
 def public_class(module: str) -> type:
-    """Import the one class that a module defines without a leading _; ValueError for none or several."""
-    own = [each for each in vars(import_module(module)).values() if getattr(each, "__module__", None) == module]
+    """Import the one class that a module defines without a leading _; ValueError for none or
+    several.
+    """
+    own = [
+        each
+        for each in vars(import_module(module)).values()
+        if getattr(each, "__module__", None) == module
+    ]
     public = [each for each in own if isinstance(each, type) and not each.__name__.startswith("_")]
     if len(public) != 1:
         raise ValueError(
@@ -157,14 +213,17 @@ def public_class(module: str) -> type:
     return public[0]
 
 
-CHOICES = {axis: choices_in(f"{__package__}.{axis}s") for axis in ("span", "selection", "normaliser", "position")}
+CHOICES = {
+    axis: choices_in(f"{__package__}.{axis}s")
+    for axis in ("span", "selection", "normaliser", "position")
+}
 
 
 def build_choice(axis: str, settings: dict, shape: Shape) -> Choice:
     """Build the choice that `settings` ({"name": ..., its settings}) names on one axis.
 
-    ValueError for a setting that is missing, that the choice does not have or that is outside its range, and for a
-    choice that gives NaN where a key is not seen.
+    ValueError for a setting that is missing, that the choice does not have or that is outside its
+    range, and for a choice that gives NaN where a key is not seen.
     """
     settings = dict(settings)
     name = settings.pop("name")
@@ -173,10 +232,14 @@ def build_choice(axis: str, settings: dict, shape: Shape) -> Choice:
     for setting, needed in valid.items():
         if needed and setting not in settings:
             example = {"name": name, **kind.example}
-            raise ValueError(f"{axis} '{name}' needs the setting '{setting}', for instance {example}")
+            raise ValueError(
+                f"{axis} '{name}' needs the setting '{setting}', for instance {example}"
+            )
     for setting in settings:
         if setting not in valid:
-            raise ValueError(f"{axis} '{name}' has no setting '{setting}'; valid: {', '.join(valid) or 'none'}")
+            raise ValueError(
+                f"{axis} '{name}' has no setting '{setting}'; valid: {', '.join(valid) or 'none'}"
+            )
     check_settings(kind, settings)
     choice = kind(shape, **settings)
     if axis in ("selection", "normaliser"):
@@ -184,13 +247,18 @@ def build_choice(axis: str, settings: dict, shape: Shape) -> Choice:
     return choice
 
 
-_CHECKED: set[tuple[type, str | None]] = set()  # choices that `check_unseen_keys` has passed, with their settings
+# choices that `check_unseen_keys` has passed, with their settings
+_CHECKED: set[tuple[type, str | None]] = set()
 
 
-def check_unseen_keys(axis: str, name: str, choice: Choice, shape: Shape, settings: str | None = None) -> None:
-    """Raise ValueError where a selection or normaliser gives NaN, or a gradient of NaN, in a row with a key not seen.
+def check_unseen_keys(
+    axis: str, name: str, choice: Choice, shape: Shape, settings: str | None = None
+) -> None:
+    """Raise ValueError where a selection or normaliser gives NaN, or a gradient of NaN, in a row
+    with a key not seen.
 
-    The score of such a key is -inf, and 0 * -inf is NaN. Once in a process for a choice whose settings are given.
+    The score of such a key is -inf, and 0 * -inf is NaN. Once in a process for a choice whose
+    settings are given.
     """
     with torch.inference_mode(False), torch.enable_grad():
         like = next(choice.parameters(), torch.empty(0))
@@ -220,7 +288,14 @@ def build_layers(count: int, shape: Shape, attention: dict, kind: type, **settin
     """
     position, layers = None, []
     for _ in range(count):
-        position = position.for_next_layer() if position else build_choice("position", attention["position"], shape)
-        others = [build_choice(axis, attention[axis], shape) for axis in ("span", "selection", "normaliser")]
+        position = (
+            position.for_next_layer()
+            if position
+            else build_choice("position", attention["position"], shape)
+        )
+        others = [
+            build_choice(axis, attention[axis], shape)
+            for axis in ("span", "selection", "normaliser")
+        ]
         layers.append(kind(shape, *others, position, **settings))
     return layers

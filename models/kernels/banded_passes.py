@@ -1,12 +1,15 @@
 """Banded softmax attention, forward and backward: kernels over the same tiles, none with atomics.
 
-    forward             per query tile and head: y, with a running maximum and sum (Milakov and Gimelshein 2018;
+    forward             per query tile and head: y, with a running maximum and sum (Milakov and
+    Gimelshein 2018;
                         FlashAttention, Dao et al. 2022, algorithm 1)
     query_gradients     per query tile and head: those of q, r and z
     key_gradients       per key tile and head:   those of k and v
-    position_gradients  per diagonal of tiles:   a part of the position keys', all heads divided among groups
+    position_gradients  per diagonal of tiles:   a part of the position keys', all heads divided
+    among groups
 
-A diagonal consists of the pairs of query and key tiles at one distance: all of them meet the same position keys.
+A diagonal consists of the pairs of query and key tiles at one distance: all of them meet the same
+position keys.
 """
 
 import triton
@@ -35,19 +38,32 @@ def forward(
     h, T, K, W, offset, ramp, head_stride, seed,
     dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, drop: tl.constexpr,
 ):  # fmt: skip
-    """Write y: (B h) T dv and lse: (B h) T, the log of each row's sum; both are 0 for a row without a visible key."""
+    """Write y: (B h) T dv and lse: (B h) T, the log of each row's sum; both are 0 for a row without
+    a visible key.
+    """
     acc: tl.constexpr = lse.dtype.element_ty
     t0, bh = tl.program_id(0) * N, tl.program_id(1).to(tl.int64)
-    queries, positions = rows(q + bh * T * dk, t0, T, dk, DK, N), rows(r + bh * T * dk, t0, T, dk, DK, N)
+    queries, positions = (
+        rows(q + bh * T * dk, t0, T, dk, DK, N),
+        rows(r + bh * T * dk, t0, T, dk, DK, N),
+    )
     spans = row_numbers(z + bh * T, t0, T, N) if z is not None else None
-    own_reach, own_keys = farthest(tl.load(reach + bh % h), spans, ramp), position_keys + bh % h * head_stride
+    own_reach, own_keys = (
+        farthest(tl.load(reach + bh % h), spans, ramp),
+        position_keys + bh % h * head_stride,
+    )
     highest = tl.full((N,), float("-inf"), acc)
     total, sums = tl.zeros((N,), acc), tl.zeros((N, DV), acc)
     for j0 in range(tl.maximum(offset + t0 - own_reach, 0), offset + tl.minimum(t0 + N, T) - 1, N):
         first = offset + t0 - j0
-        keys, values = rows(k + bh * K * dk, j0, K, dk, DK, N), rows(v + bh * K * dv, j0, K, dv, DV, N)
+        keys, values = (
+            rows(k + bh * K * dk, j0, K, dk, DK, N),
+            rows(v + bh * K * dv, j0, K, dv, DV, N),
+        )
         near, far = stretches(own_keys, first, W, dk, DK, N)
-        score = scores(queries, positions, keys, near, far, spans, first, j0, own_reach, ramp, acc, N)
+        score = scores(
+            queries, positions, keys, near, far, spans, first, j0, own_reach, ramp, acc, N
+        )
         higher = tl.maximum(highest, tl.max(score, 1))
         base = tl.where(higher == float("-inf"), 0.0, higher)  # -inf - -inf has no value
         weights, shrink = tl.exp(score - base[:, None]), tl.exp(highest - base)
@@ -71,21 +87,33 @@ def query_gradients(
 ):  # fmt: skip
     """Write the gradients of q and r: (B h) T dk, and of z: (B h) T.
 
-    d log m / dz = 1 / (R m) for keys with 0 < m <= 1, the derivative from the left (as `spans/_ramp.py`).
+    d log m / dz = 1 / (R m) for keys with 0 < m <= 1, the derivative from the left (as
+    `spans/_ramp.py`).
     """
     acc: tl.constexpr = lse.dtype.element_ty
     t0, bh = tl.program_id(0) * N, tl.program_id(1).to(tl.int64)
-    queries, positions = rows(q + bh * T * dk, t0, T, dk, DK, N), rows(r + bh * T * dk, t0, T, dk, DK, N)
+    queries, positions = (
+        rows(q + bh * T * dk, t0, T, dk, DK, N),
+        rows(r + bh * T * dk, t0, T, dk, DK, N),
+    )
     spans = row_numbers(z + bh * T, t0, T, N) if z is not None else None
-    own_reach, own_keys = farthest(tl.load(reach + bh % h), spans, ramp), position_keys + bh % h * head_stride
+    own_reach, own_keys = (
+        farthest(tl.load(reach + bh % h), spans, ramp),
+        position_keys + bh % h * head_stride,
+    )
     dys = rows(dy + bh * T * dv, t0, T, dv, DV, N)
     logs, deltas = row_numbers(lse + bh * T, t0, T, N), row_numbers(delta + bh * T, t0, T, N)
     dqs, drs, dzs = tl.zeros((N, DK), acc), tl.zeros((N, DK), acc), tl.zeros((N,), acc)
     for j0 in range(tl.maximum(offset + t0 - own_reach, 0), offset + tl.minimum(t0 + N, T) - 1, N):
         first = offset + t0 - j0
-        keys, values = rows(k + bh * K * dk, j0, K, dk, DK, N), rows(v + bh * K * dv, j0, K, dv, DV, N)
+        keys, values = (
+            rows(k + bh * K * dk, j0, K, dk, DK, N),
+            rows(v + bh * K * dv, j0, K, dv, DV, N),
+        )
         near, far = stretches(own_keys, first, W, dk, DK, N)
-        score = scores(queries, positions, keys, near, far, spans, first, j0, own_reach, ramp, acc, N)
+        score = scores(
+            queries, positions, keys, near, far, spans, first, j0, own_reach, ramp, acc, N
+        )
         _, ds = slopes(score, values, dys, logs, deltas, seed + bh, t0, j0, K, drop, acc, N)
         if z is not None:
             m = ramp_at(distances(first, N), spans[:, None], ramp, acc)
@@ -108,21 +136,30 @@ def key_gradients(
     h, T, K, W, offset, ramp, head_stride, seed,
     dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, drop: tl.constexpr,
 ):  # fmt: skip
-    """Write the gradients of k: (B h) K dk, and of v: (B h) K dv, walking over the queries that see the tile."""
+    """Write the gradients of k: (B h) K dk, and of v: (B h) K dv, walking over the queries that see
+    the tile.
+    """
     acc: tl.constexpr = lse.dtype.element_ty
     j0, bh = tl.program_id(0) * N, tl.program_id(1).to(tl.int64)
     own_reach, own_keys = tl.load(reach + bh % h), position_keys + bh % h * head_stride
     keys, values = rows(k + bh * K * dk, j0, K, dk, DK, N), rows(v + bh * K * dv, j0, K, dv, DV, N)
     dks, dvs = tl.zeros((N, DK), acc), tl.zeros((N, DV), acc)
     last = tl.minimum(j0 + N, K) - 1
-    for t0 in range(tl.maximum(j0 + 1 - offset, 0), tl.minimum(last + own_reach - offset + 1, T), N):
+    for t0 in range(
+        tl.maximum(j0 + 1 - offset, 0), tl.minimum(last + own_reach - offset + 1, T), N
+    ):
         first = offset + t0 - j0
-        queries, positions = rows(q + bh * T * dk, t0, T, dk, DK, N), rows(r + bh * T * dk, t0, T, dk, DK, N)
+        queries, positions = (
+            rows(q + bh * T * dk, t0, T, dk, DK, N),
+            rows(r + bh * T * dk, t0, T, dk, DK, N),
+        )
         dys = rows(dy + bh * T * dv, t0, T, dv, DV, N)
         spans = row_numbers(z + bh * T, t0, T, N) if z is not None else None
         logs, deltas = row_numbers(lse + bh * T, t0, T, N), row_numbers(delta + bh * T, t0, T, N)
         near, far = stretches(own_keys, first, W, dk, DK, N)
-        score = scores(queries, positions, keys, near, far, spans, first, j0, own_reach, ramp, acc, N)
+        score = scores(
+            queries, positions, keys, near, far, spans, first, j0, own_reach, ramp, acc, N
+        )
         weights, ds = slopes(score, values, dys, logs, deltas, seed + bh, t0, j0, K, drop, acc, N)
         dks += product(tl.trans(ds.to(queries.dtype)), queries, acc)
         dvs += product(tl.trans(weights.to(dys.dtype)), dys, acc)
@@ -139,8 +176,8 @@ def position_gradients(
     """Write the gradient of the position keys in parts: groups diagonals 2N dk.
 
     Diagonal n has the rows x = (n + 1) N .. (n - 1) N + 1, the far stretch before the near one.
-    Query tiles start at multiples of N, so that each query meets each x on one diagonal alone. The number of groups is
-    a multiple of h, so that the streams of a group are those of one head.
+    Query tiles start at multiples of N, so that each query meets each x on one diagonal alone. The
+    number of groups is a multiple of h, so that the streams of a group are those of one head.
     """
     acc: tl.constexpr = lse.dtype.element_ty
     n, group = tl.program_id(0), tl.program_id(1).to(tl.int64)
@@ -149,15 +186,27 @@ def position_gradients(
     near_sum, far_sum = tl.zeros((N, DK), acc), tl.zeros((N, DK), acc)
     for bh in range(group, Bh, tl.num_programs(1)):
         own_reach = tl.load(reach + bh % h)
-        stop = tl.where(first - N + 1 <= own_reach, T, 0)  # a head that does not see this far is passed over
+        # a head that does not see this far is passed over
+        stop = tl.where(first - N + 1 <= own_reach, T, 0)
         for t0 in range(tl.maximum(first - offset, 0) // N * N, stop, N):
             j0 = offset + t0 - first
-            queries, positions = rows(q + bh * T * dk, t0, T, dk, DK, N), rows(r + bh * T * dk, t0, T, dk, DK, N)
+            queries, positions = (
+                rows(q + bh * T * dk, t0, T, dk, DK, N),
+                rows(r + bh * T * dk, t0, T, dk, DK, N),
+            )
             dys = rows(dy + bh * T * dv, t0, T, dv, DV, N)
             spans = row_numbers(z + bh * T, t0, T, N) if z is not None else None
-            keys, values = rows(k + bh * K * dk, j0, K, dk, DK, N), rows(v + bh * K * dv, j0, K, dv, DV, N)
-            logs, deltas = row_numbers(lse + bh * T, t0, T, N), row_numbers(delta + bh * T, t0, T, N)
-            score = scores(queries, positions, keys, near, far, spans, first, j0, own_reach, ramp, acc, N)
+            keys, values = (
+                rows(k + bh * K * dk, j0, K, dk, DK, N),
+                rows(v + bh * K * dv, j0, K, dv, DV, N),
+            )
+            logs, deltas = (
+                row_numbers(lse + bh * T, t0, T, N),
+                row_numbers(delta + bh * T, t0, T, N),
+            )
+            score = scores(
+                queries, positions, keys, near, far, spans, first, j0, own_reach, ramp, acc, N
+            )
             _, ds = slopes(score, values, dys, logs, deltas, seed + bh, t0, j0, K, drop, acc, N)
             ds_near, ds_far = unskew(ds, N)
             near_sum += product(tl.trans(ds_near.to(positions.dtype)), positions, acc)

@@ -1,20 +1,22 @@
 """What the kernels of banded attention share: the tile of scores, and the gradients of a tile.
 
-A tile holds N queries t = t0 .. t0 + N - 1 against N keys j = j0 .. j0 + N - 1, N a power of two. With i = t - t0 and
-column c = j - j0 their distances run along diagonals,
+A tile holds N queries t = t0 .. t0 + N - 1 against N keys j = j0 .. j0 + N - 1, N a power of two.
+With i = t - t0 and column c = j - j0 their distances run along diagonals,
 
     x = first + i - c        first = x of query t0 and key j0
 
-so a tile meets 2 N - 1 of them, held by two stretches of N position keys each: `near` has x = first - 1 .. first - N
-and `far` x = first + N - 1 .. first. Let s = 0 .. N - 1 count the columns of a product with a stretch. Row i wants the
-far product where s >= N - 1 - i and the near one before, and key column c wants s = c - i - 1 mod N: each row turned
-by its own number plus one. Turning it the other way leads from keys back to stretches.
+so a tile meets 2 N - 1 of them, held by two stretches of N position keys each: `near` has x = first
+- 1 .. first - N and `far` x = first + N - 1 .. first. Let s = 0 .. N - 1 count the columns of a
+product with a stretch. Row i wants the far product where s >= N - 1 - i and the near one before,
+and key column c wants s = c - i - 1 mod N: each row turned by its own number plus one. Turning it
+the other way leads from keys back to stretches.
 """
 
 import triton
 import triton.language as tl
 
-# K and W change with the spans, the seed with every block: kernels are not specialised for the values of these
+# K and W change with the spans, the seed with every block: kernels are not specialised for the
+# values of these
 NUMBERS = ("h", "T", "K", "W", "offset", "ramp", "head_stride", "seed", "Bh")
 
 
@@ -28,14 +30,22 @@ def product(a, b, acc: tl.constexpr):
 def rows(matrix, start, count, width: tl.constexpr, PADDED: tl.constexpr, N: tl.constexpr):
     """Load rows start .. start + N - 1 of a (count, width) matrix as N PADDED, 0 outside it."""
     row, column = start + tl.arange(0, N)[:, None], tl.arange(0, PADDED)[None, :]
-    return tl.load(matrix + row * width + column, (row >= 0) & (row < count) & (column < width), 0.0)
+    return tl.load(
+        matrix + row * width + column, (row >= 0) & (row < count) & (column < width), 0.0
+    )
 
 
 @triton.jit
-def put_rows(matrix, tile, start, count, width: tl.constexpr, PADDED: tl.constexpr, N: tl.constexpr):
+def put_rows(
+    matrix, tile, start, count, width: tl.constexpr, PADDED: tl.constexpr, N: tl.constexpr
+):
     """Store what `rows` loads."""
     row, column = start + tl.arange(0, N)[:, None], tl.arange(0, PADDED)[None, :]
-    tl.store(matrix + row * width + column, tile.to(matrix.dtype.element_ty), (row < count) & (column < width))
+    tl.store(
+        matrix + row * width + column,
+        tile.to(matrix.dtype.element_ty),
+        (row < count) & (column < width),
+    )
 
 
 @triton.jit
@@ -47,7 +57,9 @@ def row_numbers(vector, t0, T, N: tl.constexpr):
 
 @triton.jit
 def stretches(position_keys, first, W, dk: tl.constexpr, DK: tl.constexpr, N: tl.constexpr):
-    """Load the near and far position keys of a tile, N DK each, from position_keys: W dk, rows x = W .. 1."""
+    """Load the near and far position keys of a tile, N DK each, from position_keys: W dk, rows x =
+    W .. 1.
+    """
     near = rows(position_keys, W - first + 1, W, dk, DK, N)
     return near, rows(position_keys, W - first + 1 - N, W, dk, DK, N)
 
@@ -87,7 +99,8 @@ def ramp_at(x, z, ramp, acc: tl.constexpr):
 
 @triton.jit
 def farthest(reach, z, ramp):
-    """Count the keys that a tile's queries see: fewer than their head's reach where each has a span z of its own.
+    """Count the keys that a tile's queries see: fewer than their head's reach where each has a span
+    z of its own.
 
     One that is NaN counts as 0: the nearest keys are enough to show it.
     """
@@ -100,8 +113,9 @@ def farthest(reach, z, ramp):
 def scores(q, r, k, near, far, z, first, j0, reach, ramp, acc: tl.constexpr, N: tl.constexpr):
     """Score a tile with log m added, -inf where a query does not see a key: N N.
 
-    q, r, k: N DK; near, far: N DK, the tile's position keys; z: N, the queries' spans, or None; reach: the head's.
-    Queries beyond the block are zeros here, as their dy is, and so add nothing to any gradient.
+    q, r, k: N DK; near, far: N DK, the tile's position keys; z: N, the queries' spans, or None;
+    reach: the head's. Queries beyond the block are zeros here, as their dy is, and so add nothing
+    to any gradient.
     """
     score = product(q, tl.trans(k), acc)
     score += skew(product(r, tl.trans(near), acc), product(r, tl.trans(far), acc), N)
@@ -118,15 +132,30 @@ def scores(q, r, k, near, far, z, first, j0, reach, ramp, acc: tl.constexpr, N: 
 def dropout_factors(seed, t0, j0, K, drop: tl.constexpr, acc: tl.constexpr, N: tl.constexpr):
     """Draw the factors of a tile's weights, each 0 or 1 / (1 - drop): N N.
 
-    They depend on the seed, the query t and the key j alone: every kernel draws the same ones, whatever its tiles.
+    They depend on the seed, the query t and the key j alone: every kernel draws the same ones,
+    whatever its tiles.
     """
     number = (t0 + tl.arange(0, N))[:, None] * K + j0 + tl.arange(0, N)[None, :]
     return (tl.rand(seed, number) >= drop).to(acc) * (1 / (1 - drop))
 
 
 @triton.jit
-def slopes(score, v, dy, lse, delta, seed, t0, j0, K, drop: tl.constexpr, acc: tl.constexpr, N: tl.constexpr):
-    """Compute the weights f p of a tile, f its dropout factors, and the gradient of its scores, each N N.
+def slopes(
+    score,
+    v,
+    dy,
+    lse,
+    delta,
+    seed,
+    t0,
+    j0,
+    K,
+    drop: tl.constexpr,
+    acc: tl.constexpr,
+    N: tl.constexpr,
+):
+    """Compute the weights f p of a tile, f its dropout factors, and the gradient of its scores,
+    each N N.
 
     p = exp(score - lse)     ds = p (f dy . v - delta)     delta = sum_j p f dy . v_j = dy . y
 

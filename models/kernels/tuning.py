@@ -1,4 +1,6 @@
-"""Which tiles a kernel works in: the fastest of a short list, timed once for each kind of work on this GPU."""
+"""Which tiles a kernel works in: the fastest of a short list, timed once for each kind of work on
+this GPU.
+"""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -8,7 +10,9 @@ from triton.runtime.errors import OutOfResources
 
 
 class Tile(NamedTuple):
-    """N: queries and keys of a tile, a power of two, 16 at least. warps, stages: how a program is started."""
+    """N: queries and keys of a tile, a power of two, 16 at least. warps, stages: how a program is
+    started.
+    """
 
     N: int
     warps: int
@@ -20,13 +24,17 @@ TILES = {  # by the bytes of a number; the first is used where nothing is timed
     4: (Tile(16, 4, 2), Tile(16, 8, 2)),  # of 32 a program runs out of registers
     8: (Tile(16, 4, 2),),
 }
-FASTER = 0.95  # a later tile is taken if it needs less than this share of the time: noise leaves the first in place
+# a later tile is taken if it needs less than this share of the time: noise leaves the first in
+# place
+FASTER = 0.95
 ROUNDS = 5  # that are timed
 CHOSEN: dict[str, Tile] = {}  # by the work in words
 
 
 def each_that_fits(tiles: tuple[Tile, ...], run: Callable[[Tile], Any]) -> dict[Tile, Any]:
-    """Call `run` with each tile that the memory of a GPU's processor holds; `OutOfResources` if it holds none."""
+    """Call `run` with each tile that the memory of a GPU's processor holds; `OutOfResources` if it
+    holds none.
+    """
     results = {}
     for tile in tiles:
         try:
@@ -39,7 +47,9 @@ def each_that_fits(tiles: tuple[Tile, ...], run: Callable[[Tile], Any]) -> dict[
 
 
 def fastest(work: str, dtype: torch.dtype, run: Callable[[Tile], None]) -> Tile:
-    """Find the tile with which `run` takes the least time on the GPU; work of one name is timed once."""
+    """Find the tile with which `run` takes the least time on the GPU; work of one name is timed
+    once.
+    """
     if work not in CHOSEN:
         times = each_that_fits(TILES[dtype.itemsize], lambda tile: milliseconds(lambda: run(tile)))
         first = next(iter(times))
@@ -51,7 +61,8 @@ def fastest(work: str, dtype: torch.dtype, run: Callable[[Tile], None]) -> Tile:
 def milliseconds(run: Callable[[], None]) -> float:
     """Measure the median time on the GPU; the first round compiles and is not counted.
 
-    `triton.testing.do_bench` would ask for memory of its own, and records say how much a run needed.
+    `triton.testing.do_bench` would ask for memory of its own, and records say how much a run
+    needed.
     """
     run()
     times = []
@@ -68,5 +79,6 @@ def milliseconds(run: Callable[[], None]) -> float:
 def chosen_tiles() -> list[str]:
     """Say in a line which tile was chosen for each kind of work that was timed."""
     return [
-        f"{work}: tiles of {N} x {N}, {warps} warps, {stages} stages" for work, (N, warps, stages) in CHOSEN.items()
+        f"{work}: tiles of {N} x {N}, {warps} warps, {stages} stages"
+        for work, (N, warps, stages) in CHOSEN.items()
     ]

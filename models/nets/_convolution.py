@@ -1,4 +1,6 @@
-"""A convolution whose sums have the order of our products where these are compiled: filters times patches."""
+"""A convolution whose sums have the order of our products where these are compiled: filters times
+patches.
+"""
 
 import torch
 from torch import Tensor, nn
@@ -23,7 +25,12 @@ class _Filtered(torch.autograd.Function):
     def backward(ctx, dy):
         weight, x = ctx.saved_tensors
         dy, dweight, dx = dy.contiguous(), weight.new_zeros(weight.shape), None
-        multiply(*(Product(slope, patches.T, dweight, add=True) for slope, patches in zip(dy, x, strict=True)))
+        multiply(
+            *(
+                Product(slope, patches.T, dweight, add=True)
+                for slope, patches in zip(dy, x, strict=True)
+            )
+        )
         if ctx.needs_input_grad[1]:
             dx = x.new_empty(x.shape)
             turned = weight.T.contiguous()

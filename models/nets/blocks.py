@@ -1,5 +1,6 @@
-"""What nets are built from: Transformer layers, post-norm (Attention Is All You Need, section 3.1) or pre-norm (Xiong
-et al. 2020), absolute positions (section 3.5 and Table 3 row E), and what a net collects from its attention.
+"""What nets are built from: Transformer layers, post-norm (Attention Is All You Need, section 3.1)
+or pre-norm (Xiong et al. 2020), absolute positions (section 3.5 and Table 3 row E), and what a net
+collects from its attention.
 """
 
 import math
@@ -42,7 +43,9 @@ class _Relu2(torch.autograd.Function):
 
 class FeedForward(nn.Sequential):
     def __init__(self, d_model: int, d_ff: int, dropout: float):
-        super().__init__(Linear(d_model, d_ff), nn.ReLU(), nn.Dropout(dropout), Linear(d_ff, d_model))
+        super().__init__(
+            Linear(d_model, d_ff), nn.ReLU(), nn.Dropout(dropout), Linear(d_ff, d_model)
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         """Compute W2 relu(W1 x + b1) + b2: .. d -> .. d."""
@@ -54,23 +57,33 @@ class FeedForward(nn.Sequential):
 
 
 class PositionalEncoding(nn.Module):
-    """Vectors of the positions 0 .. max_length - 1 of a sentence: "sinusoid", "learned" from N(0, 1 / d), or "none"."""
+    """Vectors of the positions 0 .. max_length - 1 of a sentence: "sinusoid", "learned" from N(0, 1
+    / d), or "none".
+    """
 
     def __init__(self, name: str, max_length: int, d_model: int):
         super().__init__()
         if name == "learned":
             self.table = nn.Parameter(torch.randn(max_length, d_model) / math.sqrt(d_model))
         elif name == "sinusoid":
-            self.register_buffer("table", interleaved(torch.arange(max_length).float(), d_model), persistent=False)
+            self.register_buffer(
+                "table", interleaved(torch.arange(max_length).float(), d_model), persistent=False
+            )
         elif name == "none":
             self.register_buffer("table", torch.zeros(max_length, d_model), persistent=False)
         else:
-            raise ValueError(f"unknown positional_encoding '{name}'; valid: sinusoid, learned, none")
+            raise ValueError(
+                f"unknown positional_encoding '{name}'; valid: sinusoid, learned, none"
+            )
 
     def forward(self, start: int, count: int) -> Tensor:
-        """Return the vectors of positions start .. start + count - 1: (count, d); ValueError beyond the last."""
+        """Return the vectors of positions start .. start + count - 1: (count, d); ValueError beyond
+        the last.
+        """
         if start + count > len(self.table):
-            raise ValueError(f"a sentence of {start + count} tokens is longer than max_length = {len(self.table)}")
+            raise ValueError(
+                f"a sentence of {start + count} tokens is longer than max_length = {len(self.table)}"
+            )
         return self.table[start : start + count]
 
 
@@ -105,7 +118,14 @@ class Block(nn.Module):
     dropout: inside the feed-forward layer; residual_dropout: on the output of each sub-layer.
     """
 
-    def __init__(self, attention, d_ff: int, dropout: float, residual_dropout: float = 0.0, norm: str = "post"):
+    def __init__(
+        self,
+        attention,
+        d_ff: int,
+        dropout: float,
+        residual_dropout: float = 0.0,
+        norm: str = "post",
+    ):
         super().__init__()
         d_model = attention.shape.d_model
         self.attention = attention
@@ -114,7 +134,9 @@ class Block(nn.Module):
         self.after_feed_forward = Residual(d_model, residual_dropout, norm)
 
     def forward(self, x: Tensor, past: Past) -> tuple[Tensor, Past]:
-        """Read a block: x: B T d and the layer's cache -> B T d and the cache for the next block."""
+        """Read a block: x: B T d and the layer's cache -> B T d and the cache for the next
+        block.
+        """
         x, past = self.attend(x, past)
         return self.feed(x), past
 
@@ -139,16 +161,27 @@ class DecoderBlock(Block):
     """Attention to the target so far, attention to the source, then the feed-forward layer."""
 
     def __init__(
-        self, attention: StreamAttention, cross: SequenceAttention, d_ff: int, residual_dropout: float, norm: str
+        self,
+        attention: StreamAttention,
+        cross: SequenceAttention,
+        d_ff: int,
+        residual_dropout: float,
+        norm: str,
     ):
         super().__init__(attention, d_ff, 0.0, residual_dropout, norm)
-        self.cross, self.after_cross = cross, Residual(attention.shape.d_model, residual_dropout, norm)
+        self.cross, self.after_cross = (
+            cross,
+            Residual(attention.shape.d_model, residual_dropout, norm),
+        )
 
-    def forward(self, x: Tensor, past: Past, source: Source, visible: Tensor) -> tuple[Tensor, Past]:
-        """Read a block: x: R T d, R rows for B sentences, R / B side by side -> R T d and the cache for the next block.
+    def forward(
+        self, x: Tensor, past: Past, source: Source, visible: Tensor
+    ) -> tuple[Tensor, Past]:
+        """Read a block: x: R T d, R rows for B sentences, R / B side by side -> R T d and the cache
+        for the next block.
 
-        source: the projected sources of the B sentences; visible: B N, False at padding. The rows of a sentence share
-        its source, and attend to it as if they were positions of a single row.
+        source: the projected sources of the B sentences; visible: B N, False at padding. The rows
+        of a sentence share its source, and attend to it as if they were positions of a single row.
         """
         x, past = self.attend(x, past)
         queries = self.after_cross.enter(x).reshape(len(visible), -1, x.size(-1))

@@ -1,7 +1,9 @@
-"""A Transformer that reads a picture and writes a caption (Explicit Sparse Transformer, section 4.2).
+"""A Transformer that reads a picture and writes a caption (Explicit Sparse Transformer, section
+4.2).
 
-The decoder is that of translation; the encoder reads a picture in place of words. Pixels are embedded patch by patch by
-two small convolutions, with learned positions; regions that another net has detected are rows of features.
+The decoder is that of translation; the encoder reads a picture in place of words. Pixels are
+embedded patch by patch by two small convolutions, with learned positions; regions that another net
+has detected are rows of features.
 """
 
 import torch
@@ -15,12 +17,15 @@ from .seq2seq import Seq2Seq
 
 
 class Captioner(Seq2Seq):
-    """Reads pictures B 3 H W with values 0 .. 1, or features B N F; predicts the next token of a caption."""
+    """Reads pictures B 3 H W with values 0 .. 1, or features B N F; predicts the next token of a
+    caption.
+    """
 
     def __init__(self, symbols: int, attention: dict, net: dict):
         """Build as `Seq2Seq` does. ValueError unless patch is even and divides the side.
 
-        net besides: sees ("pixels" or "features"), size (side H = W of a picture, or F of a region), patch (its side).
+        net besides: sees ("pixels" or "features"), size (side H = W of a picture, or F of a
+        region), patch (its side).
         """
         super().__init__(symbols, attention, net)
         size, patch, d_model = net["size"], net["patch"], net["d_model"]
@@ -40,12 +45,16 @@ class Captioner(Seq2Seq):
         self.target = self.embedding  # the source has no words
 
     def enter(self, source: Tensor) -> tuple[Tensor, Tensor]:
-        """Turn pictures into their patches or regions B N d, and B N, all True: there is no padding."""
+        """Turn pictures into their patches or regions B N d, and B N, all True: there is no
+        padding.
+        """
         x = self.look(source)
         if self.sees == "pixels":
             x = x.transpose(1, 2)
             x = x + self.positions(0, x.size(1))
-        return dropout(x, self.dropout, self.training), torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
+        return dropout(x, self.dropout, self.training), torch.ones(
+            x.shape[:2], dtype=torch.bool, device=x.device
+        )
 
     def macs_to_enter(self, N: int) -> int:
         if self.sees == "features":

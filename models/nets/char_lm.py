@@ -1,7 +1,7 @@
 """The sequential character model of Adaptive Attention Span (section 3, released code).
 
-No dropout on embeddings, residuals or outputs; input and output embeddings are separate; a token does not attend
-to itself.
+No dropout on embeddings, residuals or outputs; input and output embeddings are separate; a token
+does not attend to itself.
 """
 
 from torch import Tensor, nn
@@ -17,7 +17,9 @@ class CharLM(AttentionNet):
     attends_self = False
 
     def __init__(self, symbols: int, attention: dict, net: dict):
-        """Build a net. attention: four choices; net: layers, d_model, heads, d_ff, dropouts, as in job.json."""
+        """Build a net. attention: four choices; net: layers, d_model, heads, d_ff, dropouts, as in
+        job.json.
+        """
         super().__init__()
         shape = Shape(net["d_model"], net["heads"], key_heads=net.get("key_heads"))
         settings = {"attends_self": self.attends_self, "dropout": net["attention_dropout"]}
@@ -31,11 +33,15 @@ class CharLM(AttentionNet):
         return [block.attention for block in self.blocks]
 
     def start(self, batch: int) -> list[Past]:
-        """Make the caches of streams that have not begun, one per layer, for the mode the net is in."""
+        """Make the caches of streams that have not begun, one per layer, for the mode the net is
+        in.
+        """
         return [layer.start(batch) for layer in self.attentions]
 
     def forward(self, tokens: Tensor, past: list[Past]) -> tuple[Tensor, list[Past]]:
-        """Read tokens: B T -> logits for the next token: B T V, and the caches for the next block."""
+        """Read tokens: B T -> logits for the next token: B T V, and the caches for the next
+        block.
+        """
         x, caches = self.embed(tokens), []
         for block, cache in zip(self.blocks, past, strict=True):
             x, cache = block(x, cache)

@@ -1,11 +1,11 @@
 """The encoder-decoder Transformer (Attention Is All You Need, section 3).
 
     encoder: x = sqrt(d) E[source] + PE;  N times self-attention and feed-forward
-    decoder: x = sqrt(d) E'[target] + PE; N times causal self-attention, attention to the source, feed-forward
-    logits = x E''
+    decoder: x = sqrt(d) E'[target] + PE; N times causal self-attention, attention to the source,
+    feed-forward logits = x E''
 
-No biases in the attention's projections and the output layer; dropout on the sums at the bottom and on every
-sub-layer's output. Pre-norm nets end encoder and decoder with a layer norm.
+No biases in the attention's projections and the output layer; dropout on the sums at the bottom and
+on every sub-layer's output. Pre-norm nets end encoder and decoder with a layer norm.
 """
 
 import math
@@ -29,9 +29,11 @@ PLAIN = {"selection": {"name": "all"}, "normaliser": {"name": "softmax"}}
 
 @dataclass(frozen=True)
 class _State:
-    """The state of decoding B sentences in R rows, R / B side by side for each sentence (its beams).
+    """The state of decoding B sentences in R rows, R / B side by side for each sentence (its
+    beams).
 
-    sources: keys and values of the source by layer; visible: B N; past: by layer; length: target tokens read.
+    sources: keys and values of the source by layer; visible: B N; past: by layer; length: target
+    tokens read.
     """
 
     sources: list[Source]
@@ -40,7 +42,9 @@ class _State:
     length: int = 0
 
     def rows(self, index: Tensor) -> "_State":
-        """Let row i continue row index[i] of the same sentence; all sentences get equally many rows."""
+        """Let row i continue row index[i] of the same sentence; all sentences get equally many
+        rows.
+        """
         return replace(self, past=streams(self.past, index))
 
     def sentences(self, index: Tensor) -> "_State":
@@ -58,19 +62,27 @@ class Seq2Seq(AttentionNet):
     """
 
     def __init__(self, symbols: int, attention: dict, net: dict):
-        """Build a net of V symbols, of source and target together; ValueError for settings that cannot be.
+        """Build a net of V symbols, of source and target together; ValueError for settings that
+        cannot be.
 
-        attention: four choices and `apply_to`, those of `ATTENTIONS` to which span, selection and normaliser apply
-        (elsewhere full, all and softmax). net: layers of encoder and of decoder, d_model, heads, d_k and d_v (None:
-        d_model / heads), d_ff, dropout, attention_dropout, norm, positional_encoding, max_length, tie_embeddings
-        (one matrix for source, target and output).
+        attention: four choices and `apply_to`, those of `ATTENTIONS` to which span, selection and
+        normaliser apply (elsewhere full, all and softmax). net: layers of encoder and of decoder,
+        d_model, heads, d_k and d_v (None: d_model / heads), d_ff, dropout, attention_dropout, norm,
+        positional_encoding, max_length, tie_embeddings (one matrix for source, target and output).
         """
         super().__init__()
         _refuse(attention, net)
-        d_model, max_length, drop, norm = net["d_model"], net["max_length"], net["dropout"], net["norm"]
+        d_model, max_length, drop, norm = (
+            net["d_model"],
+            net["max_length"],
+            net["dropout"],
+            net["norm"],
+        )
         encoder, decoder, cross = _attentions(attention, net)
         self.max_length, self.dropout = max_length, drop
-        self.encoder = nn.ModuleList(EncoderBlock(layer, net["d_ff"], 0.0, drop, norm) for layer in encoder)
+        self.encoder = nn.ModuleList(
+            EncoderBlock(layer, net["d_ff"], 0.0, drop, norm) for layer in encoder
+        )
         pairs = zip(decoder, cross, strict=True)
         self.decoder = nn.ModuleList(DecoderBlock(*pair, net["d_ff"], drop, norm) for pair in pairs)
         last_norms = (nn.LayerNorm(d_model) if norm == "pre" else nn.Identity() for _ in range(2))
@@ -80,7 +92,9 @@ class Seq2Seq(AttentionNet):
         )
         self.embedding = nn.Embedding(symbols, d_model)
         tied = net["tie_embeddings"]
-        self.target, self.output = (self.embedding if tied else nn.Embedding(symbols, d_model) for _ in range(2))
+        self.target, self.output = (
+            self.embedding if tied else nn.Embedding(symbols, d_model) for _ in range(2)
+        )
         for module in self.modules():
             _initialise(module)
 
@@ -95,7 +109,9 @@ class Seq2Seq(AttentionNet):
         return collect_facts(choice for choice in choices if not isinstance(choice, Full))
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
-        """Read source: B N and target: B T, padded at their ends -> logits for each token's next: B T V."""
+        """Read source: B N and target: B T, padded at their ends -> logits for each token's next: B
+        T V.
+        """
         x, _ = self._decode(target, self.encode(source))
         return self._read_out(x)
 
@@ -117,14 +133,18 @@ class Seq2Seq(AttentionNet):
 
     def enter(self, source: Tensor) -> tuple[Tensor, Tensor]:
         """Embed sources B N -> the encoder's inputs, B N d, and B N, False at padding."""
-        return self._embed(source, self.embedding, self.source_positions(0, source.size(1))), source != PAD
+        return self._embed(
+            source, self.embedding, self.source_positions(0, source.size(1))
+        ), source != PAD
 
     def macs_to_enter(self, N: int) -> int:
         """Count the multiply-accumulates of `enter` for a source of N."""
         return 0
 
     def step(self, tokens: Tensor, state: _State) -> tuple[Tensor, _State]:
-        """Read one more token of each row, R -> logits for the next, R V, and the state after it."""
+        """Read one more token of each row, R -> logits for the next, R V, and the state after
+        it.
+        """
         return self.read(tokens[:, None], state)
 
     def read(self, tokens: Tensor, state: _State) -> tuple[Tensor, _State]:
@@ -133,13 +153,17 @@ class Seq2Seq(AttentionNet):
         return self._read_out(x[:, -1]), state
 
     def _decode(self, target: Tensor, state: _State) -> tuple[Tensor, _State]:
-        """Read R T tokens that follow those of the state -> R T d, and the state after reading them."""
+        """Read R T tokens that follow those of the state -> R T d, and the state after reading
+        them.
+        """
         x = self._embed(target, self.target, self.target_positions(state.length, target.size(1)))
         caches = []
         for block, past, source in zip(self.decoder, state.past, state.sources, strict=True):
             x, past = block(x, past, source, state.visible)
             caches.append(past)
-        return self.after_decoder(x), replace(state, past=caches, length=state.length + target.size(1))
+        return self.after_decoder(x), replace(
+            state, past=caches, length=state.length + target.size(1)
+        )
 
     def _embed(self, tokens: Tensor, embedding: nn.Embedding, positions: Tensor) -> Tensor:
         x = embedding(tokens) * math.sqrt(embedding.embedding_dim) + positions
@@ -150,11 +174,14 @@ class Seq2Seq(AttentionNet):
 
 
 def _attentions(attention: dict, net: dict) -> tuple[list, list, list]:
-    """Build the attention layers of the encoder, of the decoder, and from the decoder to the source."""
+    """Build the attention layers of the encoder, of the decoder, and from the decoder to the
+    source.
+    """
     shape = Shape(net["d_model"], net["heads"], net["d_k"], net["d_v"], net.get("key_heads"))
     full = {"span": {"name": "full", "cache": net["max_length"]}}
     encoder, decoder, cross = (
-        {**attention, **({} if part in attention["apply_to"] else PLAIN | full)} for part in ATTENTIONS
+        {**attention, **({} if part in attention["apply_to"] else PLAIN | full)}
+        for part in ATTENTIONS
     )
     cross |= {**full, "position": {"name": "none"}}
     count, drop = net["layers"], net["attention_dropout"]
@@ -173,11 +200,15 @@ def _refuse(attention: dict, net: dict) -> None:
     span, max_length = attention["span"], net["max_length"]
     caches = [value for value in (span.get("cache"), span.get("evaluation_cache")) if value]
     if min(caches, default=max_length) < max_length:
-        raise ValueError(f"span {span['name']} caches {min(caches)}, less than a sentence of max_length = {max_length}")
+        raise ValueError(
+            f"span {span['name']} caches {min(caches)}, less than a sentence of max_length = {max_length}"
+        )
 
 
 def _initialise(module: nn.Module) -> None:
-    """Draw projections and feed-forward layers xavier-uniform with biases 0, embeddings from N(0, 1 / d)."""
+    """Draw projections and feed-forward layers xavier-uniform with biases 0, embeddings from N(0, 1
+    / d).
+    """
     if isinstance(module, nn.Linear):
         nn.init.xavier_uniform_(module.weight)
         if module.bias is not None:

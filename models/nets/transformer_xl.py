@@ -1,7 +1,8 @@
 """Transformer-XL (Dai et al. 2019; settings of the released code).
 
-Differs from the sequential model: a token attends to itself, input and output share a matrix, embeddings are scaled by
-sqrt(d), dropout also on embeddings and sub-layer outputs, weights are initialised from N(0, .02).
+Differs from the sequential model: a token attends to itself, input and output share a matrix,
+embeddings are scaled by sqrt(d), dropout also on embeddings and sub-layer outputs, weights are
+initialised from N(0, .02).
 """
 
 import math
@@ -20,7 +21,9 @@ class TransformerXLNet(CharLM):
     def __init__(self, symbols: int, attention: dict, net: dict):
         super().__init__(symbols, attention, net)
         dropout = net["dropout"]
-        self.blocks = nn.ModuleList(Block(layer, net["d_ff"], dropout, dropout) for layer in self.attentions)
+        self.blocks = nn.ModuleList(
+            Block(layer, net["d_ff"], dropout, dropout) for layer in self.attentions
+        )
         self.bias = self.output.bias
         del self.output
         self.dropout = dropout

@@ -12,7 +12,9 @@ def feed_forward_share(L: int, d: int, ff: int, S: float) -> float:
 
 
 def attention_share(L: int, d: int, ff: int, S: float) -> float:
-    """Fraction of the MACs (`mac`) in the attention layers, including projections (section 3: 82 % at S = 8192)."""
+    """Fraction of the MACs (`mac`) in the attention layers, including projections (section 3: 82 %
+    at S = 8192).
+    """
     return L * (4 * d**2 + 2 * S * d) / mac(L, d, ff, S)
 
 
@@ -22,23 +24,31 @@ def score_and_value_share(L: int, d: int, ff: int, S: float) -> float:
 
 
 def as_params(V: int, d: int, h: int, L: int, S: int, ff: int, adaptive: bool = True) -> int:
-    """Parameters of an adaptive-span model: embedding, output layer, one position table, L layers, one z per head."""
+    """Parameters of an adaptive-span model: embedding, output layer, one position table, L layers,
+    one z per head.
+    """
     layer = 4 * d**2 + 2 * d * ff + ff + d + 4 * d + (h if adaptive else 0)
     return 2 * V * d + V + d // h * S + L * layer
 
 
 def txl_params(V: int, d: int, h: int, dh: int, L: int, ff: int) -> int:
-    """Parameters of Transformer-XL: tied embedding and bias, u and v, L layers with a matrix W_r each."""
+    """Parameters of Transformer-XL: tied embedding and bias, u and v, L layers with a matrix W_r
+    each.
+    """
     return V * d + V + 2 * h * dh + L * (5 * d * h * dh + 2 * d * ff + ff + d + 4 * d)
 
 
 def alrfou_params(L: int, d: int = 512, ff: int = 2048) -> int:
-    """Parameters of the model of Al-Rfou et al. in training: a position table and two classifiers per layer."""
+    """Parameters of the model of Al-Rfou et al. in training: a position table and two classifiers
+    per layer.
+    """
     return L * (4 * d**2 + 2 * d * ff + ff + d + 4 * d) + L * 512 * d + L * 2 * d * 256 + 256 * d
 
 
 def saving(L: int, d: int, ff: int, S: float, fixed: float) -> float:
-    """Fraction of the MACs (`mac`) of a fixed span that a mean span S saves (section 3: up to 70 %)."""
+    """Fraction of the MACs (`mac`) of a fixed span that a mean span S saves (section 3: up to 70
+    %).
+    """
     return 1 - mac(L, d, ff, S) / mac(L, d, ff, fixed)
 
 

@@ -28,7 +28,9 @@ def test_nothing_is_wrong_here(quick, capsys):
 
 @pytest.mark.parametrize("choice", doctor.CHOICES)
 def test_rounding_to_16_bits_is_within_its_bound(choice):
-    """A unit of a relu that is on in one number type and off in the other is no error of attention."""
+    """A unit of a relu that is on in one number type and off in the other is no error of
+    attention.
+    """
     off = doctor._distance("band", choice, CPU, torch.bfloat16)
     assert off is None if choice == "top-k" else 0 < off <= 1
 
@@ -67,4 +69,5 @@ def test_a_folder_called_triton_is_not_taken_for_the_library(monkeypatch, tmp_pa
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(doctor, "distributions", lambda name: iter(()))
     found = {about: (status, said) for about, status, said in doctor.look_at_versions(CPU)}
-    assert found["Triton"] == (doctor.OK, "not installed; the GPU kernel needs it")  # no GPU, and so no kernel
+    # no GPU, and so no kernel
+    assert found["Triton"] == (doctor.OK, "not installed; the GPU kernel needs it")

@@ -50,11 +50,14 @@ def test_it_says_what_would_run_what_that_is_told_from_and_writes_nothing(printe
 
 
 def test_operations_of_a_training_by_hand():
-    """Two layers of width 8 and inner width 16, S = 16: 2 (4 * 64 + 2 * 128) numbers in matrices, 2 * 2 * 16 * 8 in
-    attention; three passes of two operations for each, 20 updates of 4 streams of 8 characters.
+    """Two layers of width 8 and inner width 16, S = 16: 2 (4 * 64 + 2 * 128) numbers in matrices, 2
+    * 2 * 16 * 8 in attention; three passes of two operations for each, 20 updates of 4 streams of 8
+    characters.
     """
     net = {"layers": 2, "d_model": 8, "heads": 2, "d_ff": 16}
-    counted = training_operations(_jobs.job(span={"name": "fixed", "limit": 16}, net=net, block=8, batch=4, steps=20))
+    counted = training_operations(
+        _jobs.job(span={"name": "fixed", "limit": 16}, net=net, block=8, batch=4, steps=20)
+    )
     assert counted == 3 * 2 * 20 * 4 * 8 * (2 * (4 * 64 + 2 * 128) + 2 * 2 * 16 * 8)
 
 
@@ -69,7 +72,9 @@ def test_for_a_named_device_it_predicts_the_hours_of_all_runs(printed):
 
 
 def test_planning_needs_no_data(printed):
-    """The paper scale: what is missing is named, with where it was looked for; nothing is refused."""
+    """The paper scale: what is missing is named, with where it was looked for; nothing is
+    refused.
+    """
     said = printed("--config", "scale=paper")
     assert "missing data: dataset 'coco'" in said and "data_dir" in said
     assert "training: " in said and "more than a month" in said
@@ -94,42 +99,74 @@ def test_what_a_gpu_takes_is_told_from_a_gpu(printed):
     assert re.search(r"GPU-hours\n  based on \d+ runs on NVIDIA H100", said)
 
 
-def test_runs_are_done_or_failed_or_come_with_the_project_or_are_to_train(printed, tmp_path, monkeypatch):
+def test_runs_are_done_or_failed_or_come_with_the_project_or_are_to_train(
+    printed, tmp_path, monkeypatch
+):
     for module in (estimate, precomputed):
         monkeypatch.setattr(module, "PRECOMPUTED", tmp_path / "precomputed")
     done, broken, left, *others = planned().runs.jobs.values()
     records = [("precomputed", finished(job)) for job in others] + [("results", finished(done))]
-    records.append(("results", finished(broken).model_copy(update={"status": "oom", "reason": "made up"})))
+    records.append(
+        ("results", finished(broken).model_copy(update={"status": "oom", "reason": "made up"}))
+    )
     for place, record in records:
         write_record(tmp_path / place / "runs" / record.digest / "record.json", record)
-    assert f", 1 done, 1 failed, {len(others)} precomputed, 1 to train" in printed(*WORDS, "device=cpu")
-    assert f", 1 done, 1 failed, {len(others) + 1} to train" in printed(*WORDS, "device=cpu", "train=everything")
+    assert f", 1 done, 1 failed, {len(others)} precomputed, 1 to train" in printed(
+        *WORDS, "device=cpu"
+    )
+    assert f", 1 done, 1 failed, {len(others) + 1} to train" in printed(
+        *WORDS, "device=cpu", "train=everything"
+    )
     write_record(tmp_path / "precomputed" / "runs" / left.digest / "record.json", finished(left))
     assert "nothing to train" in printed(*WORDS)
 
 
-def test_trials_and_what_follows_them_are_counted_and_their_seed_is_none_of_those_that_judge(printed):
-    """Models at scale overnight: 4 variants on 2 texts with 3 seeds, as many tuned, and 3 trials a variant."""
-    said = printed("--config", "scale=overnight", "questions=[adaptive_vs_xl]", "train=everything", "device=cpu")
+def test_trials_and_what_follows_them_are_counted_and_their_seed_is_none_of_those_that_judge(
+    printed,
+):
+    """Models at scale overnight: 4 variants on 2 texts with 3 seeds, as many tuned, and 3 trials a
+    variant.
+    """
+    said = printed(
+        "--config",
+        "scale=overnight",
+        "questions=[adaptive_vs_xl]",
+        "train=everything",
+        "device=cpu",
+    )
     assert "scale overnight: 60 runs" in said
     assert "12 trials: 0 done, 12 to train" in said
     assert "24 runs with tuned settings: 0 done, 24 to train" in said
     assert "with 3 seeds (from" in said and "4 seeds" not in said and "not tuned" not in said
-    said = printed("--config", "scale=smoke", "questions=[adaptive_vs_xl, span_types]", "device=cpu")
-    assert "not tuned at this scale (no trial_seed): adaptive_vs_xl\n" in said and "trials:" not in said
+    said = printed(
+        "--config", "scale=smoke", "questions=[adaptive_vs_xl, span_types]", "device=cpu"
+    )
+    assert (
+        "not tuned at this scale (no trial_seed): adaptive_vs_xl\n" in said
+        and "trials:" not in said
+    )
 
 
-@pytest.mark.parametrize("word, line", [("scale", "expected KEY=VALUE"), ("scale=smok", "did you mean 'smoke'")])
+@pytest.mark.parametrize(
+    "word, line", [("scale", "expected KEY=VALUE"), ("scale=smok", "did you mean 'smoke'")]
+)
 def test_nonsense_is_refused(word, line, printed):
     with pytest.raises(ConfigError, match=line):
         printed("--config", word)
 
 
 def test_what_seeds_can_show_comes_from_their_scatter():
-    """Two configurations, deviations 0.1 and 0.3 around their means; a record that was read twice is one run."""
-    rows = [finished(_jobs.job(seed=seed), test_bpc=2 + value) for seed, value in ((1, 0.1), (2, -0.1))]
+    """Two configurations, deviations 0.1 and 0.3 around their means; a record that was read twice
+    is one run.
+    """
+    rows = [
+        finished(_jobs.job(seed=seed), test_bpc=2 + value) for seed, value in ((1, 0.1), (2, -0.1))
+    ]
     assert command.scatter_between_seeds([rows[0]] * 2, "char_lm", "test_bpc") is None
-    rows += [finished(_jobs.job(seed=seed, steps=24), test_bpc=3 + value) for seed, value in ((1, 0.3), (2, -0.3))]
+    rows += [
+        finished(_jobs.job(seed=seed, steps=24), test_bpc=3 + value)
+        for seed, value in ((1, 0.3), (2, -0.3))
+    ]
     deviation, runs = command.scatter_between_seeds(rows + rows, "char_lm", "test_bpc")
     assert deviation == pytest.approx(((2 * 0.01 + 2 * 0.09) / 2) ** 0.5) and runs == 4
     alike = [finished(_jobs.job(seed=seed), test_bpc=2.0) for seed in (1, 2, 3)]

@@ -1,4 +1,6 @@
-"""What `new` begins: a choice whose contract fails until its maths is there, a question and a claim that work."""
+"""What `new` begins: a choice whose contract fails until its maths is there, a question and a claim
+that work.
+"""
 
 import re
 import subprocess
@@ -28,19 +30,26 @@ def test_new_choices_are_found_and_their_contracts_fail_until_the_maths_is_there
     assert ended(copy, "ruff", "check", "models").returncode == 0
     assert ended(copy, "ruff", "format", "--check", "models").returncode == 0
     plain = ("full", "all", "softmax", "none")
-    alone = ("-".join((*plain[:at], f"{kind}_of_mine", *plain[at + 1 :])) for at, kind in enumerate(kinds))
+    alone = (
+        "-".join((*plain[:at], f"{kind}_of_mine", *plain[at + 1 :]))
+        for at, kind in enumerate(kinds)
+    )
     chosen = ("tests/models/test_contract.py", "-k", f"engine_equals and ({' or '.join(alone)})")
     tested = ended(copy, "pytest", "-q", "--tb=line", "-p", "no:cacheprovider", *chosen)
     assert tested.returncode == 1
     for kind in kinds:
-        assert re.search(rf"{kind}s/{kind}_of_mine.py:\d+: NotImplementedError", tested.stdout), tested.stdout[-2000:]
+        assert re.search(rf"{kind}s/{kind}_of_mine.py:\d+: NotImplementedError", tested.stdout), (
+            tested.stdout[-2000:]
+        )
 
 
 def test_a_new_choice_is_begun_and_tested_with_what_make_installs(copy, tmp_path, monkeypatch):
     """That is without what the extra `test` brings: ruff, hypothesis and others."""
     absent = tmp_path / "absent"
     absent.mkdir()
-    extra = tomllib.loads((copy / "pyproject.toml").read_text())["project"]["optional-dependencies"]["test"]
+    extra = tomllib.loads((copy / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]["test"]
     for name in (*extra, "xdist"):
         (absent / f"{name.replace('-', '_')}.py").write_text("raise ImportError('not installed')\n")
     monkeypatch.setenv("PYTHONPATH", str(absent))
@@ -48,19 +57,44 @@ def test_a_new_choice_is_begun_and_tested_with_what_make_installs(copy, tmp_path
     begun = ended(copy, "workflow.cli.new", "span", "of_mine")
     assert begun.returncode == 0, begun.stderr
     files = re.search("pytest (tests/.*)", begun.stdout)[1].split()
-    tested = ended(copy, "pytest", "-q", "--tb=line", "-p", "no:cacheprovider", *files, "-k", "of_mine and sum_to_one")
-    assert tested.returncode == 1 and "of_mine.py" in tested.stdout and "NotImplementedError" in tested.stdout
+    tested = ended(
+        copy,
+        "pytest",
+        "-q",
+        "--tb=line",
+        "-p",
+        "no:cacheprovider",
+        *files,
+        "-k",
+        "of_mine and sum_to_one",
+    )
+    assert (
+        tested.returncode == 1
+        and "of_mine.py" in tested.stdout
+        and "NotImplementedError" in tested.stdout
+    )
 
 
 def test_a_new_question_and_a_new_claim_are_planned_at_once(copy):
     for kind, name in (("question", "of_mine"), ("claim", "claimed")):
         assert ended(copy, "workflow.cli.new", kind, name).returncode == 0
-    said = ended(copy, "workflow.cli.new", "claim", "of_mine")  # it would take the question's target
-    assert said.returncode == 2 and "claim 'of_mine': studies/own/questions/of_mine.yaml has this name" in said.stderr
+    # it would take the question's target
+    said = ended(copy, "workflow.cli.new", "claim", "of_mine")
+    assert (
+        said.returncode == 2
+        and "claim 'of_mine': studies/own/questions/of_mine.yaml has this name" in said.stderr
+    )
     plan = snakemake(copy, "-n", "--config", "scale=smoke", "questions=[of_mine]")
     assert plan.returncode == 0 and "answer of_mine: " in plan.stdout + plan.stderr
-    read = "from workflow.report.claims.schema import load_claim; print(load_claim('claimed').expect)"
-    assert subprocess.run([sys.executable, "-c", read], cwd=copy, capture_output=True, text=True).stdout == "less\n"
+    read = (
+        "from workflow.report.claims.schema import load_claim; print(load_claim('claimed').expect)"
+    )
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", read], cwd=copy, capture_output=True, text=True
+        ).stdout
+        == "less\n"
+    )
 
 
 def test_another_folder_is_left_alone(tmp_path):
@@ -78,13 +112,25 @@ def test_another_folder_is_left_alone(tmp_path):
         ("question", "_mine", "name '_mine': expected lower-case"),
         ("span", "class", "name 'class': .* keyword"),
         ("span", "none", "name 'none': .* keyword"),
-        ("selection", "softmax", "selection 'softmax': models/attention/normalisers/softmax.py has this name already"),
-        ("question", "bundle", "question 'bundle': the workflow itself has this name already; choose another"),
+        (
+            "selection",
+            "softmax",
+            "selection 'softmax': models/attention/normalisers/softmax.py has this name already",
+        ),
+        (
+            "question",
+            "bundle",
+            "question 'bundle': the workflow itself has this name already; choose another",
+        ),
         ("question", "layers", "the workflow itself has this name"),
         ("question", "head_spans", "studies/adaptive_span/questions/head_spans.yaml has this name"),
         ("question", "aiayn", "studies/aiayn/study.yaml has this name"),
         ("question", "flops_cut", "studies/adaptive_span/claims/flops_cut.yaml has this name"),
-        ("claim", "attention_share", "studies/adaptive_span/claims/attention_share.yaml has this name"),
+        (
+            "claim",
+            "attention_share",
+            "studies/adaptive_span/claims/attention_share.yaml has this name",
+        ),
         ("claim", "train", "the workflow itself has this name"),
     ],
 )

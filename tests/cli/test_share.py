@@ -39,5 +39,7 @@ def test_what_is_no_net_is_refused(tmp_path):
         share(tmp_path / "run", tmp_path / "toy.npz")
 
     save_file({"a": torch.ones(1)}, tmp_path / "other.safetensors")
-    with pytest.raises(ValueError, match="not a model of this package: its metadata lacks attention, net, symbols"):
+    with pytest.raises(
+        ValueError, match="not a model of this package: its metadata lacks attention, net, symbols"
+    ):
         read(tmp_path / "other.safetensors")

@@ -1,10 +1,13 @@
-"""A SLURM of one node, this machine, for as long as a command runs: `python -m tests.cluster.slurm COMMAND ...`.
+"""A SLURM of one node, this machine, for as long as a command runs: `python -m tests.cluster.slurm
+COMMAND ...`.
 
-    python -m tests.cluster.slurm snakemake --workflow-profile profiles/slurm --config scale=smoke device=cpu \\
+    python -m tests.cluster.slurm snakemake --workflow-profile profiles/slurm --config scale=smoke
+    device=cpu \\
         --cores 4 --slurm-status-command squeue --slurm-init-seconds-before-status-checks 5
 
-runs scale smoke through a scheduler. Needs Debian's packages slurm-wlm and munge. The daemons belong to the user who
-starts them, keep everything in a temporary folder, and are stopped when the command has ended, however.
+runs scale smoke through a scheduler. Needs Debian's packages slurm-wlm and munge. The daemons
+belong to the user who starts them, keep everything in a temporary folder, and are stopped when the
+command has ended, however.
 """
 
 import os
@@ -63,22 +66,36 @@ def missing() -> str | None:
 
 @contextmanager
 def one_node(folder: Path) -> Iterator[dict[str, str]]:
-    """Start the node; give the environment in which sbatch and its like reach it. `RuntimeError` where it cannot be."""
+    """Start the node; give the environment in which sbatch and its like reach it. `RuntimeError`
+    where it cannot be.
+    """
     folder.chmod(0o711)  # munged asks that everybody may reach its socket
     key = folder / "munge.key"
     key.write_bytes(os.urandom(128))
     key.chmod(0o600)
     for name in ("state", "spool", "bin"):
         (folder / name).mkdir()
-    user, host = subprocess.check_output(["id", "-un"], text=True).strip(), socket.gethostname().partition(".")[0]
+    user, host = (
+        subprocess.check_output(["id", "-un"], text=True).strip(),
+        socket.gethostname().partition(".")[0],
+    )
     given = {"folder": folder, "user": user, "host": host, "ports": (_free_port(), _free_port())}
     (folder / "slurm.conf").write_text(CONF.format(cpus=CPUS, memory=MEMORY_MB, **given))
-    environment = {**os.environ, "PATH": f"{folder}/bin:{PATH}", "SLURM_CONF": str(folder / "slurm.conf")}
-    # Snakemake's plugin takes SLURM_CONF from the environment of a step, so that srun has to name it anew.
+    environment = {
+        **os.environ,
+        "PATH": f"{folder}/bin:{PATH}",
+        "SLURM_CONF": str(folder / "slurm.conf"),
+    }
+    # Snakemake's plugin takes SLURM_CONF from the environment of a step, so that srun has to name
+    # it anew.
     srun = folder / "bin" / "srun"
-    srun.write_text(f'#!/bin/sh\nSLURM_CONF={folder}/slurm.conf exec {shutil.which("srun", path=PATH)} "$@"\n')
+    srun.write_text(
+        f'#!/bin/sh\nSLURM_CONF={folder}/slurm.conf exec {shutil.which("srun", path=PATH)} "$@"\n'
+    )
     srun.chmod(0o755)
-    files = [f"--{name}={folder}/munge.{name[:-5]}" for name in ("key-file", "pid-file", "seed-file")]
+    files = [
+        f"--{name}={folder}/munge.{name[:-5]}" for name in ("key-file", "pid-file", "seed-file")
+    ]
     munge = ["munged", "--foreground", f"--socket={folder}/munge.socket", *files]
     with ExitStack() as stack:
         stack.enter_context(_daemon(munge, folder, environment))
@@ -94,7 +111,9 @@ def one_node(folder: Path) -> Iterator[dict[str, str]]:
 @contextmanager
 def _daemon(words: list[str], folder: Path, environment: dict[str, str]) -> Iterator[None]:
     with open(folder / f"{words[0]}.log", "w") as log:
-        process = subprocess.Popen(words, env=environment, stdout=log, stderr=log, start_new_session=True)
+        process = subprocess.Popen(
+            words, env=environment, stdout=log, stderr=log, start_new_session=True
+        )
         try:
             yield
         finally:
@@ -116,9 +135,13 @@ def _cancel_all(environment: dict[str, str]) -> None:
 
 def _said(environment: dict[str, str], *words: str) -> str:
     try:
-        return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=30).stdout
+        return subprocess.run(
+            words, env=environment, capture_output=True, text=True, timeout=30
+        ).stdout
     except subprocess.TimeoutExpired:
-        raise RuntimeError(f"SLURM does not answer here: {words[0]} took longer than 30 s") from None
+        raise RuntimeError(
+            f"SLURM does not answer here: {words[0]} took longer than 30 s"
+        ) from None
 
 
 def eventually(true: Callable, seconds: float = 20) -> None:
@@ -141,7 +164,10 @@ def main() -> int:
         print(absent, file=sys.stderr)
         return 2
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    with tempfile.TemporaryDirectory(prefix="slurm-") as folder, one_node(Path(folder)) as environment:
+    with (
+        tempfile.TemporaryDirectory(prefix="slurm-") as folder,
+        one_node(Path(folder)) as environment,
+    ):
         return subprocess.run(sys.argv[1:], env=environment).returncode
 
 

@@ -1,4 +1,6 @@
-"""What would be sent to Kubernetes: the requests of Snakemake's plugin, taken down by a server that is no cluster."""
+"""What would be sent to Kubernetes: the requests of Snakemake's plugin, taken down by a server that
+is no cluster.
+"""
 
 import importlib.util
 import json
@@ -18,9 +20,14 @@ from tests._copied import copied
 
 PLUGINS = ("snakemake_executor_plugin_kubernetes", "snakemake_storage_plugin_fs")
 ABSENT = not all(map(importlib.util.find_spec, PLUGINS))
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(ABSENT, reason="the extra `kubernetes` is not installed")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(ABSENT, reason="the extra `kubernetes` is not installed"),
+]
 NO_RSYNC = shutil.which("rsync") is None
-pytestmark += [pytest.mark.skipif(NO_RSYNC, reason="rsync, which the storage plugin calls, is not installed")]
+pytestmark += [
+    pytest.mark.skipif(NO_RSYNC, reason="rsync, which the storage plugin calls, is not installed")
+]
 KUBECONFIG = """
 apiVersion: v1
 kind: Config
@@ -42,7 +49,11 @@ class Api(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         pods = {"kind": "PodList", "items": []}
-        self.answer(pods if "/pods" in self.path else {"kind": "Job", "metadata": {}, "status": {"failed": 1}})
+        self.answer(
+            pods
+            if "/pods" in self.path
+            else {"kind": "Job", "metadata": {}, "status": {"failed": 1}}
+        )
 
     def do_DELETE(self) -> None:
         self.answer({"kind": "Status", "status": "Success"})
@@ -70,15 +81,33 @@ def no_cluster(folder: Path) -> Iterator[tuple[dict[str, str], list[dict]]]:
 
 @pytest.fixture(scope="module")
 def sent(tmp_path_factory):
-    """Send the jobs of three trainings on a GPU: the plan is made here, their text lies in the store."""
+    """Send the jobs of three trainings on a GPU: the plan is made here, their text lies in the
+    store.
+    """
     folder, store = copied(tmp_path_factory.mktemp("suite")), tmp_path_factory.mktemp("store")
     (store / "results" / "data").mkdir(parents=True)
     (store / "results" / "data" / "words.npz").touch()
-    options = ["--config", "scale=smoke", "device=cuda", "--default-storage-prefix", str(store), "--retries", "0"]
-    words = ["--workflow-profile", "profiles/kubernetes", *options, "--seconds-between-status-checks", "1"]
+    options = [
+        "--config",
+        "scale=smoke",
+        "device=cuda",
+        "--default-storage-prefix",
+        str(store),
+        "--retries",
+        "0",
+    ]
+    words = [
+        "--workflow-profile",
+        "profiles/kubernetes",
+        *options,
+        "--seconds-between-status-checks",
+        "1",
+    ]
     with no_cluster(tmp_path_factory.mktemp("config")) as (environment, jobs):
         command = [sys.executable, "-m", "snakemake", *words, "--", "adaptive_span_table3"]
-        said = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+        said = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+        )
     specs = [job["spec"]["template"]["spec"] for job in jobs]
     trainings = [spec for spec in specs if "train:digest=" in spec["containers"][0]["args"][1]]
     assert len(trainings) == 3, said.stderr[-3000:]
@@ -90,12 +119,20 @@ def test_each_run_is_a_job_with_its_own_command_limits_and_the_volume_that_all_s
     containers = [spec["containers"][0] for spec in sent]
     assert {each["image"] for each in containers} == {"registry.example.org/attention-ledger:0.6.0"}
     commands = [each["args"][1] for each in containers]
-    assert len(set(commands)) == 3 and all("--target-jobs 'train:digest=" in each for each in commands)
+    assert len(set(commands)) == 3 and all(
+        "--target-jobs 'train:digest=" in each for each in commands
+    )
     assert all("--default-storage-provider 'fs'" in each for each in commands)
     resources = containers[0]["resources"]
     assert resources["limits"]["nvidia.com/gpu"] == resources["requests"]["nvidia.com/gpu"] == "1"
     assert resources["limits"]["memory"] == "8000M" and resources["limits"]["cpu"] == "1000m"
     assert sent[0]["tolerations"][0]["key"] == "nvidia.com/gpu"
     mounts = {mount["name"]: mount["mountPath"] for mount in containers[0]["volumeMounts"]}
-    claims = [each["persistentVolumeClaim"] for each in sent[0]["volumes"] if "persistentVolumeClaim" in each]
-    assert mounts["attention-store"] == "/store" and [each["claimName"] for each in claims] == ["attention-store"]
+    claims = [
+        each["persistentVolumeClaim"]
+        for each in sent[0]["volumes"]
+        if "persistentVolumeClaim" in each
+    ]
+    assert mounts["attention-store"] == "/store" and [each["claimName"] for each in claims] == [
+        "attention-store"
+    ]

@@ -1,4 +1,5 @@
-"""A run through a real SLURM of one node, interrupted in each of its ways: about a minute each on an idle machine.
+"""A run through a real SLURM of one node, interrupted in each of its ways: about a minute each on
+an idle machine.
 
 Ways beside the first are tried where EVERY_WAY is set.
 """
@@ -39,7 +40,13 @@ WAYS = {  # the words of SLURM's command, before the number of the job
     "SIGUSR1": ["scancel", "--signal=USR1"],
     "SIGTERM": ["scancel", "--signal=TERM"],
     "a limit that is too short": [],
-    "another job that comes first": ["sbatch", "--partition=first", "--exclusive", "--wrap=true", "-o/dev/null"],
+    "another job that comes first": [
+        "sbatch",
+        "--partition=first",
+        "--exclusive",
+        "--wrap=true",
+        "-o/dev/null",
+    ],
     "requeued by hand": ["scontrol", "requeue"],
 }
 first, *others = WAYS
@@ -58,25 +65,36 @@ def node():
 
 
 def project(folder: Path, steps: int) -> Path:
-    """Copy the project, with a question about one run that is scored and kept in the middle and at the end alone."""
+    """Copy the project, with a question about one run that is scored and kept in the middle and at
+    the end alone.
+    """
     folder.mkdir()
     copied(folder)
     (folder / "studies" / "own" / "questions" / "long.yaml").write_text(QUESTION)
     path = folder / "config" / "scales" / "smoke" / "char_lm.yaml"
     text = re.sub(r"steps: 6\b", f"steps: {steps}", path.read_text())
-    text = re.sub(r"time_limit_s: 120\b", "time_limit_s: 480", text)  # still a short run, and no slow machine ends it
+    # still a short run, and no slow machine ends it
+    text = re.sub(r"time_limit_s: 120\b", "time_limit_s: 480", text)
     path.write_text(re.sub(r"(evaluate|checkpoint)_every: 3\b", rf"\1_every: {steps // 2}", text))
     return folder
 
 
 def jobs(node: dict[str, str]) -> list[dict[str, str]]:
     """Read what SLURM knows of the jobs that train: key -> value."""
-    said = subprocess.run(["scontrol", "--oneliner", "show", "job"], env=node, capture_output=True, text=True).stdout
-    return [dict(re.findall(r"(\S+?)=(\S*)", line)) for line in said.splitlines() if "Comment=rule_short" in line]
+    said = subprocess.run(
+        ["scontrol", "--oneliner", "show", "job"], env=node, capture_output=True, text=True
+    ).stdout
+    return [
+        dict(re.findall(r"(\S+?)=(\S*)", line))
+        for line in said.splitlines()
+        if "Comment=rule_short" in line
+    ]
 
 
 def interrupted(way: str, folder: Path, node: dict[str, str]) -> list[dict[str, str]]:
-    """Interrupt a run after its first point of the curve, or by its limit; return its SLURM jobs, once it has ended."""
+    """Interrupt a run after its first point of the curve, or by its limit; return its SLURM jobs,
+    once it has ended.
+    """
     words, before = WAYS[way], {job["JobId"] for job in jobs(node)}
     project(folder, 1500 if words else 6000)
     command = [sys.executable, "-m", "snakemake", *WORDS, *([] if words else TOO_SHORT), *CONFIG]
@@ -102,9 +120,13 @@ def same_bits(folder: Path, node: dict[str, str]) -> bool:
     again, (data, *_) = folder / "again", (folder / "results" / "data").glob("*.npz")
     again.mkdir()
     shutil.copy(run / "job.json", again)
-    subprocess.run(train_command(again, data), cwd=folder, env=node, check=True, capture_output=True)
+    subprocess.run(
+        train_command(again, data), cwd=folder, env=node, check=True, capture_output=True
+    )
     records = [read_record(path / "record.json") for path in (run, again)]
-    curves = [[point.model_dump(exclude={"tokens_per_s"}) for point in record.curve] for record in records]
+    curves = [
+        [point.model_dump(exclude={"tokens_per_s"}) for point in record.curve] for record in records
+    ]
     numbers = [(record.status, record.metrics, record.facts) for record in records]
     weights = [(path / "weights.pt").read_bytes() for path in (run, again)]
     return numbers[0][0] == "ok" and all(one == other for one, other in (curves, numbers, weights))
@@ -116,6 +138,8 @@ def test_a_run_that_slurm_interrupts_ends_with_the_same_bits(way, node, tmp_path
     asked = interrupted(way, tmp_path / "suite", node)
     assert asked[-1]["JobState"] == "COMPLETED" and same_bits(tmp_path / "suite", node)
     if way == first:
-        assert [job["JobState"] for job in asked] == ["FAILED", "COMPLETED"] and asked[0]["NumCPUs"] == "1"
+        assert [job["JobState"] for job in asked] == ["FAILED", "COMPLETED"] and asked[0][
+            "NumCPUs"
+        ] == "1"
         assert [job["TimeLimit"] for job in asked] == ["00:10:00", "00:20:00"]
         assert [job["MinMemoryNode"] for job in asked] == [f"{UNKNOWN}M", f"{2 * UNKNOWN}M"]

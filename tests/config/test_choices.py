@@ -50,14 +50,23 @@ def strided(tmp_path, monkeypatch):
         read.cache_clear()
 
 
-WRONG = {"stride": (2.5, 0, -3, 8, "2", True, None), "share": (0, 1.5, float("nan"), float("inf"), "1", True)}
+WRONG = {
+    "stride": (2.5, 0, -3, 8, "2", True, None),
+    "share": (0, 1.5, float("nan"), float("inf"), "1", True),
+}
 RIGHT = {"stride": (1, 7), "share": (1, 1.0, 0.5, None)}
 
 
-@pytest.mark.parametrize("key, value", [(key, value) for key, values in WRONG.items() for value in values])
-def test_a_setting_outside_its_range_is_refused_by_plan_and_library(key, value, strided, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "key, value", [(key, value) for key, values in WRONG.items() for value in values]
+)
+def test_a_setting_outside_its_range_is_refused_by_plan_and_library(
+    key, value, strided, tmp_path, monkeypatch
+):
     strided(STRIDED)
-    with pytest.raises(ConfigError, match=f"span 'strided': {key} must be a (whole )?number .*, got"):
+    with pytest.raises(
+        ConfigError, match=f"span 'strided': {key} must be a (whole )?number .*, got"
+    ):
         complete_choice("span", {"name": "strided", "limit": 8, key: value}, {}, {})
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(CHOICES["span"], "strided", public_class("spans.strided"))
@@ -65,10 +74,14 @@ def test_a_setting_outside_its_range_is_refused_by_plan_and_library(key, value, 
         build_choice("span", {"name": "strided", "limit": 8, key: value}, Shape(4, 2))
 
 
-@pytest.mark.parametrize("key, value", [(key, value) for key, values in RIGHT.items() for value in values])
+@pytest.mark.parametrize(
+    "key, value", [(key, value) for key, values in RIGHT.items() for value in values]
+)
 def test_a_setting_within_its_range_is_taken(key, value, strided, tmp_path, monkeypatch):
     strided(STRIDED)
-    assert complete_choice("span", {"name": "strided", "limit": 8, key: value}, {}, {})[key] == value
+    assert (
+        complete_choice("span", {"name": "strided", "limit": 8, key: value}, {}, {})[key] == value
+    )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(CHOICES["span"], "strided", public_class("spans.strided"))
     assert build_choice("span", {"name": "strided", "limit": 8, key: value}, Shape(4, 2)).limit == 8
@@ -78,10 +91,26 @@ def test_a_setting_within_its_range_is_taken(key, value, strided, tmp_path, monk
     "old, new, line",
     [
         ("Annotated[int, Range(ge=1)]", ": str", "line 13: limit needs a type: int or float"),
-        ("Range(gt=0, le=1)", "Range(gt=0, el=1)", "line 15: share: unknown bound of a range 'el': did you mean 'lt'?"),
-        ('lt="limit"', 'lt="limt"', "line 14: stride: unknown setting in a range 'limt': did you mean 'limit'?"),
-        ("Range(gt=0, le=1)", "Field(gt=0, le=1)", r"line 15: share: expected a range such as Range\(ge=1\)"),
-        ("Range(gt=0, le=1)", "Range(gt=LOW)", r"line 15: share: expected a range such as Range\(ge=1\)"),
+        (
+            "Range(gt=0, le=1)",
+            "Range(gt=0, el=1)",
+            "line 15: share: unknown bound of a range 'el': did you mean 'lt'?",
+        ),
+        (
+            'lt="limit"',
+            'lt="limt"',
+            "line 14: stride: unknown setting in a range 'limt': did you mean 'limit'?",
+        ),
+        (
+            "Range(gt=0, le=1)",
+            "Field(gt=0, le=1)",
+            r"line 15: share: expected a range such as Range\(ge=1\)",
+        ),
+        (
+            "Range(gt=0, le=1)",
+            "Range(gt=LOW)",
+            r"line 15: share: expected a range such as Range\(ge=1\)",
+        ),
     ],
 )
 def test_an_annotation_that_says_no_range_is_named_with_its_line(old, new, line, strided):
@@ -90,7 +119,9 @@ def test_an_annotation_that_says_no_range_is_named_with_its_line(old, new, line,
         choice_settings("span", "strided")
 
 
-@pytest.mark.parametrize("axis, name", [(axis, name) for axis in CHOICES for name in choice_names(axis)])
+@pytest.mark.parametrize(
+    "axis, name", [(axis, name) for axis in CHOICES for name in choice_names(axis)]
+)
 def test_every_choice_says_what_its_settings_are(axis, name):
     """Each is a number with a range, or any number; its example and its defaults are within it."""
     known, example = choice_settings(axis, name), CHOICES[axis][name].example

@@ -22,7 +22,10 @@ BASE = read_yaml(CONFIG / "config.yaml")
 @pytest.mark.parametrize(
     "target, line",
     [
-        ("adaptive_xl", "unknown target 'adaptive_xl': did you mean 'adaptive_vs_xl'? `snakemake --list-target-rules`"),
+        (
+            "adaptive_xl",
+            "unknown target 'adaptive_xl': did you mean 'adaptive_vs_xl'? `snakemake --list-target-rules`",
+        ),
         ("qqqqqq", "unknown target 'qqqqqq': `snakemake --list-target-rules` lists them all"),
         ("explicit_sparse_table2", "target 'explicit_sparse_table2': the config's papers"),
     ],
@@ -37,11 +40,15 @@ def test_an_unknown_target_ends_in_one_line_with_the_nearest_name(target, line):
 def test_every_target_says_what_it_is():
     targets = Targets.of({**BASE, "scale": "smoke"})
     said = describe(targets)
-    assert said.keys() == targets.named.keys() and all(line.partition(". ")[2] for line in said.values())
+    assert said.keys() == targets.named.keys() and all(
+        line.partition(". ")[2] for line in said.values()
+    )
     assert said["adaptive_vs_xl"].startswith(
         f"Question. {load_question('adaptive_vs_xl').question} (1 of 3 seeds; not tuned"
     )
-    assert said["adaptive_span_figure2"] == "Figure. Adaptive Attention Span, Figure 2: the soft mask"
+    assert (
+        said["adaptive_span_figure2"] == "Figure. Adaptive Attention Span, Figure 2: the soft mask"
+    )
     assert said["known_entropy"].count(". ") > 2  # a question, a table and a figure of one name
 
 
@@ -49,13 +56,22 @@ def test_every_target_says_what_it_is():
     "changes, line",
     [
         ({"scale": "laptob"}, "unknown scale 'laptob': did you mean 'laptop'?"),
-        ({"papers": ["adaptive_spam"]}, "unknown paper 'adaptive_spam': did you mean 'adaptive_span'?"),
-        ({"questions": ["adaptive_xl"]}, "unknown question 'adaptive_xl': did you mean 'adaptive_vs_xl'?"),
+        (
+            {"papers": ["adaptive_spam"]},
+            "unknown paper 'adaptive_spam': did you mean 'adaptive_span'?",
+        ),
+        (
+            {"questions": ["adaptive_xl"]},
+            "unknown question 'adaptive_xl': did you mean 'adaptive_vs_xl'?",
+        ),
         ({"device": "gpu"}, "unknown device 'gpu'"),
         ({"tasks": ["translations"]}, "unknown task 'translations': did you mean 'translation'?"),
         ({"corpus": "enwik9"}, "unknown dataset 'enwik9': did you mean 'enwik8'?"),
         ({"corpus": "file:/no/such"}, "corpus 'file:/no/such': no such file"),
-        ({"papers": ["aiayn"], "tasks": ["char_lm"]}, "papers: no chosen question belongs to aiayn"),
+        (
+            {"papers": ["aiayn"], "tasks": ["char_lm"]},
+            "papers: no chosen question belongs to aiayn",
+        ),
     ],
 )
 def test_bad_config(changes, line):
@@ -68,7 +84,9 @@ def test_a_record_that_holds_no_number_can_be_read_again(tmp_path):
     """A run that diverged has NaN in its curve."""
     nowhere = {"step": 1, "train_bpc": float("nan"), "dev_bpc": float("inf"), "tokens_per_s": 1.0}
     origin = dict.fromkeys(("commit", "source", "device", "precision", "started"), "")
-    origin |= dict(dirty=True, driver=None, threads=1, deterministic=True, versions={}, host_memory_bytes=1)
+    origin |= dict(
+        dirty=True, driver=None, threads=1, deterministic=True, versions={}, host_memory_bytes=1
+    )
     job = plan(load_config({**BASE, "scale": "smoke"}))[0].job
     record = Record(status="diverged", digest=job.digest, job=job, curve=[nowhere], origin=origin)
     write_record(tmp_path / "record.json", record)

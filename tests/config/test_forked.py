@@ -32,11 +32,15 @@ def server(monkeypatch, tmp_path):
 
 def said(command: list[str], folder: Path) -> tuple[int, str, str]:
     folder.mkdir(exist_ok=True)
-    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=os.environ, timeout=120)
+    ended = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, env=os.environ, timeout=120
+    )
     return ended.returncode, ended.stdout, ended.stderr
 
 
-@pytest.mark.parametrize("words", [["plan", "results/smoke/plan.json", "--config", CONFIG], ["question", "--sclae"]])
+@pytest.mark.parametrize(
+    "words", [["plan", "results/smoke/plan.json", "--config", CONFIG], ["question", "--sclae"]]
+)
 def test_a_script_in_a_fork_does_what_it_does_by_itself(server, tmp_path, words):
     """Whether it succeeds or is refused in a line."""
     script, *rest = words

@@ -1,4 +1,6 @@
-"""An error about a value names the file and the line where it is, whoever reads it first; quoted numbers are none."""
+"""An error about a value names the file and the line where it is, whoever reads it first; quoted
+numbers are none.
+"""
 
 import hashlib
 import json
@@ -42,7 +44,18 @@ def test_every_value_knows_its_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.yaml").write_text(NESTED)
     content = read_yaml(tmp_path / "a.yaml")
-    lines = {"a": 2, "b": 3, "b c": 4, "b c 1": 4, "b d": 5, "b d 0 x": 6, "b d 1 y": 9, "e": 10, "e c": 4, "e f": 12}
+    lines = {
+        "a": 2,
+        "b": 3,
+        "b c": 4,
+        "b c 1": 4,
+        "b d": 5,
+        "b d 0 x": 6,
+        "b d 1 y": 9,
+        "e": 10,
+        "e c": 4,
+        "e f": 12,
+    }
     for path, line in lines.items():
         keys = [int(key) if key.isdigit() else key for key in path.split()]
         assert find(content, keys) == Place("a.yaml", line), path
@@ -71,7 +84,9 @@ variants:
 
 
 def of_scale(old: str, new: str, says: str, **files: str) -> Kind:
-    """Change a line of a scale; `says`: what follows its file and line, of which the first line is that changed."""
+    """Change a line of a scale; `says`: what follows its file and line, of which the first line is
+    that changed.
+    """
     assert old in SCALE
     line = SCALE[: SCALE.index(old)].count("\n") + 1
     files = {MINE: SCALE.replace(old, new, 1), **files}
@@ -90,34 +105,55 @@ def of_question(old: str, new: str, says: str) -> Kind:
 
 
 def of_config(text: str, says: str) -> Kind:
-    return Kind(ESTIMATE, f"config/config.yaml, line {text.count(chr(10)) + 1}: {says}", {"config/config.yaml": text})
+    return Kind(
+        ESTIMATE,
+        f"config/config.yaml, line {text.count(chr(10)) + 1}: {says}",
+        {"config/config.yaml": text},
+    )
 
 
 KINDS = {
-    "rate of 0": of_scale("  lr: 0.07", "  lr: 0", "training: lr = 0: Input should be greater than 0"),
-    "rate in quotes": of_scale("  lr: 0.07", '  lr: "0.07"', "training: lr = '0.07': must be a number, without quotes"),
+    "rate of 0": of_scale(
+        "  lr: 0.07", "  lr: 0", "training: lr = 0: Input should be greater than 0"
+    ),
+    "rate in quotes": of_scale(
+        "  lr: 0.07", '  lr: "0.07"', "training: lr = '0.07': must be a number, without quotes"
+    ),
     "uneven batch": of_scale("  steps: 6", "  accumulate: 3", "question "),
     "setting of a choice": of_scale(
         "    penalty_weight: 1.0e-4",
         "    penalty_weight: -1",
         "settings.adaptive: penalty_weight must be a number of at",
     ),
-    "net of a recipe": of_scale("      d_ff: 32", "      d_ff: 0", "net: d_ff = 0: Input should be greater than 0"),
-    "seed as text": of_scale("seeds: [1]", "seeds: ['1']", "seeds = '1': must be a number, without quotes"),
+    "net of a recipe": of_scale(
+        "      d_ff: 32", "      d_ff: 0", "net: d_ff = 0: Input should be greater than 0"
+    ),
+    "seed as text": of_scale(
+        "seeds: [1]", "seeds: ['1']", "seeds = '1': must be a number, without quotes"
+    ),
     "stand-in": of_scale("  text8: words", "  text8: wrods", "unknown dataset of question"),
-    "corpus": of_scale("  enwik8: sources", "  enwik9: sources", "unknown corpus in config/scales/mine"),
+    "corpus": of_scale(
+        "  enwik8: sources", "  enwik9: sources", "unknown corpus in config/scales/mine"
+    ),
     "key of the training": of_scale(
         "seeds: [1]", "devices: 2", "unknown key 'devices': it belongs under training; valid"
     ),
     "key of the net": of_scale(
         "  steps: 6", "  d_ff: 9", "training: unknown key 'd_ff': it belongs under recipes.NAME.net"
     ),
-    "key of the measures": of_scale("seeds: [1]", "passes: 2", "unknown key 'passes': it belongs under measure; valid"),
-    "key of the top": of_scale("  passes: 2", "  seeds: [1]", "unknown key 'seeds': it belongs at the top; valid here"),
+    "key of the measures": of_scale(
+        "seeds: [1]", "passes: 2", "unknown key 'passes': it belongs under measure; valid"
+    ),
+    "key of the top": of_scale(
+        "  passes: 2", "  seeds: [1]", "unknown key 'seeds': it belongs at the top; valid here"
+    ),
     "circle": Kind(
         f"{ESTIMATE} --config scale=mine",
         "config/scales/other/char_lm.yaml, line 2: based_on = mine: a scale cannot be based on itself: mine -> other",
-        {MINE: "based_on: other", "config/scales/other/char_lm.yaml": "about: mine\nbased_on: mine"},
+        {
+            MINE: "based_on: other",
+            "config/scales/other/char_lm.yaml": "about: mine\nbased_on: mine",
+        },
     ),
     "based on none": Kind(
         f"{ESTIMATE} --config scale=mine",
@@ -147,17 +183,27 @@ KINDS = {
         "    times: {d_model: 2}", "    tables: []", "unknown key 'tables': it belongs at"
     ),
     "question: key of the training": of_question(
-        "    times: {d_model: 2}", "    lr: 2", "unknown key 'lr': it belongs under variants.NAME.training; valid"
+        "    times: {d_model: 2}",
+        "    lr: 2",
+        "unknown key 'lr': it belongs under variants.NAME.training; valid",
     ),
     "question: key of the net": of_question(
-        "    training: {lr: 0.1}", "    layers: 2", "unknown key 'layers': it belongs under variants.NAME.net; valid"
+        "    training: {lr: 0.1}",
+        "    layers: 2",
+        "unknown key 'layers': it belongs under variants.NAME.net; valid",
     ),
-    "config: misspelt scale": of_config("device: cpu\nscale: smok", "unknown scale 'smok': did you mean 'smoke'?"),
+    "config: misspelt scale": of_config(
+        "device: cpu\nscale: smok", "unknown scale 'smok': did you mean 'smoke'?"
+    ),
     "config: key of a scale": of_config(
         "device: cpu\nseeds: [1]", "unknown key 'seeds': it belongs in config/scales/SCALE"
     ),
-    "config: no such folder": of_config("scale: smoke\ndata_dir: none", "data_dir 'none': no such folder"),
-    "config: range": of_config("scale: smoke\naudit: 0", "audit = 0: Input should be greater than or equal to 1"),
+    "config: no such folder": of_config(
+        "scale: smoke\ndata_dir: none", "data_dir 'none': no such folder"
+    ),
+    "config: range": of_config(
+        "scale: smoke\naudit: 0", "audit = 0: Input should be greater than or equal to 1"
+    ),
     "catalogue": Kind(
         f"{ESTIMATE} --config scale=smoke tasks=[parsing]",
         "config/tasks/parsing.yaml, line 2: metric = 3: Input should be",
@@ -173,7 +219,9 @@ def test_an_error_names_the_file_and_the_line_of_its_value(kind, tmp_path, monke
 
 def test_a_value_of_the_command_line_has_no_line(tmp_path, monkeypatch, capsys):
     kind = Kind(
-        f"{ESTIMATE} --config scale=smok", "config: unknown scale 'smok'", {"config/config.yaml": "scale: smoke"}
+        f"{ESTIMATE} --config scale=smok",
+        "config: unknown scale 'smok'",
+        {"config/config.yaml": "scale: smoke"},
     )
     assert kind.says in refused(kind, tmp_path, monkeypatch, capsys)
 
@@ -186,7 +234,9 @@ def test_a_changed_record_is_named_by_its_bundle(tmp_path, monkeypatch, capsys):
     def change(content: dict[str, bytes]) -> None:
         content[record] = content[record].replace(b'"train_bpc": 2.5', b'"train_bpc": 0.5')
         files = json.loads(content["manifest.json"])["files"]
-        rewrite_manifest(content, files=files | {record: hashlib.sha256(content[record]).hexdigest()})
+        rewrite_manifest(
+            content, files=files | {record: hashlib.sha256(content[record]).hexdigest()}
+        )
 
     rewrite(bundled(write_set(tmp_path)), change)
     assert read_bundle(Path("b.zip")).records
@@ -213,7 +263,10 @@ JOB = job().model_dump(mode="json")
         (Question, QUESTION | {"trials": {"lr": ["1", 2]}}),
         (Question, QUESTION | {"variants": {"a": {"times": {"heads": "2"}}}}),
         (CharLMJob, JOB | {"trials": {"a": {"lr": "1"}}}),
-        (TASKS["parsing"].catalogue, {"metric": "f1", "trees": {"a": {"title": "a", "about": "b", "count": "3"}}}),
+        (
+            TASKS["parsing"].catalogue,
+            {"metric": "f1", "trees": {"a": {"title": "a", "about": "b", "count": "3"}}},
+        ),
     ],
 )
 def test_a_number_in_quotes_is_accepted_nowhere(model, raw):
@@ -225,8 +278,19 @@ def test_a_number_in_quotes_is_accepted_nowhere(model, raw):
 def test_an_empty_config_asks_for_what_is_the_default(tmp_path):
     (tmp_path / "config").mkdir()
     (tmp_path / "config" / "config.yaml").write_text("# nothing yet\n")
-    words = ["-s", ROOT / "workflow" / "Snakefile", "-n", "--config", "scale=smoke", "tasks=[char_lm]", "--", "top_k"]
-    ended = subprocess.run([sys.executable, "-m", "snakemake", *words], cwd=tmp_path, capture_output=True, text=True)
+    words = [
+        "-s",
+        ROOT / "workflow" / "Snakefile",
+        "-n",
+        "--config",
+        "scale=smoke",
+        "tasks=[char_lm]",
+        "--",
+        "top_k",
+    ]
+    ended = subprocess.run(
+        [sys.executable, "-m", "snakemake", *words], cwd=tmp_path, capture_output=True, text=True
+    )
     assert ended.returncode == 0, ended.stderr
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from workflow.config.command_line import Printed
 
-CLEAR = "\x1b[2J\x9b1A\r\u202e"  # clears a screen, moves up a line and back, and turns the direction of writing
+# clears a screen, moves up a line and back, and turns the direction of writing
+CLEAR = "\x1b[2J\x9b1A\r\u202e"
 SHOWN = r"\x1b[2J\x9b1A\r\u202e"
 SCRIPT = "import sys; from workflow.config.command_line import run, print_data, print_lines; run(lambda: {})"
 
@@ -20,7 +21,12 @@ def ended(script: str, text: bool = True) -> subprocess.CompletedProcess:
 
 
 @pytest.mark.parametrize(
-    "script, code", [(f"print({CLEAR!r})", 0), (f"sys.exit({CLEAR!r})", 1), (f"exec('raise ValueError({CLEAR!r})')", 1)]
+    "script, code",
+    [
+        (f"print({CLEAR!r})", 0),
+        (f"sys.exit({CLEAR!r})", 1),
+        (f"exec('raise ValueError({CLEAR!r})')", 1),
+    ],
 )
 def test_whatever_is_printed_is_shown_and_not_sent(script, code):
     done = ended(script)
@@ -51,7 +57,9 @@ def without_reader(command: list[str]) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-@pytest.mark.parametrize("script", ["print('a')", "print('a', flush=True)", "print('a' * 10**6)", "print_data('a')"])
+@pytest.mark.parametrize(
+    "script", ["print('a')", "print('a', flush=True)", "print('a' * 10**6)", "print_data('a')"]
+)
 def test_a_full_disk_under_what_is_printed_is_one_line_that_names_the_file(script):
     """/dev/full is always full. Where errors go there too, nothing is left but the exit status."""
     command = [sys.executable, "-c", SCRIPT.format(f"({script}, {script})")]
@@ -61,13 +69,17 @@ def test_a_full_disk_under_what_is_printed_is_one_line_that_names_the_file(scrip
         assert subprocess.run(command, stdout=full, stderr=full, timeout=300).returncode == 1
 
 
-@pytest.mark.parametrize("script", ["print('a')", "print('a', flush=True)", "print('a' * 10**6)", "print_data('a')"])
+@pytest.mark.parametrize(
+    "script", ["print('a')", "print('a', flush=True)", "print('a' * 10**6)", "print_data('a')"]
+)
 @pytest.mark.parametrize("end, code", [("", 0), ("sys.exit(3)", 3)])
 def test_a_script_that_nobody_reads_ends_as_it_would_have_without_a_word(script, end, code):
     command = [sys.executable, "-c", SCRIPT.format(f"({script}, {end})")]
     assert without_reader(command) == (code, "")
 
 
-@pytest.mark.parametrize("command", ["estimate --config scale=smoke", "schemas record", "schemas --scale smoke"])
+@pytest.mark.parametrize(
+    "command", ["estimate --config scale=smoke", "schemas record", "schemas --scale smoke"]
+)
 def test_commands_may_be_piped_into_head(command):
     assert without_reader([sys.executable, "-m", *f"workflow.cli.{command}".split()]) == (0, "")

@@ -1,4 +1,6 @@
-"""What is refused in a file that a person edits: one line with the key, the value and what would be valid."""
+"""What is refused in a file that a person edits: one line with the key, the value and what would be
+valid.
+"""
 
 import subprocess
 from pathlib import Path
@@ -16,7 +18,12 @@ from workflow.plan.scales import Scale, load_scale
 from workflow.tasks.char_lm import CharLMNet, StreamTraining
 
 SCALE = load_scale("smoke", "char_lm").model_dump(exclude_unset=True)
-QUESTION = {"question": "Why?", "paper": "adaptive_span", "corpora": ["text8"], "variants": {"a": {"span": "fixed"}}}
+QUESTION = {
+    "question": "Why?",
+    "paper": "adaptive_span",
+    "corpora": ["text8"],
+    "variants": {"a": {"span": "fixed"}},
+}
 NET = {"name": "char_lm", "layers": 1, "d_model": 8, "heads": 2, "d_ff": 8}
 XL = {"recipes": {"xl": {"settings": {"full": {"evaluation_cach": 512}}}}}
 LIMIT = {"normaliser": {"name": "softmax"}, "position": {"name": "relative", "limit": 8}}
@@ -30,36 +37,72 @@ def attention(axis: str = "span", **settings) -> tuple:
 @pytest.mark.parametrize(
     "given, line",
     [
-        ((Scale, SCALE | {"settings": {"fixd": {}}}), "unknown choice of attention 'fixd': did you mean 'fixed'?"),
-        ((Scale, SCALE | {"settings": {"adaptive": {"rmp": 8}}}), "in settings 'rmp': did you mean 'ramp'?"),
-        ((Scale, SCALE | XL), "'full' in settings 'evaluation_cach': did you mean 'evaluation_cache'?"),
-        ((Scale, SCALE | {"settings_at": {31: {}}}), "f: unknown S in settings_at '31': did you mean '32'? valid: 16,"),
-        ((StreamTraining, SCALE["training"] | {"steps": 0}), "f: steps = 0: Input should be greater than 0"),
+        (
+            (Scale, SCALE | {"settings": {"fixd": {}}}),
+            "unknown choice of attention 'fixd': did you mean 'fixed'?",
+        ),
+        (
+            (Scale, SCALE | {"settings": {"adaptive": {"rmp": 8}}}),
+            "in settings 'rmp': did you mean 'ramp'?",
+        ),
+        (
+            (Scale, SCALE | XL),
+            "'full' in settings 'evaluation_cach': did you mean 'evaluation_cache'?",
+        ),
+        (
+            (Scale, SCALE | {"settings_at": {31: {}}}),
+            "f: unknown S in settings_at '31': did you mean '32'? valid: 16,",
+        ),
+        (
+            (StreamTraining, SCALE["training"] | {"steps": 0}),
+            "f: steps = 0: Input should be greater than 0",
+        ),
         ((StreamTraining, SCALE["training"] | {"lr": True}), "f: lr = True: must be a number"),
-        ((StreamTraining, SCALE["training"] | {"lr": float("nan")}), "f: lr = nan: Input should be"),
+        (
+            (StreamTraining, SCALE["training"] | {"lr": float("nan")}),
+            "f: lr = nan: Input should be",
+        ),
         ((Question, QUESTION | {"grid": {"s": "all"}}), "f: unknown key 's': did you mean 'S'?"),
         (
             (Question, QUESTION | {"grid": {"S": {}}}),
             "f: grid.S = {}: Input should be a valid integer or be a valid string",
         ),
-        ((Question, QUESTION | {"grid": {"k": [8, 0]}}), "f: grid.k.1 = 0: Input should be greater than 0"),
+        (
+            (Question, QUESTION | {"grid": {"k": [8, 0]}}),
+            "f: grid.k.1 = 0: Input should be greater than 0",
+        ),
         ((Question, QUESTION | {"question": "No."}), "'No.' does not end in a question mark"),
-        ((Question, QUESTION | {"figures": ["adaptive_span_fig5"]}), "did you mean 'adaptive_span_figure5'?"),
+        (
+            (Question, QUESTION | {"figures": ["adaptive_span_fig5"]}),
+            "did you mean 'adaptive_span_figure5'?",
+        ),
         ((Question, QUESTION | {"variants": {"../b": {}}}), "'../b'"),
         ((CharLMNet, NET | {"heads": 3}), "heads must divide d_model, got heads = 3, d_model = 8"),
-        ((CharLMNet, NET | {"heads": 4, "key_heads": 3}), "key_heads must divide heads, got key_heads = 3, heads = 4"),
+        (
+            (CharLMNet, NET | {"heads": 4, "key_heads": 3}),
+            "key_heads must divide heads, got key_heads = 3, heads = 4",
+        ),
         (
             (Scale, SCALE | {"settings": {"adaptive": {"ramp": 2.5}}}),
             "f: settings.adaptive: ramp must be a whole number",
         ),
-        (attention("selection", name="top_p", p=1.5), "p must be a number above 0 and at most 1, got 1.5"),
+        (
+            attention("selection", name="top_p", p=1.5),
+            "p must be a number above 0 and at most 1, got 1.5",
+        ),
         (attention(limit="many"), "limit S must be a whole number of at least 1, got 'many'"),
         (
             attention(name="full", evaluation_cache=6.5),
             "evaluation_cache must be a whole number of at least 1, or null",
         ),
-        (attention(name="adaptive", penalty_weight=-1), "penalty_weight must be a number of at least 0, got -1"),
-        (attention(name="adaptive", ramp=9), "ramp must be a whole number of at least 1 and at most limit = 8, got 9"),
+        (
+            attention(name="adaptive", penalty_weight=-1),
+            "penalty_weight must be a number of at least 0, got -1",
+        ),
+        (
+            attention(name="adaptive", ramp=9),
+            "ramp must be a whole number of at least 1 and at most limit = 8, got 9",
+        ),
     ],
 )
 def test_a_value_that_cannot_be_is_named_with_its_key(given, line):
@@ -69,7 +112,8 @@ def test_a_value_that_cannot_be_is_named_with_its_key(given, line):
 
 
 @pytest.mark.parametrize(
-    "text, number", [("2e-6", 2e-6), ("-1E3", -1e3), ("2.5e4", 2.5e4), ("1_0e1", 100.0), ("e3", "e3")]
+    "text, number",
+    [("2e-6", 2e-6), ("-1E3", -1e3), ("2.5e4", 2.5e4), ("1_0e1", 100.0), ("e3", "e3")],
 )
 def test_a_number_may_be_written_with_a_power_of_ten_alone(text, number):
     assert load_yaml(f"a: {text}") == {"a": number}
@@ -79,14 +123,22 @@ def test_a_number_may_be_written_with_a_power_of_ten_alone(text, number):
     "axis, choice, line",
     [
         ("span", "adaptiv", "unknown span 'adaptiv': did you mean 'adaptive'?"),
-        ("span", {"name": "fixed", "limits": 3}, "unknown setting of span 'fixed' 'limits': did you mean 'limit'?"),
+        (
+            "span",
+            {"name": "fixed", "limits": 3},
+            "unknown setting of span 'fixed' 'limits': did you mean 'limit'?",
+        ),
         ("selection", "top_k", "selection 'top_k' needs a value for 'k'"),
         (
             "selection",
             {"name": "top_k", "k": "many"},
             "'top_k': k must be a whole number of at least 1, got 'many'",
         ),
-        ("position", None, "position is missing; valid: alibi, none, relative, rotary, transformer_xl"),
+        (
+            "position",
+            None,
+            "position is missing; valid: alibi, none, relative, rotary, transformer_xl",
+        ),
     ],
 )
 def test_a_choice_that_cannot_be_is_named(axis, choice, line):
@@ -100,7 +152,10 @@ def test_what_a_script_starts_speaks_english_whatever_the_locale(monkeypatch, ca
         monkeypatch.setenv(name, "de_DE.UTF-8")
     run(lambda: subprocess.run(["sh", "-c", "echo $LC_ALL/$LANGUAGE"], check=True))
     assert capfd.readouterr().out == "C.UTF-8/\n"
-    assert variables(Path(), "{}", None, deployed=False).items() >= {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}.items()
+    assert (
+        variables(Path(), "{}", None, deployed=False).items()
+        >= {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}.items()
+    )
 
 
 def test_what_moves_a_terminals_cursor_is_shown_and_not_sent(capsys):

@@ -1,4 +1,6 @@
-"""Old names: each is refused in one line with its new name, and results of older clones still read."""
+"""Old names: each is refused in one line with its new name, and results of older clones still
+read.
+"""
 
 import json
 from pathlib import Path
@@ -8,7 +10,14 @@ import yaml
 
 from tests import _site
 from tests._runs import run
-from tests.results.test_bundles import bundled, contents, rewrite, rewrite_manifest, scale_of, write_set
+from tests.results.test_bundles import (
+    bundled,
+    contents,
+    rewrite,
+    rewrite_manifest,
+    scale_of,
+    write_set,
+)
 from workflow.cli import new, schemas
 from workflow.config.errors import ConfigError
 from workflow.config.renamed import NAMES, PAGES
@@ -44,9 +53,21 @@ SCALE = read_yaml(ROOT / "config" / "scales" / "smoke" / "char_lm.yaml")
         (lambda: load_config(BASE | {"papers": ["since"]}), "since", "later_work"),
         (lambda: load_config(BASE | {"audit": "limit"}), "limit", "known_entropy"),
         (lambda: parse(Scale, SCALE | {"ablations": ["top_k"]}, "s"), "ablations", "questions"),
-        (lambda: parse(Question, ASKED | {"variants": {"a": {}, "b": {"beside": "a"}}}, "q"), "beside", "baseline"),
-        (lambda: parse(Question, ASKED | {"tables": ["noise"]}, "q"), "noise", "uninformative_words"),
-        (lambda: parse(Claim, {"claim": "It is.", "ablation": "top_k"}, "c"), "ablation", "question"),
+        (
+            lambda: parse(Question, ASKED | {"variants": {"a": {}, "b": {"beside": "a"}}}, "q"),
+            "beside",
+            "baseline",
+        ),
+        (
+            lambda: parse(Question, ASKED | {"tables": ["noise"]}, "q"),
+            "noise",
+            "uninformative_words",
+        ),
+        (
+            lambda: parse(Claim, {"claim": "It is.", "ablation": "top_k"}, "c"),
+            "ablation",
+            "question",
+        ),
         (lambda: find("since.gqa.t1.own"), "since.gqa.t1.own", "later_work.gqa.t1.own"),
         (lambda: pick(as_frame([run()]), ablation="top_k"), "ablation", "question"),
         (lambda: schemas.main(["ablation"]), "ablation", "question"),
@@ -56,12 +77,16 @@ SCALE = read_yaml(ROOT / "config" / "scales" / "smoke" / "char_lm.yaml")
 def test_an_old_name_is_refused_with_the_new_one(refused, old, new_name):
     with pytest.raises(ConfigError) as error:
         refused()
-    assert f"'{old}': it is now called '{new_name}'" in str(error.value) and "\n" not in str(error.value)
+    assert f"'{old}': it is now called '{new_name}'" in str(error.value) and "\n" not in str(
+        error.value
+    )
 
 
 @pytest.mark.parametrize("old", NAMES)
 def test_every_old_target_is_refused_with_the_new_one(old):
-    with pytest.raises(SystemExit, match=f"unknown target '{old}': it is now called '{NAMES[old]}'"):
+    with pytest.raises(
+        SystemExit, match=f"unknown target '{old}': it is now called '{NAMES[old]}'"
+    ):
         refuse_unknown(Targets.of(BASE), old, ["all"], {old})
 
 
@@ -74,28 +99,38 @@ def test_a_new_file_of_an_old_name_may_be_the_users_own(tmp_path, monkeypatch):
     """`noise` is free again: a question of that name is read as what it is."""
     monkeypatch.chdir(tmp_path)
     write_text(tmp_path / "studies" / "own" / "questions" / "noise.yaml", yaml.safe_dump(ASKED))
-    assert study_file("questions", "noise") == tmp_path / "studies" / "own" / "questions" / "noise.yaml"
+    assert (
+        study_file("questions", "noise")
+        == tmp_path / "studies" / "own" / "questions" / "noise.yaml"
+    )
 
 
 OLD = {"question": "ablation", "baseline": "beside"}
 
 
 def older(row: dict) -> dict:
-    """Write a row of a plan as an older clone did: its keys, and the names of a question and of a study."""
+    """Write a row of a plan as an older clone did: its keys, and the names of a question and of a
+    study.
+    """
     told = {"question": "models", "paper": "since", "baseline": "fixed"}
     return {OLD.get(key, key): value for key, value in (row | told).items()}
 
 
 def test_a_bundle_of_an_older_clone_is_read_with_the_names_of_today(tmp_path):
     scale = scale_of(write_set(tmp_path))
-    write_text(scale / "plan.json", json.dumps([older(row) for row in json.loads((scale / "plan.json").read_text())]))
+    write_text(
+        scale / "plan.json",
+        json.dumps([older(row) for row in json.loads((scale / "plan.json").read_text())]),
+    )
     reader = [{"corpus": "topics", "window": 4, "words": None, "bpc": 2.0}]
     write_text(
         scale / "best_reader" / "topics.json",
         write_rows("optimal_predictor", reader).replace("optimal_predictor", "best_reader"),
     )
     bundle = read_bundle(scale)
-    assert set(bundle.runs["question"]) == {"adaptive_vs_xl"} and set(bundle.runs["paper"]) == {"later_work"}
+    assert set(bundle.runs["question"]) == {"adaptive_vs_xl"} and set(bundle.runs["paper"]) == {
+        "later_work"
+    }
     assert set(bundle.runs["baseline"]) == {"fixed"} and "ablation" not in bundle.runs
     assert bundle.frames.optimal_predictor["bpc"].tolist() == [2.0]
     archive = bundled(tmp_path)
@@ -108,17 +143,27 @@ def test_evidence_and_a_ledger_of_an_older_clone_have_the_verdicts_of_today(tmp_
     write_ledger(tmp_path / "ledger.json", ("laptop", "laptop"), [], None)
     content = json.loads((tmp_path / "ledger.json").read_text())
     for line, verdict in zip(content["claims"], ("cannot tell", "too early"), strict=False):
-        line |= {"ablation": "limit", "paper": "since", "overall": verdict, "published": ["since.gqa.t1.own"]}
+        line |= {
+            "ablation": "limit",
+            "paper": "since",
+            "overall": verdict,
+            "published": ["since.gqa.t1.own"],
+        }
         line |= {"verdict": verdict, "why": "it was so"}
         line["sets"][0] |= {"verdict": verdict}
         del line["question"]
     write_text(tmp_path / "ledger.json", json.dumps(content))
-    first, second = sorted(read_ledger(tmp_path / "ledger.json").claims, key=lambda line: line["name"])[:2]
+    first, second = sorted(
+        read_ledger(tmp_path / "ledger.json").claims, key=lambda line: line["name"]
+    )[:2]
     for line, verdict in ((first, "inconclusive"), (second, "not converged")):
         assert (line["verdict"], line["overall"], line["sets"][0]["verdict"]) == (verdict,) * 3
         assert (line["question"], line["paper"]) == ("known_entropy", "later_work")
         assert line["published"] == ["later_work.gqa.t1.own"]
-    write_text(tmp_path / "theirs.json", json.dumps(content | {"set": "theirs", "scale": "small", "provenance": ""}))
+    write_text(
+        tmp_path / "theirs.json",
+        json.dumps(content | {"set": "theirs", "scale": "small", "provenance": ""}),
+    )
     write_ledger(tmp_path / "again.json", ("laptop", "laptop"), [tmp_path / "theirs.json"], None)
     again = (tmp_path / "again.json").read_text()
     assert '"theirs"' in again and "too early" not in again and "ablation" not in again

@@ -25,7 +25,9 @@ def _measure(megabytes: int, loaded: int = 0, budget: int | None = None) -> dict
 
 @pytest.fixture(autouse=True)
 def _freed():
-    """Keep what is freed, as a process that has run many tests does: a tensor of its child could lie in it."""
+    """Keep what is freed, as a process that has run many tests does: a tensor of its child could
+    lie in it.
+    """
     above = []
     for _ in range(4):  # each time the allocator asks the system for less and keeps more
         blocks = [torch.ones(1 << 18) for _ in range(256)]
@@ -37,7 +39,8 @@ def _freed():
 
 def test_memory_is_what_a_process_holds_above_the_libraries():
     small, large = (in_fresh_process(_measure, size)["bytes"] for size in (64, 128))
-    assert (large - small) / 2**20 == pytest.approx(2 * 64, rel=0.1)  # two steps, each keeps its tensor
+    # two steps, each keeps its tensor
+    assert (large - small) / 2**20 == pytest.approx(2 * 64, rel=0.1)
 
 
 def test_the_net_itself_counts_and_what_loading_took_is_not():
@@ -56,7 +59,9 @@ def test_a_process_that_dies_is_a_status_and_a_reason(number, status):
 
 def test_a_budget_holds_where_the_system_refuses_a_limit(monkeypatch):
     """So the search for the longest span ends there too."""
-    monkeypatch.setattr(resource, "setrlimit", Mock(side_effect=ValueError("current limit exceeds maximum limit")))
+    monkeypatch.setattr(
+        resource, "setrlimit", Mock(side_effect=ValueError("current limit exceeds maximum limit"))
+    )
     beyond = in_fresh_process(_measure, 64, 0, 32 << 20)
     assert beyond["status"] == "oom" and "33,554,432" in beyond["reason"]
     assert in_fresh_process(_measure, 16, 0, 64 << 20)["status"] == "ok"
@@ -64,6 +69,11 @@ def test_a_budget_holds_where_the_system_refuses_a_limit(monkeypatch):
 
 def test_a_counter_that_cannot_be_set_back_is_a_reason_and_no_wrong_number(monkeypatch):
     """As in a sandbox: what was held before would count in place of what is measured."""
-    monkeypatch.setattr("builtins.open", Mock(side_effect=PermissionError(13, "Permission denied", "clear_refs")))
+    monkeypatch.setattr(
+        "builtins.open", Mock(side_effect=PermissionError(13, "Permission denied", "clear_refs"))
+    )
     told = in_fresh_process(_measure, 16)
-    assert told["status"] == "error" and told["reason"] == "PermissionError: [Errno 13] Permission denied: 'clear_refs'"
+    assert (
+        told["status"] == "error"
+        and told["reason"] == "PermissionError: [Errno 13] Permission denied: 'clear_refs'"
+    )

@@ -1,4 +1,6 @@
-"""What is measured of a net: steps, full caches, a raised limit, and counts beside those of public libraries."""
+"""What is measured of a net: steps, full caches, a raised limit, and counts beside those of public
+libraries.
+"""
 
 import pytest
 import torch
@@ -19,7 +21,9 @@ def test_raising_the_limit_keeps_the_spans_and_the_numbers_of_the_engine():
         layer.span.fraction.data.fill_(0.5)
     longer = raise_limit(small, net, 240, CPU)
     for raised, trained in zip(longer.attentions, net.attentions, strict=True):
-        reaches = (layer.span.reach(layer.span.extent(None)).tolist() for layer in (raised, trained))
+        reaches = (
+            layer.span.reach(layer.span.extent(None)).tolist() for layer in (raised, trained)
+        )
         assert len(set(map(tuple, reaches))) == 1
 
 
@@ -56,7 +60,8 @@ def test_full_caches_are_as_long_as_reading_on_makes_them(variant, training):
     shapes = [[part.shape for part in parts] for parts in caches]
     assert shapes == [[part.shape for part in parts] for parts in past]
     lengths = {shape[0] for layer in shapes for shape in layer}
-    reach = 4 if not training and small.attention.span["name"] == "adaptive" else 9  # a bucket keeps what it reaches
+    # a bucket keeps what it reaches
+    reach = 4 if not training and small.attention.span["name"] == "adaptive" else 9
     assert min(lengths) >= reach
 
 
@@ -73,7 +78,10 @@ def test_our_count_equals_torchs_and_fvcores(variant):
 
 def test_executed_follows_the_span_and_dense_does_not():
     span = {"name": "adaptive", "limit": 512, "ramp": 4, "penalty_weight": 0.0}
-    small, tokens = job(span=span, position={"name": "relative", "limit": 512}), cut(corpus().train[:4000], 2)
+    small, tokens = (
+        job(span=span, position={"name": "relative", "limit": 512}),
+        cut(corpus().train[:4000], 2),
+    )
     counts = []
     for fraction in (0.0, 0.25, 1.0):
         net = build_net(small, CPU, 7)
@@ -86,13 +94,19 @@ def test_executed_follows_the_span_and_dense_does_not():
 
 
 def test_executed_by_hand():
-    """One layer, width 4, S = 2, blocks of T = 2; per token half a block, and 2 x 4 x 8 + 4 x 3 outside of attention.
+    """One layer, width 4, S = 2, blocks of T = 2; per token half a block, and 2 x 4 x 8 + 4 x 3
+    outside of attention.
 
-    A block: 2 x 2 x 16 for q and out, 2 x 4 x 16 for k and v of 2 + 2 rows, 2 x 2 x 3 x 4 scores and values, 2 x 2 x 4
-    for positions.
+    A block: 2 x 2 x 16 for q and out, 2 x 4 x 16 for k and v of 2 + 2 rows, 2 x 2 x 3 x 4 scores
+    and values, 2 x 2 x 4 for positions.
     """
     sizes = {"layers": 1, "d_model": 4, "heads": 1, "d_ff": 8}
-    small = job(span={"name": "fixed", "limit": 2}, position={"name": "relative", "limit": 2}, net=sizes, block=2)
+    small = job(
+        span={"name": "fixed", "limit": 2},
+        position={"name": "relative", "limit": 2},
+        net=sizes,
+        block=2,
+    )
     tokens = torch.zeros(1, 12, dtype=torch.long)
     assert macs.executed(build_net(small, CPU, 3), tokens, 2) == (64 + 128 + 48 + 16) / 2 + 64 + 12
 
@@ -107,5 +121,11 @@ def test_a_net_says_the_same_with_the_librarys_solvers(name, tmp_path):
     assert type(net.attentions[0].normaliser).__module__ == "workflow.costs.libraries"
     torch.testing.assert_close(net(source, target), before, rtol=1e-4, atol=1e-4)
     assert [*net.state_dict()] == names
-    assert TrainedRun(tmp_path, small).timed == ("train", "predict", "library_train", "library_predict")
-    assert TrainedRun(tmp_path, translation()).timed == ("train", "predict")  # softmax has no other solver
+    assert TrainedRun(tmp_path, small).timed == (
+        "train",
+        "predict",
+        "library_train",
+        "library_predict",
+    )
+    # softmax has no other solver
+    assert TrainedRun(tmp_path, translation()).timed == ("train", "predict")

@@ -21,7 +21,9 @@ def train(job: Job, folder: Path, at: Path = ROOT, **options) -> subprocess.Comp
     data = folder.parent / "toy.npz"
     store.write(data, corpus())
     write_job(job, folder)
-    return subprocess.run(train_command(folder, data), cwd=at, capture_output=True, text=True, **options)
+    return subprocess.run(
+        train_command(folder, data), cwd=at, capture_output=True, text=True, **options
+    )
 
 
 def line_of(ended: subprocess.CompletedProcess, status: int) -> str:
@@ -33,7 +35,9 @@ def line_of(ended: subprocess.CompletedProcess, status: int) -> str:
 
 @contextmanager
 def mounted(folder: Path, *words: str) -> Iterator[Path]:
-    """Mount something at a new folder while the block runs; the test is skipped where that is not allowed."""
+    """Mount something at a new folder while the block runs; the test is skipped where that is not
+    allowed.
+    """
     folder.mkdir()
     done = subprocess.run(["mount", *words, str(folder)], capture_output=True, text=True)
     if done.returncode:
@@ -57,7 +61,9 @@ def broken(suite: Path, statement: str) -> Path:
     suite.mkdir(exist_ok=True)
     file = copied(suite) / "models" / "kernels" / "compiled" / "attention.c"
     head = re.compile(r"^void attend\(const attention \*a\) \{$", re.MULTILINE)
-    text, count = head.subn(f"#include <signal.h>\n#include <unistd.h>\n\\g<0>\n    {statement}", file.read_text())
+    text, count = head.subn(
+        f"#include <signal.h>\n#include <unistd.h>\n\\g<0>\n    {statement}", file.read_text()
+    )
     assert count == 1
     file.write_text(text)
     return suite

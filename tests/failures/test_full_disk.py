@@ -61,7 +61,8 @@ def refused(disk, capsys, monkeypatch):
 
 def test_each_file_of_a_run(disk, refused, tmp_path, monkeypatch):
     """There is no room for one after the other."""
-    monkeypatch.setattr(train_script, "limit_memory", lambda budget: None)  # it could not be lifted again
+    # it could not be lifted again
+    monkeypatch.setattr(train_script, "limit_memory", lambda budget: None)
     store.write(tmp_path / "toy.npz", corpus())
     named = []
     for free in (8, 48, *range(84, 200, 4)):
@@ -70,7 +71,12 @@ def test_each_file_of_a_run(disk, refused, tmp_path, monkeypatch):
         folder = write_job(job(checkpoint_every=12), disk / f"run{free}").parent
         leave_free(disk, free << 10)
         named.append(refused(train_script.main, *train_command(folder, tmp_path / "toy.npz")[3:]))
-        assert {path.name for path in folder.iterdir()} <= {"job.json", "checkpoint.pt", "weights.pt", "curve.csv"}
+        assert {path.name for path in folder.iterdir()} <= {
+            "job.json",
+            "checkpoint.pt",
+            "weights.pt",
+            "curve.csv",
+        }
         for path in folder.iterdir():
             path.unlink()
     assert [*dict.fromkeys(named)] == ["checkpoint.pt", "weights.pt", "curve.csv", "record.json"]
@@ -117,13 +123,19 @@ def test_a_bundle_that_there_is_no_room_to_unpack(disk, refused, tmp_path):
 
 
 def test_a_whole_workflow(tmp_path):
-    """The disk fills once the plan is made: a line for each step that was running, and no traceback."""
-    with mounted(tmp_path / "disk", "-t", "tmpfs", "-o", f"size={NEEDED_MB + 20}m", "tmpfs") as folder:
+    """The disk fills once the plan is made: a line for each step that was running, and no
+    traceback.
+    """
+    with mounted(
+        tmp_path / "disk", "-t", "tmpfs", "-o", f"size={NEEDED_MB + 20}m", "tmpfs"
+    ) as folder:
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--cores", "2"]
         command += ["--config", "scale=smoke", "--", "dynamic_span"]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        with subprocess.Popen(command, cwd=folder, env=os.environ | {"PATH": path}, **pipes) as workflow:
+        with subprocess.Popen(
+            command, cwd=folder, env=os.environ | {"PATH": path}, **pipes
+        ) as workflow:
             while workflow.poll() is None and not any(folder.glob("results/data/*.npz")):
                 time.sleep(0.1)
             leave_free(folder, 0)
@@ -134,15 +146,25 @@ def test_a_whole_workflow(tmp_path):
 
 def test_what_is_made_of_runs(suite, disk, refused):
     site = Site(suite / "results" / SCALE, disk, suite / "results" / "runs")
-    spans, heads = (read_frames(inputs(site.results, name)) for name in ("dynamic_span", "head_spans"))
+    spans, heads = (
+        read_frames(inputs(site.results, name)) for name in ("dynamic_span", "head_spans")
+    )
     leave_free(disk, 0)
     assert refused(partial(write_run_files, disk, spans.runs)) == "runs.csv"
-    assert refused(partial(write_table, disk / "table.json", "adaptive_span_table3", spans)) == "table.csv"
+    assert (
+        refused(partial(write_table, disk / "table.json", "adaptive_span_table3", spans))
+        == "table.csv"
+    )
     leave_free(disk, 8192)
     figure = partial(write_figure, disk / "figure.svg", "adaptive_span_figure4", heads)
     assert refused(figure).startswith("figure.")
-    records = {digest: read_record(site.runs / digest / "record.json") for digest in spans.everything["digest"]}
-    assert refused(partial(question.write_pages, site, "dynamic_span", spans, records)).endswith(".html")
+    records = {
+        digest: read_record(site.runs / digest / "record.json")
+        for digest in spans.everything["digest"]
+    }
+    assert refused(partial(question.write_pages, site, "dynamic_span", spans, records)).endswith(
+        ".html"
+    )
 
 
 def test_a_text_and_a_plan_with_its_jobs(disk, refused):

@@ -1,4 +1,6 @@
-"""Where the project lies and what the machine lacks: odd names, no locale, a checkout that cannot be written."""
+"""Where the project lies and what the machine lacks: odd names, no locale, a checkout that cannot
+be written.
+"""
 
 import json
 import os
@@ -25,13 +27,29 @@ variants:
   short: {span: {name: adaptive, ramp: 2}, S: max}
 """
 WORDS = ("--config", f"scale={SCALE}", "tasks=[char_lm]", "questions=[naive]", "--")
-BUNDLES = ["bundle (1).zip", "it's.zip", "a&b.zip", "x;y.zip", "a{b}.zip", "{output}.zip", "$HOME *.zip"]
+BUNDLES = [
+    "bundle (1).zip",
+    "it's.zip",
+    "a&b.zip",
+    "x;y.zip",
+    "a{b}.zip",
+    "{output}.zip",
+    "$HOME *.zip",
+]
 BUNDLES += ["-new\nline.zip", unicodedata.normalize("NFD", "ü.zip"), f"{'q' * 246}.zip", " blanks "]
 BUNDLES += ["a/bundle.zip", "b/bundle.zip", "B.ZIP"]
-POSIX = {"LC_ALL": "POSIX", "LANG": "POSIX", "LANGUAGE": "", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+POSIX = {
+    "LC_ALL": "POSIX",
+    "LANG": "POSIX",
+    "LANGUAGE": "",
+    "PYTHONUTF8": "0",
+    "PYTHONCOERCECLOCALE": "0",
+}
 
 
-@pytest.mark.parametrize("name, variables", [(NAME, {}), ("plain", POSIX)], ids=["a folder's name", "no locale"])
+@pytest.mark.parametrize(
+    "name, variables", [(NAME, {}), ("plain", POSIX)], ids=["a folder's name", "no locale"]
+)
 def test_a_question_is_trained_and_tabled(name, variables, tmp_path, monkeypatch):
     (tmp_path / name).mkdir()
     folder = copied(tmp_path / name)
@@ -64,13 +82,27 @@ def test_other_results_of_any_name_are_all_judged_and_nothing_else_is_left(tmp_p
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(bundle, tmp_path / name)
     before = {path for path in tmp_path.rglob("*")}
-    words = ("-s", str(ROOT / "workflow" / "Snakefile"), "--until", "evidence", "--config", "scale=smoke")
-    said = snakemake(tmp_path, *words, f"other_results={json.dumps(BUNDLES)}", "--", "results/smoke/ledger.json")
+    words = (
+        "-s",
+        str(ROOT / "workflow" / "Snakefile"),
+        "--until",
+        "evidence",
+        "--config",
+        "scale=smoke",
+    )
+    said = snakemake(
+        tmp_path, *words, f"other_results={json.dumps(BUNDLES)}", "--", "results/smoke/ledger.json"
+    )
     assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
     judged = [*(tmp_path / "results" / "evidence").iterdir()]
-    assert {json.loads(path.read_text())["set"] for path in judged} == {*precomputed_scales(), *BUNDLES}
+    assert {json.loads(path.read_text())["set"] for path in judged} == {
+        *precomputed_scales(),
+        *BUNDLES,
+    }
     logs = [tmp_path / "logs" / "evidence" / f"{path.stem}.log" for path in judged]
-    left = {path for path in tmp_path.rglob("*") if path.is_file() and ".snakemake" not in path.parts} - before
+    left = {
+        path for path in tmp_path.rglob("*") if path.is_file() and ".snakemake" not in path.parts
+    } - before
     assert left == {*judged, *logs}
 
 
@@ -78,8 +110,16 @@ def test_a_text_with_an_odd_name(tmp_path):
     """The user's own file: blanks, quotes and umlauts are only a name."""
     text = tmp_path / "my 'own' \"tëxt\" $1.txt"
     text.write_text("a line of text, not a long one\n" * 400)
-    words = ("-s", str(ROOT / "workflow" / "Snakefile"), "--config", "scale=smoke", f"corpus=file:{text}")
-    said = snakemake(tmp_path, *words, "tasks=[char_lm]", "questions=[dynamic_span]", "-n", "--", "all")
+    words = (
+        "-s",
+        str(ROOT / "workflow" / "Snakefile"),
+        "--config",
+        "scale=smoke",
+        f"corpus=file:{text}",
+    )
+    said = snakemake(
+        tmp_path, *words, "tasks=[char_lm]", "questions=[dynamic_span]", "-n", "--", "all"
+    )
     assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
     said = ended(ROOT, "workflow.scripts.corpus", f"file:{text}", str(tmp_path / "text.npz"))
     assert said.returncode == 0 and (tmp_path / "text.npz").stat().st_size, said.stderr
@@ -91,7 +131,10 @@ def test_a_checkout_that_cannot_be_written(tmp_path):
         subprocess.run(["mount", "-o", "remount,bind,ro", str(checkout)], check=True)
         assert not os.access(checkout, os.W_OK)
         said = ended(checkout, "snakemake", "-c1")
-        assert said.returncode and f"config error: {checkout}: this folder is not writable" in said.stderr
+        assert (
+            said.returncode
+            and f"config error: {checkout}: this folder is not writable" in said.stderr
+        )
         assert "Traceback" not in said.stderr
         (tmp_path / "elsewhere").mkdir()
         words = ("-s", str(checkout / "workflow" / "Snakefile"), "--config", "scale=smoke", "--")

@@ -1,4 +1,6 @@
-"""What can happen to a run, for real: each is a record with its reason or one line, and a cell in a whole workflow."""
+"""What can happen to a run, for real: each is a record with its reason or one line, and a cell in a
+whole workflow.
+"""
 
 import re
 import resource
@@ -15,11 +17,15 @@ from workflow.results.rows import read_rows
 from workflow.training import checkpoint
 
 pytestmark = pytest.mark.slow
-compiled = pytest.mark.skipif(build.obstacle() is not None, reason=f"not compiled: {build.obstacle()}")
+compiled = pytest.mark.skipif(
+    build.obstacle() is not None, reason=f"not compiled: {build.obstacle()}"
+)
 
 
 def record_of(job, folder, **options):
-    """Train a job by its command, which succeeds whatever happens to the run; return the record and what was said."""
+    """Train a job by its command, which succeeds whatever happens to the run; return the record and
+    what was said.
+    """
     ended = train(job, folder, **options)
     assert ended.returncode == 0, ended.stderr[-2000:]
     return read_record(folder / "record.json"), ended.stdout + ended.stderr
@@ -36,10 +42,19 @@ LARGE = {"d_model": 1024, "heads": 2, "d_ff": 32768}  # 0.5 GB, thrice with grad
     "changes, options, status, reason",
     [
         ({"net": LARGE, "steps": 4}, {"preexec_fn": limit_memory}, "oom", "memory"),
-        ({"lr": 1e18, "warmup": 0, "clip": 1e18, "steps": 32, "loss_bound": 1e300}, {}, "diverged", "mean loss nan"),
+        (
+            {"lr": 1e18, "warmup": 0, "clip": 1e18, "steps": 32, "loss_bound": 1e300},
+            {},
+            "diverged",
+            "mean loss nan",
+        ),
         ({"steps": 100_000, "time_limit_s": 1}, {}, "timeout", "1 s"),
     ],
-    ids=["a net beyond the memory of its process", "a loss that is no number", "a run that takes too long"],
+    ids=[
+        "a net beyond the memory of its process",
+        "a loss that is no number",
+        "a run that takes too long",
+    ],
 )
 def test_a_failure_is_a_record_with_its_reason(changes, options, status, reason, tmp_path):
     record, _ = record_of(job(**changes), tmp_path / "run", **options)
@@ -54,7 +69,11 @@ ONCE = 'if (!access("once", F_OK) && !unlink("once")) kill(getpid(), SIGKILL);'
 @pytest.mark.parametrize(
     "statement, end, line",
     [
-        ("*(volatile int *)0 = 1;", ("error", "the process was ended by SIGSEGV"), "Segmentation fault"),
+        (
+            "*(volatile int *)0 = 1;",
+            ("error", "the process was ended by SIGSEGV"),
+            "Segmentation fault",
+        ),
         (ONCE, ("ok", None), "attempt 2 of 3"),
     ],
     ids=["a crash is a record", "a killed run ends well at its next attempt"],
@@ -96,16 +115,25 @@ def test_a_crash_in_compiled_code_is_a_cell_with_its_reason(tmp_path):
     words = ("--config", "scale=smoke", "tasks=[char_lm]", "questions=[few_keys]", "--", "few_keys")
     said = snakemake(folder, *words)
     assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
-    runs = {row["variant"]: row for row in read_rows(folder / "results/smoke/questions/few_keys.json")[1]}
+    runs = {
+        row["variant"]: row
+        for row in read_rows(folder / "results/smoke/questions/few_keys.json")[1]
+    }
     assert runs["whole"]["status"] == "ok" and runs["whole"]["dev_bpc"] > 0
-    assert (runs["few"]["status"], runs["few"]["reason"]) == ("error", "the process was ended by SIGSEGV")
+    assert (runs["few"]["status"], runs["few"]["reason"]) == (
+        "error",
+        "the process was ended by SIGSEGV",
+    )
     reason = "the process was ended by SIGSEGV"
     page = (folder / PAGE).read_text()
     said = said.stdout + said.stderr
     assert reason in page and reason in said and "few_keys: few" in said
     timed = read_rows(folder / "results/smoke/throughput/few_keys.json")[1]
     timed = {row["configuration"]: row["status"] for row in timed}
-    assert timed[runs["whole"]["configuration"]] == "ok" and timed[runs["few"]["configuration"]] != "ok"
+    assert (
+        timed[runs["whole"]["configuration"]] == "ok"
+        and timed[runs["few"]["configuration"]] != "ok"
+    )
 
 
 PAGE = "reports/smoke/questions/few_keys/index.html"
@@ -113,8 +141,11 @@ SHOWN = "the process was ended by SIGSEGV"
 
 
 def test_a_run_whose_scoring_broke_is_scored_again_once_its_record_is_deleted(tmp_path):
-    """As docs/failures.md says: the same target asked for again trains nothing, and its page has the score."""
-    assert "`results/runs/DIGEST/record.json`" in (ROOT / "docs" / "failures.md").read_text()  # the file to delete
+    """As docs/failures.md says: the same target asked for again trains nothing, and its page has
+    the score.
+    """
+    # the file to delete
+    assert "`results/runs/DIGEST/record.json`" in (ROOT / "docs" / "failures.md").read_text()
     folder = copied(tmp_path)
     file = folder / "workflow" / "tasks" / "char_lm" / "runner.py"
     begins = "    def _score(self, net, split: str, limit: int) -> tuple[float, int]:\n"
@@ -135,7 +166,11 @@ def test_a_run_whose_scoring_broke_is_scored_again_once_its_record_is_deleted(tm
     for row in runs:
         (folder / "results" / "runs" / row["digest"] / "record.json").unlink()
     said = snakemake(folder, *words)
-    assert said.returncode == 0 and "nothing failed" in said.stdout, said.stdout[-3000:] + said.stderr[-3000:]
+    assert said.returncode == 0 and "nothing failed" in said.stdout, (
+        said.stdout[-3000:] + said.stderr[-3000:]
+    )
     assert all(row["test_bpc"] > 0 for row in read_rows(rows)[1]) and SHOWN not in page.read_text()
     logs = [(folder / "logs" / "train" / f"{row['digest']}.log").read_text() for row in runs]
-    assert all("resumed at step" in log and not re.search("^step ", log, re.MULTILINE) for log in logs)
+    assert all(
+        "resumed at step" in log and not re.search("^step ", log, re.MULTILINE) for log in logs
+    )

@@ -1,4 +1,6 @@
-"""The clock, the memory counter, the limit and the random numbers of a GPU, with stand-ins for what torch.cuda says."""
+"""The clock, the memory counter, the limit and the random numbers of a GPU, with stand-ins for what
+torch.cuda says.
+"""
 
 import json
 from contextlib import suppress
@@ -17,7 +19,14 @@ from workflow.training import hardware, random_state
 from workflow.training.devices import ALONE
 
 CUDA = torch.device("cuda")
-MEASURE = {"passes": 1, "seconds": 0.01, "memory_mb": 64, "longest_S": 24, "layer_width": 4, "layer_lengths": [4, 5]}
+MEASURE = {
+    "passes": 1,
+    "seconds": 0.01,
+    "memory_mb": 64,
+    "longest_S": 24,
+    "layer_width": 4,
+    "layer_lengths": [4, 5],
+}
 
 
 @pytest.fixture
@@ -28,9 +37,16 @@ def cuda(monkeypatch):
     def stand_in(name):
         return lambda *given: calls.append(name) or told.get(name)
 
-    for name in (*told, "reset_peak_memory_stats", "synchronize", "set_per_process_memory_fraction"):
+    for name in (
+        *told,
+        "reset_peak_memory_stats",
+        "synchronize",
+        "set_per_process_memory_fraction",
+    ):
         monkeypatch.setattr(torch.cuda, name, stand_in(name))
-    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(total_memory=1000))
+    monkeypatch.setattr(
+        torch.cuda, "get_device_properties", lambda device: SimpleNamespace(total_memory=1000)
+    )
     return calls
 
 
@@ -38,7 +54,11 @@ def test_memory_is_what_cudas_allocator_counts_and_a_cpu_asks_no_gpu(cuda):
     assert (hardware.peak_bytes(CUDA), hardware.reserved_bytes(CUDA)) == (7, 9)
     hardware.reset_peak(CUDA)
     assert cuda == ["max_memory_allocated", "max_memory_reserved", "reset_peak_memory_stats"]
-    assert hardware.peak_bytes(CPU) > 1 << 20 and hardware.reserved_bytes(CPU) is None and len(cuda) == 3
+    assert (
+        hardware.peak_bytes(CPU) > 1 << 20
+        and hardware.reserved_bytes(CPU) is None
+        and len(cuda) == 3
+    )
 
 
 def test_the_memory_of_a_step_is_limited_and_counted_once_the_net_is_there(cuda):
@@ -73,7 +93,9 @@ def test_the_gpus_random_numbers_go_on_after_an_interruption(monkeypatch):
     random_state.restore(saved, ALONE, CUDA, 1)
     assert all(map(torch.equal, drawn, draw()))
     random_state.restore({"cpu": saved["cpu"]}, ALONE, CUDA, 1)  # begun on a CPU
-    assert torch.equal(torch.rand(3), drawn[0]) and not torch.equal(torch.rand(3, generator=its_own), drawn[1])
+    assert torch.equal(torch.rand(3), drawn[0]) and not torch.equal(
+        torch.rand(3, generator=its_own), drawn[1]
+    )
 
 
 @pytest.mark.parametrize("script", [costs, layers, longest_span], ids=lambda each: each.__name__)
@@ -87,10 +109,15 @@ def test_what_forks_has_not_asked_for_a_gpu_before(script, tmp_path, monkeypatch
 
     monkeypatch.setattr(torch.cuda, "is_available", asked)
     monkeypatch.setattr(script, "in_fresh_process", fork)
-    weights = str(write_weights(job(**VARIANTS["fixed"]), tmp_path / "run", build_net(job(), CPU, 7).state_dict()))
+    weights = str(
+        write_weights(
+            job(**VARIANTS["fixed"]), tmp_path / "run", build_net(job(), CPU, 7).state_dict()
+        )
+    )
     out, measure = str(tmp_path / "out.json"), ["--measure", json.dumps(MEASURE)]
     words = {costs: [weights, "--flops", out, "--memory", out], layers: [out, *measure]}
     with suppress(ZeroDivisionError):
         script.main(words.get(script, [weights, out, *measure]))
     assert forked and not any(forked)
-    assert asked.called or script is not layers  # the others compute nothing on a GPU in their own process
+    # the others compute nothing on a GPU in their own process
+    assert asked.called or script is not layers

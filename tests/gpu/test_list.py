@@ -1,4 +1,6 @@
-"""docs/gpu.md names every function that does something else on a GPU, each with a test that is there."""
+"""docs/gpu.md names every function that does something else on a GPU, each with a test that is
+there.
+"""
 
 import ast
 import re
@@ -28,7 +30,10 @@ def says_gpu(node: ast.AST) -> bool:
     if isinstance(node, ast.Attribute):
         return node.attr in ("cuda", "CUDA", "is_cuda")
     if isinstance(node, ast.Compare):
-        return any(isinstance(side, ast.Constant) and side.value in DEVICES for side in (node.left, *node.comparators))
+        return any(
+            isinstance(side, ast.Constant) and side.value in DEVICES
+            for side in (node.left, *node.comparators)
+        )
     return isinstance(node, ast.Constant) and node.value in ("cuda", "nvidia-smi")
 
 

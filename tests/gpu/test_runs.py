@@ -29,7 +29,11 @@ CPU, CUDA = torch.device("cpu"), torch.device("cuda")
 
 
 @pytest.mark.parametrize(
-    "there, picked", [(True, {"auto": "cuda", "cuda": "cuda", "cpu": "cpu"}), (False, {"auto": "cpu", "cpu": "cpu"})]
+    "there, picked",
+    [
+        (True, {"auto": "cuda", "cuda": "cuda", "cpu": "cpu"}),
+        (False, {"auto": "cpu", "cpu": "cpu"}),
+    ],
 )
 def test_a_gpu_is_taken_where_there_is_one(there, picked, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
@@ -56,7 +60,9 @@ def test_more_devices_than_gpus_are_refused(monkeypatch):
         refuse_too_many(3, CUDA)
 
 
-@pytest.mark.parametrize("device, taken, backend", [(CUDA, [call(3)], "cpu:gloo,cuda:nccl"), (CPU, [], "gloo")])
+@pytest.mark.parametrize(
+    "device, taken, backend", [(CUDA, [call(3)], "cpu:gloo,cuda:nccl"), (CPU, [], "gloo")]
+)
 def test_each_process_takes_a_gpu_of_its_own(device, taken, backend, monkeypatch):
     monkeypatch.setenv("TORCHELASTIC_RUN_ID", "run")
     monkeypatch.setenv("LOCAL_RANK", "3")
@@ -102,14 +108,18 @@ def test_on_a_gpu_the_tile_is_the_fastest_for_the_work_at_hand(direction, monkey
         inputs = [torch.empty(size, device="cuda", dtype=torch.bfloat16) for size in sizes]
     monkeypatch.setattr(banded, "_forward", forward := Mock(return_value=("y", "lse")))
     monkeypatch.setattr(banded, "_backward", backward := Mock())
-    monkeypatch.setattr(tuning, "fastest", fastest := Mock(side_effect=lambda work, dtype, run: run("a tile")))
+    monkeypatch.setattr(
+        tuning, "fastest", fastest := Mock(side_effect=lambda work, dtype, run: run("a tile"))
+    )
     banded._fastest(inputs, (), 0.0, direction == "backward")
     assert forward.called and backward.called == (direction == "backward")
     work = f"cuda bfloat16: dk 24, dv 40, reach <= 256, T <= 128, {direction}"
     assert fastest.call_args.args[:2] == (work, torch.bfloat16)
 
 
-@pytest.mark.parametrize("device, word", [("NVIDIA H100 80GB HBM3", "cuda"), ("cpu: AMD EPYC, 2 cores", "cpu")])
+@pytest.mark.parametrize(
+    "device, word", [("NVIDIA H100 80GB HBM3", "cuda"), ("cpu: AMD EPYC, 2 cores", "cpu")]
+)
 def test_a_page_says_how_to_run_it_again_on_such_a_device(device, word):
     row = run()
     made = record(row)

@@ -15,7 +15,9 @@ TASKS = "[char_lm,translation,captioning]"  # what can be downloaded
 
 
 def make(folder: Path, *words: str, **programs: str) -> subprocess.CompletedProcess:
-    """Run make where there is nothing but the Makefile, with these programs besides a few of the system's own."""
+    """Run make where there is nothing but the Makefile, with these programs besides a few of the
+    system's own.
+    """
     shutil.copy(ROOT / "Makefile", folder)
     (folder / "programs").mkdir()
     for name in ("make", "sh", "grep", "test", "echo"):
@@ -38,14 +40,25 @@ def test_without_a_gpu_it_ends_at_once_in_one_line(tmp_path):
 
 @pytest.mark.parametrize(
     "words, scale, device, tasks",
-    [((), "small", "cuda", TASKS), (("SCALE=smoke", "DEVICE=cpu", "TASKS=null"), "smoke", "cpu", "null")],
+    [
+        ((), "small", "cuda", TASKS),
+        (("SCALE=smoke", "DEVICE=cpu", "TASKS=null"), "smoke", "cpu", "null"),
+    ],
 )
-def test_it_looks_at_the_machine_first_and_ends_with_the_bundle(words, scale, device, tasks, tmp_path):
+def test_it_looks_at_the_machine_first_and_ends_with_the_bundle(
+    words, scale, device, tasks, tmp_path
+):
     (tmp_path / ".venv").mkdir()
     for name in ("pyproject.toml", "constraints.txt", ".venv/installed"):
         (tmp_path / name).touch()
     said = {name: f'echo {name} "$@"' for name in ("python", "snakemake")}
-    ended = make(tmp_path, "gpu", *words, nvidia_smi="echo 'GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)'", **said)
+    ended = make(
+        tmp_path,
+        "gpu",
+        *words,
+        nvidia_smi="echo 'GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)'",
+        **said,
+    )
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.splitlines()[-3:] == [
         f"python -m workflow.cli.doctor --device {device}",

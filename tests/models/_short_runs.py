@@ -1,6 +1,8 @@
-"""Short runs of every task, as digests of all that came out: `python -m tests.models._short_runs THREADS [FOLDER]`.
+"""Short runs of every task, as digests of all that came out: `python -m tests.models._short_runs
+THREADS [FOLDER]`.
 
-FOLDER: where runs that were broken off in the middle go on from their checkpoints; without it they run through.
+FOLDER: where runs that were broken off in the middle go on from their checkpoints; without it they
+run through.
 """
 
 import hashlib
@@ -32,7 +34,9 @@ CASES["captioning"] = (captioning(), coloured())
 
 
 def digest(case: Job, text, folder: Path, middle: int | None) -> str:
-    """Train and score a run, broken off after `middle` steps and taken up again, and digest what came of it."""
+    """Train and score a run, broken off after `middle` steps and taken up again, and digest what
+    came of it.
+    """
     run = start(case, folder, text or corpus())
     if middle:
         interrupt(run, middle)
@@ -40,7 +44,9 @@ def digest(case: Job, text, folder: Path, middle: int | None) -> str:
         run.resume()
     run.train()
     scores = train.evaluate(run)
-    curve = [{key: value for key, value in point.items() if key != "tokens_per_s"} for point in run.curve]
+    curve = [
+        {key: value for key, value in point.items() if key != "tokens_per_s"} for point in run.curve
+    ]
     assert bits(run.net, CPU, torch.float32) == "portable"
     facts = {
         name: fact for name, fact in scores["facts"].items() if name != "symbol_entropy"
@@ -57,7 +63,9 @@ def main(threads: int, middle: int | None = None) -> dict[str, str]:
     for name, (case, text) in CASES.items():
         training = case.training.model_copy(update={"threads": threads})
         with tempfile.TemporaryDirectory() as folder:
-            found[name] = digest(case.model_copy(update={"training": training}), text, Path(folder), middle)
+            found[name] = digest(
+                case.model_copy(update={"training": training}), text, Path(folder), middle
+            )
     return found
 
 

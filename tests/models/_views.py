@@ -1,4 +1,5 @@
-"""Inputs that are views of any memory, and inputs that do not fit: engine against definition. Run by test_memory.py.
+"""Inputs that are views of any memory, and inputs that do not fit: engine against definition. Run
+by test_memory.py.
 
 In a process of its own: code that leaves its memory ends the process, at once or much later.
 """
@@ -79,7 +80,8 @@ def heads_of(x, h):
     return [each.unflatten(-1, (h, each.size(-1) // h)).transpose(1, 2) for each in x.chunk(3, -1)]
 
 
-# What becomes of the output: a gradient that is expanded, one with strides of its own, one that is contiguous.
+# What becomes of the output: a gradient that is expanded, one with strides of its own, one that is
+# contiguous.
 ENDS = [
     lambda y, w: y.sum(),
     lambda y, w: (y.permute(3, 0, 2, 1) * w.permute(3, 0, 2, 1)).sum(),
@@ -112,7 +114,9 @@ anything = settings(max_examples=150, phases=[Phase.generate], deadline=None, de
 
 
 def check(leaves: list, viewed, end, named: dict) -> None:
-    """Hold the engine to the definition: output and gradients of the memory that q, k and v are views of."""
+    """Hold the engine to the definition: output and gradients of the memory that q, k and v are
+    views of.
+    """
     found = []
     for definition in (True, False):
         torch.manual_seed(1)  # of what a choice draws when it is built
@@ -128,19 +132,33 @@ def check(leaves: list, viewed, end, named: dict) -> None:
 def test_views_of_any_memory(data, named, end):
     B, g, sharing = (data.draw(draw.integers(low, 3)) for low in (0, 1, 1))
     T, K = data.draw(length), data.draw(length)
-    dk, dv = data.draw(draw.sampled_from([2, 4, 8, 18])), data.draw(draw.sampled_from([0, 1, 3, 8, 17]))
+    dk, dv = (
+        data.draw(draw.sampled_from([2, 4, 8, 18])),
+        data.draw(draw.sampled_from([0, 1, 3, 8, 17])),
+    )
     ways = [data.draw(draw.sampled_from(VIEWS)) for _ in "qkv"]
     if one_for_all_times in ways or overlapping in ways:
-        named = {**named, "selection": "all"}  # equal scores tie, and rounding would choose among them
+        # equal scores tie, and rounding would choose among them
+        named = {**named, "selection": "all"}
     torch.manual_seed(data.draw(draw.integers(0, 99)))
     sizes = ((B, g * sharing, T, dk), (B, g, K, dk), (B, g, K, dv))
     leaves, views = zip(*(way(*size) for way, size in zip(ways, sizes, strict=True)), strict=True)
-    check(list(leaves), lambda *memory: [view(x) for view, x in zip(views, memory, strict=True)], end, named)
+    check(
+        list(leaves),
+        lambda *memory: [view(x) for view, x in zip(views, memory, strict=True)],
+        end,
+        named,
+    )
 
 
 @anything
 @given(
-    choices, length, draw.integers(0, 3), draw.integers(1, 3), draw.sampled_from([2, 4, 12]), draw.sampled_from(ENDS)
+    choices,
+    length,
+    draw.integers(0, 3),
+    draw.integers(1, 3),
+    draw.sampled_from([2, 4, 12]),
+    draw.sampled_from(ENDS),
 )
 def test_chunks_of_a_fused_projection(named, T, B, h, d, end):
     for memory, cut in (((B, h, T, 3 * d), side_by_side), ((B, T, 3 * h * d), heads_of)):
@@ -192,11 +210,17 @@ def refused(*calls) -> str:
 @pytest.mark.parametrize("sizes", NOT_FITTING.values(), ids=NOT_FITTING)
 def test_engine_and_definition_refuse_alike_what_does_not_fit(sizes):
     given = [torch.ones(size) for size in sizes]
-    line = refused(*(partial(attention, *given, definition=definition) for definition in (True, False)))
-    assert all(f"{name} {size} torch.float32" in line for name, size in zip("qkv", sizes, strict=True))
+    line = refused(
+        *(partial(attention, *given, definition=definition) for definition in (True, False))
+    )
+    assert all(
+        f"{name} {size} torch.float32" in line for name, size in zip("qkv", sizes, strict=True)
+    )
 
 
-@pytest.mark.parametrize("types", [("double", "double", "float"), ("float", "double", "double"), 3 * ("long",)])
+@pytest.mark.parametrize(
+    "types", [("double", "double", "float"), ("float", "double", "double"), 3 * ("long",)]
+)
 def test_engine_and_definition_refuse_other_types(types):
     given = [getattr(torch.ones(2, 2, 5, 4), kind)() for kind in types]
     refused(*(partial(attention, *given, definition=definition) for definition in (True, False)))
@@ -206,7 +230,9 @@ def test_engine_and_definition_refuse_other_types(types):
 def test_a_cache_of_one_stream_is_not_repeated_for_two(training):
     calls = []
     for definition in (True, False):
-        made = layer(12, 3, span={"name": "fixed", "limit": 4}, definition=definition).train(training)
+        made = layer(12, 3, span={"name": "fixed", "limit": 4}, definition=definition).train(
+            training
+        )
         past = made.start(1)
         _, past = made(torch.randn(1, 5, 12), past)
         calls.append(partial(made, torch.randn(2, 5, 11), made.start(2)))
@@ -226,7 +252,9 @@ def test_a_source_of_other_sentences_is_refused(reads_itself):
     plain = {"span": {"name": "full", "cache": 9}, "selection": {"name": "all"}}
     plain |= {"normaliser": {"name": "softmax"}, "position": {"name": "none"}}
     made = SequenceAttention(
-        shape, *(build_choice(axis, each, shape) for axis, each in plain.items()), reads_itself=reads_itself
+        shape,
+        *(build_choice(axis, each, shape) for axis, each in plain.items()),
+        reads_itself=reads_itself,
     )
     x, source = torch.randn(2, 4, 6), made.project(torch.randn(1, 4, 6))
     for made.implementation in (Engine(), Definition()):
@@ -237,9 +265,20 @@ def test_a_source_of_other_sentences_is_refused(reads_itself):
 
 
 H, D = 2, 4
-INPUTS = {"q": (1, H, 5, D), "r": None, "k": (1, H, 9, D), "v": (1, H, 9, D), "p": None, "z": None, "alpha": (H,)}
+INPUTS = {
+    "q": (1, H, 5, D),
+    "r": None,
+    "k": (1, H, 9, D),
+    "v": (1, H, 9, D),
+    "p": None,
+    "z": None,
+    "alpha": (H,),
+}
 ROW = Layout(D, (0, D), (9 * H * D,) * 2, (H * D,) * 2)
-STREAMS, SENTENCES = Pattern(STREAM, (9, 9), None, None, 9), Pattern(SENTENCE, (9, 9), None, None, 9)
+STREAMS, SENTENCES = (
+    Pattern(STREAM, (9, 9), None, None, 9),
+    Pattern(SENTENCE, (9, 9), None, None, 9),
+)
 BEYOND = {
     "alpha of one head": (STREAMS, {"alpha": (1,)}),
     "more rows than keys": (Pattern(STREAM, (9, 10), None, None, 9), {}),
@@ -262,13 +301,19 @@ BEYOND = {
 @compiler
 @pytest.mark.parametrize("pattern, changed", BEYOND.values(), ids=BEYOND)
 def test_nothing_reaches_c_beyond_its_memory(pattern, changed):
-    sizes = {name: size for name, size in (INPUTS | changed).items() if not isinstance(size, torch.Tensor)}
+    sizes = {
+        name: size
+        for name, size in (INPUTS | changed).items()
+        if not isinstance(size, torch.Tensor)
+    }
     tensors = {name: size and torch.ones(size) for name, size in sizes.items()}
     with pytest.raises(ValueError):
         attend(pattern, **tensors, lengths=changed.get("lengths"))
 
 
-@pytest.mark.parametrize("settings", [{"reach": -1}, {"kept": -1}, {"ramp": -3}, {"limit": -1}, {"drop": 1.5}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{"reach": -1}, {"kept": -1}, {"ramp": -3}, {"limit": -1}, {"drop": 1.5}], ids=str
+)
 def test_no_table_has_a_size_below_zero(settings):
     with pytest.raises(ValueError):
         Pattern(STREAM, (3,), None, None, **({"reach": 3} | settings))
@@ -298,7 +343,9 @@ def test_spans_that_diverge_leave_no_table(fraction):
     found = []
     for definition in (True, False):
         torch.manual_seed(0)
-        made = layer(8, 2, span={"name": "adaptive", "limit": 9, "ramp": 4}, definition=definition).double()
+        made = layer(
+            8, 2, span={"name": "adaptive", "limit": 9, "ramp": 4}, definition=definition
+        ).double()
         made.span.fraction.data[0] = fraction
         y, _ = made(torch.linspace(-1, 1, 2 * 12 * 8).view(2, 12, 8).double(), made.start(2))
         found.append(y)

@@ -1,4 +1,6 @@
-"""The twin of banded attention against the definition: on a GPU where there is one, else in Triton's interpreter."""
+"""The twin of banded attention against the definition: on a GPU where there is one, else in
+Triton's interpreter.
+"""
 
 import pytest
 import torch
@@ -10,7 +12,9 @@ from tests._banded import DEVICE, TILE, by_definition, by_kernel, drawn, results
 from tests._nets import assert_same
 
 pytestmark = pytest.mark.slow
-CASES = {  # T, K, heads' z or their reach, S, streams: groups that add up position keys have one stream and two
+# T, K, heads' z or their reach, S, streams: groups that add up position keys have one stream and
+# two
+CASES = {
     "a stream begins": (21, 21, {"z": [0.0, 3.0, 7.3]}, 24),
     "several tiles, the last not full": (37, 70, {"z": [12.0, 30.25]}, 40),
     "the cache is shorter than the reach": (19, 25, {"z": [0.0, 40.0]}, 40),
@@ -30,34 +34,50 @@ def tiles(monkeypatch):
         yield
 
 
-@pytest.mark.parametrize("attends_self, by_head", [(False, False), (True, True)], ids=["shared", "by head"])
+@pytest.mark.parametrize(
+    "attends_self, by_head", [(False, False), (True, True)], ids=["shared", "by head"]
+)
 @pytest.mark.parametrize("case", CASES)
 def test_output_and_gradients_are_the_definitions(case, attends_self, by_head):
     inputs, reach = drawn(*CASES[case], by_head=by_head)
-    ours, oracle = (results(attend, inputs, reach, attends_self) for attend in (by_kernel, by_definition))
+    ours, oracle = (
+        results(attend, inputs, reach, attends_self) for attend in (by_kernel, by_definition)
+    )
     assert_same(ours, oracle)
 
 
-@pytest.mark.parametrize("name, shorter", [("k", 2), ("v", 2), ("r", 2), ("v", 0), ("position_keys", 0)])
+@pytest.mark.parametrize(
+    "name, shorter", [("k", 2), ("v", 2), ("r", 2), ("v", 0), ("position_keys", 0)]
+)
 def test_shapes_that_do_not_fit_are_refused(name, shorter):
     """The kernels know no ends of memory."""
     inputs, reach = drawn(9, 20, {"reach": [3, 9]}, 9)
     inputs[name] = inputs[name].narrow(shorter, 0, inputs[name].size(shorter) - 1)
-    with pytest.raises(ValueError, match=f"^{name} must be" if (name, shorter) != ("k", 2) else "^v must be"):
-        by_kernel(**{key: each for key, each in inputs.items() if key != "dy"}, reach=reach, attends_self=True)
+    with pytest.raises(
+        ValueError, match=f"^{name} must be" if (name, shorter) != ("k", 2) else "^v must be"
+    ):
+        by_kernel(
+            **{key: each for key, each in inputs.items() if key != "dy"},
+            reach=reach,
+            attends_self=True,
+        )
 
 
 def test_the_tile_does_not_alter_what_dropout_leaves_out():
     inputs, reach = drawn(21, 45, {"z": [3.0, 40.0]}, 40)
     small, large = (
-        results(by_kernel, inputs, reach, True, drop=0.3, seed=5, tile=tuning.Tile(N, warps=4, stages=2))
+        results(
+            by_kernel, inputs, reach, True, drop=0.3, seed=5, tile=tuning.Tile(N, warps=4, stages=2)
+        )
         for N in (TILE, 2 * TILE)
     )
     assert_same(small, large)
 
 
 def kept_weights(drop, seed, T=60, K=120):
-    """Return which weights dropout keeps for one head that sees all keys with equal scores: B T K."""
+    """Return which weights dropout keeps for one head that sees all keys with equal scores: B T
+    K.
+    """
     zeros = [torch.zeros(2, 1, length, 16, device=DEVICE) for length in (T, T, K)]
     values = torch.eye(K, device=DEVICE).expand(2, 1, -1, -1)
     position_keys, reach = torch.zeros(16, K, device=DEVICE), torch.tensor([K], device=DEVICE)
@@ -81,8 +101,18 @@ def test_dropout_zeroes_its_share_independently():
 @pytest.mark.parametrize(
     "case, attends_self, unseen, compared",
     [
-        ((20, 90, {"z": [0.0, 30.0]}, 40), True, lambda reach: [slice(90 - 20 - far - TILE) for far in reach], ...),
-        ((40, 40, {"reach": [40, 40]}, 40), False, lambda reach: 2 * [slice(2 * TILE, None)], slice(TILE)),
+        (
+            (20, 90, {"z": [0.0, 30.0]}, 40),
+            True,
+            lambda reach: [slice(90 - 20 - far - TILE) for far in reach],
+            ...,
+        ),
+        (
+            (40, 40, {"reach": [40, 40]}, 40),
+            False,
+            lambda reach: 2 * [slice(2 * TILE, None)],
+            slice(TILE),
+        ),
     ],
     ids=["beyond a head's own reach", "of the future"],
 )
@@ -93,7 +123,9 @@ def test_tiles_that_hold_nothing_to_see_are_not_visited(case, attends_self, unse
         for head, keys in enumerate(unseen(reach.tolist())):
             inputs["k"][:, head, keys] = inputs["v"][:, head, keys] = torch.nan
     ours = results(by_kernel, inputs, reach, attends_self)
-    assert_same(*({name: each[name][:, :, compared] for name in ("y", "q")} for each in (ours, oracle)))
+    assert_same(
+        *({name: each[name][:, :, compared] for name in ("y", "q")} for each in (ours, oracle))
+    )
 
 
 @pytest.mark.filterwarnings("ignore:All-NaN")  # numpy's, of the first tile
@@ -108,18 +140,27 @@ def test_tiles_beyond_a_querys_own_span_are_not_visited():
         first = 90 - TILE - 5 - TILE  # the last tile's nearest key is 5 before its first query
         inputs["k"][:, :, :first] = inputs["v"][:, :, :first] = torch.nan
     ours = results(by_kernel, inputs, reach, attends_self=True)
-    assert_same(*({name: tensors[name][:, :, TILE:] for name in ("y", "q", "r", "z")} for tensors in (ours, oracle)))
+    assert_same(
+        *(
+            {name: tensors[name][:, :, TILE:] for name in ("y", "q", "r", "z")}
+            for tensors in (ours, oracle)
+        )
+    )
 
 
 @pytest.mark.filterwarnings("ignore:All-NaN", "ignore:invalid value", "ignore:overflow")  # numpy's
-@pytest.mark.parametrize("spans", [{"z": [0.0, 30.0]}, {"reach": [5, 35]}, {"z_by_query": 2}], ids=str)
+@pytest.mark.parametrize(
+    "spans", [{"z": [0.0, 30.0]}, {"reach": [5, 35]}, {"z_by_query": 2}], ids=str
+)
 @pytest.mark.parametrize("query, key", [(1e160, 1e160), (0.0, torch.inf)], ids=["+inf", "NaN"])
 def test_a_score_that_is_no_number_shows_in_the_rows_that_see_it_and_in_no_other(query, key, spans):
     inputs, reach = drawn(37, 70, spans, 40)
     with torch.no_grad():
         inputs["q"][..., 0], inputs["k"][..., 0] = query, 0
         inputs["k"][:, :, 50, 0] = key
-    ours, oracle = (attend(**inputs, reach=reach, attends_self=True) for attend in (by_kernel, by_definition))
+    ours, oracle = (
+        attend(**inputs, reach=reach, attends_self=True) for attend in (by_kernel, by_definition)
+    )
     broken = ours.isnan().any(-1)
     assert torch.equal(broken, oracle.isnan().any(-1)) and 0 < broken.sum() < broken.numel()
     assert torch.equal(broken, ours.isnan().all(-1)) and ours[~broken].isfinite().all()
@@ -146,7 +187,9 @@ def test_a_span_that_is_no_number_shows(spans):
     ours = results(by_kernel, inputs, reach, attends_self=True)
     expected = torch.zeros(1, 2, 37, dtype=torch.bool, device=DEVICE)
     expected[:, 0, 20 if "z_by_query" in spans else slice(None)] = True
-    assert torch.equal(ours["y"].isnan().all(-1), expected) and torch.equal(ours["y"].isnan().any(-1), expected)
+    assert torch.equal(ours["y"].isnan().all(-1), expected) and torch.equal(
+        ours["y"].isnan().any(-1), expected
+    )
     assert ours["z"][row].isnan().all()
 
 
@@ -154,12 +197,17 @@ def test_projections_as_a_layer_has_them():
     """Heads split without a copy; 16 bits beside position keys and spans of 32."""
     inputs, reach = drawn(18, 18, {"z": [0.0, 9.5]}, 24, dk=16, dv=16)
     half = {name: inputs[name].detach().half().requires_grad_() for name in "qrkv"}
-    split = {name: tensor.transpose(1, 2).contiguous().transpose(1, 2) for name, tensor in half.items()}
+    split = {
+        name: tensor.transpose(1, 2).contiguous().transpose(1, 2) for name, tensor in half.items()
+    }
     assert not split["q"].is_contiguous()
     rest = {name: inputs[name].detach().float().requires_grad_() for name in ("position_keys", "z")}
     ours = results(by_kernel, split | rest, reach, attends_self=True)
     assert_same(ours, results(by_kernel, half | rest, reach, attends_self=True))
-    assert ours["position_keys"].dtype == ours["z"].dtype == torch.float32 and ours["y"].dtype == torch.float16
+    assert (
+        ours["position_keys"].dtype == ours["z"].dtype == torch.float32
+        and ours["y"].dtype == torch.float16
+    )
 
 
 def test_heads_too_wide_for_a_tile_are_named():

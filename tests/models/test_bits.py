@@ -1,4 +1,6 @@
-"""The same bits on every processor: of the compiled code alone, and of short runs of every task (decision 23)."""
+"""The same bits on every processor: of the compiled code alone, and of short runs of every task
+(decision 23).
+"""
 
 import json
 import os
@@ -34,14 +36,22 @@ def skip_without(*commands: str) -> None:
 def openmp(compiler: str) -> list[str]:
     """Return the flag with which this compiler computes by several threads, where it can."""
     words = [*shlex.split(compiler), "-fopenmp", "-x", "c", "-", "-o", os.devnull]
-    fails = subprocess.run(words, input="int main(void) { return 0; }", text=True, capture_output=True).returncode
+    fails = subprocess.run(
+        words, input="int main(void) { return 0; }", text=True, capture_output=True
+    ).returncode
     return [] if fails else ["-fopenmp"]
 
 
 def digests(compiler: str, real: str, folder: Path, threads: int = 1) -> list[str]:
     """Compile and run bits.c: a line for each pattern of attention and each layer."""
     skip_without(shlex.split(compiler)[0], *THROUGH.get(compiler, ()))
-    flags = [*FLAGS, *openmp(compiler), f"-DREAL={real}", f"-DREAL_IS_DOUBLE={int(real == 'double')}", f"-I{C}"]
+    flags = [
+        *FLAGS,
+        *openmp(compiler),
+        f"-DREAL={real}",
+        f"-DREAL_IS_DOUBLE={int(real == 'double')}",
+        f"-I{C}",
+    ]
     program = str(folder / "bits")
     output_of([*shlex.split(compiler), *flags, str(PROGRAM), "-lm", "-o", program])
     return output_of([*THROUGH.get(compiler, ()), program, str(threads)]).splitlines()
@@ -69,7 +79,9 @@ def expected_runs() -> dict[str, str]:
     return short_runs("gcc", 1)
 
 
-@pytest.mark.parametrize("compiler, threads, middle", [("gcc -mno-avx512f", 1, ()), ("clang", 2, ()), ("gcc", 2, "3")])
+@pytest.mark.parametrize(
+    "compiler, threads, middle", [("gcc -mno-avx512f", 1, ()), ("clang", 2, ()), ("gcc", 2, "3")]
+)
 def test_short_runs_of_every_task_give_the_same_bits(compiler, threads, middle):
     """By another build, by two threads, and broken off after three steps and taken up again."""
     skip_without("gcc", shlex.split(compiler)[0])

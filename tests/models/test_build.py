@@ -1,4 +1,6 @@
-"""Which code computes a run: compiled where there is a compiler, forced by name, or refused; records say why."""
+"""Which code computes a run: compiled where there is a compiler, forced by name, or refused;
+records say why.
+"""
 
 import ctypes
 import os
@@ -59,7 +61,9 @@ WORK = "cpu float64: Fixed All Softmax, reach <= 8, T <= 8, backward:"
         ("false", "false failed: no message"),
     ],
 )
-def test_without_a_compiler_other_code_computes_and_the_record_says_why(command, reason, fresh, monkeypatch):
+def test_without_a_compiler_other_code_computes_and_the_record_says_why(
+    command, reason, fresh, monkeypatch
+):
     monkeypatch.setenv("CC", command)
     x, weight = torch.randn(3, 4, requires_grad=True), torch.randn(5, 4)
     torch.testing.assert_close(linear(x, weight), x @ weight.T)
@@ -67,7 +71,9 @@ def test_without_a_compiler_other_code_computes_and_the_record_says_why(command,
 
 
 @compiler
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="only there can a compiler be told to do without")
+@pytest.mark.skipif(
+    platform.machine() != "x86_64", reason="only there can a compiler be told to do without"
+)
 def test_a_processor_without_a_fused_multiply_add_is_told_so(fresh, monkeypatch):
     monkeypatch.setenv("CC", f"{shlex.join(build._compiler())} -mno-fma -mno-avx512f")
     assert build.obstacle().endswith('error: #error "no fused multiply-add"')
@@ -80,7 +86,9 @@ def test_where_no_cache_can_be_written_a_process_compiles_for_itself(fresh):
 
 
 @compiler
-def test_a_clang_without_openmp_compiles_for_one_thread_and_the_doctor_says_so(fresh, monkeypatch, tmp_path):
+def test_a_clang_without_openmp_compiles_for_one_thread_and_the_doctor_says_so(
+    fresh, monkeypatch, tmp_path
+):
     clang = tmp_path / "clang"
     refusal = 'case " $* " in *--version*) ;; *" -fopenmp "*) echo "fatal error: no omp.h" >&2; exit 1;; esac'
     clang.write_text(f'#!/bin/sh\n{refusal}\nexec {shlex.join(build._compiler())} "$@"\n')
@@ -89,17 +97,25 @@ def test_a_clang_without_openmp_compiles_for_one_thread_and_the_doctor_says_so(f
     x, weight = torch.randn(3, 4), torch.randn(5, 4)
     torch.testing.assert_close(linear(x, weight), x @ weight.T)
     found = {about: (status, said) for about, status, said in doctor.look_at_versions(CPU)}
-    assert found["C compiler"] == (doctor.NOTE, "compiled without OpenMP, so with one thread: slower")
+    assert found["C compiler"] == (
+        doctor.NOTE,
+        "compiled without OpenMP, so with one thread: slower",
+    )
 
 
 @compiler
 def test_wrong_numbers_are_a_reason_too(monkeypatch):
-    monkeypatch.setattr(backends, "check_equivalence", Mock(side_effect=Mismatch("it differs in the output")))
+    monkeypatch.setattr(
+        backends, "check_equivalence", Mock(side_effect=Mismatch("it differs in the output"))
+    )
     monkeypatch.setattr(build, "_REFUSED", {})
     backends._check_compiled.cache_clear()
     lines = described()
     backends._check_compiled.cache_clear()
-    assert lines == ["cpu float64: not compiled, so slower: it differs in the output", f"{WORK} band (2)"]
+    assert lines == [
+        "cpu float64: not compiled, so slower: it differs in the output",
+        f"{WORK} band (2)",
+    ]
 
 
 @compiler
@@ -119,7 +135,11 @@ def test_where_there_is_a_compiler_it_is_used():
 @pytest.mark.slow
 @compiler
 def test_processes_that_build_at_once_do_each_other_no_harm(fresh):
-    script = [sys.executable, "-c", "from models.kernels.compiled import build; print(build.obstacle())"]
+    script = [
+        sys.executable,
+        "-c",
+        "from models.kernels.compiled import build; print(build.obstacle())",
+    ]
     processes = [subprocess.Popen(script, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     assert {process.communicate()[0].strip() for process in processes} == {"None"}
     assert [path.suffix for path in fresh.iterdir()] == [".so"]
@@ -137,12 +157,15 @@ def record_of(tmp_path, name: str, variant: str = "adaptive"):
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", ["adaptive", "top_k"])
 def test_the_definition_gives_the_engines_numbers(variant, tmp_path):
-    oracle, *others = (record_of(tmp_path, name, variant) for name in ("definition", "auto", "band"))
+    oracle, *others = (
+        record_of(tmp_path, name, variant) for name in ("definition", "auto", "band")
+    )
     assert oracle.cost.backends == ["definition"], oracle.reason
     for ours, expected in zip(others, ("compiled", "band"), strict=True):
         assert oracle.metrics == pytest.approx(ours.metrics, rel=1e-4)
         assert any(f"backward: {expected} (" in line for line in ours.cost.backends)
-        assert oracle.cost.macs == ours.cost.macs  # what is counted is what the engine would compute
+        # what is counted is what the engine would compute
+        assert oracle.cost.macs == ours.cost.macs
 
 
 def test_a_backend_that_cannot_compute_a_job_leaves_a_record(tmp_path):

@@ -1,4 +1,6 @@
-"""The compiled code against the definition: streams, sentences and attention to a source, of any widths and lengths."""
+"""The compiled code against the definition: streams, sentences and attention to a source, of any
+widths and lengths.
+"""
 
 import pytest
 import torch
@@ -10,40 +12,68 @@ from models.attention.engine.engine import Engine
 from models.attention.formula import Definition
 from models.attention.selections.top_k import TopK
 from models.kernels.compiled import build
-from models.kernels.compiled.dense import Product, add_and_norm, by_heads, linear, multiply, of_heads
+from models.kernels.compiled.dense import (
+    Product,
+    add_and_norm,
+    by_heads,
+    linear,
+    multiply,
+    of_heads,
+)
 from tests._equivalence import check_stream, inputs, layer_of, named, results, sequence_layer
 from tests._nets import assert_same
 
 pytestmark = pytest.mark.skipif(build.obstacle(torch.float64) is not None, reason="no C compiler")
 
 combination = draw.tuples(*map(draw.sampled_from, named(compiled=True).values()))
-width = draw.sampled_from([2, 4, 8, 13, 16, 24, 40])  # short of a vector, a whole one, several, and a rest
-length, limit = draw.integers(1, 150), draw.sampled_from([1, 5, 33, 60, 200])  # several chunks of queries
+# short of a vector, a whole one, several, and a rest
+width = draw.sampled_from([2, 4, 8, 13, 16, 24, 40])
+# several chunks of queries
+length, limit = draw.integers(1, 150), draw.sampled_from([1, 5, 33, 60, 200])
 kept = draw.sampled_from([1, 3, 8, 30])
 anywhere = settings(max_examples=120, deadline=None, derandomize=True)
 
 
 @anywhere
-@given(combination, width, width, limit, length, draw.integers(1, 40), kept, draw.booleans(), draw.integers(0, 99))
+@given(
+    combination,
+    width,
+    width,
+    limit,
+    length,
+    draw.integers(1, 40),
+    kept,
+    draw.booleans(),
+    draw.integers(0, 99),
+)
 def test_a_sequence_equals_the_definition(names, d_k, d_v, S, N, T, k, reads_itself, seed):
     """Padded to different lengths, one of them perhaps all padding."""
-    layer, B = sequence_layer(names, S, N, k, Shape(6, 3, d_k, d_v), reads_itself, seed), 1 + seed % 3
+    layer, B = (
+        sequence_layer(names, S, N, k, Shape(6, 3, d_k, d_v), reads_itself, seed),
+        1 + seed % 3,
+    )
     visible = torch.arange(N)[None] < torch.randint(N + 1, (B, 1))
     x = torch.randn(B, N if reads_itself else T, 6).double()
     given = (x,) if reads_itself else (x, torch.randn(B, N, 6).double())
     direction, found = torch.randn(*x.shape).double(), []
 
     def read(x, source=None):
-        return layer.read(x, visible) if source is None else layer(x, layer.project(source), visible)
+        return (
+            layer.read(x, visible) if source is None else layer(x, layer.project(source), visible)
+        )
 
     for layer.implementation in (Engine("compiled"), Definition()):
         found.append(results(read, layer, direction, *given))
     assert_same(*found)
 
 
-@pytest.mark.parametrize("m, n, k", [(1, 1, 1), (13, 7, 5), (97, 70, 33), (200, 64, 600), (5, 131, 1030)])
+@pytest.mark.parametrize(
+    "m, n, k", [(1, 1, 1), (13, 7, 5), (97, 70, 33), (200, 64, 600), (5, 131, 1030)]
+)
 def test_products(m, n, k):
-    """Operands have any strides; the product is added to what is there or not, with a bias and relu."""
+    """Operands have any strides; the product is added to what is there or not, with a bias and
+    relu.
+    """
     a, b, c, bias = (torch.randn(*size).double() for size in ((k, m), (k, n), (m, n), (n,)))
     plain, transposed, added, rectified = c.clone(), c.clone(), c.clone(), c.clone()
     multiply(
@@ -62,22 +92,34 @@ def test_products(m, n, k):
 def test_gradients_of_layers_by_finite_differences(two):
     torch.manual_seed(0)
     sizes = ((2, 9, 5), (2, 9, 5), (5,), (5,), (4, 5), (6, 5), (2, 2, 9, 3), (7, 6))
-    x, y, weight, bias, matrix, other, heads, out = (torch.randn(*size).double().requires_grad_() for size in sizes)
+    x, y, weight, bias, matrix, other, heads, out = (
+        torch.randn(*size).double().requires_grad_() for size in sizes
+    )
     y = y if two else None
-    assert torch.autograd.gradcheck(lambda *leaves: add_and_norm(*leaves, 1e-5), (x, y, weight, bias))
+    assert torch.autograd.gradcheck(
+        lambda *leaves: add_and_norm(*leaves, 1e-5), (x, y, weight, bias)
+    )
     assert torch.autograd.gradcheck(linear, (x, matrix, bias[:4].detach().requires_grad_()))
-    assert torch.autograd.gradcheck(lambda *leaves: by_heads(leaves[0], (2, 2), *leaves[1:]), (x, matrix, other))
+    assert torch.autograd.gradcheck(
+        lambda *leaves: by_heads(leaves[0], (2, 2), *leaves[1:]), (x, matrix, other)
+    )
     assert torch.autograd.gradcheck(of_heads, (heads, out))
-    one = [torch.randn(*size).double().requires_grad_() for size in ((1, 2, 9, 1), (7, 2))]  # a stream, a value wide
+    # a stream, a value wide
+    one = [torch.randn(*size).double().requires_grad_() for size in ((1, 2, 9, 1), (7, 2))]
     assert torch.autograd.gradcheck(of_heads, one)
     expected = torch.nn.functional.layer_norm(x if y is None else x + y, (5,), weight, bias)
     torch.testing.assert_close(add_and_norm(x, y, weight, bias, 1e-5), expected)
 
 
 def test_inputs_may_lie_in_memory_as_they_like():
-    """One picture, whose channels come first in memory; every second number of a row; no row at all."""
+    """One picture, whose channels come first in memory; every second number of a row; no row at
+    all.
+    """
     matrix = torch.randn(4, 5).double()
-    for x in (torch.randn(1, 5, 20).double().transpose(1, 2), torch.randn(2, 20, 10).double()[..., ::2]):
+    for x in (
+        torch.randn(1, 5, 20).double().transpose(1, 2),
+        torch.randn(2, 20, 10).double()[..., ::2],
+    ):
         results = []
         for layer in (linear, torch.nn.functional.linear):
             leaf, weight = x.detach().requires_grad_(), matrix.clone().requires_grad_()
@@ -89,10 +131,18 @@ def test_inputs_may_lie_in_memory_as_they_like():
     assert (nothing == 0).all()
 
 
-@pytest.mark.parametrize("rows, dtype", [(6, torch.float64), (5, torch.float32)], ids=["a size", "a type"])
+@pytest.mark.parametrize(
+    "rows, dtype", [(6, torch.float64), (5, torch.float32)], ids=["a size", "a type"]
+)
 def test_products_that_do_not_fit_are_refused(rows, dtype):
     with pytest.raises(ValueError, match="cannot multiply these"):
-        multiply(Product(torch.zeros(2, 5).double(), torch.zeros(rows, 3).double(), torch.empty(2, 3, dtype=dtype)))
+        multiply(
+            Product(
+                torch.zeros(2, 5).double(),
+                torch.zeros(rows, 3).double(),
+                torch.empty(2, 3, dtype=dtype),
+            )
+        )
 
 
 @pytest.mark.parametrize("normaliser", named(compiled=True)["normaliser"])
@@ -104,7 +154,11 @@ def test_what_is_not_a_number_stays_so(selection, normaliser):
     x, past = inputs(layer, 30, 20, 2)
     y, _ = Engine("compiled").attend(layer, x, past)
     assert y[:, :, 0].isnan().all() and y[:, :, 1:].isfinite().all()
-    negative = Product(torch.full((1, 1), torch.nan).double(), torch.ones(1, 1).double(), torch.zeros(1, 1).double())
+    negative = Product(
+        torch.full((1, 1), torch.nan).double(),
+        torch.ones(1, 1).double(),
+        torch.zeros(1, 1).double(),
+    )
     multiply(negative._replace(relu=True))
     assert negative.c.isnan().all()
 
@@ -121,5 +175,7 @@ def test_a_choice_that_it_does_not_know_is_left_to_other_code():
     layer.selection = Louder(layer.shape, k=2)
     x, past = inputs(layer, 5, 4, 2)
     check_stream(layer, x, past)
-    with pytest.raises(ValueError, match="backend 'compiled' cannot compute this layer: it does not support Louder"):
+    with pytest.raises(
+        ValueError, match="backend 'compiled' cannot compute this layer: it does not support Louder"
+    ):
         Engine("compiled").attend(layer, x, past)

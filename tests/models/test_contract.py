@@ -11,7 +11,16 @@ from models.attention.engine import band
 from models.attention.engine.engine import Engine
 from models.attention.layers import CHOICES, StreamAttention, build_choice, public_class
 from tests._equivalence import results
-from tests._nets import COMBINATIONS, PAIRS, assert_same, by_definition, label, make, read, with_gradients
+from tests._nets import (
+    COMBINATIONS,
+    PAIRS,
+    assert_same,
+    by_definition,
+    label,
+    make,
+    read,
+    with_gradients,
+)
 from workflow.config import choices
 from workflow.config.choices import choice_names, choice_settings
 from workflow.config.errors import ConfigError
@@ -32,7 +41,9 @@ def test_the_example_settings_are_settings(axis, name):
     assert set(CHOICES[axis][name].example) <= set(choice_settings(axis, name))
 
 
-@pytest.mark.parametrize("name, source", [("nothing", "class _Helper: ..."), ("two", "class A: ...\nclass B: ...")])
+@pytest.mark.parametrize(
+    "name, source", [("nothing", "class _Helper: ..."), ("two", "class A: ...\nclass B: ...")]
+)
 def test_a_file_without_one_public_class_is_no_choice(name, source, tmp_path, monkeypatch):
     (tmp_path / "spans").mkdir()
     (tmp_path / "spans" / f"{name}.py").write_text(source)
@@ -50,16 +61,23 @@ def sums_to_one(attention) -> bool:
 
 
 def stream(length=23, batch=2):
-    """Draw streams in which no token comes twice: equal keys would tie, and rounding would choose among them."""
+    """Draw streams in which no token comes twice: equal keys would tie, and rounding would choose
+    among them.
+    """
     generator = torch.Generator().manual_seed(5)
-    return torch.stack([torch.randperm(SYMBOLS, generator=generator)[:length] for _ in range(batch)])
+    return torch.stack(
+        [torch.randperm(SYMBOLS, generator=generator)[:length] for _ in range(batch)]
+    )
 
 
 @pytest.mark.parametrize(
     "net, attention",
     [
         *(pytest.param("char_lm", each, id=label(each)) for each in COMBINATIONS),
-        *(pytest.param("transformer_xl", each, id=f"xl-{label(each)}", marks=pytest.mark.slow) for each in PAIRS),
+        *(
+            pytest.param("transformer_xl", each, id=f"xl-{label(each)}", marks=pytest.mark.slow)
+            for each in PAIRS
+        ),
     ],
 )
 def test_engine_equals_definition_with_gradients_to_every_parameter(net, attention, monkeypatch):
@@ -73,14 +91,25 @@ def test_engine_equals_definition_with_gradients_to_every_parameter(net, attenti
 def whole_numbers(axis: str, attention) -> list[str]:
     """Name the settings of a choice that are whole numbers, of those that it is given."""
     known = choice_settings(axis, attention[axis]["name"])
-    return [key for key, setting in known.items() if setting.kind == "int" and attention[axis].get(key) is not None]
+    return [
+        key
+        for key, setting in known.items()
+        if setting.kind == "int" and attention[axis].get(key) is not None
+    ]
 
 
 def at_its_ends(attention, whole: int, learned: float) -> StreamAttention:
-    """Make a layer of one head in 32 bits. whole: its whole numbers; learned: where its span or alpha has gone."""
-    given = {axis: {**attention[axis], **dict.fromkeys(whole_numbers(axis, attention), whole)} for axis in CHOICES}
+    """Make a layer of one head in 32 bits. whole: its whole numbers; learned: where its span or
+    alpha has gone.
+    """
+    given = {
+        axis: {**attention[axis], **dict.fromkeys(whole_numbers(axis, attention), whole)}
+        for axis in CHOICES
+    }
     torch.manual_seed(0)
-    layer = StreamAttention(ONE, *(build_choice(axis, given[axis], ONE) for axis in CHOICES), attends_self=False)
+    layer = StreamAttention(
+        ONE, *(build_choice(axis, given[axis], ONE) for axis in CHOICES), attends_self=False
+    )
     for choice in layer.choices[:3]:
         for parameter in choice.parameters():
             if parameter.numel() == ONE.heads:
@@ -92,24 +121,43 @@ def at_its_ends(attention, whole: int, learned: float) -> StreamAttention:
 @pytest.mark.parametrize("learned", [-1e9, 1e9])
 @pytest.mark.parametrize("whole", [1, 5])  # one key, and as many as there are: S = R = k
 @each_pair
-def test_at_the_ends_of_every_range_all_code_gives_the_definitions_numbers_in_32_bits(attention, whole, learned):
+def test_at_the_ends_of_every_range_all_code_gives_the_definitions_numbers_in_32_bits(
+    attention, whole, learned
+):
     for axis, key in ((each, key) for each in CHOICES for key in whole_numbers(each, attention)):
         for outside in (0, -3, 1.5):  # so 1 is the end
             with pytest.raises(ConfigError, match="a whole number of at least 1"):
                 choices.AttentionChoices(**attention | {axis: attention[axis] | {key: outside}})
             with pytest.raises(ValueError, match="at least 1|a whole number"):
                 build_choice(axis, attention[axis] | {key: outside}, ONE)
-    layer, x, past = at_its_ends(attention, whole, learned), torch.randn(2, 4, 4), torch.randn(1, 2, 4)
+    layer, x, past = (
+        at_its_ends(attention, whole, learned),
+        torch.randn(2, 4, 4),
+        torch.randn(1, 2, 4),
+    )
     direction, found = torch.randn(2, 4, 1, 3), []
     for backend in ("band", "auto"):  # by the compiled code where it knows the choices
-        found.append(results(lambda x, b=backend: Engine(b).attend(layer, x, (past,))[0], layer, direction, x))
-    found.append(results(lambda x: formula.Definition().attend(layer, x, (past,))[0], layer, direction, x))
+        found.append(
+            results(
+                lambda x, b=backend: Engine(b).attend(layer, x, (past,))[0], layer, direction, x
+            )
+        )
+    found.append(
+        results(lambda x: formula.Definition().attend(layer, x, (past,))[0], layer, direction, x)
+    )
     layer.double()
     layer.span._fraction = None  # what a span remembers of the last block
-    exact = results(lambda x: formula.Definition().attend(layer, x, (past.double(),))[0], layer, direction, x.double())
+    exact = results(
+        lambda x: formula.Definition().attend(layer, x, (past.double(),))[0],
+        layer,
+        direction,
+        x.double(),
+    )
     for name, tensor in exact.items():
         for each in found:
-            torch.testing.assert_close(each[name].double(), tensor, rtol=1e-4, atol=1e-5, msg=lambda m, n=name: n + m)
+            torch.testing.assert_close(
+                each[name].double(), tensor, rtol=1e-4, atol=1e-5, msg=lambda m, n=name: n + m
+            )
 
 
 @each_net
@@ -127,7 +175,10 @@ def test_the_future_is_never_seen(attention, net):
 def test_rows_sum_to_one(attention):
     layer = make(attention, symbols=SYMBOLS).attentions[0]
     ones = torch.ones(2, 3, 20, 4, dtype=torch.float64)
-    q, k, inputs = (torch.randn(shape, dtype=torch.float64) for shape in ((2, 3, 7, 4), (2, 3, 20, 4), (2, 7, 12)))
+    q, k, inputs = (
+        torch.randn(shape, dtype=torch.float64)
+        for shape in ((2, 3, 7, 4), (2, 3, 20, 4), (2, 7, 12))
+    )
     z = layer.span.extent(inputs)
     y = formula.attend(q, k, ones, z, layer, reach=min([*layer.bounds(), 20]))
     torch.testing.assert_close(y, torch.ones_like(y))
@@ -136,10 +187,17 @@ def test_rows_sum_to_one(attention):
 @pytest.mark.slow
 @each_pair
 def test_reading_key_by_key_equals_reading_in_blocks(attention):
-    """Exact in evaluation, where the cached keys and values are the same numbers however the stream is cut."""
-    if attention["span"]["name"] in ("full", "fixed", "dynamic") or attention["span"]["limit"] <= 64:
+    """Exact in evaluation, where the cached keys and values are the same numbers however the stream
+    is cut.
+    """
+    if (
+        attention["span"]["name"] in ("full", "fixed", "dynamic")
+        or attention["span"]["limit"] <= 64
+    ):
         model, tokens = make(attention, symbols=SYMBOLS).eval(), stream()
-        torch.testing.assert_close(read(model, tokens, 1), read(model, tokens, 7), rtol=1e-9, atol=1e-10)
+        torch.testing.assert_close(
+            read(model, tokens, 1), read(model, tokens, 7), rtol=1e-9, atol=1e-10
+        )
 
 
 @each_pair

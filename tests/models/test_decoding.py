@@ -24,11 +24,15 @@ def wild(symbols=11, seed=0, **sizes):
 
 
 def plain_beam(net, source, width, alpha, max_length):
-    """Search for one sentence alone, reading every prefix anew and never stopping early; a width of 1: the argmax."""
+    """Search for one sentence alone, reading every prefix anew and never stopping early; a width of
+    1: the argmax.
+    """
     beams, best = [(0.0, 0.0, [])], (-math.inf, None)
     for step in range(1, max_length + 1):
         extended = [hypothesis for hypothesis in beams if hypothesis[2][-1:] == [EOS]]
-        for _, so_far, target in (hypothesis for hypothesis in beams if hypothesis[2][-1:] != [EOS]):
+        for _, so_far, target in (
+            hypothesis for hypothesis in beams if hypothesis[2][-1:] != [EOS]
+        ):
             with torch.no_grad():
                 steps = net(source, torch.tensor([[BOS, *target]]))[0, -1].log_softmax(-1).tolist()
             for token in [EOS] if step == max_length else range(EOS, len(steps)):
@@ -40,7 +44,9 @@ def plain_beam(net, source, width, alpha, max_length):
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("width, alpha", [(1, 0.0), (2, 0.0), (3, 0.6), pytest.param(5, 1.5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "width, alpha", [(1, 0.0), (2, 0.0), (3, 0.6), pytest.param(5, 1.5, marks=pytest.mark.slow)]
+)
 def test_a_beam_equals_the_plain_search_of_each_sentence(width, alpha, seed):
     net, source = wild(seed=seed), sentences((9, 5, 7))
     targets = beam(net, source, width=width, alpha=alpha, max_length=10)
@@ -94,29 +100,60 @@ class Written:
         return Written(self.written[index], self.visible)
 
     def sentences(self, index):
-        return Written(self.written.unflatten(0, (len(self.visible), -1))[index].flatten(0, 1), self.visible[index])
+        return Written(
+            self.written.unflatten(0, (len(self.visible), -1))[index].flatten(0, 1),
+            self.visible[index],
+        )
 
 
 SOURCE = torch.tensor([[3, 3, EOS]])
 
 
-EARLY = {(): {3: 0.5, 4: 0.5}, (3,): {EOS: 1.0}, (4,): {5: 0.9, EOS: 0.1}, (4, 5): {EOS: 0.9, 3: 0.1}}
+EARLY = {
+    (): {3: 0.5, 4: 0.5},
+    (3,): {EOS: 1.0},
+    (4,): {5: 0.9, EOS: 0.1},
+    (4, 5): {EOS: 0.9, 3: 0.1},
+}
 STEPS = {(): {3: 0.6, 4: 0.4}, (3,): {3: 0.36, 4: 0.34, 5: 0.3}, (4,): {EOS: 1.0}}
-CROSSING = {(): {3: 0.6, 4: 0.4}, (3,): {3: 0.55, 5: 0.45}, (4,): {5: 1.0}, (3, 5): {4: 1.0}, (4, 3): {4: 1.0}}
+CROSSING = {
+    (): {3: 0.6, 4: 0.4},
+    (3,): {3: 0.55, 5: 0.45},
+    (4,): {5: 1.0},
+    (3, 5): {4: 1.0},
+    (4, 3): {4: 1.0},
+}
 BY_HAND = {  # table, width, alpha, the best target
-    "a hypothesis that ends early, .5, beats a longer one of .5 x .9 x .9 = .405": (EARLY, 2, 0.0, [3]),
+    "a hypothesis that ends early, .5, beats a longer one of .5 x .9 x .9 = .405": (
+        EARLY,
+        2,
+        0.0,
+        [3],
+    ),
     "the length makes up for it with alpha = 3": (EARLY, 2, 3.0, [4, 5]),
     "a beam of one takes the likelier step": (STEPS, 1, 0.0, [3, 3]),
     "a wider one the likelier sentence": (STEPS, 2, 0.0, [4]),
-    "`3` .6 and `4` .4 become `4 5` .4 and `3 3` .33, each on the other's row": (CROSSING, 2, 0.0, [4, 5]),
-    "pad and bos are never written": ({(): {PAD: 0.5, BOS: 0.3, 3: 0.2}, (3,): {PAD: 0.9, EOS: 0.1}}, 2, 0.6, [3]),
+    "`3` .6 and `4` .4 become `4 5` .4 and `3 3` .33, each on the other's row": (
+        CROSSING,
+        2,
+        0.0,
+        [4, 5],
+    ),
+    "pad and bos are never written": (
+        {(): {PAD: 0.5, BOS: 0.3, 3: 0.2}, (3,): {PAD: 0.9, EOS: 0.1}},
+        2,
+        0.6,
+        [3],
+    ),
 }
 
 
 @pytest.mark.parametrize("case", BY_HAND)
 def test_by_hand(case):
     table, width, alpha, target = BY_HAND[case]
-    assert beam(Scripted(table, {EOS: 1.0}), SOURCE, width=width, alpha=alpha, max_length=9) == [target]
+    assert beam(Scripted(table, {EOS: 1.0}), SOURCE, width=width, alpha=alpha, max_length=9) == [
+        target
+    ]
 
 
 def test_it_stops_when_no_unfinished_hypothesis_can_win():
@@ -129,7 +166,9 @@ def test_it_stops_when_no_unfinished_hypothesis_can_win():
 def test_at_its_limit_a_sentence_has_only_eos_left(max_length, tokens):
     """The limit is the source's 3 tokens or 1, and 50 more, or `max_length`; eos is one of them."""
     net = Scripted({}, {3: 0.9, EOS: 0.1})
-    targets = beam(net, torch.tensor([[3, 3, EOS], [EOS, 0, 0]]), width=1, alpha=0.0, max_length=max_length)
+    targets = beam(
+        net, torch.tensor([[3, 3, EOS], [EOS, 0, 0]]), width=1, alpha=0.0, max_length=max_length
+    )
     assert targets == [[3] * (count - 1) for count in tokens]
     assert net.steps == max(tokens)
 
@@ -140,7 +179,9 @@ def test_the_mode_of_the_net_is_what_it_was():
     assert net.training
 
 
-@pytest.mark.parametrize("width, alpha, max_length", [(0, 0.6, 9), (1, -0.1, 9), (1, 0.6, 0), (1, 0.6, LONGEST + 1)])
+@pytest.mark.parametrize(
+    "width, alpha, max_length", [(0, 0.6, 9), (1, -0.1, 9), (1, 0.6, 0), (1, 0.6, LONGEST + 1)]
+)
 def test_what_cannot_be_searched_is_refused(width, alpha, max_length):
     with pytest.raises(ValueError, match="max_length"):
         beam(wild(), sentences(), width=width, alpha=alpha, max_length=max_length)

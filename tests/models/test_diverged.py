@@ -1,7 +1,9 @@
-"""A run whose scores are no longer numbers shows it, whatever code computes it and whatever its choices are.
+"""A run whose scores are no longer numbers shows it, whatever code computes it and whatever its
+choices are.
 
-The scores of the first of two heads are made by hand: the first input is its query and the second its key, each times
-`BIG`, whose square is beyond the largest number. A query of 1 has a score of +inf at a key of 1, of -inf at one of -1.
+The scores of the first of two heads are made by hand: the first input is its query and the second
+its key, each times `BIG`, whose square is beyond the largest number. A query of 1 has a score of
++inf at a key of 1, of -inf at one of -1.
 """
 
 import math
@@ -22,14 +24,24 @@ FEW = 4  # queries that the compiled code computes otherwise in evaluation
 QUERY, KEY = 0, 1
 SHAPE = Shape(8, 2, 4, 3)
 LEARNED = {"adaptive": "fraction", "dynamic": "bias"}  # what a span of each head is computed from
-IMPLEMENTATIONS = {"definition": Definition, "band": lambda: Engine("band"), "compiled where it can": Engine}
-each_implementation = pytest.mark.parametrize("implementation", IMPLEMENTATIONS.values(), ids=IMPLEMENTATIONS)
+IMPLEMENTATIONS = {
+    "definition": Definition,
+    "band": lambda: Engine("band"),
+    "compiled where it can": Engine,
+}
+each_implementation = pytest.mark.parametrize(
+    "implementation", IMPLEMENTATIONS.values(), ids=IMPLEMENTATIONS
+)
 each_pair = pytest.mark.parametrize("attention", PAIRS, ids=label)
-needs_compiler = pytest.mark.skipif(build.obstacle(torch.float32) is not None, reason="no C compiler")
+needs_compiler = pytest.mark.skipif(
+    build.obstacle(torch.float32) is not None, reason="no C compiler"
+)
 
 
 def layer_of(attention: dict, implementation, kind: type = StreamAttention, **settings):
-    """Make a layer in 64 bits in which no number but those of the first head's scores is beyond any bounds."""
+    """Make a layer in 64 bits in which no number but those of the first head's scores is beyond any
+    bounds.
+    """
     torch.manual_seed(0)
     choices = [build_choice(axis, attention[axis], SHAPE) for axis in CHOICES]
     layer = kind(SHAPE, *choices, **settings).double()
@@ -51,7 +63,9 @@ def layer_of(attention: dict, implementation, kind: type = StreamAttention, **se
 
 def inputs(length: int = 19, streams: int = 2) -> torch.Tensor:
     """Draw inputs whose queries and keys in the first head are 0."""
-    x = torch.randn(streams, length, SHAPE.d_model, generator=torch.Generator().manual_seed(1)).double()
+    x = torch.randn(
+        streams, length, SHAPE.d_model, generator=torch.Generator().manual_seed(1)
+    ).double()
     x[..., :2] = 0
     return x
 
@@ -98,7 +112,9 @@ def test_a_score_that_is_no_number_shows_in_the_rows_that_see_it_and_in_no_other
 @pytest.mark.parametrize("training", [True, False])
 @each_implementation
 @each_pair
-def test_a_row_of_minus_infinity_alone_gives_0_and_finite_gradients(attention, implementation, training):
+def test_a_row_of_minus_infinity_alone_gives_0_and_finite_gradients(
+    attention, implementation, training
+):
     layer, x = layer_of(attention, implementation, attends_self=True).train(training), inputs()
     x[..., QUERY], x[..., KEY] = 1, -1
     if not training:
@@ -119,7 +135,9 @@ def test_a_row_of_minus_infinity_alone_gives_0_and_finite_gradients(attention, i
 @pytest.mark.parametrize("selection", CHOICES["selection"])
 def test_sentences_show_it_too(selection, normaliser, implementation, reads_itself):
     names = {"span": "full", "selection": selection, "normaliser": normaliser, "position": "none"}
-    attention = {axis: {"name": name, **CHOICES[axis][name].example} for axis, name in names.items()}
+    attention = {
+        axis: {"name": name, **CHOICES[axis][name].example} for axis, name in names.items()
+    }
     attention["span"] = {"name": "full", "cache": 20}
     layer = layer_of(attention, implementation, SequenceAttention, reads_itself=reads_itself)
     said = []
@@ -134,7 +152,9 @@ def test_sentences_show_it_too(selection, normaliser, implementation, reads_itse
 
 
 @each_implementation
-@pytest.mark.parametrize("attention", [each for each in PAIRS if each["span"]["name"] == "adaptive"], ids=label)
+@pytest.mark.parametrize(
+    "attention", [each for each in PAIRS if each["span"]["name"] == "adaptive"], ids=label
+)
 def test_sentences_show_it_where_it_is_seen_alone(attention, implementation):
     """With z = 0 and R = 3 the first head sees two words before and two behind."""
     layer = layer_of(attention, implementation, SequenceAttention, reads_itself=True)
@@ -149,7 +169,9 @@ def test_sentences_show_it_where_it_is_seen_alone(attention, implementation):
 
 
 @each_implementation
-@pytest.mark.parametrize("attention", [each for each in PAIRS if each["span"]["name"] in LEARNED], ids=label)
+@pytest.mark.parametrize(
+    "attention", [each for each in PAIRS if each["span"]["name"] in LEARNED], ids=label
+)
 def test_a_span_that_is_no_number_shows(attention, implementation):
     layer = layer_of(attention, implementation, attends_self=True)
     getattr(layer.span, LEARNED[attention["span"]["name"]]).data[0] = math.nan
@@ -182,14 +204,21 @@ def rows_of(scores: list[float], **choices) -> list[list[float]]:
     """Return the weights of one query in 32 bits, by the engine and by the definition."""
     k, q = torch.tensor(scores).view(1, 1, -1, 1), torch.ones(1, 1, 1, 1)
     v = torch.eye(len(scores)).expand(1, 1, -1, -1)
-    return [attend(q, k, v, **choices, definition=definition).flatten().tolist() for definition in (False, True)]
+    return [
+        attend(q, k, v, **choices, definition=definition).flatten().tolist()
+        for definition in (False, True)
+    ]
 
 
 @needs_compiler
 def test_scores_near_the_largest_number_are_numbers():
     for weights in rows_of([0.0, -3.402e38], normaliser="sigmoid"):
         assert weights == pytest.approx([1 / 3, 0])  # n = 2
-    for weights in rows_of([3e38, 2.9e38, 2.8e38, -3e38], normaliser="sigmoid", selection={"name": "top_k", "k": 2}):
+    for weights in rows_of(
+        [3e38, 2.9e38, 2.8e38, -3e38], normaliser="sigmoid", selection={"name": "top_k", "k": 2}
+    ):
         assert weights == pytest.approx([1, 1, 0, 0])
-    for weights in rows_of([-3.401e38, -3.4e38, -3.402e38], normaliser="softmax", selection={"name": "top_k", "k": 1}):
+    for weights in rows_of(
+        [-3.401e38, -3.4e38, -3.402e38], normaliser="softmax", selection={"name": "top_k", "k": 1}
+    ):
         assert weights == pytest.approx([0, 1, 0])

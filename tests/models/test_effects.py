@@ -1,4 +1,5 @@
-"""What a choice does to the weights: that it does anything, and what its file says. A new choice inherits these tests.
+"""What a choice does to the weights: that it does anything, and what its file says. A new choice
+inherits these tests.
 
 Each is looked at alone, on the plain attention that the other choices of its axis are looked at on.
 """
@@ -25,14 +26,18 @@ def attention_with(axis: str, name: str, **settings) -> dict:
 
 
 def drawn(*shape: int) -> torch.Tensor:
-    return torch.randn(shape, dtype=torch.float64, generator=torch.Generator().manual_seed(sum(shape)))
+    return torch.randn(
+        shape, dtype=torch.float64, generator=torch.Generator().manual_seed(sum(shape))
+    )
 
 
 def weigh(layer, equal_keys: bool = False) -> torch.Tensor:
     """Compute the weights of a layer by the definition: B h T K."""
     q, k, inputs = drawn(2, 3, QUERIES, 4), drawn(2, 3, KEYS, 4), drawn(2, QUERIES, 12)
     k = k[:, :, :1].expand_as(k) if equal_keys else k
-    return formula.weights(q, k, layer.span.extent(inputs), layer, reach=min([*layer.bounds(), KEYS]))
+    return formula.weights(
+        q, k, layer.span.extent(inputs), layer, reach=min([*layer.bounds(), KEYS])
+    )
 
 
 def layer_of(axis: str, name: str, **settings):
@@ -59,18 +64,25 @@ def check_every_setting_changes_something(axis: str, name: str):
 
 
 def outcome(axis: str, name: str, **settings) -> list[torch.Tensor]:
-    """Compute all that a choice decides: weights at the start, later and in evaluation, penalty, what is cached."""
+    """Compute all that a choice decides: weights at the start, later and in evaluation, penalty,
+    what is cached.
+    """
     attention = attention_with(axis, name, **settings)
     torch.manual_seed(0)
     first = build({**NET, "name": "char_lm"}, attention, SYMBOLS).double().attentions[0]
     later = layer_of(axis, name, **settings)
     weights = [weigh(first), weigh(later)]
-    penalty, cached = torch.as_tensor(later.span.penalty()), torch.tensor(later.span.cache_length(KEYS))
+    penalty, cached = (
+        torch.as_tensor(later.span.penalty()),
+        torch.tensor(later.span.cache_length(KEYS)),
+    )
     return [*weights, penalty, cached, weigh(later.eval())]
 
 
 def check_it_depends_on_the_distance_as_it_says(axis: str, name: str):
-    """Hold that equal keys at different distances weigh alike exactly where the choice needs no distance."""
+    """Hold that equal keys at different distances weigh alike exactly where the choice needs no
+    distance.
+    """
     layer = layer_of(axis, name)
     seen = weigh(layer, equal_keys=True)[:, :, -1, : KEYS - 1 + layer.attends_self]
     assert torch.allclose(seen, seen.mean()) != CHOICES[axis][name].needs_distance
@@ -91,11 +103,15 @@ def check_it_keeps_scores_as_they_are_and_k_of_them(axis: str, name: str):
     finite = kept.isfinite()
     assert torch.equal(kept[finite], scores[finite]) and finite.any(-1).all()
     if k := getattr(selection, "k", None):
-        assert torch.equal(finite, scores >= scores.sort(-1, descending=True).values[..., k - 1 : k])
+        assert torch.equal(
+            finite, scores >= scores.sort(-1, descending=True).values[..., k - 1 : k]
+        )
 
 
 def check_it_rises_with_the_score_and_has_zeros_where_it_is_sparse(axis: str, name: str):
-    """Hold it for scores up to 20 apart, where softmax still has 2e-9; sparse is what is made with `_sparse.py`."""
+    """Hold it for scores up to 20 apart, where softmax still has 2e-9; sparse is what is made with
+    `_sparse.py`.
+    """
     scores = 20 * torch.rand(2, 3, QUERIES, KEYS, dtype=torch.float64).sort(-1).values
     p = layer_of(axis, name).normaliser(scores)
     assert (p.diff(dim=-1) >= 0).all()
@@ -106,7 +122,9 @@ def check_it_rises_with_the_score_and_has_zeros_where_it_is_sparse(axis: str, na
 def check_it_turns_by_the_difference_of_places_and_keeps_the_number_type(axis: str, name: str):
     position, place = layer_of(axis, name).position, torch.arange(QUERIES)
     q, k = drawn(2, 3, QUERIES, 4), drawn(3, 2, QUERIES, 4).transpose(0, 1)
-    scores = [(position.turn(q, place + n) * position.turn(k, 2 * place + n)).sum(-1) for n in (0, 9, 500)]
+    scores = [
+        (position.turn(q, place + n) * position.turn(k, 2 * place + n)).sum(-1) for n in (0, 9, 500)
+    ]
     for other in scores[1:]:
         torch.testing.assert_close(scores[0], other, rtol=1e-9, atol=1e-9)
     for dtype in (torch.bfloat16, torch.float32):
@@ -115,7 +133,10 @@ def check_it_turns_by_the_difference_of_places_and_keeps_the_number_type(axis: s
 
 OF_ALL = (check_no_other_choice_gives_its_weights, check_every_setting_changes_something)
 OF_AXIS = {
-    "span": (check_it_depends_on_the_distance_as_it_says, check_the_farthest_key_with_weight_is_the_one_it_reaches),
+    "span": (
+        check_it_depends_on_the_distance_as_it_says,
+        check_the_farthest_key_with_weight_is_the_one_it_reaches,
+    ),
     "selection": (check_it_keeps_scores_as_they_are_and_k_of_them,),
     "normaliser": (check_it_rises_with_the_score_and_has_zeros_where_it_is_sparse,),
     "position": (
@@ -146,7 +167,10 @@ def idle(axis: str) -> type:
 
 @pytest.mark.parametrize(
     "axis, check",
-    [*product(CHOICES, OF_ALL), *product(("span", "position"), [check_it_depends_on_the_distance_as_it_says])],
+    [
+        *product(CHOICES, OF_ALL),
+        *product(("span", "position"), [check_it_depends_on_the_distance_as_it_says]),
+    ],
 )
 def test_a_choice_that_does_nothing_fails(axis, check, monkeypatch):
     monkeypatch.setitem(CHOICES[axis], "idle", idle(axis))

@@ -8,9 +8,22 @@ from torch import nn
 
 from models.attention.engine import band
 from models.nets.blocks import PositionalEncoding, Residual
-from tests._nets import COMBINATIONS, LONGEST, assert_same, by_definition, example, label, translator, with_gradients
+from tests._nets import (
+    COMBINATIONS,
+    LONGEST,
+    assert_same,
+    by_definition,
+    example,
+    label,
+    translator,
+    with_gradients,
+)
 
-PLAIN = {"selection": {"name": "all"}, "normaliser": {"name": "softmax"}, "position": {"name": "none"}}
+PLAIN = {
+    "selection": {"name": "all"},
+    "normaliser": {"name": "softmax"},
+    "position": {"name": "none"},
+}
 PLAIN |= {"span": {"name": "full", "cache": LONGEST}}
 ROWS = [  # every selection with every normaliser, every span with every position
     attention
@@ -19,10 +32,19 @@ ROWS = [  # every selection with every normaliser, every span with every positio
     or (attention["selection"]["name"], attention["normaliser"]["name"]) == ("top_k", "softmax")
 ]
 each_combination = pytest.mark.parametrize("attention", ROWS, ids=label)
-SETTINGS = [{"norm": "pre"}, {"positional_encoding": "learned"}, {"tie_embeddings": False}, {"d_k": 2, "d_v": 5}]
-SETTINGS += [{"norm": "pre", "positional_encoding": "learned", "tie_embeddings": False, "d_k": 5, "d_v": 2}]
+SETTINGS = [
+    {"norm": "pre"},
+    {"positional_encoding": "learned"},
+    {"tie_embeddings": False},
+    {"d_k": 2, "d_v": 5},
+]
+SETTINGS += [
+    {"norm": "pre", "positional_encoding": "learned", "tie_embeddings": False, "d_k": 5, "d_v": 2}
+]
 each_net = pytest.mark.parametrize(
-    "attention, sizes", [(row, {}) for row in ROWS] + [(PLAIN, sizes) for sizes in SETTINGS], ids=str
+    "attention, sizes",
+    [(row, {}) for row in ROWS] + [(PLAIN, sizes) for sizes in SETTINGS],
+    ids=str,
 )
 
 
@@ -85,7 +107,9 @@ def test_decoding_with_a_cache_equals_reading_the_prefix(attention, sizes):
 def test_training_and_evaluation_read_alike(span):
     """Without dropout; a span that depends on the mode would part them."""
     net = translator(PLAIN | {"span": example("span", span)})
-    torch.testing.assert_close(net.train()(sentences(), targets()), net.eval()(sentences(), targets()))
+    torch.testing.assert_close(
+        net.train()(sentences(), targets()), net.eval()(sentences(), targets())
+    )
 
 
 def test_rows_of_a_state_continue_the_rows_of_their_index():
@@ -102,21 +126,31 @@ def test_rows_of_a_state_continue_the_rows_of_their_index():
     torch.testing.assert_close(alone, net(source[1:].repeat_interleave(2, 0), longer)[:, -1])
 
 
-@pytest.mark.parametrize("apply_to", [(), ("encoder",), ("decoder",), ("cross",), ("encoder", "decoder", "cross")])
+@pytest.mark.parametrize(
+    "apply_to", [(), ("encoder",), ("decoder",), ("cross",), ("encoder", "decoder", "cross")]
+)
 def test_selection_and_normaliser_apply_where_they_should(apply_to):
     sparse = PLAIN | {"selection": {"name": "top_k", "k": 2}, "normaliser": {"name": "sparsemax"}}
     net = translator(sparse, apply_to=apply_to)
-    names = [type(layer.selection).__name__ + type(layer.normaliser).__name__ for layer in net.attentions]
+    names = [
+        type(layer.selection).__name__ + type(layer.normaliser).__name__ for layer in net.attentions
+    ]
     parts = zip(("encoder", "decoder", "cross"), (names[:2], names[2:4], names[4:]), strict=True)
     for part, kinds in parts:
         assert kinds == ["TopKSparsemax" if part in apply_to else "AllSoftmax"] * 2
 
 
 def test_a_span_in_the_encoder_alone_leaves_the_decoder_whole():
-    """Grown to the whole sentence it is no span at all, forward and back; at 0 it keeps R words on either side."""
-    adaptive = PLAIN | {"span": {"name": "adaptive", "limit": LONGEST, "ramp": 2, "penalty_weight": 0.1}}
+    """Grown to the whole sentence it is no span at all, forward and back; at 0 it keeps R words on
+    either side.
+    """
+    adaptive = PLAIN | {
+        "span": {"name": "adaptive", "limit": LONGEST, "ramp": 2, "penalty_weight": 0.1}
+    }
     net, whole = translator(adaptive, apply_to=("encoder",)), translator(PLAIN)
-    assert [type(layer.span).__name__ for layer in net.attentions] == ["Adaptive"] * 2 + ["Full"] * 4
+    assert [type(layer.span).__name__ for layer in net.attentions] == ["Adaptive"] * 2 + [
+        "Full"
+    ] * 4
     whole.load_state_dict(net.state_dict(), strict=False)
     fractions = [layer.span.fraction for layer in net.attentions[:2]]
     source, target = sentences(), targets()
@@ -136,7 +170,10 @@ def test_facts_are_of_self_attention():
     for layer in net.attentions[:4]:
         layer.span.fraction.data.fill_(0.25)
     facts = net.facts()
-    assert facts["spans"] == [[5.0] * 3] * 4 and (facts["mean_span"], facts["max_span"]) == (5.0, 5.0)
+    assert facts["spans"] == [[5.0] * 3] * 4 and (facts["mean_span"], facts["max_span"]) == (
+        5.0,
+        5.0,
+    )
     assert net.penalty().item() == pytest.approx(4 * 8 * 0.25)
     fraction = net.attentions[0].span.fraction.data
     fraction[0], fraction[1] = -0.5, 1.5
@@ -160,7 +197,9 @@ def test_sinusoids_are_the_printed_ones():
     table = PositionalEncoding("sinusoid", 20, 8)(3, 10)
     for i in range(4):
         assert table[4, 2 * i].item() == pytest.approx(math.sin(7 / 10000 ** (2 * i / 8)), abs=1e-6)
-        assert table[4, 2 * i + 1].item() == pytest.approx(math.cos(7 / 10000 ** (2 * i / 8)), abs=1e-6)
+        assert table[4, 2 * i + 1].item() == pytest.approx(
+            math.cos(7 / 10000 ** (2 * i / 8)), abs=1e-6
+        )
 
 
 def test_it_starts_as_it_should():
@@ -173,7 +212,9 @@ def test_it_starts_as_it_should():
 
 @pytest.mark.parametrize("source, target", [(LONGEST + 1, 3), (3, LONGEST + 1)])
 def test_a_sentence_longer_than_max_length_is_refused(source, target):
-    with pytest.raises(ValueError, match=r"^a sentence of 25 tokens is longer than max_length = 24$"):
+    with pytest.raises(
+        ValueError, match=r"^a sentence of 25 tokens is longer than max_length = 24$"
+    ):
         translator(PLAIN)(words(1, source), words(1, target))
     translator(PLAIN)(words(1, LONGEST), words(1, LONGEST))
 
@@ -181,9 +222,17 @@ def test_a_sentence_longer_than_max_length_is_refused(source, target):
 @pytest.mark.parametrize(
     "changed, sizes, line",
     [
-        ({"apply_to": ["encoders"]}, {}, "unknown part 'encoders' in apply_to; valid: encoder, decoder, cross"),
+        (
+            {"apply_to": ["encoders"]},
+            {},
+            "unknown part 'encoders' in apply_to; valid: encoder, decoder, cross",
+        ),
         ({}, {"norm": "mid"}, "unknown norm 'mid'; valid: post, pre"),
-        ({}, {"positional_encoding": "rotary"}, "unknown positional_encoding 'rotary'; valid: sinusoid, learned, none"),
+        (
+            {},
+            {"positional_encoding": "rotary"},
+            "unknown positional_encoding 'rotary'; valid: sinusoid, learned, none",
+        ),
         ({}, {"heads": 5}, "heads h = 5 must divide d_model = 12, unless d_k and d_v are given"),
         ({}, {"max_length": 25}, "span full caches 24, less than a sentence of max_length = 25"),
     ],

@@ -1,4 +1,6 @@
-"""The engine against the definition: outputs and all gradients, whatever is combined, whatever the lengths."""
+"""The engine against the definition: outputs and all gradients, whatever is combined, whatever the
+lengths.
+"""
 
 from copy import deepcopy
 
@@ -21,7 +23,9 @@ BACKENDS = [("all", "compiled"), ("top_k", "compiled"), ("all", "band"), ("top_k
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    """Cut a block into several chunks of queries and streams, and a layer into several groups of heads."""
+    """Cut a block into several chunks of queries and streams, and a layer into several groups of
+    heads.
+    """
     monkeypatch.setattr(band, "QUERIES", 3)
     monkeypatch.setattr(band, "CHUNK_BYTES", 600)
     monkeypatch.setattr(groups, "GROUP_COST", 40)
@@ -29,9 +33,12 @@ def small_chunks(monkeypatch):
     groups.partition.cache_clear()
 
 
-combination, compiled = (draw.tuples(*map(draw.sampled_from, named(only).values())) for only in (False, True))
+combination, compiled = (
+    draw.tuples(*map(draw.sampled_from, named(only).values())) for only in (False, True)
+)
 near, far = draw.integers(1, 11), draw.integers(1, 150)
-width = draw.sampled_from([2, 4, 8, 13, 16, 24, 40])  # short of a vector, a whole one, several, and a rest
+# short of a vector, a whole one, several, and a rest
+width = draw.sampled_from([2, 4, 8, 13, 16, 24, 40])
 
 
 @pytest.mark.parametrize(
@@ -51,7 +58,11 @@ def test_engine_equals_definition(backend, length, cached):
         draw.data(),
     )
     def check(names, S, T, M, d_k, d_v, data):
-        k, attends_self, seed = data.draw(draw.integers(1, 30)), data.draw(draw.booleans()), data.draw(near)
+        k, attends_self, seed = (
+            data.draw(draw.integers(1, 30)),
+            data.draw(draw.booleans()),
+            data.draw(near),
+        )
         layer = layer_of(names, S, k, attends_self, seed, Shape(6, 3, d_k, d_v))
         check_stream(layer, *inputs(layer, T, M, 1 + seed % 3), backend)
 
@@ -61,7 +72,9 @@ def test_engine_equals_definition(backend, length, cached):
 @pytest.mark.parametrize("z", [0.0, 2.0, 5.0, 5.5, 8.0], ids="z = {}".format)
 @pytest.mark.parametrize("selection, backend", BACKENDS)
 def test_whole_spans_and_none(z, selection, backend):
-    """At a whole z the derivative is that from the left, in the engine as in the definition; runs start at z = 0."""
+    """At a whole z the derivative is that from the left, in the engine as in the definition; runs
+    start at z = 0.
+    """
     layer = layer_of(("adaptive", selection, "softmax", "relative"), 8, 4, False, 0)
     layer.span.fraction.data.fill_(z / 8)
     check_stream(layer, *inputs(layer, 7, 9, 2), backend)
@@ -69,7 +82,9 @@ def test_whole_spans_and_none(z, selection, backend):
 
 @pytest.mark.parametrize("backend", ["compiled", "band"])
 def test_equal_scores_stay_however_many_there_are(backend):
-    """The compiled code finds the k-th score by halving a range, which must end where scores are equal."""
+    """The compiled code finds the k-th score by halving a range, which must end where scores are
+    equal.
+    """
     layer = layer_of(("fixed", "top_k", "softmax", "none"), 40, 3, True, 0)
     layer.query.weight.data.zero_()
     x, past = inputs(layer, 7, 40, 2)
@@ -80,12 +95,16 @@ def test_equal_scores_stay_however_many_there_are(backend):
 
 @pytest.mark.parametrize("pieces", [1, 4])
 def test_the_backward_pass_holds_the_scores_of_one_chunk(pieces, monkeypatch):
-    """What a block of one chunk keeps is kept; several are computed again, and none of their scores is kept."""
+    """What a block of one chunk keeps is kept; several are computed again, and none of their scores
+    is kept.
+    """
     monkeypatch.setattr(band, "QUERIES", 24 // pieces)
     monkeypatch.setattr(band, "CHUNK_BYTES", 1 << 20)
     layer, kept = layer_of(("fixed", "all", "softmax", "relative"), 40, 1, False, 1), []
     x, past = inputs(layer, 24, 60, 2)
-    with torch.autograd.graph.saved_tensors_hooks(lambda each: kept.append(each) or each, lambda each: each):
+    with torch.autograd.graph.saved_tensors_hooks(
+        lambda each: kept.append(each) or each, lambda each: each
+    ):
         Engine("band").attend(layer, x, past)
     assert any(each.size(-1) >= 40 and each.dim() > 2 for each in kept) == (pieces == 1)
 
@@ -103,7 +122,9 @@ def test_spans_that_grow_past_the_cache_see_what_is_there():
 @pytest.mark.slow
 @pytest.mark.parametrize("selection, backend", BACKENDS)
 def test_dropout_is_the_same_in_the_backward_pass(selection, backend):
-    """Against finite differences, the random numbers of every call set to the same; chunks are computed again."""
+    """Against finite differences, the random numbers of every call set to the same; chunks are
+    computed again.
+    """
     layer = layer_of(("adaptive", selection, "softmax", "relative"), 6, 3, False, 1)
     layer.dropout, (x, past), engine = 0.4, inputs(layer, 5, 6, 1), Engine(backend)
 
@@ -128,12 +149,18 @@ def test_dropout_leaves_out_its_share_and_makes_the_rest_larger(backend):
     torch.manual_seed(1)
     first, second = (engine.attend(layer, x, past)[0] for _ in range(2))
     torch.testing.assert_close(first, torch.where(first > 0, plain / 0.75, 0.0))
-    kept, both = ((each[plain > 0] > 0).double().mean() for each in (first, torch.minimum(first, second)))
+    kept, both = (
+        (each[plain > 0] > 0).double().mean() for each in (first, torch.minimum(first, second))
+    )
     assert kept == pytest.approx(0.75, abs=0.01)
     assert both == pytest.approx(0.75**2, abs=0.01)  # one draw tells nothing about the other
 
 
-PLAIN = {"span": {"name": "fixed", "limit": 6}, "selection": {"name": "all"}, "normaliser": {"name": "softmax"}}
+PLAIN = {
+    "span": {"name": "fixed", "limit": 6},
+    "selection": {"name": "all"},
+    "normaliser": {"name": "softmax"},
+}
 
 
 @pytest.mark.parametrize("backend", ["compiled", "band"])
@@ -182,7 +209,9 @@ def test_a_layer_has_an_engine_of_its_own_until_a_net_shares_one():
 
 
 def test_heads_of_like_reach_share_a_group():
-    """A group more costs 10 keys here: 3 + 4 keys of two heads cost less together, 20 apart from them."""
+    """A group more costs 10 keys here: 3 + 4 keys of two heads cost less together, 20 apart from
+    them.
+    """
     assert groups.partition((3, 20, 4), 10) == [((0, 2), 4), ((1,), 20)]
     assert groups.partition((3, 20, 4), 0) == [((0,), 3), ((2,), 4), ((1,), 20)]
     assert groups.partition((3, 20, 4), 1000) == [((0, 1, 2), 20)]
@@ -206,7 +235,8 @@ def test_groups_in_evaluation_are_those_that_the_cache_was_made_for():
     layer.span.fraction.data.copy_(torch.tensor([0.9, 0.0, 0.0]).view(3, 1, 1))
     before, _ = engine.attend(layer, x[:, :5], past)
     k, _ = every_key(layer, x[:, :5], past)
-    assert (k[:, 2] != 0).all() and (k[:, 0, :10] == 0).all()  # the head that saw far has its keys, the new one has few
+    # the head that saw far has its keys, the new one has few
+    assert (k[:, 2] != 0).all() and (k[:, 0, :10] == 0).all()
     assert before.isfinite().all()
 
 

@@ -1,4 +1,6 @@
-"""What stands between the kernel and a run: the check against the definition, timed tiles, the compiler."""
+"""What stands between the kernel and a run: the check against the definition, timed tiles, the
+compiler.
+"""
 
 import os
 import subprocess
@@ -55,7 +57,9 @@ def checked(twin, dtype=torch.float32, span=Adaptive, ramp=RAMP, drop=0.0):
 @pytest.mark.parametrize("drop", [0.0, 0.3])
 @pytest.mark.parametrize("span, ramp", SPANS)
 def test_the_check_lets_the_kernel_through_and_draws_nothing(span, ramp, drop, dtype, small_check):
-    """Under dropout the definition leaves out what the kernel does; the backward pass must leave out the same."""
+    """Under dropout the definition leaves out what the kernel does; the backward pass must leave
+    out the same.
+    """
     before = torch.random.get_rng_state()
     checked(banded.attend, dtype, span, ramp, drop)
     assert torch.equal(before, torch.random.get_rng_state())
@@ -67,10 +71,14 @@ def test_the_check_names_the_gradient_that_is_wrong(which, name, span, small_che
     def wrong(*tensors, **settings):
         tensors = list(tensors)
         tensor = tensors[which]
-        tensors[which] = tensor + 0.01 * (tensor - tensor.detach())  # the same numbers, gradients 1 % too long
+        # the same numbers, gradients 1 % too long
+        tensors[which] = tensor + 0.01 * (tensor - tensor.detach())
         return definition(*tensors, **settings)
 
-    with pytest.raises(equivalence.Mismatch, match=rf"in the gradient of {name}: 1.0e-02 .* bound 1e-04 \({DEVICE}, "):
+    with pytest.raises(
+        equivalence.Mismatch,
+        match=rf"in the gradient of {name}: 1.0e-02 .* bound 1e-04 \({DEVICE}, ",
+    ):
         checked(wrong, span=span)
 
 
@@ -92,8 +100,16 @@ def one_table(q, r, k, v, position_keys, *others, **settings):
     [
         (dropout_drawn_anew, 0.3, "in the gradient of q"),
         (one_table, 0.0, "in the output"),
-        (lambda *tensors, **settings: 1.01 * definition(*tensors, **settings), 0.0, "in the output"),
-        (lambda *tensors, **settings: torch.nan * definition(*tensors, **settings), 0.0, "in the output"),
+        (
+            lambda *tensors, **settings: 1.01 * definition(*tensors, **settings),
+            0.0,
+            "in the output",
+        ),
+        (
+            lambda *tensors, **settings: torch.nan * definition(*tensors, **settings),
+            0.0,
+            "in the output",
+        ),
     ],
     ids=["dropout drawn anew", "one table for all heads", "1 % too long", "nan"],
 )
@@ -104,7 +120,12 @@ def test_the_check_sees_what_is_wrong(wrong, drop, place, small_check):
 
 @pytest.mark.parametrize(
     "times, N",
-    [((9.0, 5.0, 7.0), 32), ((5.0, 4.9, 9.0), 16), ((None, 5.0, 7.0), 32), ((None, None, None), None)],
+    [
+        ((9.0, 5.0, 7.0), 32),
+        ((5.0, 4.9, 9.0), 16),
+        ((None, 5.0, 7.0), 32),
+        ((None, None, None), None),
+    ],
     ids=["the fastest", "noise leaves the first", "one that does not fit is left out", "none fits"],
 )
 def test_a_tile_is_chosen_by_its_time_once(times, N, monkeypatch):
@@ -120,7 +141,11 @@ def test_a_tile_is_chosen_by_its_time_once(times, N, monkeypatch):
     monkeypatch.setattr(tuning, "CHOSEN", {})
     monkeypatch.setattr(tuning, "TILES", {4: tiles})
     for _ in range(2):
-        with nullcontext() if N else pytest.raises(OutOfResources, match="200000, Hardware limit: 100000"):
+        with (
+            nullcontext()
+            if N
+            else pytest.raises(OutOfResources, match="200000, Hardware limit: 100000")
+        ):
             assert tuning.fastest("cuda float32: some work", torch.float32, runs.append).N == N
     assert runs == (list(tiles) if N else 2 * list(tiles))
 
@@ -128,7 +153,9 @@ def test_a_tile_is_chosen_by_its_time_once(times, N, monkeypatch):
 def test_the_kernels_compile_for_two_gpus(tmp_path):
     surroundings = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
     given = {"cwd": ROOT, "env": surroundings | {"TRITON_CACHE_DIR": str(tmp_path)}}
-    done = subprocess.run([sys.executable, "-m", "tests._compiled"], **given, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "tests._compiled"], **given, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
 
 

@@ -1,4 +1,6 @@
-"""A net that computes with the kernel, on a GPU or in Triton's interpreter, and one that does without it."""
+"""A net that computes with the kernel, on a GPU or in Triton's interpreter, and one that does
+without it.
+"""
 
 import re
 from dataclasses import replace
@@ -24,13 +26,20 @@ from workflow.training.backends import chosen, prepare
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")
 OTHERS = {"selection": {"name": "all"}, "normaliser": {"name": "softmax"}}
-KNOWN = {"span": ("fixed", "full", "adaptive", "dynamic"), "position": ("relative", "transformer_xl")}
+KNOWN = {
+    "span": ("fixed", "full", "adaptive", "dynamic"),
+    "position": ("relative", "transformer_xl"),
+}
 COVERED = [
     each
     for each in COMBINATIONS
     if each | OTHERS == each and all(each[axis]["name"] in names for axis, names in KNOWN.items())
 ]
-DYNAMIC = {**OTHERS, "span": {"name": "dynamic", "limit": 8, "ramp": 3}, "position": {"name": "transformer_xl"}}
+DYNAMIC = {
+    **OTHERS,
+    "span": {"name": "dynamic", "limit": 8, "ramp": 3},
+    "position": {"name": "transformer_xl"},
+}
 
 
 @pytest.fixture
@@ -49,7 +58,9 @@ def interpreted(monkeypatch):
 def results(net, name: str) -> dict[str, torch.Tensor]:
     """Compute two blocks by a backend."""
     prepare(net, name, CPU, torch.float64)
-    return with_gradients(net, read(net, torch.arange(36, device=DEVICE).remainder(11).view(2, 18), 9))
+    return with_gradients(
+        net, read(net, torch.arange(36, device=DEVICE).remainder(11).view(2, 18), 9)
+    )
 
 
 @pytest.mark.slow
@@ -61,7 +72,10 @@ def test_a_net_gives_the_definitions_numbers(attention, interpreted):
 
 @pytest.mark.slow
 def test_dropout_on_the_weights_follows_torchs_seed(interpreted):
-    net, tokens = make(DYNAMIC, attention_dropout=0.4).to(DEVICE), torch.arange(9, device=DEVICE)[None]
+    net, tokens = (
+        make(DYNAMIC, attention_dropout=0.4).to(DEVICE),
+        torch.arange(9, device=DEVICE)[None],
+    )
     prepare(net, "triton", CPU, torch.float64)
     outputs = []
     for seed in (7, 7, 8):
@@ -85,9 +99,14 @@ NOT_RUN = "it could not be run"
 FAULTS = [
     (Mismatch("differs in the gradient of z"), "differs in the gradient of z"),
     (ModuleNotFoundError("No module"), f"{NOT_RUN}: ModuleNotFoundError: No module"),
-    (CompilationError("x = y", None, "y is undefined"), f"{NOT_RUN}: CompilationError: x = y ... y is undefined"),
+    (
+        CompilationError("x = y", None, "y is undefined"),
+        f"{NOT_RUN}: CompilationError: x = y ... y is undefined",
+    ),
 ]
-each_fault = pytest.mark.parametrize("error, reason", FAULTS, ids=lambda error: type(error).__name__)
+each_fault = pytest.mark.parametrize(
+    "error, reason", FAULTS, ids=lambda error: type(error).__name__
+)
 
 
 @pytest.fixture
@@ -117,12 +136,18 @@ def test_triton_asked_for_by_name_refuses(error, reason, faulty):
 @pytest.mark.slow
 def test_every_tile_is_checked_and_the_record_says_which_was_chosen(interpreted, monkeypatch):
     seen = set()
-    monkeypatch.setattr(backends, "check_equivalence", lambda twin, *others: seen.add((twin.keywords["tile"], others)))
+    monkeypatch.setattr(
+        backends,
+        "check_equivalence",
+        lambda twin, *others: seen.add((twin.keywords["tile"], others)),
+    )
     monkeypatch.setattr(tuning, "CHOSEN", {"cuda float32: some work": tuning.Tile(32, 8, 2)})
     net, tokens = make(DYNAMIC).to(DEVICE), torch.zeros(2, 7, dtype=torch.long, device=DEVICE)
     prepare(net, "auto", CUDA, torch.bfloat16)
     (case,) = cases_of(net.attentions[0])
-    assert seen == {(tuning.TILES[2][0], (CUDA, dtype, case)) for dtype in (torch.bfloat16, torch.float32)}
+    assert seen == {
+        (tuning.TILES[2][0], (CUDA, dtype, case)) for dtype in (torch.bfloat16, torch.float32)
+    }
     with build.without():
         net(tokens, net.start(2))
     work = f"{DEVICE} float64: Dynamic All Softmax, reach <= 8, T <= 8, backward: triton (2)"

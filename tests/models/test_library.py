@@ -21,7 +21,10 @@ OF_AXES = [(axis, name) for axis in CHOICES for name in CHOICES[axis] if name !=
 def drawn(B=2, h=4, g=2, T=6, K=17, d=4):
     """Draw contiguous q, k and v; views of other memory are in `_views.py`."""
     torch.manual_seed(0)
-    return [torch.randn(B, *size).double().requires_grad_() for size in ((h, T, d), (g, K, d), (g, K, d))]
+    return [
+        torch.randn(B, *size).double().requires_grad_()
+        for size in ((h, T, d), (g, K, d), (g, K, d))
+    ]
 
 
 def results(q, k, v, **settings):
@@ -34,7 +37,9 @@ def results(q, k, v, **settings):
 @pytest.mark.parametrize("attends_self", [True, False])
 def test_the_engine_gives_the_definitions_numbers(axis, name, attends_self):
     settings = {axis: {"name": name, **CHOICES[axis][name].example}, "attends_self": attends_self}
-    for ours, exact in zip(results(*drawn(), **settings), results(*drawn(), **settings, definition=True), strict=True):
+    for ours, exact in zip(
+        results(*drawn(), **settings), results(*drawn(), **settings, definition=True), strict=True
+    ):
         torch.testing.assert_close(ours, exact, rtol=1e-9, atol=1e-9)
 
 
@@ -61,7 +66,10 @@ def test_a_layer_by_the_definition_gives_its_numbers():
     "settings, line",
     [
         ({"span": "fixd"}, "unknown span 'fixd'; valid: adaptive, dynamic, fixed, full, sinks"),
-        ({"span": {"name": "dynamic", "limit": 40}}, "a span that follows the input needs a layer's inputs"),
+        (
+            {"span": {"name": "dynamic", "limit": 40}},
+            "a span that follows the input needs a layer's inputs",
+        ),
         ({"span": 7}, "span must be a name, a mapping of its name and settings or a choice, got 7"),
         ({"span": {"name": "fixed", "limit": 0}}, "limit must be at least 1, got 0"),
         ({"dropout": 1.5}, "dropout must be within 0 and 1, got 1.5"),
@@ -70,22 +78,36 @@ def test_a_layer_by_the_definition_gives_its_numbers():
 def test_what_cannot_be_is_named(settings, line):
     with pytest.raises(ValueError, match=line):
         attention(*drawn(), **settings)
-    with pytest.raises(ValueError, match="unknown axis 'spans'; valid: span, selection, normaliser, position"):
+    with pytest.raises(
+        ValueError, match="unknown axis 'spans'; valid: span, selection, normaliser, position"
+    ):
         layer(12, 3, spans="full")
 
 
-NEEDED = [(axis, name) for axis in CHOICES for name in CHOICES[axis] if any(settings_of(CHOICES[axis][name]).values())]
+NEEDED = [
+    (axis, name)
+    for axis in CHOICES
+    for name in CHOICES[axis]
+    if any(settings_of(CHOICES[axis][name]).values())
+]
 
 
-@pytest.mark.parametrize("axis, name", [each for each in NEEDED if each != ("span", "full")])  # whose cache is `keys`
+# whose cache is `keys`
+@pytest.mark.parametrize("axis, name", [each for each in NEEDED if each != ("span", "full")])
 def test_a_setting_that_is_missing_or_unknown_is_named(axis, name):
     needed = next(setting for setting, needed in settings_of(CHOICES[axis][name]).items() if needed)
-    for call in (lambda **choice: attention(*drawn(), **choice), lambda **choice: layer(12, 3, **choice)):
+    for call in (
+        lambda **choice: attention(*drawn(), **choice),
+        lambda **choice: layer(12, 3, **choice),
+    ):
         with pytest.raises(
-            ValueError, match=f"^{axis} '{name}' needs the setting '{needed}', for instance {{[^\\n]*}}$"
+            ValueError,
+            match=f"^{axis} '{name}' needs the setting '{needed}', for instance {{[^\\n]*}}$",
         ):
             call(**{axis: name})
-        with pytest.raises(ValueError, match=f"^{axis} '{name}' has no setting 'colour'; valid: .*{needed}"):
+        with pytest.raises(
+            ValueError, match=f"^{axis} '{name}' has no setting 'colour'; valid: .*{needed}"
+        ):
             call(**{axis: {"name": name, **CHOICES[axis][name].example, "colour": 1}})
 
 
@@ -106,8 +128,14 @@ class _ByScore(Choice):
 @pytest.mark.parametrize("again, word", [(False, "NaN"), (True, "a gradient of NaN")])
 def test_a_normaliser_that_makes_nan_of_a_key_not_seen_is_refused_with_the_cause(again, word):
     """0 * -inf, in what it gives or in its gradient alone."""
-    shape, line = Shape(12, 3), f"gives {word} in a row with a masked key: the score of that key is -inf"
-    for call in (lambda choice: attention(*drawn(), normaliser=choice), lambda choice: layer(12, 3, normaliser=choice)):
+    shape, line = (
+        Shape(12, 3),
+        f"gives {word} in a row with a masked key: the score of that key is -inf",
+    )
+    for call in (
+        lambda choice: attention(*drawn(), normaliser=choice),
+        lambda choice: layer(12, 3, normaliser=choice),
+    ):
         with pytest.raises(ValueError, match=line):
             call(_ByScore(shape, replaced=False, again=again))
         call(_ByScore(shape, replaced=True, again=again))
@@ -122,13 +150,31 @@ def test_a_choice_by_name_that_makes_nan_is_refused_when_it_is_built(axis, monke
 
 @pytest.mark.slow
 def test_the_page_runs_with_torch_and_the_package_alone(tmp_path):
-    """Installed from a checkout in which nothing was built; of what else is here nothing is imported."""
+    """Installed from a checkout in which nothing was built; of what else is here nothing is
+    imported.
+    """
     checkout = shutil.copytree(ROOT / "models", tmp_path / "checkout" / "models")
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", tmp_path, checkout]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--target",
+        tmp_path,
+        checkout,
+    ]
     subprocess.run(command, check=True, cwd=tmp_path)
-    page = re.search(r"```python\n(.*?)```", (ROOT / "docs" / "library.md").read_text(), re.S).group(1)
+    page = re.search(
+        r"```python\n(.*?)```", (ROOT / "docs" / "library.md").read_text(), re.S
+    ).group(1)
     told = "import sys; print(sorted({'models', 'workflow', 'pandas', 'snakemake', 'pydantic'} & set(sys.modules)))"
     ended = subprocess.run(
-        [sys.executable, "-c", f"{page}\n{told}"], cwd=tmp_path, capture_output=True, text=True, check=True
+        [sys.executable, "-c", f"{page}\n{told}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert ended.stdout.strip() == "[]"

@@ -1,7 +1,8 @@
-"""No code leaves its memory: views and misfits in a process of their own, and the contract under sanitizers.
+"""No code leaves its memory: views and misfits in a process of their own, and the contract under
+sanitizers.
 
-With AddressSanitizer a read or write beyond a tensor ends the process, with its place in the C; so does undefined
-behaviour.
+With AddressSanitizer a read or write beyond a tensor ends the process, with its place in the C; so
+does undefined behaviour.
 """
 
 import os
@@ -27,12 +28,25 @@ build.library(torch.float32).multiply((DenseStruct * 1)(call), I(1), I(1))
 
 
 def run(*command: str, **variables: str) -> subprocess.CompletedProcess:
-    return subprocess.run(command, cwd=ROOT, env=os.environ | variables, capture_output=True, text=True)
+    return subprocess.run(
+        command, cwd=ROOT, env=os.environ | variables, capture_output=True, text=True
+    )
 
 
 def outcome_of(*files: str, **variables: str) -> str:
     """Run tests in a process of their own, but for the slow ones; return what they say."""
-    options = ("-q", "-x", "-s", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:xdist", "-rs")
+    options = (
+        "-q",
+        "-x",
+        "-s",
+        "-m",
+        "not slow",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "-rs",
+    )
     done = run(sys.executable, "-m", "pytest", *options, *files, **variables)
     assert not done.returncode, (done.stdout + done.stderr)[-6000:]
     return done.stdout
@@ -40,10 +54,13 @@ def outcome_of(*files: str, **variables: str) -> str:
 
 @pytest.fixture(scope="module")
 def sanitized() -> dict[str, str]:
-    """Return the variables with which a process compiles the library with sanitizers; skip where there are none."""
+    """Return the variables with which a process compiles the library with sanitizers; skip where
+    there are none.
+    """
     if not shutil.which("gcc"):
         pytest.skip("no gcc, whose sanitizers these tests use")
-    libraries = ("libasan.so", "libstdc++.so.6")  # the second, for errors thrown in C++ pass through the first
+    # the second, for errors thrown in C++ pass through the first
+    libraries = ("libasan.so", "libstdc++.so.6")
     found = [run("gcc", f"-print-file-name={name}").stdout.strip() for name in libraries]
     if not all(Path(path).is_absolute() for path in found):
         pytest.skip("this gcc has no AddressSanitizer (libasan.so)")
@@ -62,7 +79,9 @@ def test_views_and_misfits():
 @pytest.mark.slow
 def test_the_sanitizers_see_a_number_beyond_a_tensor(sanitized):
     done = run(sys.executable, "-c", BEYOND, **sanitized)
-    assert done.returncode and "heap-buffer-overflow" in done.stderr, (done.stdout + done.stderr)[-3000:]
+    assert done.returncode and "heap-buffer-overflow" in done.stderr, (done.stdout + done.stderr)[
+        -3000:
+    ]
     assert "gcc" in done.stdout and "dense.c" in done.stderr
 
 

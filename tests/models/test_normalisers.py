@@ -24,16 +24,22 @@ def normaliser(name, alpha=None):
 
 
 def rows(*shape, seed=0):
-    return 2 * torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    return 2 * torch.randn(
+        *shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed)
+    )
 
 
-@pytest.mark.parametrize("name, expected", [("sparsemax", (0.75, 0.25)), ("entmax15", (0.674, 0.326))])
+@pytest.mark.parametrize(
+    "name, expected", [("sparsemax", (0.75, 0.25)), ("entmax15", (0.674, 0.326))]
+)
 def test_hand_computed(name, expected):
     p = normaliser(name)(torch.tensor([1.0, 0.5], dtype=torch.float64))
     assert p.tolist() == pytest.approx(expected, abs=5e-4)
 
 
-@pytest.mark.parametrize("name, oracle", [("sparsemax", entmax.sparsemax), ("entmax15", entmax.entmax15)])
+@pytest.mark.parametrize(
+    "name, oracle", [("sparsemax", entmax.sparsemax), ("entmax15", entmax.entmax15)]
+)
 def test_equals_another_library(name, oracle):
     z = rows(3, 2, 5, 40)
     torch.testing.assert_close(normaliser(name)(z), oracle(z, dim=-1), rtol=1e-9, atol=1e-11)
@@ -43,9 +49,14 @@ def test_equals_another_library(name, oracle):
 @pytest.mark.parametrize("alpha", [1.01, 1.1, 1.5, 1.9, 1.999])
 def test_alpha_equals_another_library(alpha, scale, keys):
     z = scale * rows(3, 2, 5, keys)
-    entmax_alpha, theirs = normaliser("entmax_alpha", alpha), entmax.entmax_bisect(z, alpha, n_iter=100)
+    entmax_alpha, theirs = (
+        normaliser("entmax_alpha", alpha),
+        entmax.entmax_bisect(z, alpha, n_iter=100),
+    )
     torch.testing.assert_close(entmax_alpha(z), theirs, rtol=1e-7, atol=1e-9)
-    torch.testing.assert_close(entmax_alpha.float()(z.float()), theirs.float(), rtol=1e-3, atol=1e-5)
+    torch.testing.assert_close(
+        entmax_alpha.float()(z.float()), theirs.float(), rtol=1e-3, atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("scale", [0.01, 0.3, 30.0])
@@ -58,7 +69,9 @@ def test_a_row_does_not_depend_on_the_rows_beside_it(scale):
 
 def ends(dtype):
     """List where the range of alpha ends, its neighbours there, and what it is there."""
-    above_1, below_2 = torch.nextafter(torch.tensor([1.0, 2.0], dtype=dtype), torch.tensor(1.5, dtype=dtype)).tolist()
+    above_1, below_2 = torch.nextafter(
+        torch.tensor([1.0, 2.0], dtype=dtype), torch.tensor(1.5, dtype=dtype)
+    ).tolist()
     return [(1.0, "softmax"), (above_1, "softmax"), (below_2, "sparsemax"), (2.0, "sparsemax")]
 
 
@@ -67,8 +80,15 @@ def ends(dtype):
 def test_alpha_at_the_very_ends_of_its_range_is_softmax_and_sparsemax(end, dtype):
     """With keys that nobody sees; a sigmoid reaches both ends in 32 bits."""
     alpha, name = ends(dtype)[end]
-    z = torch.cat([3 * rows(1, 2, 6, 40), torch.full((1, 2, 6, 4), -INF)], -1).to(dtype).requires_grad_()
-    weight, alpha = rows(1, 2, 6, 44, seed=1).to(dtype), torch.full((2, 1, 1), alpha, dtype=dtype, requires_grad=True)
+    z = (
+        torch.cat([3 * rows(1, 2, 6, 40), torch.full((1, 2, 6, 4), -INF)], -1)
+        .to(dtype)
+        .requires_grad_()
+    )
+    weight, alpha = (
+        rows(1, 2, 6, 44, seed=1).to(dtype),
+        torch.full((2, 1, 1), alpha, dtype=dtype, requires_grad=True),
+    )
     ours, theirs = _EntmaxAlpha.apply(z, alpha), normaliser(name)(z)
     close = {"rtol": 20 * torch.finfo(dtype).eps, "atol": 20 * torch.finfo(dtype).eps}
     torch.testing.assert_close(ours, theirs, **close)
@@ -78,13 +98,18 @@ def test_alpha_at_the_very_ends_of_its_range_is_softmax_and_sparsemax(end, dtype
 
 
 def slope_at(alpha, z, weight):
-    """Compute the gradient of alpha in 64 bits: at softmax by hand, at sparsemax by a difference."""
+    """Compute the gradient of alpha in 64 bits: at softmax by hand, at sparsemax by a
+    difference.
+    """
     z, weight, sum_of = z.detach().double(), weight.double(), {"dim": (0, 2, 3), "keepdim": True}
     if alpha.mean() < 1.5:  # - (p ln^2 p - p sum p ln^2 p) / 2
         p = z.softmax(-1)
         squares = p * p.clamp(min=1e-300).log().square()
         return (weight * (p * squares.sum(-1, keepdim=True) - squares) / 2).sum(**sum_of)[0]
-    at = [_EntmaxAlpha.apply(z, torch.full((2, 1, 1), each, dtype=torch.float64)) for each in (2.0, 2.0 - 1e-6)]
+    at = [
+        _EntmaxAlpha.apply(z, torch.full((2, 1, 1), each, dtype=torch.float64))
+        for each in (2.0, 2.0 - 1e-6)
+    ]
     return (weight * (at[0] - at[1]) / 1e-6).sum(**sum_of)[0]
 
 
@@ -96,7 +121,9 @@ def test_a_head_whose_alpha_has_gone_to_an_end_trains_on(a):
     assert all(gradient.isfinite().all() for gradient in gradients) and gradients[1][1] != 0
 
 
-@pytest.mark.parametrize("alpha, name", [(1.0001, "softmax"), (1.5, "entmax15"), (1.9999, "sparsemax")])
+@pytest.mark.parametrize(
+    "alpha, name", [(1.0001, "softmax"), (1.5, "entmax15"), (1.9999, "sparsemax")]
+)
 def test_alpha_joins_the_others(alpha, name):
     z = rows(1, 2, 6, 12).requires_grad_()
     weight = rows(1, 2, 6, 12, seed=1)
@@ -124,7 +151,9 @@ def test_gradient_in_alpha():
 def test_neither_hidden_keys_nor_a_constant_added_to_a_row_that_sums_to_one_change_anything(name):
     z = rows(1, 2, 3, 6)
     constant = 100 if normaliser(name).sums_to_one else 0
-    p = normaliser(name)(torch.cat([z + constant, torch.full((1, 2, 3, 4), -INF, dtype=torch.float64)], -1))
+    p = normaliser(name)(
+        torch.cat([z + constant, torch.full((1, 2, 3, 4), -INF, dtype=torch.float64)], -1)
+    )
     assert p[..., 6:].abs().max() == 0
     torch.testing.assert_close(p[..., :6], normaliser(name)(z), rtol=1e-9, atol=1e-10)
 
@@ -135,7 +164,9 @@ def test_neither_hidden_keys_nor_a_constant_added_to_a_row_that_sums_to_one_chan
     ids=["ties with the threshold stay", "fewer visible keys than k all stay"],
 )
 def test_top_k_by_hand(scores, k, expected):
-    assert [score for score in TopK(SHAPE, k=k)(torch.tensor(scores)).tolist() if score > -INF] == expected
+    assert [
+        score for score in TopK(SHAPE, k=k)(torch.tensor(scores)).tolist() if score > -INF
+    ] == expected
 
 
 def test_dropped_keys_get_no_gradient():

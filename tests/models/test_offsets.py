@@ -1,4 +1,6 @@
-"""Rows whose scores are nearly equal and all large, and alphas near 1: 32 bits against the definition in 64."""
+"""Rows whose scores are nearly equal and all large, and alphas near 1: 32 bits against the
+definition in 64.
+"""
 
 import pytest
 import torch
@@ -19,7 +21,9 @@ def compiled(scores, values, alpha):
     learned = alpha.requires_grad
     pattern = Pattern(CROSS, (n,), key, value, n, learned_alpha=learned)
     query = torch.ones(1, 1, 1, 1, dtype=scores.dtype)
-    return attend(pattern, query, None, scores.view(1, 1, n, 1), values, None, None, alpha).flatten()
+    return attend(
+        pattern, query, None, scores.view(1, 1, n, 1), values, None, None, alpha
+    ).flatten()
 
 
 def definition(scores, values, alpha):
@@ -34,10 +38,14 @@ def test_an_offset_in_common_changes_nothing(offset, alpha):
     scores, values = offset + NEAR, torch.eye(len(NEAR))
     direction, found = torch.linspace(-1, 2, len(NEAR)), []
     for attention, dtype in ((compiled, torch.float32), (definition, torch.float64)):
-        leaves = [each.to(dtype).requires_grad_() for each in (scores, values, torch.tensor([alpha]))]
+        leaves = [
+            each.to(dtype).requires_grad_() for each in (scores, values, torch.tensor([alpha]))
+        ]
         leaves[2].requires_grad_(1 < alpha < 2)
         y = attention(*leaves)
-        gradients = torch.autograd.grad((y * direction.to(dtype)).sum(), [x for x in leaves if x.requires_grad])
+        gradients = torch.autograd.grad(
+            (y * direction.to(dtype)).sum(), [x for x in leaves if x.requires_grad]
+        )
         found.append([each.double() for each in (y, *gradients)])
     for ours, theirs in zip(*found, strict=True):
         torch.testing.assert_close(ours, theirs, rtol=3e-4, atol=3e-5)
@@ -51,5 +59,9 @@ def test_the_gradient_of_alpha_keeps_its_digits(alpha):
     for dtype in (torch.float32, torch.float64):
         a = torch.full((6, 1), alpha, dtype=dtype, requires_grad=True)
         weight = torch.linspace(-1, 1, 44, dtype=dtype)
-        slopes.append(torch.autograd.grad((_EntmaxAlpha.apply(scores.to(dtype), a) * weight).sum(), a)[0].double())
+        slopes.append(
+            torch.autograd.grad((_EntmaxAlpha.apply(scores.to(dtype), a) * weight).sum(), a)[
+                0
+            ].double()
+        )
     torch.testing.assert_close(*slopes, rtol=2e-4, atol=2e-5)

@@ -1,4 +1,6 @@
-"""Parameter counts at the papers' sizes, by building the nets (nothing is allocated), equal to the formulas."""
+"""Parameter counts at the papers' sizes, by building the nets (nothing is allocated), equal to the
+formulas.
+"""
 
 import pytest
 import torch
@@ -37,7 +39,9 @@ def span_model(name, V, S, **sizes):
 )
 def test_adaptive_span_models(sizes, V, S, expected):
     assert span_model("adaptive", V, S, **sizes) == expected
-    by_formula = formulas()["as_params"](V, sizes["d_model"], sizes["heads"], sizes["layers"], S, sizes["d_ff"])
+    by_formula = formulas()["as_params"](
+        V, sizes["d_model"], sizes["heads"], sizes["layers"], S, sizes["d_ff"]
+    )
     assert by_formula == expected
 
 
@@ -48,7 +52,9 @@ def test_fixed_span_models(S, expected):
 
 
 def test_dynamic_spans_add_a_vector_and_a_bias_per_head():
-    assert span_model("dynamic", 27, 1024, **SMALL) - span_model("fixed", 27, 1024, **SMALL) == 49_248
+    assert (
+        span_model("dynamic", 27, 1024, **SMALL) - span_model("fixed", 27, 1024, **SMALL) == 49_248
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,16 +69,30 @@ def test_dynamic_spans_add_a_vector_and_a_bias_per_head():
 def test_transformer_xl_models(sizes, dh, V, expected):
     attention = {"span": {"name": "full", "cache": 512}, "position": {"name": "transformer_xl"}}
     assert parameters(V, attention, name="transformer_xl", **sizes) == expected
-    assert formulas()["txl_params"](V, sizes["d_model"], sizes["heads"], dh, sizes["layers"], sizes["d_ff"]) == expected
+    assert (
+        formulas()["txl_params"](
+            V, sizes["d_model"], sizes["heads"], dh, sizes["layers"], sizes["d_ff"]
+        )
+        == expected
+    )
 
 
 BASE = {"N": 6, "d": 512, "ff": 2048, "h": 8, "dk": 64, "dv": 64, "V": 37_000}
 ROWS = {"base": {}, "big": {"d": 1024, "ff": 4096, "h": 16, "V": 32_000}}
-ROWS |= {f"A {h}": {"h": h, "dk": width, "dv": width} for h, width in ((1, 512), (4, 128), (16, 32), (32, 16))}
+ROWS |= {
+    f"A {h}": {"h": h, "dk": width, "dv": width}
+    for h, width in ((1, 512), (4, 128), (16, 32), (32, 16))
+}
 ROWS |= {f"B {dk}": {"dk": dk} for dk in (16, 32)} | {f"C N={N}": {"N": N} for N in (2, 4, 8)}
 ROWS |= {f"C d={d}": {"d": d, "dk": width, "dv": width} for d, width in ((256, 32), (1024, 128))}
 ROWS |= {f"C ff={ff}": {"ff": ff} for ff in (1024, 4096)}
-NET = {"name": "seq2seq", "positional_encoding": "sinusoid", "tie_embeddings": True, "max_length": 256, "norm": "post"}
+NET = {
+    "name": "seq2seq",
+    "positional_encoding": "sinusoid",
+    "tie_embeddings": True,
+    "max_length": 256,
+    "norm": "post",
+}
 ATTENTION = {"span": {"name": "full", "cache": 256}, "selection": {"name": "top_k", "k": 8}}
 ATTENTION |= {"position": {"name": "none"}, "apply_to": ["encoder", "decoder", "cross"]}
 
@@ -89,7 +109,9 @@ def test_attention_is_all_you_need_table_3(row):
     assert seq2seq(**sizes) == formulas()["aiayn_params"](**sizes)
 
 
-@pytest.mark.parametrize("row, expected", [("base", 63_045_632), ("B 16", 55_967_744), ("big", 209_051_648)])
+@pytest.mark.parametrize(
+    "row, expected", [("base", 63_045_632), ("B 16", 55_967_744), ("big", 209_051_648)]
+)
 def test_attention_is_all_you_need_by_hand(row, expected):
     assert seq2seq(**{**BASE, **ROWS[row]}) == expected
 

@@ -1,4 +1,6 @@
-"""Attention to a whole sequence: padding, empty rows, both directions, and what it cannot compute."""
+"""Attention to a whole sequence: padding, empty rows, both directions, and what it cannot
+compute.
+"""
 
 import math
 from itertools import product
@@ -13,7 +15,11 @@ from tests._nets import PAIRS, example, label
 
 PLAIN = {"span": {"name": "full", "cache": 9}, "position": {"name": "none"}}
 ROWS = [
-    PLAIN | {"selection": example("selection", selection), "normaliser": example("normaliser", normaliser)}
+    PLAIN
+    | {
+        "selection": example("selection", selection),
+        "normaliser": example("normaliser", normaliser),
+    }
     for selection, normaliser in product(CHOICES["selection"], CHOICES["normaliser"])
 ]
 SOFTMAX = PLAIN | {"selection": {"name": "all"}, "normaliser": {"name": "softmax"}}
@@ -21,7 +27,9 @@ SHAPE = Shape(12, 3)
 each_direction = pytest.mark.parametrize(
     "attention, reads_itself",
     [(row, False) for row in ROWS] + [(row, True) for row in (*ROWS, *PAIRS)],
-    ids=lambda value: label(value) if isinstance(value, dict) else ("itself" if value else "another"),
+    ids=lambda value: (
+        label(value) if isinstance(value, dict) else ("itself" if value else "another")
+    ),
 )
 both = pytest.mark.parametrize("reads_itself", [True, False])
 
@@ -89,11 +97,19 @@ def test_padding_far_from_any_word_gives_zeros(span):
 
 @both
 def test_softmax_over_everything_is_the_frameworks_attention(reads_itself):
-    layer, x, source = layer_of(SOFTMAX, reads_itself, Shape(12, 3, 5, 7)), draw(2, 6, 12), draw(2, 6, 12, seed=2)
+    layer, x, source = (
+        layer_of(SOFTMAX, reads_itself, Shape(12, 3, 5, 7)),
+        draw(2, 6, 12),
+        draw(2, 6, 12, seed=2),
+    )
     source = x if reads_itself else source
     k, v = layer.project(source)
     theirs = scaled_dot_product_attention(layer.split(layer.query(x)), k, v, PADDED[:, None, None])
-    ours, theirs, seen = layer(x, (k, v), PADDED), layer.merge(theirs), PADDED if reads_itself else ...
+    ours, theirs, seen = (
+        layer(x, (k, v), PADDED),
+        layer.merge(theirs),
+        PADDED if reads_itself else ...,
+    )
     torch.testing.assert_close(ours[seen], theirs[seen])  # what padding itself sees is of no use
     assert k.shape == (2, 3, 6, 5) and v.shape == (2, 3, 6, 7)
 
@@ -105,7 +121,10 @@ def test_top_k_with_k_at_least_the_keys_equals_all(normaliser, k, reads_itself):
     attention = PLAIN | {"normaliser": {"name": normaliser}, "selection": {"name": "all"}}
     results = []
     for selection in ({"name": "all"}, {"name": "top_k", "k": k}):
-        layer, x = layer_of(attention | {"selection": selection}, reads_itself), draw(2, 6, 12).requires_grad_()
+        layer, x = (
+            layer_of(attention | {"selection": selection}, reads_itself),
+            draw(2, 6, 12).requires_grad_(),
+        )
         y = layer(x, layer.project(x), PADDED)
         results.append((y, *torch.autograd.grad(y.square().sum(), [x, *layer.query.parameters()])))
     for everything, sparse in zip(*results, strict=True):
@@ -113,13 +132,20 @@ def test_top_k_with_k_at_least_the_keys_equals_all(normaliser, k, reads_itself):
 
 
 def test_distance_is_counted_both_ways_from_one():
-    """By hand: zero queries, so p = m(|t - j| + 1) normalised; span 2 sees a word and its neighbours."""
+    """By hand: zero queries, so p = m(|t - j| + 1) normalised; span 2 sees a word and its
+    neighbours.
+    """
     layer = layer_of(SOFTMAX | {"span": {"name": "fixed", "limit": 2}}, True)
     layer.query.weight.data.zero_()
     x = draw(1, 4, 12)
     weights = weights_of(layer, x, x, torch.ones(1, 4, dtype=torch.bool))[0, 0]
     third, half = 1 / 3, 1 / 2
-    expected = [[half, half, 0, 0], [third, third, third, 0], [0, third, third, third], [0, 0, half, half]]
+    expected = [
+        [half, half, 0, 0],
+        [third, third, third, 0],
+        [0, third, third, third],
+        [0, 0, half, half],
+    ]
     torch.testing.assert_close(weights, torch.tensor(expected, dtype=torch.float64))
 
 
@@ -142,5 +168,7 @@ def test_what_needs_distances_is_refused_where_there_are_none(axis):
         if name in ("full", "none"):
             layer_of(attention, False)
         else:
-            with pytest.raises(ValueError, match=f"^{axis} {choice.__name__} needs distances.*valid: full, none$"):
+            with pytest.raises(
+                ValueError, match=f"^{axis} {choice.__name__} needs distances.*valid: full, none$"
+            ):
                 layer_of(attention, False)

@@ -26,9 +26,15 @@ CONFIG = {"scale": "smoke", "questions": ["much"], "train": "everything", "devic
 
 def write_config(folder: Path, runs: int) -> None:
     """Write a question that asks for so many runs, in whole seeds."""
-    scale = yaml.safe_load((ROOT / "config" / "scales" / "smoke" / "char_lm.yaml").read_text(encoding="utf-8"))
+    scale = yaml.safe_load(
+        (ROOT / "config" / "scales" / "smoke" / "char_lm.yaml").read_text(encoding="utf-8")
+    )
     scale |= {"S": S, "k": K, "seeds": list(range(1, 1 + runs // 40)), "questions": ["much"]}
-    files = {"studies/own/questions/much": QUESTION, "config/scales/smoke/char_lm": scale, "config/config": CONFIG}
+    files = {
+        "studies/own/questions/much": QUESTION,
+        "config/scales/smoke/char_lm": scale,
+        "config/config": CONFIG,
+    }
     for place, content in files.items():
         path = folder / f"{place}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -40,8 +46,15 @@ def plan() -> None:
     targets = Targets.of(CONFIG)
     runs = targets.runs
     asked = [targets.all_files, targets.all_rows, targets.named, targets.precomputed.missing]
-    asked += [runs.digest_of(), runs.without_job_file, runs.records_of(), digests(runs.trained, runs.precomputed)]
-    asked += [(runs.data_of(each), targets.code.of_run(each), runs.labels.run(each)) for each in runs.jobs]
+    asked += [
+        runs.digest_of(),
+        runs.without_job_file,
+        runs.records_of(),
+        digests(runs.trained, runs.precomputed),
+    ]
+    asked += [
+        (runs.data_of(each), targets.code.of_run(each), runs.labels.run(each)) for each in runs.jobs
+    ]
     asked += [(targets.costs_of(name), runs.groups_of(name)) for name in targets.questions]
     asked += [(runs.jobs_of(group), targets.code.of_throughput(group)) for group in runs.groups]
 
@@ -101,7 +114,9 @@ print(calls(dry_run), file=sys.stderr)
     for runs in (520, 1040):
         write_config(tmp_path, runs)
         command = [sys.executable, "-c", counted]
-        ended = subprocess.run(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True)
+        ended = subprocess.run(
+            command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True
+        )
         assert not ended.returncode, ended.stderr.decode()
         counts.append(int(ended.stderr.splitlines()[-1]))
     assert counts[1] < 2.1 * counts[0]
@@ -111,7 +126,9 @@ print(calls(dry_run), file=sys.stderr)
 def test_a_pivot_table_grows_with_its_runs():
     counts = []
     for seeds in (2, 63, 125):
-        rows = [run("span_limit", *cell) for cell in product(("fixed", "adaptive"), range(seeds), S)]
+        rows = [
+            run("span_limit", *cell) for cell in product(("fixed", "adaptive"), range(seeds), S)
+        ]
         counts.append(calls(pivot_page, as_frame(rows)))
     _, half, whole = counts
     assert whole < 2.1 * half

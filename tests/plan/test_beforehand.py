@@ -11,13 +11,17 @@ from workflow.plan import claims
 from workflow.plan.claims import refuse_wrong
 
 
-def test_claims_are_read_again_only_after_one_of_them_or_a_question_has_changed(tmp_path, monkeypatch):
+def test_claims_are_read_again_only_after_one_of_them_or_a_question_has_changed(
+    tmp_path, monkeypatch
+):
     question, claim, stamp = tmp_path / "q.yaml", tmp_path / "c.yaml", tmp_path / "folder" / "stamp"
     found = {"claims": {"c": ("own", claim)}, "questions": {"q": ("own", question)}}
     read, done = [], SimpleNamespace(returncode=0)
     monkeypatch.setattr(claims, "study_files", found.__getitem__)
     monkeypatch.setattr(claims, "file_digest", lambda path: path.read_text())
-    monkeypatch.setattr(claims.subprocess, "run", lambda words, **options: read.append(words) or done)
+    monkeypatch.setattr(
+        claims.subprocess, "run", lambda words, **options: read.append(words) or done
+    )
     for text, times in (("a", 1), ("a", 1), ("b", 2)):
         question.write_text(text)
         claim.write_text("the same")
@@ -33,7 +37,10 @@ def test_a_wrong_claim_is_refused_every_time(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     for _ in range(2):
-        with pytest.raises(ConfigError, match="wrong.yaml, line 1: unknown measure 'dev_bpcc': did you mean 'dev_bpc'"):
+        with pytest.raises(
+            ConfigError,
+            match="wrong.yaml, line 1: unknown measure 'dev_bpcc': did you mean 'dev_bpc'",
+        ):
             refuse_wrong(tmp_path / "stamp")
 
 

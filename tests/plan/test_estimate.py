@@ -23,8 +23,16 @@ def test_a_run_takes_as_much_longer_as_it_computes_more():
 
 def test_the_nearest_run_is_of_the_same_task_then_of_this_machine_then_the_most_alike():
     wanted = job(steps=20, evaluate_every=5)
-    alike, top_k = job(steps=10, evaluate_every=5), job(selection={"name": "top_k", "k": 3}, steps=20, evaluate_every=5)
-    known = [timed(top_k, 9), timed(alike, 7), timed(translation(), 5), timed(wanted, 3, here=False)]
+    alike, top_k = (
+        job(steps=10, evaluate_every=5),
+        job(selection={"name": "top_k", "k": 3}, steps=20, evaluate_every=5),
+    )
+    known = [
+        timed(top_k, 9),
+        timed(alike, 7),
+        timed(translation(), 5),
+        timed(wanted, 3, here=False),
+    ]
     assert estimate(wanted, known).nearest.record.job == alike
     assert estimate(wanted, known[2:]).nearest.record.job.configuration == wanted.configuration
     elsewhere = estimate(wanted, known[2:3])
@@ -43,7 +51,10 @@ def test_a_tiny_run_of_this_machine_tells_nothing_of_a_long_one():
 
 
 def test_a_variant_is_told_from_itself_rather_than_from_another_of_the_same_work():
-    known = [timed(job(**choices, steps=12, seed=1), number) for number, choices in enumerate(VARIANTS.values(), 10)]
+    known = [
+        timed(job(**choices, steps=12, seed=1), number)
+        for number, choices in enumerate(VARIANTS.values(), 10)
+    ]
     for number, choices in enumerate(VARIANTS.values(), 10):
         assert estimate(job(**choices, steps=12, seed=2), known).seconds == pytest.approx(number)
 
@@ -56,15 +67,24 @@ def test_a_gpu_is_told_from_runs_on_gpus_and_a_cpu_never_from_them():
 
 
 def test_runs_share_the_cores_and_take_turns_on_a_gpu():
-    """Ten runs of 100 s: five one after the other on each of two cores; with two threads each, ten."""
+    """Ten runs of 100 s: five one after the other on each of two cores; with two threads each,
+    ten.
+    """
     jobs = [job(seed=seed) for seed in range(10)]
     assert TrainingTime.of(jobs, [timed(job(seed=99), 100)], 2).wall == pytest.approx(500)
     wide = [job(seed=seed, threads=2) for seed in range(10)]
-    assert TrainingTime.of(wide, [timed(job(seed=99, threads=2), 100)], 2).wall == pytest.approx(1000)
+    assert TrainingTime.of(wide, [timed(job(seed=99, threads=2), 100)], 2).wall == pytest.approx(
+        1000
+    )
     on_gpu = [timed(job(seed=99), 100, device="NVIDIA H200")]
     assert TrainingTime.of(jobs, on_gpu, 2, gpu=True).wall == pytest.approx(1000)
 
 
 def test_durations_are_short_in_words():
     assert [spell(seconds) for seconds in (9, 90, 5400)] == ["9 s", "1.5 min", "1.5 h"]
-    assert [spell_hours(hours) for hours in (0.0004, 0.1304, 84.2, 4523.4)] == ["less than 0.01", "0.13", "84", "4,523"]
+    assert [spell_hours(hours) for hours in (0.0004, 0.1304, 84.2, 4523.4)] == [
+        "less than 0.01",
+        "0.13",
+        "84",
+        "4,523",
+    ]

@@ -1,4 +1,6 @@
-"""What jobs ask a scheduler for: more than is estimated, twice as much at each attempt; nothing without a scheduler."""
+"""What jobs ask a scheduler for: more than is estimated, twice as much at each attempt; nothing
+without a scheduler.
+"""
 
 from types import SimpleNamespace
 
@@ -34,11 +36,16 @@ def of_run(made, attempt=1):
     return {key: made.of_run()[key](WILDCARDS, attempt) for key in ("runtime", "mem_mb")}
 
 
-def test_a_run_asks_for_its_estimate_as_far_as_that_is_off_and_for_twice_as_much_at_each_attempt(asked):
+def test_a_run_asks_for_its_estimate_as_far_as_that_is_off_and_for_twice_as_much_at_each_attempt(
+    asked,
+):
     made = asked(job(seed=2, time_limit_s=90_000), timed(job(seed=1), 1000))
     first, second, last = (of_run(made, attempt) for attempt in (1, 2, 20))
     assert 60 * first["runtime"] == pytest.approx(NOTICE + OFF * 1000, abs=60)
-    assert second["runtime"] == pytest.approx(2 * first["runtime"], abs=1) and last["runtime"] == DAY / 60
+    assert (
+        second["runtime"] == pytest.approx(2 * first["runtime"], abs=1)
+        and last["runtime"] == DAY / 60
+    )
     assert first["mem_mb"] * 1e6 == pytest.approx(1.5 * PEAK, rel=1e-3)
     assert last["mem_mb"] == second["mem_mb"] == 2 * first["mem_mb"]
 
@@ -58,7 +65,10 @@ def test_where_nothing_like_it_has_run_it_asks_for_its_limit(asked, ended, gpus)
 
 
 def test_short_runs_travel_together(asked):
-    short, long = asked(job(seed=2), timed(job(), 5)), asked(job(time_limit_s=9000), timed(job(), 2 * SHORT))
+    short, long = (
+        asked(job(seed=2), timed(job(), 5)),
+        asked(job(time_limit_s=9000), timed(job(), 2 * SHORT)),
+    )
     assert short.group(WILDCARDS) == "short" and long.group(WILDCARDS) is None
 
 
@@ -74,4 +84,5 @@ def test_where_nothing_is_scheduled_nothing_is_asked_for_and_no_record_is_read(a
     monkeypatch.setattr(requests, "read_timed", lambda runs: pytest.fail("a record was read"))
     asked_for = [made.of_data(), made.of_timing(), made.of_configuration()]
     assert asked_for == [{}, {}, {}] and made.group is None and set(made.of_run()) == {"gpu"}
-    assert made.of_run()["gpu"](WILDCARDS) == asked(of_two, gpus=1).of_run()["gpu"](WILDCARDS) == 2  # one a device
+    # one a device
+    assert made.of_run()["gpu"](WILDCARDS) == asked(of_two, gpus=1).of_run()["gpu"](WILDCARDS) == 2

@@ -19,17 +19,32 @@ JOBS |= {"translation": translation(), "captioning": captioning(), "parsing": pa
 
 def choices_in(files) -> set[str]:
     folders = {f"models/attention/{folder}/" for folder in AXES.values()}
-    return {file for file in files if any(file.startswith(folder) for folder in folders) and "/_" not in file}
+    return {
+        file
+        for file in files
+        if any(file.startswith(folder) for folder in folders) and "/_" not in file
+    }
 
 
 @pytest.mark.parametrize("name", JOBS)
 def test_a_run_depends_on_its_own_choices_its_task_the_engine_and_the_loop(name):
     attention = JOBS[name].attention
-    own = {f"models/attention/{folder}/{getattr(attention, axis)['name']}.py" for axis, folder in AXES.items()}
+    own = {
+        f"models/attention/{folder}/{getattr(attention, axis)['name']}.py"
+        for axis, folder in AXES.items()
+    }
     files = sources.of_run(JOBS[name])
     assert choices_in(files) == own
-    shared = {"models/attention/formula.py", "models/attention/engine/engine.py", "workflow/training/loop.py"}
-    shared |= {"workflow/training/update.py", "workflow/scripts/train.py", f"models/nets/{JOBS[name].net.name}.py"}
+    shared = {
+        "models/attention/formula.py",
+        "models/attention/engine/engine.py",
+        "workflow/training/loop.py",
+    }
+    shared |= {
+        "workflow/training/update.py",
+        "workflow/scripts/train.py",
+        f"models/nets/{JOBS[name].net.name}.py",
+    }
     assert shared | {f"workflow/tasks/{JOBS[name].task}/runner.py"} <= files
 
 
@@ -42,14 +57,23 @@ def test_helpers_of_a_choice_come_with_it():
 def test_no_run_depends_on_pages_tables_or_other_tasks():
     for name, each in JOBS.items():
         files = sources.of_run(each)
-        assert not [file for file in files if file.startswith(("workflow/report", "workflow/plan", "workflow/results"))]
+        assert not [
+            file
+            for file in files
+            if file.startswith(("workflow/report", "workflow/plan", "workflow/results"))
+        ]
         others = tuple(f"workflow/tasks/{other}/" for other in TASKS if other != each.task)
         assert not [file for file in files if file.startswith(others)], name
 
 
 def test_registries_name_things_and_compute_nothing():
-    """They are not counted among the sources, so nothing that a number depends on may stand in them."""
-    for path in [*(ROOT / "models").rglob("__init__.py"), *(ROOT / "workflow" / "tasks").rglob("__init__.py")]:
+    """They are not counted among the sources, so nothing that a number depends on may stand in
+    them.
+    """
+    for path in [
+        *(ROOT / "models").rglob("__init__.py"),
+        *(ROOT / "workflow" / "tasks").rglob("__init__.py"),
+    ]:
         nodes = ast.parse(path.read_text()).body
         allowed = ast.Import | ast.ImportFrom | ast.Assign | ast.AugAssign | ast.Expr
         assert all(isinstance(node, allowed) or _is_schema(node) for node in nodes), path
@@ -66,15 +90,24 @@ def _is_schema(node: ast.stmt) -> bool:
 def test_a_question_depends_on_its_own_builders_alone():
     files = sources.of_report("question", "studies/adaptive_span/tables/adaptive_span_table1.py")
     ours = {Path(file).name for file in files if file.startswith("studies/")}
-    assert ours == {"adaptive_span_table1.py", "_models.py"} and "workflow/report/tables/cells.py" in files
+    assert (
+        ours == {"adaptive_span_table1.py", "_models.py"}
+        and "workflow/report/tables/cells.py" in files
+    )
 
 
-def test_claims_are_judged_again_where_a_claim_or_the_title_of_a_text_has_changed(tmp_path, monkeypatch):
-    """The own claims, and by other results; a claim about one question leaves those about others alone."""
+def test_claims_are_judged_again_where_a_claim_or_the_title_of_a_text_has_changed(
+    tmp_path, monkeypatch
+):
+    """The own claims, and by other results; a claim about one question leaves those about others
+    alone.
+    """
 
     def digests() -> dict[str, str]:
         code = Code(runs=None)
-        return {name: code.of_question(name) for name in ("adaptive_vs_xl", "top_k")} | {"evidence": code.of_evidence()}
+        return {name: code.of_question(name) for name in ("adaptive_vs_xl", "top_k")} | {
+            "evidence": code.of_evidence()
+        }
 
     def change(place: str) -> set[str]:
         """What is made again once a line is added to a file."""

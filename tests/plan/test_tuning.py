@@ -1,4 +1,6 @@
-"""Trials and sizes in a plan: as many for every variant, by a seed that judges nothing, and what follows them."""
+"""Trials and sizes in a plan: as many for every variant, by a seed that judges nothing, and what
+follows them.
+"""
 
 import pytest
 
@@ -30,9 +32,13 @@ def asked(monkeypatch, name="adaptive_vs_xl", seeds=4, **changes) -> list:
     return plan(load_config({**BASE, "scale": "smoke"}))
 
 
-def test_every_variant_is_tried_as_often_by_a_seed_of_no_other_run_and_run_again_in_every_cell(monkeypatch):
+def test_every_variant_is_tried_as_often_by_a_seed_of_no_other_run_and_run_again_in_every_cell(
+    monkeypatch,
+):
     rows = asked(monkeypatch)
-    by_part = {part: [row for row in rows if row.tuning == part] for part in (None, "trial", "tuned")}
+    by_part = {
+        part: [row for row in rows if row.tuning == part] for part in (None, "trial", "tuned")
+    }
     assert {row.job.seed for row in by_part["trial"]} == {TRIED}
     assert TRIED not in {row.job.seed for part in (None, "tuned") for row in by_part[part]}
     for variant in {row.variant for row in rows}:
@@ -40,7 +46,11 @@ def test_every_variant_is_tried_as_often_by_a_seed_of_no_other_run_and_run_again
         assert [row.factors for row in tried] == [{"lr": 0.5}, {"lr": 1}, {"lr": 2}]
         assert len({row.paper_corpus for row in tried}) == 1
         cells = {
-            part: [(row.paper_corpus, row.S, row.job.seed) for row in by_part[part] if row.variant == variant]
+            part: [
+                (row.paper_corpus, row.S, row.job.seed)
+                for row in by_part[part]
+                if row.variant == variant
+            ]
             for part in (None, "tuned")
         }
         assert cells[None] == cells["tuned"]
@@ -56,7 +66,9 @@ def test_trials_that_cost_more_than_a_fifth_or_are_not_alike_are_refused(monkeyp
     assert asked(monkeypatch, seeds=3)
     variants = load_question("adaptive_vs_xl").model_dump()["variants"]
     variants["txl_12"] |= {"trials": {"lr": [1, 2]}}
-    with pytest.raises(ConfigError, match="trials of txl_12: 2, the others have 3; valid: the same number"):
+    with pytest.raises(
+        ConfigError, match="trials of txl_12: 2, the others have 3; valid: the same number"
+    ):
         asked(monkeypatch, variants=variants)
     with pytest.raises(ConfigError, match="trials of ramp: a variant has no value to multiply"):
         asked(monkeypatch, trials={"ramp": [1, 2]})
@@ -84,23 +96,38 @@ def test_a_tuned_job_names_its_trials_and_becomes_the_recipe_with_their_factors(
     recipe = next(row.job for row in rows if row.plain and row.job.seed == job.seed)
     half, same, _ = job.trials
     assert job.following(half).training.lr == recipe.training.lr / 2 and job.digest != recipe.digest
-    assert job.following(same).digest == recipe.digest == job.model_copy(update={"trials": None}).digest
+    assert (
+        job.following(same).digest
+        == recipe.digest
+        == job.model_copy(update={"trials": None}).digest
+    )
 
 
 def test_factors_multiply_what_is_there_and_whole_numbers_stay_whole():
-    content = {"training": {"lr": 0.006}, "net": {"dropout": 0.0}, "attention": {"span": {"ramp": 5}}}
+    content = {
+        "training": {"lr": 0.006},
+        "net": {"dropout": 0.0},
+        "attention": {"span": {"ramp": 5}},
+    }
     assert multiply(content, {"lr": 0.3, "ramp": 0.5})["training"]["lr"] == 0.0018
     assert multiply(content, {"ramp": 0.5})["attention"] == {"span": {"ramp": 2}}
     with pytest.raises(ConfigError, match="value 0 to multiply"):
         multiply(content, {"dropout": 2})
-    assert every_trial({"lr": [1, 2], "dropout": [3, 4]})[1:3] == [{"lr": 1, "dropout": 4}, {"lr": 2, "dropout": 3}]
+    assert every_trial({"lr": [1, 2], "dropout": [3, 4]})[1:3] == [
+        {"lr": 1, "dropout": 4},
+        {"lr": 2, "dropout": 3},
+    ]
 
 
 def test_costs_are_measured_of_the_recipe_alone_and_messages_say_what_is_tried(monkeypatch):
     rows = asked(monkeypatch, sizes=[1, 2])
     runs = PlannedRuns(rows, load_config({**BASE, "scale": "smoke"}), {})
     plain = {row.job.configuration for row in rows if row.plain}
-    assert set(runs.configurations) == plain == {each for group in runs.groups.values() for each in group}
+    assert (
+        set(runs.configurations)
+        == plain
+        == {each for group in runs.groups.values() for each in group}
+    )
     said = {Labels(rows).run(row.job.digest) for row in rows}
     assert "as_small on words, S = 32, trial of lr x 0.5, seed 101 (adaptive_vs_xl)" in said
     assert (
@@ -120,9 +147,18 @@ def test_a_net_of_another_size_is_wider_deeper_and_trained_longer():
     training = {"steps": 800, "evaluate_every": 100, "checkpoint_every": 200, "lr": 0.004}
     larger = grown({"net": net, "training": training}, 4)
     assert larger["net"] == {"layers": 4, "d_model": 256, "d_ff": 1024, "heads": 4}
-    assert larger["training"] == {"steps": 1600, "evaluate_every": 200, "checkpoint_every": 400, "lr": 0.002}
+    assert larger["training"] == {
+        "steps": 1600,
+        "evaluate_every": 200,
+        "checkpoint_every": 400,
+        "lr": 0.002,
+    }
     smaller = grown({"net": net, "training": training}, 0.25)
-    assert (smaller["net"]["d_model"], smaller["net"]["layers"], smaller["training"]["steps"]) == (16, 1, 400)
+    assert (smaller["net"]["d_model"], smaller["net"]["layers"], smaller["training"]["steps"]) == (
+        16,
+        1,
+        400,
+    )
     with pytest.raises(ConfigError, match="sizes: d_model = 64 x 0.3 is not a whole number"):
         grown({"net": net, "training": training}, 0.3)
     with pytest.raises(ConfigError, match="must include 1"):

@@ -1,4 +1,6 @@
-"""A mistake, and what must become of it: one line that names what is wrong, and nothing left behind."""
+"""A mistake, and what must become of it: one line that names what is wrong, and nothing left
+behind.
+"""
 
 import json
 import sys
@@ -16,7 +18,13 @@ from workflow.plan import claims, questions
 from workflow.report import published
 from workflow.report.claims import schema
 
-READ_ONCE = (studies._folders_in, studies._files, questions.load_question, claims._content, schema.load_claim)
+READ_ONCE = (
+    studies._folders_in,
+    studies._files,
+    questions.load_question,
+    claims._content,
+    schema.load_claim,
+)
 READ_ONCE += (published.studies, published.load, published.formulas)
 
 
@@ -24,7 +32,8 @@ READ_ONCE += (published.studies, published.load, published.formulas)
 class Kind:
     """A command, a module under workflow/ with its words, and what its line must say.
 
-    files: by path, what lies there before: text, bytes, or anything else as YAML or JSON. make: writes more of them.
+    files: by path, what lies there before: text, bytes, or anything else as YAML or JSON. make:
+    writes more of them.
     """
 
     command: str
@@ -51,7 +60,9 @@ def forget() -> None:
 
 
 def refused(kind: Kind, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> str:
-    """Run a command in this process as `python -m` runs it, and return the one line that it ends with."""
+    """Run a command in this process as `python -m` runs it, and return the one line that it ends
+    with.
+    """
     for place, content in kind.files.items():
         write(folder / place, content)
     kind.make(folder)

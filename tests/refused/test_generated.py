@@ -1,6 +1,8 @@
-"""A door for each closed schema: a valid document with something done to it is accepted, or refused in one line.
+"""A door for each closed schema: a valid document with something done to it is accepted, or refused
+in one line.
 
-A few of each here. More of them: `REFUSED_EXAMPLES=5000 python -m pytest tests/refused/test_generated.py`.
+A few of each here. More of them: `REFUSED_EXAMPLES=5000 python -m pytest
+tests/refused/test_generated.py`.
 """
 
 import copy
@@ -45,7 +47,15 @@ def of_config(place: str) -> dict:
 
 
 SCALE = load_scale("smoke", "char_lm").model_dump(mode="json", exclude_unset=True)
-NUMBER = {"id": "a.b", "where": "c", "row": "d", "column": "e", "value": 1, "unit": "", "kind": "trained"}
+NUMBER = {
+    "id": "a.b",
+    "where": "c",
+    "row": "d",
+    "column": "e",
+    "value": 1,
+    "unit": "",
+    "kind": "trained",
+}
 DOCUMENTS = {
     "job": job().model_dump(mode="json"),
     "record": _site.record(run()).model_dump(mode="json"),
@@ -62,14 +72,25 @@ DOCUMENTS = {
     "formulas": {"formula": "mac", "inputs": {"L": 1, "d": 2, "ff": 3, "S": 4}},
     "trace": {"origin": "a", "texts": [], "runs": ["a"], "commits": [], "data": ""},
 }
-MODELS = schemas.MODELS | {"job": CharLMJob, "plan": WrittenRow, "measure": Measure, "formulas": Recomputed}
+MODELS = schemas.MODELS | {
+    "job": CharLMJob,
+    "plan": WrittenRow,
+    "measure": Measure,
+    "formulas": Recomputed,
+}
 MODELS["trace"] = Trace
 doors = pytest.mark.parametrize("name", MODELS)
 
 
 def places(content: object) -> list[tuple[dict | list, object]]:
     """List every (holder, key) of a document."""
-    inside = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    inside = (
+        content.items()
+        if isinstance(content, dict)
+        else enumerate(content)
+        if isinstance(content, list)
+        else ()
+    )
     return [each for key, value in inside for each in [(content, key), *places(value)]]
 
 

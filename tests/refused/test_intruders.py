@@ -30,11 +30,15 @@ PICTURE = Picture("a.png", "", "train", ["a"])
 
 
 def bundle(path, says: int | None) -> None:
-    """Write a bundle whose manifest swells. says: the size that its list gives in place of the true one."""
+    """Write a bundle whose manifest swells. says: the size that its list gives in place of the true
+    one.
+    """
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("manifest.json", bytes(MUCH))
     if says is not None:
-        path.write_bytes(path.read_bytes().replace(MUCH.to_bytes(4, "little"), says.to_bytes(4, "little")))
+        path.write_bytes(
+            path.read_bytes().replace(MUCH.to_bytes(4, "little"), says.to_bytes(4, "little"))
+        )
 
 
 def packed_weights(path) -> None:
@@ -48,13 +52,19 @@ def packed_weights(path) -> None:
 SWELLING = {  # name: (what writes it, what reads it)
     "b.zip": (partial(bundle, says=None), read_bundle),
     "lying.zip": (partial(bundle, says=9), read_bundle),
-    "a.gz": (lambda path: path.write_bytes(gzip.compress(bytes(MUCH))), lambda path: read_plain(path, Source())),
+    "a.gz": (
+        lambda path: path.write_bytes(gzip.compress(bytes(MUCH))),
+        lambda path: read_plain(path, Source()),
+    ),
     "a.npz": (
         lambda path: np.savez_compressed(path, a=np.zeros(MUCH, np.uint8)),
         lambda path: stored.read_npz(path, 1, lambda metadata, arrays: arrays["a"]),
     ),
     "a.pt": (packed_weights, lambda path: checkpoint.load(path, job().digest, torch.device("cpu"))),
-    "a.png": (Image.new("1", (12_000, 12_000)).save, lambda path: read_images([PICTURE], path.parent, 8)),
+    "a.png": (
+        Image.new("1", (12_000, 12_000)).save,
+        lambda path: read_images([PICTURE], path.parent, 8),
+    ),
 }
 
 
@@ -73,9 +83,14 @@ def test_what_swells_is_refused_before_it_does(name, tmp_path, monkeypatch):
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("name", ["../a", "results/../../a", "C:\\a", "results/a\0b", "a/b", "results/.bashrc"])
+@pytest.mark.parametrize(
+    "name", ["../a", "results/../../a", "C:\\a", "results/a\0b", "a/b", "results/.bashrc"]
+)
 def test_no_file_of_a_bundle_lies_outside_it(name, tmp_path):
-    rewrite(bundled(write_set(tmp_path)), lambda content: rewrite_manifest(content, files={name: 64 * "0"}))
+    rewrite(
+        bundled(write_set(tmp_path)),
+        lambda content: rewrite_manifest(content, files={name: 64 * "0"}),
+    )
     with pytest.raises(ConfigError, match="is outside"):
         read_bundle(tmp_path / "b.zip")
 
@@ -93,6 +108,16 @@ def test_the_strongest_evidence_comes_first(tmp_path):
 
 
 def test_no_spreadsheet_computes_a_text():
-    frame = pd.DataFrame({"text": ["=1+1", "+a", "@b", "-c", "plain", None], "number": [-1.5, 2, 3, 4, 5, 6]})
+    frame = pd.DataFrame(
+        {"text": ["=1+1", "+a", "@b", "-c", "plain", None], "number": [-1.5, 2, 3, 4, 5, 6]}
+    )
     lines = csv_text(frame).splitlines()
-    assert lines == ["text,number", "'=1+1,-1.5", "'+a,2.0", "'@b,3.0", "'-c,4.0", "plain,5.0", ",6.0"]
+    assert lines == [
+        "text,number",
+        "'=1+1,-1.5",
+        "'+a,2.0",
+        "'@b,3.0",
+        "'-c,4.0",
+        "plain,5.0",
+        ",6.0",
+    ]

@@ -1,4 +1,6 @@
-"""Whatever text reaches a page is text there: every string that a template is given carries markup here."""
+"""Whatever text reaches a page is text there: every string that a template is given carries markup
+here.
+"""
 
 import re
 from dataclasses import fields, is_dataclass, replace
@@ -14,7 +16,8 @@ from workflow.report.pages import site
 
 EVIL = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>&"
 QUESTIONS = ["span_limit", "transformer"]
-KEYWORD = re.compile(r"[A-Za-z_]{1,14}")  # templates compare such texts with their own, or look something up by them
+# templates compare such texts with their own, or look something up by them
+KEYWORD = re.compile(r"[A-Za-z_]{1,14}")
 
 
 def spiked(value):
@@ -32,9 +35,13 @@ def spiked(value):
     if isinstance(value, Path):
         return spiked(str(value))
     if is_dataclass(value):
-        return replace(value, **{field.name: spiked(getattr(value, field.name)) for field in fields(value)})
+        return replace(
+            value, **{field.name: spiked(getattr(value, field.name)) for field in fields(value)}
+        )
     if isinstance(value, BaseModel):
-        return value.model_copy(update={key: spiked(getattr(value, key)) for key in type(value).model_fields})
+        return value.model_copy(
+            update={key: spiked(getattr(value, key)) for key in type(value).model_fields}
+        )
     return value
 
 
@@ -54,7 +61,9 @@ def used(monkeypatch):
 @pytest.mark.slow
 def test_no_text_is_markup_on_any_page(tmp_path, used):
     """At least one page of each template is written."""
-    _site.write_results(tmp_path, [row for row in _site.rows_of(QUESTIONS, broken=True) if row["seed"] == 1])
+    _site.write_results(
+        tmp_path, [row for row in _site.rows_of(QUESTIONS, broken=True) if row["seed"] == 1]
+    )
     _site.write_pages(tmp_path)
     for path in (tmp_path / "reports").rglob("*.html"):
         page = path.read_text()

@@ -22,7 +22,12 @@ TRAIN = "scripts.train run/job.json --data none.npz --device cpu"
 COSTS = "scripts.costs run/weights.pt --flops a.json --memory b.json --device cpu"
 VARIANT = {"span": "fixed", "S": "max"}
 HALF = {**VARIANT, "times": {"heads": 0.3}}
-QUESTION = {"question": "Why?", "paper": "adaptive_span", "corpora": ["text8"], "variants": {"a": VARIANT}}
+QUESTION = {
+    "question": "Why?",
+    "paper": "adaptive_span",
+    "corpora": ["text8"],
+    "variants": {"a": VARIANT},
+}
 CLAIM = {
     "claim": "It is so.",
     "paper": "adaptive_span",
@@ -30,11 +35,20 @@ CLAIM = {
     "question": "adaptive_vs_xl",
     "measure": "dev_bcp",
 }
-CLAIM |= {"ours": {"variant": "as_small", "S": "max"}, "than": {"variant": "txl_12"}, "expect": "less"}
+CLAIM |= {
+    "ours": {"variant": "as_small", "S": "max"},
+    "than": {"variant": "txl_12"},
+    "expect": "less",
+}
 
 TITLE = {"title": "Mine"}
 TWO = {"a/mine/study.yaml": TITLE, "b/mine/study.yaml": TITLE}
-RULES = ("own/questions/all.yaml", "own/questions/train.yaml", "own/questions/formulas.yaml", "own/tables/bundle.py")
+RULES = (
+    "own/questions/all.yaml",
+    "own/questions/train.yaml",
+    "own/questions/formulas.yaml",
+    "own/tables/bundle.py",
+)
 TAKEN = {f"studies/{place}": "the workflow itself" for place in (*RULES, "layers/study.yaml")}
 TAKEN |= {  # a file whose name something else has: that one
     "studies/own/questions/aiayn.yaml": "studies/aiayn/study.yaml",
@@ -43,13 +57,20 @@ TAKEN |= {  # a file whose name something else has: that one
     "studies/own/figures/top_k.py": "questions/top_k.yaml",
 }
 NAMES = "TITLE = CAPTION = build = None"
-FAR, IDLE = {"span": "fixed", "S": 5_000_000}, {"span": "fixed", "S": 16, "selection": "top_k", "k": 99}
+FAR, IDLE = (
+    {"span": "fixed", "S": 5_000_000},
+    {"span": "fixed", "S": 16, "selection": "top_k", "k": 99},
+)
 QUESTION_FILE = "studies/own/questions/mine.yaml"
 
 
 def stray(place: str) -> Kind:
     """Write a file whose ending or place nothing reads."""
-    return Kind(SMOKE, f"{place}: this file is never read; files that are read in", {place: "question: Why?"})
+    return Kind(
+        SMOKE,
+        f"{place}: this file is never read; files that are read in",
+        {place: "question: Why?"},
+    )
 
 
 def config(says: str, text: str | bytes) -> Kind:
@@ -66,14 +87,21 @@ def question(says: str, **changes) -> Kind:
 
 
 def table(says: str, code: str) -> Kind:
-    files = {"studies/own/tables/tabled.py": code, QUESTION_FILE: {**QUESTION, "tables": ["tabled"]}}
+    files = {
+        "studies/own/tables/tabled.py": code,
+        QUESTION_FILE: {**QUESTION, "tables": ["tabled"]},
+    }
     return Kind(f"{SMOKE} questions=[mine]", says, files)
 
 
 def taken(place: str, by: str) -> Kind:
     """A file of the user's, called as another thing is called already."""
     content = {"questions": QUESTION, "claims": CLAIM, "study.yaml": TITLE}
-    return Kind(SMOKE, f"{by} has this name already; choose another", {place: content.get(place.split("/")[2], "")})
+    return Kind(
+        SMOKE,
+        f"{by} has this name already; choose another",
+        {place: content.get(place.split("/")[2], "")},
+    )
 
 
 def edited(says: str, **changes) -> Kind:
@@ -93,38 +121,65 @@ def broken(says: str, change: Callable[[str], str]) -> Kind:
 KINDS = {
     "config: misspelt key": config("unknown key 'scal': did you mean 'scale'?", "scal: smoke"),
     "config: key twice": config(
-        "config/config.yaml: not YAML: key 'scale' is given twice in line 2, column 1", "scale: smoke\nscale: laptop"
+        "config/config.yaml: not YAML: key 'scale' is given twice in line 2, column 1",
+        "scale: smoke\nscale: laptop",
     ),
     "config: bracket left open": config("not YAML", "papers: ["),
     "config: list": config("expected keys and values, got ['scale']", "- scale"),
-    "config: saved as Latin-1": config("not YAML: 'utf-8' codec", "corpus: file:größe.txt".encode("latin-1")),
+    "config: saved as Latin-1": config(
+        "not YAML: 'utf-8' codec", "corpus: file:größe.txt".encode("latin-1")
+    ),
     "config: data_dir not there": config("data_dir 'none': no such folder", "data_dir: none"),
-    "config: misspelt backend": config("unknown backend 'bnad': did you mean 'band'?", "backend: bnad"),
-    "config: no question at all": config("questions = []: List should have at least 1 item", "questions: []"),
-    "config: other results not there": config("other_results 'x': neither a scale's results", "other_results: [x]"),
+    "config: misspelt backend": config(
+        "unknown backend 'bnad': did you mean 'band'?", "backend: bnad"
+    ),
+    "config: no question at all": config(
+        "questions = []: List should have at least 1 item", "questions: []"
+    ),
+    "config: other results not there": config(
+        "other_results 'x': neither a scale's results", "other_results: [x]"
+    ),
     "config: file of the user's without its form": Kind(
-        f"{SMOKE} corpus=win.txt", "unknown dataset 'win.txt': did you mean 'file:win.txt'?", {"win.txt": "a text"}
+        f"{SMOKE} corpus=win.txt",
+        "unknown dataset 'win.txt': did you mean 'file:win.txt'?",
+        {"win.txt": "a text"},
     ),
     "config: two files without their form": Kind(
-        f"{SMOKE} corpus=a.de,a.en", "did you mean 'pairs:a.de,a.en'?", {"a.de": "ein Text", "a.en": "a text"}
+        f"{SMOKE} corpus=a.de,a.en",
+        "did you mean 'pairs:a.de,a.en'?",
+        {"a.de": "ein Text", "a.en": "a text"},
     ),
     "config: text of a few lines": Kind(
-        f"{SMOKE} corpus=file:win.txt", "train has 94 bytes, 23 for each of 4 streams", {"win.txt": "a text\n" * 15}
+        f"{SMOKE} corpus=file:win.txt",
+        "train has 94 bytes, 23 for each of 4 streams",
+        {"win.txt": "a text\n" * 15},
     ),
     "--config: no value": Kind(f"{ESTIMATE} --config scale", "--config scale: expected KEY=VALUE"),
-    "--config: bracket left open": Kind(f"{ESTIMATE} --config papers=[aiayn", "--config papers=[aiayn: not YAML"),
+    "--config: bracket left open": Kind(
+        f"{ESTIMATE} --config papers=[aiayn", "--config papers=[aiayn: not YAML"
+    ),
     "--config: no JSON": Kind("scripts.plan plan.json --config {", "config: truncated or not JSON"),
     "scale: S of 0": scale("S.0 = 0: Input should be greater than 0", S=[0, 8]),
-    "scale: misspelt stand-in": scale(", scale smoke: 'wrods': did you mean 'words'?", corpora={"text8": "wrods"}),
-    "scale: misspelt question": scale("unknown question in config/scales/smoke 'modls'", questions=["modls"]),
-    "scale: recipe of a misspelt question": scale("in config/scales/smoke 'modls'", recipes_of={"modls": {}}),
-    "scale: misspelt net": scale("net: name = 'char_ml'", recipes={"base": {"net": {"name": "char_ml"}}}),
+    "scale: misspelt stand-in": scale(
+        ", scale smoke: 'wrods': did you mean 'words'?", corpora={"text8": "wrods"}
+    ),
+    "scale: misspelt question": scale(
+        "unknown question in config/scales/smoke 'modls'", questions=["modls"]
+    ),
+    "scale: recipe of a misspelt question": scale(
+        "in config/scales/smoke 'modls'", recipes_of={"modls": {}}
+    ),
+    "scale: misspelt net": scale(
+        "net: name = 'char_ml'", recipes={"base": {"net": {"name": "char_ml"}}}
+    ),
     "scale: uneven batch": scale("accumulate must divide batch, got 5", training={"accumulate": 5}),
     "scale: a recipe that trains one variant differently": scale(
         "adaptive_vs_xl, scale smoke: variants differ in warmup (txl_12: 0, as_small: 3)",
         recipes={"xl": {"training": {"warmup": 0}}},
     ),
-    "scale: misspelt task": Kind(SMOKE, "scales/smoke 'parsin'", {"config/scales/smoke/parsin.yaml": ""}),
+    "scale: misspelt task": Kind(
+        SMOKE, "scales/smoke 'parsin'", {"config/scales/smoke/parsin.yaml": ""}
+    ),
     "scale: based on one without this task": Kind(
         f"{ESTIMATE} --config scale=mine",
         "based_on: 'overnight': valid: laptop, paper, small, smoke",
@@ -141,13 +196,19 @@ KINDS = {
     "question: in a misspelt folder": stray("studies/own/question/ramp.yaml"),
     "question: in a study in capitals": stray("studies/Own/questions/ramp.yaml"),
     "table: among the questions": stray("studies/own/questions/mine.py"),
-    "question: S longer than the text": question("S = 5000000: a query sees at most 686380 keys", variants={"a": FAR}),
+    "question: S longer than the text": question(
+        "S = 5000000: a query sees at most 686380 keys", variants={"a": FAR}
+    ),
     "question: k of more keys than are seen": question(
         "query sees at most 16 here; valid: 1 to 16", variants={"a": IDLE}
     ),
     "question: no S": question("variants.a.S = []: ", variants={"a": {**VARIANT, "S": []}}),
-    "question: k of 0": question("variants.a.k = 0: Input should be greater than 0", variants={"a": {**IDLE, "k": 0}}),
-    "question: table of no Python": table("tabled.py: not Python: '(' was never closed", "READS = ("),
+    "question: k of 0": question(
+        "variants.a.k = 0: Input should be greater than 0", variants={"a": {**IDLE, "k": 0}}
+    ),
+    "question: table of no Python": table(
+        "tabled.py: not Python: '(' was never closed", "READS = ("
+    ),
     "question: table that reads what there is not": table(
         "does not say what it reads; expected a line", f"{NAMES}\nREADS = 5"
     ),
@@ -170,52 +231,97 @@ KINDS = {
         "unknown value of S '64': valid: a whole number, all, max", variants={"a": {"S": "64"}}
     ),
     "question: trials of a variant alone": question(
-        "variants.a.trials: valid only if the question has trials", variants={"a": {**IDLE, "trials": {"lr": [1, 2]}}}
+        "variants.a.trials: valid only if the question has trials",
+        variants={"a": {**IDLE, "trials": {"lr": [1, 2]}}},
     ),
-    "question: a factor twice": question("trials: duplicate factor in [1.0, 1.0]", trials={"lr": [1, 1]}),
+    "question: a factor twice": question(
+        "trials: duplicate factor in [1.0, 1.0]", trials={"lr": [1, 1]}
+    ),
     "question: a choice without its name": question(
-        "span = {'ramp': 4}: 'name' is missing; valid: adaptive", variants={"a": {"span": {"ramp": 4}}}
+        "span = {'ramp': 4}: 'name' is missing; valid: adaptive",
+        variants={"a": {"span": {"ramp": 4}}},
     ),
     "config: dataset of a task that is not asked": Kind(
         f"{SMOKE} questions=[adaptive_vs_xl] corpus=trees:README.md",
         "a dataset of task parsing",
     ),
-    "scale: seed of trials that judges": scale("trial_seed = 1: also an evaluation seed; valid", trial_seed=1),
-    "--config: twice": Kind(f"{ESTIMATE} --config scale=smoke scale=laptop", "--config: scale is given twice"),
+    "scale: seed of trials that judges": scale(
+        "trial_seed = 1: also an evaluation seed; valid", trial_seed=1
+    ),
+    "--config: twice": Kind(
+        f"{ESTIMATE} --config scale=smoke scale=laptop", "--config: scale is given twice"
+    ),
     "claim: of a misspelt question": Kind(
         SMOKE,
         "mine.yaml 'adaptive_xl': did you mean 'adaptive_vs_xl'?",
         {"studies/own/claims/mine.yaml": {"question": "adaptive_xl"}},
     ),
-    "question: misspelt corpus": question(", scale smoke: 'text9': did you mean 'text8'?", corpora=["text9"]),
-    "question: misspelt S": question("unknown value of S 'maxx': did you mean 'max'?", variants={"a": {"S": "maxx"}}),
-    "question: misspelt recipe": question("recipe 'bas': did you mean 'base'?", variants={"a": {"recipe": "bas"}}),
-    "question: half a head": question("heads = 2 x 0.3 is not a whole number", variants={"a": HALF}),
-    "question: blank in its name": Kind(SMOKE, "expected a name of", {"studies/own/questions/my own.yaml": QUESTION}),
-    "question: 101 letters": Kind(SMOKE, "at most 100 letters", {f"studies/own/questions/{'q' * 101}.yaml": QUESTION}),
+    "question: misspelt corpus": question(
+        ", scale smoke: 'text9': did you mean 'text8'?", corpora=["text9"]
+    ),
+    "question: misspelt S": question(
+        "unknown value of S 'maxx': did you mean 'max'?", variants={"a": {"S": "maxx"}}
+    ),
+    "question: misspelt recipe": question(
+        "recipe 'bas': did you mean 'base'?", variants={"a": {"recipe": "bas"}}
+    ),
+    "question: half a head": question(
+        "heads = 2 x 0.3 is not a whole number", variants={"a": HALF}
+    ),
+    "question: blank in its name": Kind(
+        SMOKE, "expected a name of", {"studies/own/questions/my own.yaml": QUESTION}
+    ),
+    "question: 101 letters": Kind(
+        SMOKE, "at most 100 letters", {f"studies/own/questions/{'q' * 101}.yaml": QUESTION}
+    ),
     **{f"name taken: {place}": taken(place, by) for place, by in TAKEN.items()},
-    "study: blank in its name": Kind(SMOKE, "studies/my own: expected a name of", {"studies/my own/study.yaml": TITLE}),
-    "study: two of one name": Kind(f"{SMOKE} studies=[a/mine,b/mine]", "two studies have the same name", TWO),
-    "study: no such home": Kind(f"{SMOKE} studies=[~nobody-here/mine]", "~nobody-here/mine: no such home", {}),
+    "study: blank in its name": Kind(
+        SMOKE, "studies/my own: expected a name of", {"studies/my own/study.yaml": TITLE}
+    ),
+    "study: two of one name": Kind(
+        f"{SMOKE} studies=[a/mine,b/mine]", "two studies have the same name", TWO
+    ),
+    "study: no such home": Kind(
+        f"{SMOKE} studies=[~nobody-here/mine]", "~nobody-here/mine: no such home", {}
+    ),
     "claim: misspelt measure": Kind(
         "scripts.question adaptive_vs_xl --scale none",
         "did you mean 'dev_bpc'?",
         {"studies/own/claims/mine.yaml": CLAIM},
     ),
-    "job: misspelt task": edited("unknown task in run/job.json 'char_ml': did you mean 'char_lm'?", task="char_ml"),
-    "job: data not there": edited("none.npz: No such file or directory"),
-    "job: no corpus": Kind(TRAIN, "not a corpus of this suite", {"run/job.json": JOB, "none.npz": "x"}),
-    "weights: no job beside them": Kind(COSTS, "run/job.json: No such file or directory", {"run/weights.pt": "x"}),
-    "weights: none": Kind(COSTS, "not a checkpoint of this suite", {"run/job.json": JOB, "run/weights.pt": "x"}),
-    "data: no such file": Kind("scripts.corpus file:none.txt out.npz", "corpus 'file:none.txt': no such file"),
-    "results: record cut off": broken("not a record, delete it and run again", lambda text: text[:-9]),
-    "results: of another version": broken(
-        "record version 1, this suite reads 2", lambda text: text.replace('"version": 2', '"version": 1')
+    "job: misspelt task": edited(
+        "unknown task in run/job.json 'char_ml': did you mean 'char_lm'?", task="char_ml"
     ),
-    "results: folder of scales": Kind("cli.compare results results", f"did you mean {HERE}?", make=write_set),
-    "bundle: none": Kind("cli.compare b.zip b.zip", "not a bundle that can be read", {"b.zip": b"nonsense"}),
+    "job: data not there": edited("none.npz: No such file or directory"),
+    "job: no corpus": Kind(
+        TRAIN, "not a corpus of this suite", {"run/job.json": JOB, "none.npz": "x"}
+    ),
+    "weights: no job beside them": Kind(
+        COSTS, "run/job.json: No such file or directory", {"run/weights.pt": "x"}
+    ),
+    "weights: none": Kind(
+        COSTS, "not a checkpoint of this suite", {"run/job.json": JOB, "run/weights.pt": "x"}
+    ),
+    "data: no such file": Kind(
+        "scripts.corpus file:none.txt out.npz", "corpus 'file:none.txt': no such file"
+    ),
+    "results: record cut off": broken(
+        "not a record, delete it and run again", lambda text: text[:-9]
+    ),
+    "results: of another version": broken(
+        "record version 1, this suite reads 2",
+        lambda text: text.replace('"version": 2', '"version": 1'),
+    ),
+    "results: folder of scales": Kind(
+        "cli.compare results results", f"did you mean {HERE}?", make=write_set
+    ),
+    "bundle: none": Kind(
+        "cli.compare b.zip b.zip", "not a bundle that can be read", {"b.zip": b"nonsense"}
+    ),
     "command: misspelt option": Kind("cli.trace a.svg --dat", "did you mean --data?"),
-    "command: no core": Kind("cli.estimate --cores 0", "invalid whole number of at least 1 value: '0'"),
+    "command: no core": Kind(
+        "cli.estimate --cores 0", "invalid whole number of at least 1 value: '0'"
+    ),
 }
 
 

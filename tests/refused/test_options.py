@@ -1,4 +1,6 @@
-"""No command, Snakemake included, takes a word that it does not know for another one, or goes on without it."""
+"""No command, Snakemake included, takes a word that it does not know for another one, or goes on
+without it.
+"""
 
 import importlib
 import subprocess
@@ -31,7 +33,10 @@ def test_an_unknown_option_is_refused_in_a_line(path: Path, tmp_path, monkeypatc
         (["scale=smok"], "unknown scale 'smok': did you mean 'smoke'?"),
         (["scale=paper", "--", "captioning"], "dataset 'coco': not found"),
         (["other_results=[x]"], "other_results 'x': neither a scale's results"),
-        (["scale=laptop"], "config.yml: this file is never read; files that are read in config: config.yaml"),
+        (
+            ["scale=laptop"],
+            "config.yml: this file is never read; files that are read in config: config.yaml",
+        ),
     ],
 )
 def test_snakemake_ends_in_one_line(words, line, tmp_path):
@@ -47,13 +52,25 @@ def test_snakemake_ends_in_one_line(words, line, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "words", [["scale=paper", "--", "span_limit"], ["corpus=null", "papers=null", "--", "adaptive_vs_xl"]]
+    "words",
+    [["scale=paper", "--", "span_limit"], ["corpus=null", "papers=null", "--", "adaptive_vs_xl"]],
 )
-def test_data_that_others_need_is_no_reason_and_null_is_a_value_of_the_command_line_too(words, tmp_path):
+def test_data_that_others_need_is_no_reason_and_null_is_a_value_of_the_command_line_too(
+    words, tmp_path
+):
     ended = dry(tmp_path, *words)
     assert ended.returncode == 0 and "train " in ended.stdout + ended.stderr, ended.stderr
 
 
 def dry(folder: Path, *words: str) -> subprocess.CompletedProcess:
-    command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "workflow" / "Snakefile"), "-n", "--config", *words]
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "-s",
+        str(ROOT / "workflow" / "Snakefile"),
+        "-n",
+        "--config",
+        *words,
+    ]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True)

@@ -1,4 +1,6 @@
-"""The answer to a question without code of its own: numbers worked out by hand, their status, caveats and figures."""
+"""The answer to a question without code of its own: numbers worked out by hand, their status,
+caveats and figures.
+"""
 
 import math
 
@@ -9,8 +11,20 @@ from matplotlib.text import Text
 from tests._runs import CURVE, failed, run, translated
 from workflow.config.errors import ConfigError
 from workflow.report.answers import cost_figure, curves_figure, effect_figure
-from workflow.report.answers.answer import COST_TITLES, Answer, Ratio, write_interval, write_pairs, write_size
-from workflow.report.answers.answering import MOST_WORDS, answer_question, answers_by_baseline, read_basis
+from workflow.report.answers.answer import (
+    COST_TITLES,
+    Answer,
+    Ratio,
+    write_interval,
+    write_pairs,
+    write_size,
+)
+from workflow.report.answers.answering import (
+    MOST_WORDS,
+    answer_question,
+    answers_by_baseline,
+    read_basis,
+)
 from workflow.report.answers.effects import OWN, change_along, compare
 from workflow.report.answers.files import answer_file, read_answer, write_answer_file
 from workflow.report.answers.forest import forest_of
@@ -31,7 +45,10 @@ T2, T4 = 4.302653, 2.776445  # Student's t at 97.5 % with two degrees of freedom
 
 def scored(variant: str, *values: float, **changes) -> list[dict]:
     """Runs of seeds 1, 2, ... with these bpc, on one text; the order of the seeds says nothing."""
-    rows = [run("adaptive_vs_xl", variant, seed, dev_bpc=bpc, **changes) for seed, bpc in enumerate(values, 1)]
+    rows = [
+        run("adaptive_vs_xl", variant, seed, dev_bpc=bpc, **changes)
+        for seed, bpc in enumerate(values, 1)
+    ]
     return [row | {"digest": f"{row['digest']}-{row['corpus']}"} for row in rows[::-1]]
 
 
@@ -50,7 +67,9 @@ def states(said: Answer) -> dict[tuple, str]:
 
 
 def test_differences_are_paired_by_seed_and_their_interval_is_students():
-    """-.1, -.2, -.3: mean -.2, standard error .1 / sqrt(3); unpaired they would be lost in the scatter of the seeds."""
+    """-.1, -.2, -.3: mean -.2, standard error .1 / sqrt(3); unpaired they would be lost in the
+    scatter of the seeds.
+    """
     rows = [*scored("short", 2.0, 3.0, 4.0), *scored("long", 1.9, 2.8, 3.7)]
     effect = compare(with_titles(as_frame(rows)), "dev_bpc")[0].effect
     half = T2 * 0.1 / math.sqrt(3)
@@ -58,7 +77,9 @@ def test_differences_are_paired_by_seed_and_their_interval_is_students():
     assert (effect.low, effect.high) == (pytest.approx(-0.2 - half), pytest.approx(-0.2 + half))
     assert effect.told == (half < 0.2) and not effect.told
     line = variant_table(as_frame(rows), "dev_bpc", {})["lines"][1]
-    assert (line["variant"], line["mean"]) == ("long", pytest.approx(2.8)) and line["effect"] == effect
+    assert (line["variant"], line["mean"]) == ("long", pytest.approx(2.8)) and line[
+        "effect"
+    ] == effect
     assert [point[:2] for point in line["points"]] == [(3, 3.7), (2, 2.8), (1, 1.9)]
 
 
@@ -86,20 +107,32 @@ def test_where_more_is_better_the_directions_turn_round_and_pairs_are_counted():
 
 
 def test_a_variant_is_compared_with_the_one_that_its_question_names():
-    """Small 2.0 and 2.1, large 1.8 and 2.0: compared with small, the other large one would be no worse."""
+    """Small 2.0 and 2.1, large 1.8 and 2.0: compared with small, the other large one would be no
+    worse.
+    """
     rows = scored("small", 2.0, 2.01, 2.02, macs_executed=100.0)
     rows += scored("other", 2.1, 2.11, 2.121, macs_executed=100.0)
     rows += scored("large", 1.8, 1.811, 1.82, label="large, deep", macs_executed=400.0)
-    rows += scored("other_large", 2.0, 2.01, 2.021, baseline="large", label="large other", macs_executed=200.0)
+    rows += scored(
+        "other_large", 2.0, 2.01, 2.021, baseline="large", label="large other", macs_executed=200.0
+    )
     said = say(rows)
-    of = {each.variant: (each.baseline, round(each.mean, 2), each.state) for each in said.differences}
+    of = {
+        each.variant: (each.baseline, round(each.mean, 2), each.state) for each in said.differences
+    }
     assert of["other"] == ("small", 0.1, "worse") and of["large, deep"] == ("small", -0.2, "better")
     assert of["large other"] == ("large, deep", 0.2, "worse")
-    assert said.difference.variant == "other" and said.baseline is None  # the first after the baseline is the main one
+    # the first after the baseline is the main one
+    assert said.difference.variant == "other" and said.baseline is None
     table = variant_table(as_frame(rows), "dev_bpc", {})
     assert table["first"] == table["effects"][0][0] == OWN
     assert table["baselines"] == {"large other": "large, deep"} and table["rest"] == "small"
-    assert [line["effect"] and round(line["effect"].mean, 2) for line in table["lines"]] == [None, 0.1, -0.2, 0.2]
+    assert [line["effect"] and round(line["effect"].mean, 2) for line in table["lines"]] == [
+        None,
+        0.1,
+        -0.2,
+        0.2,
+    ]
     assert dict(table["effects"])["small"][3]["texts"][0] == "0.0003"
 
 
@@ -115,12 +148,23 @@ def test_a_variant_is_compared_with_the_one_that_its_question_names():
 )
 def test_the_ratio_of_a_speed_is_written_as_that_of_a_time(quantity, value, number):
     ratio = Ratio("a", "b", None, None, quantity, value, None, None)
-    assert ratio.number == number and ratio.text.startswith(number) and ratio.text.endswith(COST_TITLES[quantity])
+    assert (
+        ratio.number == number
+        and ratio.text.startswith(number)
+        and ratio.text.endswith(COST_TITLES[quantity])
+    )
 
 
 def test_with_every_variant_as_the_baseline_answer_forest_and_table_change():
-    rows = scored("short", 2.0, 2.01, 2.02) + scored("long", 1.9, 1.912, 1.92) + scored("longest", 1.5, 1.511, 1.52)
-    rows = [row | {"macs_executed": {"short": 100.0, "long": 200.0, "longest": 400.0}[row["variant"]]} for row in rows]
+    rows = (
+        scored("short", 2.0, 2.01, 2.02)
+        + scored("long", 1.9, 1.912, 1.92)
+        + scored("longest", 1.5, 1.511, 1.52)
+    )
+    rows = [
+        row | {"macs_executed": {"short": 100.0, "long": 200.0, "longest": 400.0}[row["variant"]]}
+        for row in rows
+    ]
     answers = answers_by_baseline(basis_of(rows))
     assert [*answers] == ["short", "long", "longest"]
     assert [round(each.difference.mean, 2) for each in answers.values()] == [-0.1, 0.1, 0.5]
@@ -134,31 +178,52 @@ def test_with_every_variant_as_the_baseline_answer_forest_and_table_change():
         ["short", "longest"],
         ["short", "long"],
     ]
-    assert all(row.mean < forests[0].zero for row in forests[0].rows) and forests[0].left == "better"
+    assert (
+        all(row.mean < forests[0].zero for row in forests[0].rows) and forests[0].left == "better"
+    )
     assert all(row.low < row.mean < row.high for forest in forests for row in forest.rows)
     written = [(row.number, row.interval) for row in forests[2].rows]
     assert [number.split()[1] for number, _ in written] == ["worse", "worse"]
-    assert [float(number.split()[0]) for number, _ in written] == pytest.approx([0.5, 0.4], abs=0.01)
+    assert [float(number.split()[0]) for number, _ in written] == pytest.approx(
+        [0.5, 0.4], abs=0.01
+    )
     for (number, interval), each in zip(written, answers["longest"].differences, strict=True):
-        assert number in each.text.replace(f" {each.unit}", "") and interval and interval in each.text
+        assert (
+            number in each.text.replace(f" {each.unit}", "") and interval and interval in each.text
+        )
     table = dict(variant_table(as_frame(rows), "dev_bpc", {})["effects"])
     assert [cells and cells["told"] for cells in table["long"]] == [True, None, True]
 
 
 def test_pairs_of_two_texts_scatter_around_the_mean_of_their_own():
-    """Differences -.10, -.12, -.11 on one text, -.50, -.52, -.51 on the other: mean -.31, df = 6 - 2, s^2 = 1e-4."""
+    """Differences -.10, -.12, -.11 on one text, -.50, -.52, -.51 on the other: mean -.31, df = 6 -
+    2, s^2 = 1e-4.
+    """
     texts = ({"paper_corpus": "text8", "corpus": "a"}, {"paper_corpus": "enwik8", "corpus": "b"})
-    rows = [*scored("short", 2.0, 2.0, 2.0, **texts[0]), *scored("short", 2.0, 2.0, 2.0, **texts[1])]
-    rows += [*scored("long", 1.9, 1.88, 1.89, **texts[0]), *scored("long", 1.5, 1.48, 1.49, **texts[1])]
+    rows = [
+        *scored("short", 2.0, 2.0, 2.0, **texts[0]),
+        *scored("short", 2.0, 2.0, 2.0, **texts[1]),
+    ]
+    rows += [
+        *scored("long", 1.9, 1.88, 1.89, **texts[0]),
+        *scored("long", 1.5, 1.48, 1.49, **texts[1]),
+    ]
     said = say(rows)
     found, half = said.difference, T4 * 0.01 / math.sqrt(6)
     assert (found.mean, found.high) == (pytest.approx(-0.31), pytest.approx(-0.31 + half))
     assert (said.status, found.pairs, said.corpora) == ("answered", {"a": 3, "b": 3}, ("a", "b"))
-    assert found.by_corpus == {"a": pytest.approx(-0.11), "b": pytest.approx(-0.51)} and not said.caveats
+    assert (
+        found.by_corpus == {"a": pytest.approx(-0.11), "b": pytest.approx(-0.51)}
+        and not said.caveats
+    )
     turned = say([*rows[:9], *(row | {"dev_bpc": 4.0 - row["dev_bpc"]} for row in rows[9:])])
-    assert turned.difference.signs_differ and any("0.510 bpc worse on b" in each for each in turned.caveats)
+    assert turned.difference.signs_differ and any(
+        "0.510 bpc worse on b" in each for each in turned.caveats
+    )
     fewer = say([*rows[:9], *scored("longer", 1.9, 1.88, 1.89, **texts[0])])
-    assert set(fewer.difference.by_corpus) == {"a"} and any("on a only" in each for each in fewer.caveats)
+    assert set(fewer.difference.by_corpus) == {"a"} and any(
+        "on a only" in each for each in fewer.caveats
+    )
 
 
 def test_a_change_along_a_grid_that_the_texts_disagree_on_is_a_note():
@@ -167,7 +232,9 @@ def test_a_change_along_a_grid_that_the_texts_disagree_on_is_a_note():
         row
         for text, change in (("a", -0.11), ("b", 0.51))
         for S, off in ((8, 0.0), (64, change))
-        for row in scored("short", 2.0 + off, 2.01 + off, 1.99 + off, S=S, corpus=text, paper_corpus=text)
+        for row in scored(
+            "short", 2.0 + off, 2.01 + off, 1.99 + off, S=S, corpus=text, paper_corpus=text
+        )
     ]
     (change,) = basis_of(rows).recipe.changes
     assert (change.axis, change.ends) == ("S", (8.0, 64.0))
@@ -175,15 +242,21 @@ def test_a_change_along_a_grid_that_the_texts_disagree_on_is_a_note():
 
 
 def test_a_place_of_the_grid_without_a_score_at_one_end_is_in_neither_mean():
-    """From S = 8 to 64 .10 better at k = 2; at k = 4, half a bit worse, the spans of S = 64 have hardly moved."""
+    """From S = 8 to 64 .10 better at k = 2; at k = 4, half a bit worse, the spans of S = 64 have
+    hardly moved.
+    """
     spans = {"span": "adaptive", "start_span": 4.0}
     rows = [
         row
         for k, level in ((2, 2.0), (4, 2.5))
         for S, off, mean_span in ((8, 0.0, 8.0), (64, -0.10, 30.0 if k == 2 else 4.5))
-        for row in scored("a", level + off, level + off + 0.01, level + off - 0.01, S=S, k=k, mean_span=mean_span)
+        for row in scored(
+            "a", level + off, level + off + 0.01, level + off - 0.01, S=S, k=k, mean_span=mean_span
+        )
     ]
-    runs = with_titles(as_frame([row | spans | {"macs_executed": 1e4 * row["S"] * row["k"]} for row in rows]))
+    runs = with_titles(
+        as_frame([row | spans | {"macs_executed": 1e4 * row["S"] * row["k"]} for row in rows])
+    )
     moved = runs.assign(dev_bpc=runs["dev_bpc"].mask(hardly_moved(runs)))
     assert moved["dev_bpc"].isna().sum() == 3
     assert change_along(moved, "S", "dev_bpc").mean == pytest.approx(-0.10)
@@ -192,14 +265,28 @@ def test_a_place_of_the_grid_without_a_score_at_one_end_is_in_neither_mean():
 
 
 def test_costs_of_variants_grow_on_the_same_texts():
-    """Fixed spans cost 8 and 2 times as much at S = 64; on b the adaptive ones of S = 64 have hardly moved."""
+    """Fixed spans cost 8 and 2 times as much at S = 64; on b the adaptive ones of S = 64 have
+    hardly moved.
+    """
     rows = []
     for text, grows in (("a", 8.0), ("b", 2.0)):
         for S, macs in ((8, 1e4), (64, 1e4 * grows)):
             place = {"S": S, "corpus": text, "paper_corpus": text}
             rows += scored("plain", 2.0, 2.0, 2.0, macs_executed=macs, span="fixed", **place)
-            spans = {"span": "adaptive", "start_span": 8.0, "mean_span": 8.0 if text == "b" else float(S)}
-            rows += scored("learned", 2.0, 2.0, 2.0, macs_executed=1e4 * (2 if S == 64 else 1), **spans, **place)
+            spans = {
+                "span": "adaptive",
+                "start_span": 8.0,
+                "mean_span": 8.0 if text == "b" else float(S),
+            }
+            rows += scored(
+                "learned",
+                2.0,
+                2.0,
+                2.0,
+                macs_executed=1e4 * (2 if S == 64 else 1),
+                **spans,
+                **place,
+            )
     assert growth(with_titles(as_frame(rows))) == [("S", 8.0, 64.0, {"plain": 8.0, "learned": 2.0})]
 
 
@@ -210,24 +297,41 @@ def test_one_variant_alone_has_its_mean_span_or_else_its_score_on_each_corpus():
     said = say([*near, *(row | {"mean_span": 10.0 * row["seed"]} for row in far)])  # 10, 20, 30
     high = 20 + T2 * 10 / math.sqrt(3)  # as far below 20 no span is
     assert (said.status, said.kind, said.difference) == ("answered", "level", None)
-    assert f"20 and 20 characters (95 % CI 20 to 20 on a, 0 to {high:.0f} on b; n = 3 each)" in said.headline
+    assert (
+        f"20 and 20 characters (95 % CI 20 to 20 on a, 0 to {high:.0f} on b; n = 3 each)"
+        in said.headline
+    )
     assert all(number in said.sentence for number in ("41", "50", "64"))
-    said = say([*scored("fixed", 2.0, 2.1, 2.2, corpus="a"), *scored("fixed", 2.3, 2.4, 2.5, corpus="b")])
-    assert said.kind == "level" and said.headline.startswith("2.10 and 2.40 bpc (95 % CI 1.85 to 2.35 on a")
+    said = say(
+        [*scored("fixed", 2.0, 2.1, 2.2, corpus="a"), *scored("fixed", 2.3, 2.4, 2.5, corpus="b")]
+    )
+    assert said.kind == "level" and said.headline.startswith(
+        "2.10 and 2.40 bpc (95 % CI 1.85 to 2.35 on a"
+    )
 
 
 def test_a_variant_is_not_compared_where_its_spans_have_hardly_moved():
     """On a .3 better with spans that stayed at 9, on b .1 better with spans of 20."""
-    fixed = [row for text in "ab" for row in scored("fixed", 2.0, 2.1, 2.2, corpus=text, paper_corpus=text)]
+    fixed = [
+        row
+        for text in "ab"
+        for row in scored("fixed", 2.0, 2.1, 2.2, corpus=text, paper_corpus=text)
+    ]
     spans = {"span": "adaptive", "start_span": 8.0}
     on_a = scored("own", 1.7, 1.8, 1.901, mean_span=9.0, corpus="a", paper_corpus="a", **spans)
     on_b = scored("own", 1.9, 2.0, 2.101, mean_span=20.0, corpus="b", paper_corpus="b", **spans)
     said = say([*fixed, *on_a, *on_b])
-    assert said.difference.by_corpus == {"b": pytest.approx(-0.0997, abs=1e-4)} and said.corpora == ("b",)
+    assert said.difference.by_corpus == {
+        "b": pytest.approx(-0.0997, abs=1e-4)
+    } and said.corpora == ("b",)
     assert any("on b only" in each and "barely moved on a" in each for each in said.caveats)
     assert any("9 on a (barely above its initial value of 8)" in each for each in said.notes)
     lines = variant_table(as_frame([*fixed, *on_a, *on_b]), "dev_bpc", {})["lines"]
-    effects = {line["text"]: line["effect"] and line["effect"].mean for line in lines if line["variant"] == "own"}
+    effects = {
+        line["text"]: line["effect"] and line["effect"].mean
+        for line in lines
+        if line["variant"] == "own"
+    }
     assert effects == {"a": None, "b": pytest.approx(-0.0997, abs=1e-4)}
     said = say([*fixed, *on_a])
     assert (said.status, said.difference, said.costs) == ("not tested", None, ())
@@ -244,12 +348,18 @@ SHORT, LONG = scored("short", 2.0, 2.1, 2.2), scored("long", 2.3, 2.41, 2.49)
         ([*scored("short", 2.0, 2.1, 2.2, late_gain=0.3), *LONG], "not converged", "worse", 0.275),
     ],
 )
-def test_a_difference_whose_interval_excludes_zero_answers_once_runs_have_converged(rows, status, state, low):
+def test_a_difference_whose_interval_excludes_zero_answers_once_runs_have_converged(
+    rows, status, state, low
+):
     """.3, .31, .29: mean .3, standard error .01 / sqrt(3); .1, -.1, 0: mean 0, .1 / sqrt(3)."""
     said = say(rows)
     assert (said.status, said.difference.state) == (status, state)
     assert said.difference.low == pytest.approx(low, abs=1e-3)
-    assert said.converged == (status != "not converged") == (not any("3 of 6 runs" in each for each in said.caveats))
+    assert (
+        said.converged
+        == (status != "not converged")
+        == (not any("3 of 6 runs" in each for each in said.caveats))
+    )
 
 
 def test_a_run_that_is_in_no_pair_demotes_nothing():
@@ -275,14 +385,19 @@ def test_an_answer_takes_as_many_seeds_as_an_interval_takes(seeds):
     """On one text or two, compared or along a grid."""
     noise = [seed / 1000 for seed in range(seeds)]
     rows, more = (
-        [*scored("short", *(2.0 + x for x in noise), **text), *scored("long", *(1.5 - x for x in noise), **text)]
+        [
+            *scored("short", *(2.0 + x for x in noise), **text),
+            *scored("long", *(1.5 - x for x in noise), **text),
+        ]
         for text in ({"corpus": "a"}, {"corpus": "b", "paper_corpus": "enwik8"})
     )
     grid = [row | {"S": S, "dev_bpc": row["dev_bpc"] - S} for row in rows for S in (1, 2)]
     grid = [row | {"digest": f"{row['digest']}-{row['S']}"} for row in grid]
     for case in (rows, [*rows, *more], grid):
         said = say(case)
-        assert (said.status == "answered") == (said.difference.low is not None) == (seeds >= FEWEST), said
+        assert (
+            (said.status == "answered") == (said.difference.low is not None) == (seeds >= FEWEST)
+        ), said
     uneven = say([*rows, *more[:1], *more[seeds : seeds + 1]])  # a second text with one seed
     assert uneven.status == "inconclusive" and uneven.difference.low is None
 
@@ -308,20 +423,31 @@ def test_one_text_under_two_names_of_the_papers_is_one_text():
 
 
 def test_failed_runs_are_noted_and_are_no_answer_alone():
-    rows = [failed(variant=variant, seed=seed) for variant in ("fixed", "adaptive") for seed in (1, 2)]
+    rows = [
+        failed(variant=variant, seed=seed) for variant in ("fixed", "adaptive") for seed in (1, 2)
+    ]
     said = say(rows)
-    assert (said.status, said.difference) == ("not tested", None) and "4 of 4 runs failed (4 diverged)." in said.notes
+    assert (said.status, said.difference) == (
+        "not tested",
+        None,
+    ) and "4 of 4 runs failed (4 diverged)." in said.notes
     said = say([*rows[:2], *(run(variant="adaptive", seed=seed) for seed in (1, 2))])
     assert said.status == "not tested" and "fixed span" in said.sentence
     other = [run(variant="other", seed=seed, baseline="adaptive") for seed in (3, 4)]
-    assert say([*(run(variant="adaptive", seed=seed) for seed in (1, 2)), *other]).status == "not tested"
+    assert (
+        say([*(run(variant="adaptive", seed=seed) for seed in (1, 2)), *other]).status
+        == "not tested"
+    )
 
 
 def test_along_a_grid_the_largest_place_is_the_headline_and_any_significant_place_answers():
     """As many keys as are enough: 1 is 30 BLEU worse, 2 keys are inconclusive."""
     rows = [translated(seed=seed, test_bleu=90.0 + seed) for seed in (1, 2, 3)]
     for k, scores in ((1, (61.0, 62.1, 62.9)), (2, (91.1, 91.9, 93.1))):
-        rows += [translated(variant="top_k", seed=n, k=k, test_bleu=bleu) for n, bleu in enumerate(scores, 1)]
+        rows += [
+            translated(variant="top_k", seed=n, k=k, test_bleu=bleu)
+            for n, bleu in enumerate(scores, 1)
+        ]
     said = say(rows, TRANSLATION)
     assert states(said) == {("top-k", None, 2): "inconclusive", ("top-k", None, 1): "worse"}
     assert (said.status, said.kind, said.difference.k) == ("answered", "curve", 2)
@@ -344,7 +470,9 @@ def test_where_k_keeps_every_key_two_variants_are_one_and_nothing_is_compared():
 
 
 def test_many_variants_are_counted_after_holm_correction():
-    """Four differences scatter by .01, the fifth by .1; .05 is significant alone, not after correction for five."""
+    """Four differences scatter by .01, the fifth by .1; .05 is significant alone, not after
+    correction for five.
+    """
     rows = scored("base", 2.0, 2.1, 2.2)
     rows += [row for n in range(4) for row in scored(f"v{n}", 2.01 + n, 2.11 + n, 2.2 + n)]
     rows += scored("weak", 2.02, 2.13, 2.24)
@@ -353,8 +481,13 @@ def test_many_variants_are_counted_after_holm_correction():
     assert weak.p <= 0.05 < weak.holm and weak.state == "inconclusive"
     assert (said.kind, said.difference, len(said.others)) == ("many", None, 5)
     counts = [*states(said).values()]
-    assert (counts.count("worse"), counts.count("inconclusive")) == (3, 2) and said.headline.startswith("3 of 5 ")
-    assert "v3" in said.sentence and any("4 are significant individually, 3" in each for each in said.caveats)
+    assert (counts.count("worse"), counts.count("inconclusive")) == (
+        3,
+        2,
+    ) and said.headline.startswith("3 of 5 ")
+    assert "v3" in said.sentence and any(
+        "4 are significant individually, 3" in each for each in said.caveats
+    )
 
 
 def texts_of(figure) -> str:
@@ -370,18 +503,25 @@ def test_the_figure_of_effect_has_every_seed_and_says_which_way_is_better():
 
 
 def test_over_a_grid_it_draws_curves_and_a_variant_without_it_as_a_level():
-    rows = [run("quality_vs_cost", "adaptive", seed=seed, S=S) for seed in (1, 2, 3) for S in (32, 64)]
+    rows = [
+        run("quality_vs_cost", "adaptive", seed=seed, S=S) for seed in (1, 2, 3) for S in (32, 64)
+    ]
     rows = [run("quality_vs_cost", "transformer_xl", S=None), *rows]
-    text = texts_of(effect_figure.draw(effect_figure.data(as_frame(rows), "dev_bpc"), "dev_bpc", "dev bpc"))
+    text = texts_of(
+        effect_figure.draw(effect_figure.data(as_frame(rows), "dev_bpc"), "dev_bpc", "dev bpc")
+    )
     assert all(each in text for each in ("span limit S", "adaptive span", "Transformer-XL"))
 
 
 @pytest.mark.parametrize("variants, panels", [(2, 1), (6, 6)])
 def test_learning_curves_share_a_panel_where_they_are_few(variants, panels):
     """Seeds are one line and a band, and few are themselves."""
-    rows = [run(variant=f"v{n}", seed=seed) for n in range(variants) for seed in range(1, 6 if n else 3)]
+    rows = [
+        run(variant=f"v{n}", seed=seed) for n in range(variants) for seed in range(1, 6 if n else 3)
+    ]
     data = curves_figure.data(as_frame(rows), "bpc")
-    assert len(data) == (2 + variants - 1) * len(CURVE)  # two seeds of the first, the means of the others
+    # two seeds of the first, the means of the others
+    assert len(data) == (2 + variants - 1) * len(CURVE)
     figure = curves_figure.draw(data, "bits per character", "linear")
     assert sum(axes.get_visible() for axes in figure.axes) == panels and len(figure.legends) == 1
     names = [line.get_label() for line in figure.axes[0].lines]
@@ -398,16 +538,29 @@ def test_learning_curves_of_two_k_at_the_same_S_are_two_lines(variants):
         for S, k in ((32, 8), (32, 16), (64, 8), (64, 16))
         for seed in (1, 2, 3)
     ]
-    figure = curves_figure.draw(curves_figure.data(as_frame(rows), "bpc"), "bits per character", "linear")
-    drawn = [line.get_xdata() for axes in figure.axes for line in axes.lines if len(line.get_xdata())]
+    figure = curves_figure.draw(
+        curves_figure.data(as_frame(rows), "bpc"), "bits per character", "linear"
+    )
+    drawn = [
+        line.get_xdata() for axes in figure.axes for line in axes.lines if len(line.get_xdata())
+    ]
     assert len(drawn) >= 4 * variants and all((np.diff(steps) > 0).all() for steps in drawn)
-    assert [axes.get_title() for axes in figure.axes[:2]] == ["v0, k = 8", "v0, k = 16"] or variants == 1
+    assert [axes.get_title() for axes in figure.axes[:2]] == [
+        "v0, k = 8",
+        "v0, k = 16",
+    ] or variants == 1
 
 
 def test_a_variant_without_a_run_on_a_text_leaves_no_empty_panel():
-    rows = [run("adaptive_vs_xl", f"v{number}", corpus=text) for text in ("topics", "sources") for number in range(5)]
+    rows = [
+        run("adaptive_vs_xl", f"v{number}", corpus=text)
+        for text in ("topics", "sources")
+        for number in range(5)
+    ]
     rows = [row | {"digest": f"{row['digest']}-{row['corpus']}"} for row in rows]
-    figure = curves_figure.draw(curves_figure.data(as_frame([*rows[:1], *rows[2:]]), "bpc"), "bits", "linear")
+    figure = curves_figure.draw(
+        curves_figure.data(as_frame([*rows[:1], *rows[2:]]), "bpc"), "bits", "linear"
+    )
     shown = [axes for axes in figure.axes if axes.get_visible()]
     assert len(shown) == 9 and all(axes.lines for axes in shown)
 
@@ -417,10 +570,18 @@ def test_costs_are_drawn_where_they_differ_alone():
         return cost_figure.data(as_frame([*rows]), "dev_bpc")
 
     assert not len(data_of(*(run(variant=variant) for variant in ("fixed", "adaptive", "dynamic"))))
-    rows = [run(variant="fixed"), run(variant="adaptive", macs_executed=3e4), run(variant="dynamic")]
+    rows = [
+        run(variant="fixed"),
+        run(variant="adaptive", macs_executed=3e4),
+        run(variant="dynamic"),
+    ]
     assert not len(data_of(*rows[:2]))  # two points are in the table
     data = data_of(*rows)
     assert data["macs_executed"].tolist() == [6e4, 3e4, 6e4] and "train_tokens_per_s" not in data
-    many = [run(variant=f"variant {number}", macs_executed=1e4 * number) for number in range(1, LEGEND + 2)]
-    assert (len(data_of(*many[:-1])), len(data_of(*many))) == (LEGEND, 0)  # no legend keeps more apart
+    many = [
+        run(variant=f"variant {number}", macs_executed=1e4 * number)
+        for number in range(1, LEGEND + 2)
+    ]
+    # no legend keeps more apart
+    assert (len(data_of(*many[:-1])), len(data_of(*many))) == (LEGEND, 0)
     assert "(less is better)" in texts_of(cost_figure.draw(data, "dev_bpc", "dev bpc", {}))

@@ -1,4 +1,6 @@
-"""What is asked for by name: the terminal says the answer or the verdict, and the index and the ledger have it."""
+"""What is asked for by name: the terminal says the answer or the verdict, and the index and the
+ledger have it.
+"""
 
 import json
 import shutil
@@ -22,10 +24,16 @@ BPC = {"adaptive": 2.0, "dynamic": 2.0, "fixed": 1.9}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A scale in which one question was asked for by name; another shares a run with it, and one of its own failed."""
+    """A scale in which one question was asked for by name; another shares a run with it, and one of
+    its own failed.
+    """
     folder = tmp_path_factory.mktemp("asked")
     scale = folder / "results" / _site.SCALE
-    rows = [run(MINE, name, seed, dev_bpc=bpc + seed / 100) for name, bpc in BPC.items() for seed in (1, 2, 3)]
+    rows = [
+        run(MINE, name, seed, dev_bpc=bpc + seed / 100)
+        for name, bpc in BPC.items()
+        for seed in (1, 2, 3)
+    ]
     planned = [*rows, rows[0] | {"question": OTHER}, failed(question=OTHER, variant="fixed")]
     write_text(scale / "plan.json", json.dumps([*map(_site.planned, planned)]))
     for row in planned:
@@ -41,14 +49,26 @@ def say(folder, capsys, *words: str) -> str:
     return " ".join(capsys.readouterr().out.split())
 
 
-def test_a_question_ends_with_its_answer_and_a_claim_with_its_verdict_and_both_have_their_pages(folder, capsys):
+def test_a_question_ends_with_its_answer_and_a_claim_with_its_verdict_and_both_have_their_pages(
+    folder, capsys
+):
     said, site = say(folder, capsys, "--asked", MINE), folder / "reports" / _site.SCALE
-    page, index, ledger = site / "questions" / MINE / "index.html", site / "index.html", site / "ledger.html"
+    page, index, ledger = (
+        site / "questions" / MINE / "index.html",
+        site / "index.html",
+        site / "ledger.html",
+    )
     answer = read_answer(folder / "results" / _site.SCALE, MINE)
-    assert load_question(MINE).question in said and answer.headline in said and answer.sentence in said
-    assert f"{page} nothing failed" in said and "claims that rest" not in said  # the failure is another question's
+    assert (
+        load_question(MINE).question in said and answer.headline in said and answer.sentence in said
+    )
+    # the failure is another question's
+    assert f"{page} nothing failed" in said and "claims that rest" not in said
     assert f"questions/{MINE}/index.html" in links(index).addresses
-    assert answer.headline in index.read_text() and answer.headline.partition(" (")[0] in page.read_text()
+    assert (
+        answer.headline in index.read_text()
+        and answer.headline.partition(" (")[0] in page.read_text()
+    )
     check_links(folder / "reports")
     said = say(folder, capsys, "--asked", CLAIM)
     assert f"{load_claim(CLAIM).claim} reproduced: " in said and "ledger.html#claim-" in said
@@ -61,7 +81,9 @@ def test_other_results_that_the_config_no_longer_names_are_not_in_the_ledger(fol
         evidence = {"set": name, "scale": "small", "provenance": "", "claims": []}
         write_text(scale / "evidence" / f"{name}.json", json.dumps(evidence))
     say(folder, capsys, "--asked", MINE, "--evidence", str(scale / "evidence" / "named.json"))
-    assert [each["set"] for each in json.loads((scale / "ledger.json").read_text())["beside"]] == ["named"]
+    assert [each["set"] for each in json.loads((scale / "ledger.json").read_text())["beside"]] == [
+        "named"
+    ]
     shutil.rmtree(scale / "evidence")
     say(folder, capsys, "--asked", MINE)
 
@@ -76,9 +98,16 @@ def test_everything_ends_with_the_findings_and_every_failure(folder, capsys):
 
 def test_tables_figures_papers_and_files_end_with_their_paths(folder, capsys):
     results, reports = (folder / part / _site.SCALE for part in ("results", "reports"))
-    assert f"- {reports / 'papers' / 'adaptive_span.html'}" in say(folder, capsys, "--asked", "adaptive_span")
-    places = ("tables/adaptive_span_costs.csv", "figures/adaptive_span_figure1.svg", "tables/known_entropy.csv")
-    made = [results / place for place in (*places, "figures/known_entropy.svg")]  # two things are of one name
+    assert f"- {reports / 'papers' / 'adaptive_span.html'}" in say(
+        folder, capsys, "--asked", "adaptive_span"
+    )
+    places = (
+        "tables/adaptive_span_costs.csv",
+        "figures/adaptive_span_figure1.svg",
+        "tables/known_entropy.csv",
+    )
+    # two things are of one name
+    made = [results / place for place in (*places, "figures/known_entropy.svg")]
     for path in made:
         write_text(path, "x")
     said = say(folder, capsys, "--asked", *(path.stem for path in made[:3]), str(made[0]))
@@ -86,9 +115,20 @@ def test_tables_figures_papers_and_files_end_with_their_paths(folder, capsys):
 
 
 def test_a_run_names_every_question_that_asks_for_it_and_every_seed(folder, capsys):
-    """A question whose page is not there is a name; once it is, a link, whichever of the two was written first."""
-    page = folder / "reports" / _site.SCALE / "questions" / MINE / "dynamic_span-adaptive-64-None-1.html"
-    assert {f"dynamic_span-adaptive-64-None-{seed}.html" for seed in (2, 3)} <= set(links(page).addresses)
+    """A question whose page is not there is a name; once it is, a link, whichever of the two was
+    written first.
+    """
+    page = (
+        folder
+        / "reports"
+        / _site.SCALE
+        / "questions"
+        / MINE
+        / "dynamic_span-adaptive-64-None-1.html"
+    )
+    assert {f"dynamic_span-adaptive-64-None-{seed}.html" for seed in (2, 3)} <= set(
+        links(page).addresses
+    )
     assert f'<span data-page="../{OTHER}/index.html">{OTHER}</span>' in page.read_text()
     other = page.parents[1] / OTHER / "index.html"
     write_text(other, "<p>")

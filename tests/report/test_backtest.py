@@ -6,8 +6,14 @@ from workflow.report.claims.backtest import Calls, back_test
 def line(name, by="difference", **sets):
     """sets: low, effect and high of each scale; None where it could not test the claim."""
     keys = ("low", "effect", "high", "p")
-    told = {scale: (*numbers, 0.01) if numbers else (None, 1.0, None, None) for scale, numbers in sets.items()}
-    sets = [{"set": scale, "scale": scale, **dict(zip(keys, each, strict=True))} for scale, each in told.items()]
+    told = {
+        scale: (*numbers, 0.01) if numbers else (None, 1.0, None, None)
+        for scale, numbers in sets.items()
+    }
+    sets = [
+        {"set": scale, "scale": scale, **dict(zip(keys, each, strict=True))}
+        for scale, each in told.items()
+    ]
     return {"name": name, "by": by, "sets": sets}
 
 
@@ -19,7 +25,9 @@ def test_a_call_is_of_the_sign_and_of_the_interval():
         line("a ratio", by="ratio", laptop=(0.5, 0.6, 0.7), overnight=(1.1, 1.2, 1.3)),
         line("one scale alone", laptop=(0.1, 0.2, 0.3), overnight=None),
     ]
-    assert back_test(lines) == [Calls("laptop", "overnight", 4, 2, 2, ["turned, within", "a ratio"])]
+    assert back_test(lines) == [
+        Calls("laptop", "overnight", 4, 2, 2, ["turned, within", "a ratio"])
+    ]
 
 
 def test_scales_are_compared_from_the_smaller_to_the_larger():

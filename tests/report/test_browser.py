@@ -16,12 +16,20 @@ def one_of_each_kind(site):
     return [(site / f"{name}.html").resolve() for name in names]
 
 
-def test_pages_load_without_errors_ask_for_nothing_else_and_fit_their_window(site, page, one_of_each_kind):
+def test_pages_load_without_errors_ask_for_nothing_else_and_fit_their_window(
+    site, page, one_of_each_kind
+):
     errors, requests = [], []
-    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.on(
+        "console", lambda message: errors.append(message.text) if message.type == "error" else None
+    )
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("request", lambda request: requests.append(request.url))
-    for path in {*one_of_each_kind, *(site / "questions").glob("*/index.html"), *(site / "papers").iterdir()}:
+    for path in {
+        *one_of_each_kind,
+        *(site / "questions").glob("*/index.html"),
+        *(site / "papers").iterdir(),
+    }:
         page.goto(path.as_uri())
         assert page.locator("h1").count() == 1
         for width in WIDTHS:
@@ -42,20 +50,31 @@ def test_a_click_sorts_and_another_turns_it_round(site, page):
         column = table.locator("thead th").filter(has_text=head)
         getattr(column.locator("button"), act)(*words)
         assert column.get_attribute("aria-sort") == turn
-        cells = table.locator(f"tbody tr > :nth-child({column.evaluate('head => head.cellIndex + 1')})")
+        cells = table.locator(
+            f"tbody tr > :nth-child({column.evaluate('head => head.cellIndex + 1')})"
+        )
         return cells.evaluate_all("cells => cells.map(cell => cell.dataset.sort ?? cell.innerText)")
 
     page.goto((site / f"{ASKED}/index.html").as_uri())
     table = page.get_by_role("region", name="Runs").locator("table")
-    up, down = column("mean span", "click", "ascending"), column("mean span", "press", "descending", "Enter")
-    assert up[:-2] == sorted(up[:-2], key=float) and down[:-2] == up[:-2][::-1] and up[-2:] == down[-2:] == ["", ""]
+    up, down = (
+        column("mean span", "click", "ascending"),
+        column("mean span", "press", "descending", "Enter"),
+    )
+    assert (
+        up[:-2] == sorted(up[:-2], key=float)
+        and down[:-2] == up[:-2][::-1]
+        and up[-2:] == down[-2:] == ["", ""]
+    )
     for head in ("variant", "run"):
         names = column(head, "click", "ascending")
         assert names == sorted(names, key=str.lower)
 
 
 def visible(page, rows):
-    return page.locator(rows).evaluate_all("rows => rows.filter(row => row.getClientRects().length).length")
+    return page.locator(rows).evaluate_all(
+        "rows => rows.filter(row => row.getClientRects().length).length"
+    )
 
 
 def test_words_filter_the_rows_of_a_table(site, page):
@@ -98,7 +117,9 @@ def test_a_wide_table_is_printed_whole(site, page):
     page.goto((site / f"{SPANS}/index.html").as_uri())
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
-    edges = page.locator(".scroll > table").evaluate_all("tables => tables.map(t => t.getBoundingClientRect().right)")
+    edges = page.locator(".scroll > table").evaluate_all(
+        "tables => tables.map(t => t.getBoundingClientRect().right)"
+    )
     assert len(edges) > 2 and max(edges) <= 1030
 
 
@@ -106,21 +127,32 @@ def test_a_wide_table_is_printed_whole(site, page):
     "name, first, row",
     [
         ("CSV", "variant,corpus,S,k,seed", "fixed span,Python sources in 27 letters,64,,1,"),
-        ("Markdown", "| variant | corpus | S |", "| fixed span | Python sources in 27 letters | 64 |  | 1 |"),
-        ("LaTeX", "\\begin{tabular}{lrrrr", "fixed span & Python sources in 27 letters & 64 &  & 1 &"),
+        (
+            "Markdown",
+            "| variant | corpus | S |",
+            "| fixed span | Python sources in 27 letters | 64 |  | 1 |",
+        ),
+        (
+            "LaTeX",
+            "\\begin{tabular}{lrrrr",
+            "fixed span & Python sources in 27 letters & 64 &  & 1 &",
+        ),
     ],
 )
 def test_what_a_table_shows_is_copied(name, first, row, site, page):
     page.goto((site / f"{SPANS}/index.html").as_uri())
-    page.evaluate("copy = async (text) => { window.copied = text; }")  # a clipboard is the browser's matter
+    # a clipboard is the browser's matter
+    page.evaluate("copy = async (text) => { window.copied = text; }")
     page.get_by_label("Filter the rows of Runs").fill("64")
     page.get_by_label(f"Copy Runs as {name}").click()
     page.wait_for_function("window.copied")
     lines = page.evaluate("window.copied").splitlines()
     assert lines[0].startswith(first) and any(line.startswith(row) for line in lines)
-    assert not any(",32," in line or "| 32 |" in line or "& 32 &" in line for line in lines)  # the filter holds
+    # the filter holds
+    assert not any(",32," in line or "| 32 |" in line or "& 32 &" in line for line in lines)
     assert page.get_by_role("status").filter(has_text=f"{name} copied").count() == 1
-    assert page.evaluate("plain('\N{MINUS SIGN}0.5 to \N{MINUS SIGN}.1')") == "-0.5 to -.1"  # as other programs read it
+    # as other programs read it
+    assert page.evaluate("plain('\N{MINUS SIGN}0.5 to \N{MINUS SIGN}.1')") == "-0.5 to -.1"
 
 
 @pytest.fixture
@@ -129,7 +161,9 @@ def grid(site, page):
 
     def read(bpc: str = "", on=page, **view):
         if bpc:
-            on.evaluate(f"""questions.span_limit.cells.forEach((cell) => {{ cell["dev bpc"] = {bpc}; }})""")
+            on.evaluate(
+                f"""questions.span_limit.cells.forEach((cell) => {{ cell["dev bpc"] = {bpc}; }})"""
+            )
         for name, value in view.items():
             on.locator(f'select[name="{name}"]').select_option(value)
         return [row.split("\t") for row in on.locator("#pivot tr").all_inner_texts()]
@@ -145,7 +179,11 @@ def test_the_grid_is_turned_and_a_link_keeps_the_view(grid, page, browser):
     assert [row[0] for row in shown[1:]] == ["fixed span", "adaptive span"]
     assert shown[2][1:] == ["2.15 (2.1, 2.2)"] * 2  # seeds 1 and 2 of 2 + seed / 10
     turned = grid(rows="S", columns="variant", baseline="32")
-    assert turned[0] == ["S", "fixed span", "adaptive span"] and turned[1] == ["S = 32", "1 x", "1 x"]
+    assert turned[0] == ["S", "fixed span", "adaptive span"] and turned[1] == [
+        "S = 32",
+        "1 x",
+        "1 x",
+    ]
     for _ in range(2):
         page.locator("#pivot thead button").first.press("Enter")
     assert [row[0] for row in grid()[1:]] == ["S = 64", "S = 32"]
@@ -157,8 +195,11 @@ def test_the_grid_is_turned_and_a_link_keeps_the_view(grid, page, browser):
 
 def test_the_grid_is_a_mean_over_what_stands_on_no_side_or_one_part_of_it(grid, page):
     shown = grid("{ 1: cell.S }", rows="variant", columns="variant")
-    assert shown == [["variant", "dev bpc"], ["fixed span", "48"], ["adaptive span", "48"]]  # S is 32 and 64
-    assert grid(S="64")[1:] == [["fixed span", "64"], ["adaptive span", "64"]] and "S=64" in page.url
+    # S is 32 and 64
+    assert shown == [["variant", "dev bpc"], ["fixed span", "48"], ["adaptive span", "48"]]
+    assert (
+        grid(S="64")[1:] == [["fixed span", "64"], ["adaptive span", "64"]] and "S=64" in page.url
+    )
 
 
 def test_the_grid_shows_intervals_and_keeps_variants_apart(grid):
@@ -179,11 +220,15 @@ def test_the_page_of_a_run_draws_its_curves(site, page):
 @pytest.mark.parametrize("scheme, rules", [("light", None), ("dark", ["color-contrast"])])
 def test_nothing_serious_stands_between_a_reader_and_a_page(scheme, rules, page, one_of_each_kind):
     """axe-core: contrast, names, roles, order; what is dark differs in contrast alone."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe is not installed"
+    ).Axe()
     page.emulate_media(color_scheme=scheme)
     for path in one_of_each_kind:
         page.goto(path.as_uri())
         options = {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
         violations = axe.run(page, options=options).response["violations"]
-        serious = [violation for violation in violations if violation["impact"] in ("serious", "critical")]
+        serious = [
+            violation for violation in violations if violation["impact"] in ("serious", "critical")
+        ]
         assert not serious, [(path, each["id"], each["nodes"][0]["html"][:300]) for each in serious]

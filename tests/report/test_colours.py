@@ -1,4 +1,6 @@
-"""One colour for each attention: told apart by colour-blind readers, the same in every question, seen on dark pages."""
+"""One colour for each attention: told apart by colour-blind readers, the same in every question,
+seen on dark pages.
+"""
 
 from itertools import combinations
 
@@ -25,12 +27,25 @@ from workflow.report.figures.colours import (
 from workflow.report.pages.site import TEMPLATES
 from workflow.results.runs_table import as_frame
 
-# what a reader without one kind of cone sees (Machado, Oliveira, Fernandes 2009, severity 1), in linear RGB
+# what a reader without one kind of cone sees (Machado, Oliveira, Fernandes 2009, severity 1), in
+# linear RGB
 SEEN = {
     "all three": np.eye(3),
-    "no red": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "no green": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
-    "no blue": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+    "no red": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "no green": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.01182, 0.04294, 0.968881],
+    ],
+    "no blue": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.3039],
+    ],
 }
 XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
 APART = 15  # distance in CIELAB; 2.3 is just seen side by side
@@ -65,7 +80,9 @@ def test_steps_go_from_dark_to_light(reader):
 
 def test_ten_variants_of_one_attention_have_ten_colours_and_of_more_the_rest_is_ink():
     for number in (10, 12):
-        named = as_named(as_frame([run("mine", f"v{each}", span="adaptive") for each in range(number)]))
+        named = as_named(
+            as_frame([run("mine", f"v{each}", span="adaptive") for each in range(number)])
+        )
         first, *others = named.drop_duplicates("variant")["colour"]
         assert first == COLOURS["adaptive"]
         assert len({first, *others}) == 10 if number == 10 else {*others} == {INK}
@@ -78,7 +95,12 @@ def test_ten_variants_of_one_attention_have_ten_colours_and_of_more_the_rest_is_
         ("a1", {"span": "fixed", "selection": "top_k"}, "a1", COLOURS["top_k"]),
         ("fixed", {"span": "adaptive", "normaliser": "sparsemax"}, "fixed", COLOURS["fixed"]),
         ("softmax", {"span": "full"}, "softmax", COLOURS["fixed"]),
-        ("published", {"span": "full", "net": "transformer_xl"}, "published", COLOURS["transformer_xl"]),
+        (
+            "published",
+            {"span": "full", "net": "transformer_xl"},
+            "published",
+            COLOURS["transformer_xl"],
+        ),
         ("mine", {"span": "full", "colour": "#123456", "label": "Mine"}, "Mine", "#123456"),
     ],
 )
@@ -102,12 +124,17 @@ def test_every_colour_of_a_line_is_seen_on_both_papers(colour, paper):
 
 def test_steps_stay_apart_on_a_dark_page():
     shown = [fit(on_dark()[colour], DARK_PAPER) for colour in shades(4)]
-    assert all(contrast(one, other) > 1.2 for one, other in zip(shown, shown[1:], strict=False)), shown
+    assert all(contrast(one, other) > 1.2 for one, other in zip(shown, shown[1:], strict=False)), (
+        shown
+    )
 
 
 def test_the_papers_are_those_of_the_pages():
     style = (TEMPLATES / "style.css").read_text()
-    assert f"--paper: {LIGHT_PAPER};" in style and f"--paper: light-dark({LIGHT_PAPER}, {DARK_PAPER});" in style
+    assert (
+        f"--paper: {LIGHT_PAPER};" in style
+        and f"--paper: light-dark({LIGHT_PAPER}, {DARK_PAPER});" in style
+    )
 
 
 def test_ink_and_paper_follow_the_page_and_a_map_keeps_its_scale():

@@ -1,4 +1,6 @@
-"""What the records that came with the project say: what is quoted can be followed, and claims say what they rest on."""
+"""What the records that came with the project say: what is quoted can be followed, and claims say
+what they rest on.
+"""
 
 import html
 import json
@@ -35,18 +37,25 @@ TAG = re.compile(r"<[^>]+>")
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory) -> dict:
-    """Judge every scale: the folder of its results, with its ledger beside the evidence of the others."""
+    """Judge every scale: the folder of its results, with its ledger beside the evidence of the
+    others.
+    """
     folders = {scale: tmp_path_factory.mktemp("results") / scale for scale in SCALES}
     for scale, folder in folders.items():
         evidence.main([scale, str(PRECOMPUTED / scale), str(folder / "evidence.json")])
         content = json.loads((folder / "evidence.json").read_text())
-        own = [line | {"verdict": line["verdict"] if line["p"] is None else None} for line in content["claims"]]
+        own = [
+            line | {"verdict": line["verdict"] if line["p"] is None else None}
+            for line in content["claims"]
+        ]
         sizes = {line["name"]: line["sizes"] for line in own if line["sizes"]}
         told = {"provenance": content["provenance"], "claims": own, "sizes": sizes}
         write_text(folder / "claims.json", json.dumps(told))
     for scale, folder in folders.items():
         others = [other / "evidence.json" for name, other in folders.items() if name != scale]
-        write_ledger(folder / "ledger.json", (scale, scale), [folder / "claims.json", *others], None)
+        write_ledger(
+            folder / "ledger.json", (scale, scale), [folder / "claims.json", *others], None
+        )
     return folders
 
 
@@ -57,14 +66,21 @@ def lines_of(folder) -> list[dict]:
 def test_what_came_with_the_project_is_evidence(judged):
     for scale, folder in judged.items():
         content = json.loads((folder / "evidence.json").read_text())
-        assert content["scale"] == scale and [line["name"] for line in content["claims"]] == known_claims()
-    sets = {line["name"]: [each["set"] for each in line["sets"]] for line in lines_of(judged["laptop"])}
+        assert (
+            content["scale"] == scale
+            and [line["name"] for line in content["claims"]] == known_claims()
+        )
+    sets = {
+        line["name"]: [each["set"] for each in line["sets"]] for line in lines_of(judged["laptop"])
+    }
     assert sets["span_far_below_limit"] == ["small", "overnight", "laptop"]  # of runs
     assert sets["attention_is_faster_than_recurrence"] == ["overnight", "laptop"]  # of layers
 
 
 def said_of_questions(runs) -> list[tuple]:
-    """(page, measure, configuration, the other, mean, n, low, high) of every difference in a question's table."""
+    """(page, measure, configuration, the other, mean, n, low, high) of every difference in a
+    question's table.
+    """
     said = []
     for name, mine in runs.groupby("question"):
         measure = load_question(name).spec.columns[0][0]
@@ -72,31 +88,46 @@ def said_of_questions(runs) -> list[tuple]:
         of = baselines(texts)
         for line in variant_table(mine, measure, {})["lines"]:
             if line["effect"] is not None:
-                base = matching_runs(texts[texts["variant"] == of[line["variant"]]], line["S"], line["k"])
+                base = matching_runs(
+                    texts[texts["variant"] == of[line["variant"]]], line["S"], line["k"]
+                )
                 than = base.loc[base["title"] == line["text"], "configuration"].unique()
                 ours, effect = line["runs"]["configuration"].unique(), line["effect"]
-                said.append((name, measure, ours, than, effect.mean, effect.n, effect.low, effect.high))
+                said.append(
+                    (name, measure, ours, than, effect.mean, effect.n, effect.low, effect.high)
+                )
     return said
 
 
 def said_of_claims(lines: list[dict], configurations: dict[str, str]) -> list[tuple]:
-    """List the same for every claim on a difference, text by text; over several texts it gives no interval."""
+    """List the same for every claim on a difference, text by text; over several texts it gives no
+    interval.
+    """
     said = []
     for line in lines:
         by_text = defaultdict(list)
-        for pair in line["pairs"] if line["by"] == "difference" and line["than"] is not None else ():
+        for pair in (
+            line["pairs"] if line["by"] == "difference" and line["than"] is not None else ()
+        ):
             by_text[pair["text"]].append(pair)
         for pairs in by_text.values():
-            sides = [{configurations.get(digest) for pair in pairs for digest in pair["runs"][side]} for side in SIDES]
+            sides = [
+                {configurations.get(digest) for pair in pairs for digest in pair["runs"][side]}
+                for side in SIDES
+            ]
             bounds = (line["low"], line["high"]) if len(by_text) == 1 else (None, None)
             mean = mean_of([pair["effect"] for pair in pairs])
-            said.append((f"claim {line['name']}", line["measure"][0], *sides, mean, len(pairs), *bounds))
+            said.append(
+                (f"claim {line['name']}", line["measure"][0], *sides, mean, len(pairs), *bounds)
+            )
     return said
 
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_two_pages_that_speak_of_the_same_difference_say_the_same(scale, judged):
-    """Two configurations, which name the text, and a measure have one number, one count of pairs and one interval."""
+    """Two configurations, which name the text, and a measure have one number, one count of pairs
+    and one interval.
+    """
     runs = recorded(scale).runs
     configurations = dict(zip(runs["digest"], runs["configuration"], strict=True))
     said, shared = {}, 0
@@ -111,7 +142,10 @@ def test_two_pages_that_speak_of_the_same_difference_say_the_same(scale, judged)
         first, known = said.setdefault((measure, min(ours, than), max(ours, than)), (page, numbers))
         shared += first != page
         for here, there in zip(numbers, known, strict=True):
-            assert here is None or there is None or here == pytest.approx(there, abs=1e-9), (first, page)
+            assert here is None or there is None or here == pytest.approx(there, abs=1e-9), (
+                first,
+                page,
+            )
     assert shared > 3  # that many are spoken of twice
 
 
@@ -146,14 +180,22 @@ def test_the_findings_have_the_effects_over_sizes_of_the_ledger(judged):
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_ledger_speaks_in_titles(scale, judged):
-    """Not in the names that measures, texts and variants have in files; and not in lists of the language."""
+    """Not in the names that measures, texts and variants have in files; and not in lists of the
+    language.
+    """
     context, page = ledger_of(judged[scale])
     told = page.partition('<section id="ledger">')[2]
     told = re.sub(r'<(style|script|code)\b.*?</\1>|<p class="files.*?</p>', "", told, flags=re.S)
     shown = html.unescape(TAG.sub("\n", told))
     texts = {name for name in recorded(scale).runs["corpus"] if "-" in name}
-    assert texts and not [name for name in texts if name in shown] and not re.findall(r"\['|', |None", shown)
-    measures = {name.replace("_", " ") for name in CLAIMABLE} - {title_of_measure(name) for name in CLAIMABLE}
+    assert (
+        texts
+        and not [name for name in texts if name in shown]
+        and not re.findall(r"\['|', |None", shown)
+    )
+    measures = {name.replace("_", " ") for name in CLAIMABLE} - {
+        title_of_measure(name) for name in CLAIMABLE
+    }
     for line in (line for paper in context["ledger"]["papers"] for line in paper["lines"]):
         assert not [name for name in measures if re.search(rf"\b{name}\b", line["compared"])]
         assert "_" not in line["why"]
@@ -169,7 +211,9 @@ def test_a_claim_says_on_what_it_was_tested(scale, judged):
     for line in found.measured:
         told, sides = speaking(line), load_claim(line["name"]).sides
         for axis in ("S", "k") if told["pairs"] and line["question"] != LAYERS else ():
-            assert f"{axis} = " in told["at"] or all(getattr(side, axis) is None for side in sides), line["name"]
+            assert f"{axis} = " in told["at"] or all(
+                getattr(side, axis) is None for side in sides
+            ), line["name"]
         assert split[line["name"]] in line["compared"]
 
 
@@ -183,6 +227,10 @@ def test_a_verdict_contains_the_pairs_that_it_stands_on(scale, judged):
         values = [there(pair["effect"]) for pair in told["pairs"]]
         mean, *ends = mean_interval(values, [pair["text"] for pair in told["pairs"]])
         assert (told["n"], told["effect"]) == (len(values), pytest.approx(back(mean))), of
-        assert told["low"] is None or [told["low"], told["high"]] == pytest.approx([*map(back, ends)]), of
-        digests = {digest for pair in told["pairs"] for side in SIDES for digest in pair["runs"][side]}
+        assert told["low"] is None or [told["low"], told["high"]] == pytest.approx(
+            [*map(back, ends)]
+        ), of
+        digests = {
+            digest for pair in told["pairs"] for side in SIDES for digest in pair["runs"][side]
+        }
         assert digests <= set(told["digests"]) and all(map(precomputed, digests)), of

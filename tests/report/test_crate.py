@@ -1,4 +1,6 @@
-"""An archive as other tools read it: by the validator of RO-Crate, and by Croissant's own library."""
+"""An archive as other tools read it: by the validator of RO-Crate, and by Croissant's own
+library.
+"""
 
 import json
 import zipfile
@@ -21,7 +23,9 @@ def data(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("data")
     ids = {split: np.array([1, 2, 0], np.uint16) for split in store.SPLITS}
     for name in ("topics", "enwik8"):
-        text = characters.Corpus(name, **ids, symbols=["<eos>", "a", "ä"], checksum="", unit="character", about="")
+        text = characters.Corpus(
+            name, **ids, symbols=["<eos>", "a", "ä"], checksum="", unit="character", about=""
+        )
         characters.write(folder / f"{name}.npz", text)
     split = store.Split([np.array([4], np.uint16)], [np.array([5], np.uint16)], ["eins"], ["one"])
     symbols = ["<pad>", "<bos>", "<eos>", "<unk>", "▁eins", "▁one"]
@@ -31,7 +35,12 @@ def data(tmp_path_factory) -> Path:
 
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of rdflib's own code
-READ = [("char_lm", "topics"), ("char_lm", "enwik8"), ("translation", "phrases-deen"), ("char_lm", "not-there")]
+READ = [
+    ("char_lm", "topics"),
+    ("char_lm", "enwik8"),
+    ("translation", "phrases-deen"),
+    ("char_lm", "not-there"),
+]
 
 
 def test_texts_of_ours_are_written_out_and_no_others(data):
@@ -51,18 +60,29 @@ def test_croissants_own_library_reads_them(data, tmp_path):
     dataset = croissant.Dataset(jsonld=str(tmp_path / "croissant.json"))
     assert not dataset.metadata.ctx.issues.errors
     (pair,) = dataset.records("phrases-deen_train")
-    assert {name.rpartition("/")[2]: text for name, text in pair.items()} == {"source": b"eins", "target": b"one"}
+    assert {name.rpartition("/")[2]: text for name, text in pair.items()} == {
+        "source": b"eins",
+        "target": b"one",
+    }
 
 
 @pytest.fixture
 def terms(monkeypatch):
-    """What RO-Crate 1.1 calls its terms, without a network: as `rocrate` has them, two of them as 1.1 spelled them."""
+    """What RO-Crate 1.1 calls its terms, without a network: as `rocrate` has them, two of them as
+    1.1 spelled them.
+    """
     rocrate = pytest.importorskip("rocrate")
-    http = pytest.importorskip("rocrate_validator.utils.http", reason="roc-validator is not installed")
-    known = json.loads((Path(rocrate.__file__).parent / "data" / "ro-crate.jsonld").read_text(encoding="utf-8"))
+    http = pytest.importorskip(
+        "rocrate_validator.utils.http", reason="roc-validator is not installed"
+    )
+    known = json.loads(
+        (Path(rocrate.__file__).parent / "data" / "ro-crate.jsonld").read_text(encoding="utf-8")
+    )
     for name in ("ComputationalWorkflow", "FormalParameter"):
         known["@context"][name] = f"https://bioschemas.org/{name}"
-    told = SimpleNamespace(status_code=200, headers={"Content-Type": "application/ld+json"}, text=json.dumps(known))
+    told = SimpleNamespace(
+        status_code=200, headers={"Content-Type": "application/ld+json"}, text=json.dumps(known)
+    )
     told.json, told.content = lambda: known, told.text.encode()
     monkeypatch.setattr(http.HttpRequester, "get", lambda *_, **__: told, raising=False)
 
@@ -73,9 +93,16 @@ def test_an_archive_is_a_workflow_run_crate(suite, site, tmp_path, terms):
     bundle.main([str(tmp_path / "b.zip"), "--scale", _site.SCALE, *_site.where(suite)])
     with zipfile.ZipFile(tmp_path / "b.zip") as archive:
         archive.extractall(tmp_path / "crate")
-    asked = {"profile_identifier": "workflow-run-crate-0.5", "requirement_severity": models.Severity.REQUIRED}
-    result = services.validate(services.ValidationSettings(rocrate_uri=str(tmp_path / "crate"), **asked))
-    assert result.passed(), [(issue.check.identifier, issue.message) for issue in result.get_issues()]
+    asked = {
+        "profile_identifier": "workflow-run-crate-0.5",
+        "requirement_severity": models.Severity.REQUIRED,
+    }
+    result = services.validate(
+        services.ValidationSettings(rocrate_uri=str(tmp_path / "crate"), **asked)
+    )
+    assert result.passed(), [
+        (issue.check.identifier, issue.message) for issue in result.get_issues()
+    ]
     graph = json.loads((tmp_path / "crate" / "ro-crate-metadata.json").read_text())["@graph"]
     named = {entity["@id"] for entity in graph if "File" in entity["@type"]}
     assert all((tmp_path / "crate" / name).is_file() for name in named)

@@ -1,4 +1,6 @@
-"""Answers where the grid has gaps, a text stands in for two, variants are the same, or names are odd."""
+"""Answers where the grid has gaps, a text stands in for two, variants are the same, or names are
+odd.
+"""
 
 import pytest
 
@@ -18,7 +20,9 @@ def places(variant: str, *of_S: tuple[int, float], **changes) -> list[dict]:
     return [
         each
         for S, bpc in of_S
-        for each in scored(variant, bpc, bpc + 0.011, bpc + 0.02, S=S, macs_executed=float(S), **changes)
+        for each in scored(
+            variant, bpc, bpc + 0.011, bpc + 0.02, S=S, macs_executed=float(S), **changes
+        )
     ]
 
 
@@ -33,7 +37,11 @@ def test_where_the_largest_place_of_the_baseline_failed_the_place_that_is_compar
 
 def test_a_single_variant_is_told_at_its_largest_s_that_ended():
     """Of one seed, so that nothing can be said of the way from the one to the other."""
-    rows = [*scored("a", 2.0, S=32), *scored("a", 1.5, S=64), *(row | BROKEN for row in scored("a", 1.0, S=256))]
+    rows = [
+        *scored("a", 2.0, S=32),
+        *scored("a", 1.5, S=64),
+        *(row | BROKEN for row in scored("a", 1.0, S=256)),
+    ]
     assert say(rows).headline.startswith("1.500 bpc (no interval")
 
 
@@ -57,7 +65,10 @@ def test_variants_that_are_the_same_have_nothing_to_compare():
 def test_a_difference_of_zero_on_one_text_disagrees_with_none():
     texts = ({"paper_corpus": "text8", "corpus": "a"}, {"paper_corpus": "enwik8", "corpus": "b"})
     rows = [row for text in texts for row in scored("short", 2.0, 2.1, 2.2, **text)]
-    rows += [*scored("long", 2.0, 2.1, 2.2, **texts[0]), *scored("long", 2.1, 2.2, 2.301, **texts[1])]
+    rows += [
+        *scored("long", 2.0, 2.1, 2.2, **texts[0]),
+        *scored("long", 2.1, 2.2, 2.301, **texts[1]),
+    ]
     effect = compare(with_titles(as_frame(rows)), "dev_bpc")[0].effect
     assert effect.by_text["a"] == 0 and not effect.turns
 
@@ -66,10 +77,18 @@ def test_a_run_that_stands_in_for_two_texts_counts_once():
     once = scored("a", 1.97, 2.0, 2.04)
     twice = as_frame([*once, *(row | {"paper_corpus": "enwik8"} for row in once)])
     once = as_frame(once)
-    for of in (effect_figure.data, curves_figure.data, lambda rows, key: summarise(rows, ["variant"], key)):
+    for of in (
+        effect_figure.data,
+        curves_figure.data,
+        lambda rows, key: summarise(rows, ["variant"], key),
+    ):
         key = "bpc" if of is curves_figure.data else "dev_bpc"
         pair = of(once, key), of(twice, key)
-        assert pair[0].drop(columns="text", errors="ignore").equals(pair[1].drop(columns="text", errors="ignore"))
+        assert (
+            pair[0]
+            .drop(columns="text", errors="ignore")
+            .equals(pair[1].drop(columns="text", errors="ignore"))
+        )
     cells = [measured("row", "column", rows, "dev_bpc") for rows in (once, twice)]
     assert cells[0]["n"] == cells[1]["n"] == 3 and cells[0]["low"] == cells[1]["low"]
 
@@ -77,7 +96,10 @@ def test_a_run_that_stands_in_for_two_texts_counts_once():
 @pytest.mark.parametrize("label", ["S in {8, 32}", "a {} b", "100 %"])
 def test_a_label_may_hold_what_a_format_string_reads(label):
     rows = [run("q", "a", seed, label=label, dev_bpc=2.0 + seed / 100) for seed in (1, 2, 3)]
-    rows += [run("q", "b", seed, label="b", dev_bpc=2.1 + seed / 100 + seed**2 / 1000) for seed in (1, 2, 3)]
+    rows += [
+        run("q", "b", seed, label="b", dev_bpc=2.1 + seed / 100 + seed**2 / 1000)
+        for seed in (1, 2, 3)
+    ]
     assert label in say(rows).sentence
 
 

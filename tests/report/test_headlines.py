@@ -1,4 +1,6 @@
-"""The forest plot of headline claims, which scales disagree, and the index: from a ledger made by hand."""
+"""The forest plot of headline claims, which scales disagree, and the index: from a ledger made by
+hand.
+"""
 
 import json
 
@@ -11,7 +13,12 @@ from workflow.report.claims.disagreement import disagreeing, opposes
 from workflow.report.claims.evidence import read_finding
 from workflow.report.claims.ledger import LINE
 from workflow.report.claims.schema import claimed_range, load_claim
-from workflow.report.pages.claims import Ledger, form_of_effect, name_disagreeing, summarise_disagreeing
+from workflow.report.pages.claims import (
+    Ledger,
+    form_of_effect,
+    name_disagreeing,
+    summarise_disagreeing,
+)
 from workflow.report.pages.index import list_failures, list_unmeasured, root_page
 from workflow.report.pages.strips import forest_of
 from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
@@ -20,7 +27,14 @@ SEEN, FAILED = "It is {size} better: {ours}, {than}.", "It takes {share}, {times
 
 
 def line(name: str, verdict: str, effect: float, paper: str = "aiayn", **changes) -> dict:
-    evidence = {"effect": effect, "low": effect - 0.1, "high": effect + 0.1, "n": 3, "ours": 2.0, "than": 2.16}
+    evidence = {
+        "effect": effect,
+        "low": effect - 0.1,
+        "high": effect + 0.1,
+        "n": 3,
+        "ours": 2.0,
+        "than": 2.16,
+    }
     evidence |= {
         "otherwise_on": [],
         "pairs": [],
@@ -32,7 +46,14 @@ def line(name: str, verdict: str, effect: float, paper: str = "aiayn", **changes
         "setting": None,
     }
     sets = [{"set": "laptop", "scale": "laptop", "verdict": verdict, "why": "", **evidence}]
-    base = {"name": name, "paper": paper, "unit": "bpc", "by": "difference", "overall": verdict, "speaks": "laptop"}
+    base = {
+        "name": name,
+        "paper": paper,
+        "unit": "bpc",
+        "by": "difference",
+        "overall": verdict,
+        "speaks": "laptop",
+    }
     base |= {
         "abstract": "It is better.",
         "claimed": [None, 0.0],
@@ -43,7 +64,11 @@ def line(name: str, verdict: str, effect: float, paper: str = "aiayn", **changes
         "sets": sets,
         **evidence,
     }
-    return base | {"finding": {"printed": -0.04, "text": "-0.04", "seen": SEEN, "failed": FAILED}} | changes
+    return (
+        base
+        | {"finding": {"printed": -0.04, "text": "-0.04", "seen": SEEN, "failed": FAILED}}
+        | changes
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,7 +88,16 @@ def test_an_effect_of_a_paper_has_the_digits_that_it_prints(name, text):
 
 def at_scales(*sets: dict, **changes) -> dict:
     """Make a claim about a ratio with the evidence of several scales, of which the first speaks."""
-    told = line("a", "reproduced", 0.416, by="ratio", unit="×", measure=["ms"], speaks=sets[0]["set"], **changes)
+    told = line(
+        "a",
+        "reproduced",
+        0.416,
+        by="ratio",
+        unit="×",
+        measure=["ms"],
+        speaks=sets[0]["set"],
+        **changes,
+    )
     base = told["sets"][0]
     return told | {"sets": [base | {"scale": each["set"]} | each for each in sets]}
 
@@ -80,7 +114,10 @@ def test_a_sentence_names_each_scale_whose_interval_excludes_its_number_and_what
     assert "small" not in short and "device" not in short
     (in_full,) = name_disagreeing(at_scales(wide, narrow, like))
     assert "0.999×" in in_full and "S = 16, width 64, corpora b and c" in in_full
-    assert summarise_disagreeing(at_scales(wide, like)) == "" and name_disagreeing(at_scales(wide, like)) == []
+    assert (
+        summarise_disagreeing(at_scales(wide, like)) == ""
+        and name_disagreeing(at_scales(wide, like)) == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -97,7 +134,9 @@ def test_a_sentence_names_each_scale_whose_interval_excludes_its_number_and_what
         (1.2, "reproduced", "ratio", True),
     ],
 )
-def test_another_scale_disagrees_with_another_direction_or_verdict_only(effect, verdict, by, is_opposed):
+def test_another_scale_disagrees_with_another_direction_or_verdict_only(
+    effect, verdict, by, is_opposed
+):
     """The effect shown is -0.2, or 0.6 times, and reproduced."""
     told = line("a", "reproduced", -0.2 if by == "difference" else 0.6, by=by)
     (own,) = told["sets"]
@@ -112,13 +151,23 @@ def test_another_scale_disagrees_with_another_direction_or_verdict_only(effect, 
     told |= {"sets": [own, other]}
     assert opposes(other, told) == is_opposed
     (in_full,) = name_disagreeing(told)
-    assert ["disagree" in said for said in (summarise_disagreeing(told), in_full)] == [is_opposed, is_opposed]
+    assert ["disagree" in said for said in (summarise_disagreeing(told), in_full)] == [
+        is_opposed,
+        is_opposed,
+    ]
 
 
 def test_spans_that_hardly_moved_elsewhere_disagree_with_nothing():
     told = line("a", "consistent", -0.16)
     (own,) = told["sets"]
-    other = own | {"set": "small", "effect": 0.05, "low": 0.01, "high": 0.09, "verdict": "not converged", "p": 0.01}
+    other = own | {
+        "set": "small",
+        "effect": 0.05,
+        "low": 0.01,
+        "high": 0.09,
+        "verdict": "not converged",
+        "p": 0.01,
+    }
     assert [each["set"] for each in disagreeing(told | {"sets": [own, other]})] == ["small"]
     assert disagreeing(told | {"sets": [own, other | {"p": None}]}) == []
 
@@ -146,36 +195,63 @@ def test_a_measurement_disagrees_beyond_what_two_processes_differ_by():
     ],
 )
 def test_a_strip_says_what_its_interval_is_over(on, of, basis, speaks):
-    """The set that speaks may be this report's own or another; marks are in order along the axis."""
-    told, pairs = line("a", "reproduced", -0.16), [{"text": text} for text, number in on.items() for _ in range(number)]
+    """The set that speaks may be this report's own or another; marks are in order along the
+    axis.
+    """
+    told, pairs = (
+        line("a", "reproduced", -0.16),
+        [{"text": text} for text, number in on.items() for _ in range(number)],
+    )
     sets = [told["sets"][0] | {"set": speaks, "pairs": pairs, "of": of, "texts": [*on]}]
     (group,) = forest_of(Ledger("laptop", [], [told | {"speaks": speaks, "sets": sets}]))
     (row,) = group.rows
-    assert row.at.endswith(basis) and (row.effect, row.interval) == ("0.16 bpc lower", "0.06 to 0.26")
+    assert row.at.endswith(basis) and (row.effect, row.interval) == (
+        "0.16 bpc lower",
+        "0.06 to 0.26",
+    )
     assert row.asked == "-0.04"
-    earlier = told | {"speaks": speaks, "sets": sets, "finding": {"printed": -0.04, "seen": SEEN, "failed": FAILED}}
+    earlier = told | {
+        "speaks": speaks,
+        "sets": sets,
+        "finding": {"printed": -0.04, "seen": SEEN, "failed": FAILED},
+    }
     (group,) = forest_of(Ledger("laptop", [], [earlier]))  # as an earlier version wrote it
     assert group.rows[0].asked == "-0.040"
     strip = row.strip
-    assert 0 < strip.low < strip.effect < strip.printed < strip.claimed[1] < 100 and strip.claimed[0] == 0
+    assert (
+        0 < strip.low < strip.effect < strip.printed < strip.claimed[1] < 100
+        and strip.claimed[0] == 0
+    )
     assert strip.effect - strip.low == pytest.approx(strip.high - strip.effect, abs=0.2)
 
 
 def test_claims_of_one_unit_share_an_axis_with_its_null_value_and_those_of_another_do_not():
     lines = [line("a", "reproduced", -0.16), line("b", "not reproduced", 0.5)]
-    ratio = line("c", "reproduced", 0.5) | {"by": "ratio", "unit": "x", "claimed": [None, 1.0], "finding": None}
+    ratio = line("c", "reproduced", 0.5) | {
+        "by": "ratio",
+        "unit": "x",
+        "claimed": [None, 1.0],
+        "finding": None,
+    }
     ratio["sets"] = [each | {"effect": 0.5, "low": 0.25, "high": 1.0} for each in ratio["sets"]]
     untested = line("d", "not tested", 0.1)
-    untested["sets"] = [each | dict.fromkeys(("effect", "low", "high")) for each in untested["sets"]]
+    untested["sets"] = [
+        each | dict.fromkeys(("effect", "low", "high")) for each in untested["sets"]
+    ]
     bpc, ratios, others = forest_of(Ledger("laptop", [], [*lines, ratio, untested]))
-    assert [row.name for row in bpc.rows] == ["a", "b"] and [row.name for row in ratios.rows] == ["c"]
+    assert [row.name for row in bpc.rows] == ["a", "b"] and [row.name for row in ratios.rows] == [
+        "c"
+    ]
     first, second = (row.strip for row in bpc.rows)
     assert first.effect < bpc.axis.null < second.effect  # to be compared by eye
     assert (bpc.axis.null, "0") in bpc.axis.ticks and (ratios.axis.null, "1") in ratios.axis.ticks
     assert bpc.axis.better == "lower" and not bpc.axis.log and ratios.axis.log
     mark = ratios.rows[0].strip
-    assert mark.high - mark.effect == pytest.approx(mark.effect - mark.low, abs=0.2)  # on a logarithmic axis
-    assert ratios.rows[0].effect.endswith("×") and others.axis is None and others.rows[0].strip is None
+    # on a logarithmic axis
+    assert mark.high - mark.effect == pytest.approx(mark.effect - mark.low, abs=0.2)
+    assert (
+        ratios.rows[0].effect.endswith("×") and others.axis is None and others.rows[0].strip is None
+    )
 
 
 def test_an_interval_that_excludes_no_effect_never_shows_it_as_an_end():
@@ -185,12 +261,18 @@ def test_an_interval_that_excludes_no_effect_never_shows_it_as_an_end():
 
 
 def test_the_claimed_stretch_of_an_axis_and_the_printed_effect_of_ours_against_than():
-    assert claimed_range(claim()) == (None, 0.0) and claimed_range(claim(expect="more", bound=2.0)) == (2.0, None)
+    assert claimed_range(claim()) == (None, 0.0) and claimed_range(
+        claim(expect="more", bound=2.0)
+    ) == (2.0, None)
     assert claimed_range(claim(expect="equal", bound=1.0, within=0.5)) == (0.5, 1.5)
     low, high = claimed_range(claim(expect="equal", by="ratio", bound=2.0, within=0.1))
     assert (low, high) == (pytest.approx(2 / 1.1), pytest.approx(2.2))
-    assert read_finding(load_claim("adaptive_better_than_xl"))["printed"] == pytest.approx(1.02 - 1.06)
-    assert read_finding(load_claim("top_k_decodes_twice_as_fast_as_sparsemax"))["printed"] == pytest.approx(2)
+    assert read_finding(load_claim("adaptive_better_than_xl"))["printed"] == pytest.approx(
+        1.02 - 1.06
+    )
+    assert read_finding(load_claim("top_k_decodes_twice_as_fast_as_sparsemax"))[
+        "printed"
+    ] == pytest.approx(2)
     means = read_finding(load_claim("top_k_translates_better"))["printed"]
     assert means == pytest.approx((0.3 + 0.5 + 0.3) / 3)
     assert read_finding(claim()) is None
@@ -215,15 +297,28 @@ def test_what_nobody_tried_is_no_failure():
 
 
 def test_a_report_whose_models_had_stopped_learning_comes_before_a_larger_one(tmp_path):
-    gains = {"small": (0.1, 0.3, 0.01), "overnight": (0.01, 0.015, 0.3), "laptop": (0.1, None, 0.1), "smoke": ()}
+    gains = {
+        "small": (0.1, 0.3, 0.01),
+        "overnight": (0.01, 0.015, 0.3),
+        "laptop": (0.1, None, 0.1),
+        "smoke": (),
+    }
     for scale, each_claim in gains.items():
         folder = tmp_path / scale
         folder.mkdir()
         (folder / "index.html").write_text("a")
         # what another set says of the claim does not count for this report
-        sets = [[{"set": scale, "late_gain": gain}, {"set": "paper", "late_gain": 0.0}] for gain in each_claim]
-        lines = [dict.fromkeys(LINE) | {"overall": "reproduced", "speaks": scale, "sets": each} for each in sets]
+        sets = [
+            [{"set": scale, "late_gain": gain}, {"set": "paper", "late_gain": 0.0}]
+            for gain in each_claim
+        ]
+        lines = [
+            dict.fromkeys(LINE) | {"overall": "reproduced", "speaks": scale, "sets": each}
+            for each in sets
+        ]
         lines = [claim | {"name": "a", "where": "b"} for claim in lines]
-        (folder / "ledger.json").write_text(json.dumps({"set": scale, "beside": [], "claims": lines}))
+        (folder / "ledger.json").write_text(
+            json.dumps({"set": scale, "beside": [], "claims": lines})
+        )
     order = [scale["name"] for scale in root_page(tmp_path, tmp_path)["scales"]]
     assert order == ["overnight", "small", "laptop", "smoke"]

@@ -1,4 +1,6 @@
-"""Figures that answer, a variant that is followed, and a view that is an address; in a real browser."""
+"""Figures that answer, a variant that is followed, and a view that is an address; in a real
+browser.
+"""
 
 import json
 import re
@@ -33,7 +35,12 @@ def test_a_pointer_shows_a_mark_and_a_click_its_runs(spans):
     assert not card.is_visible()
     point_at(spans, 0)
     told = card.inner_text()
-    assert told.startswith("fixed span") and "S 32" in told and "mean 2.15" in told and "2 runs" in told
+    assert (
+        told.startswith("fixed span")
+        and "S 32" in told
+        and "mean 2.15" in told
+        and "2 runs" in told
+    )
     spans.mouse.down()
     spans.mouse.up()
     assert card.locator("a").all_inner_texts() == ["2.1", "2.2"]
@@ -58,8 +65,16 @@ def test_keys_reach_every_mark_and_its_run(spans):
 def test_a_variant_is_followed_through_tables_and_figures_and_by_its_address(spans, browser):
     def dimmed(page) -> list[bool]:
         """Rows of fixed span, rows of adaptive span, marks of both."""
-        rows = [page.locator(f'tr.dim[data-variant="{name}"]').count() > 0 for name in ("fixed span", "adaptive span")]
-        return [*rows, 0 < page.locator("figure .dim").count() < page.locator("figure [data-rows]").count() * 9]
+        rows = [
+            page.locator(f'tr.dim[data-variant="{name}"]').count() > 0
+            for name in ("fixed span", "adaptive span")
+        ]
+        return [
+            *rows,
+            0
+            < page.locator("figure .dim").count()
+            < page.locator("figure [data-rows]").count() * 9,
+        ]
 
     assert dimmed(spans) == [False, False, False]
     spans.get_by_role("button", name="adaptive span", exact=True).click()
@@ -85,7 +100,10 @@ def test_differences_follow_the_baseline(site, page):
     def differences() -> dict[str, str]:
         place = head.evaluate("head => head.cellIndex + 1")
         rows = table.locator("tbody tr").all()
-        return {row.get_attribute("data-variant"): row.locator(f":nth-child({place})").inner_text() for row in rows}
+        return {
+            row.get_attribute("data-variant"): row.locator(f":nth-child({place})").inner_text()
+            for row in rows
+        }
 
     first = differences()
     assert names[0] in head.inner_text() and first[names[0]] == "" and first[names[1]]
@@ -142,7 +160,9 @@ def test_search_finds_each_kind_of_thing(site, page):
         ("sparse attention", "top-k"),
     ],
 )
-def test_search_puts_exact_titles_first_and_knows_the_synonyms_of_the_field(typed, title, page, tmp_path):
+def test_search_puts_exact_titles_first_and_knows_the_synonyms_of_the_field(
+    typed, title, page, tmp_path
+):
     """The report has a page of each title, and one that only mentions the words."""
     titles = [
         "About everything",
@@ -155,7 +175,9 @@ def test_search_puts_exact_titles_first_and_knows_the_synonyms_of_the_field(type
         "The pivot table, explained",
     ]
     every = ", ".join([*titles, "Pivot table"])
-    entries = [[each, f"{number}.html", every if number == 0 else ""] for number, each in enumerate(titles)]
+    entries = [
+        [each, f"{number}.html", every if number == 0 else ""] for number, each in enumerate(titles)
+    ]
     kinds = {"questions": entries, "pages": [["Pivot table", "pivot.html", ""]]}
     parts = json.dumps({"synonyms": synonyms(), "kinds": kinds}).removeprefix("{")
     (tmp_path / "report.js").write_text(f"{BEGINS}{parts});", encoding="utf-8")
@@ -169,7 +191,9 @@ def test_search_finds_the_pages_of_other_scales_after_those_of_this_one(page, tm
     for scale in ("a", "b", "c"):
         entry = ["Does it help?", f"of_{scale}.html", ""]
         parts = json.dumps({"synonyms": {}, "kinds": {"questions": [entry]}}).removeprefix("{")
-        Site(tmp_path / "results" / scale, tmp_path / scale).write("base.html.j2", "index.html", title=scale)
+        Site(tmp_path / "results" / scale, tmp_path / scale).write(
+            "base.html.j2", "index.html", title=scale
+        )
         (tmp_path / scale / "report.js").write_text(f"{BEGINS}{parts});", encoding="utf-8")
     write_scales(tmp_path)
     page.goto((tmp_path / "b/index.html").as_uri())
@@ -187,7 +211,9 @@ def test_links_keep_the_baseline_and_lead_to_the_same_page_of_another_scale(page
     for scale in ("a", "b"):
         site = Site(tmp_path / "results" / scale, tmp_path / scale)
         for name in ("pivot", "ledger"):
-            site.write("base.html.j2", f"{name}.html", title=f"{name} {scale}", shared=["ledger", "pivot"])
+            site.write(
+                "base.html.j2", f"{name}.html", title=f"{name} {scale}", shared=["ledger", "pivot"]
+            )
     (tmp_path / "b/pivot.html").unlink()
     write_scales(tmp_path)
     page.goto((tmp_path / "a/pivot.html").as_uri() + "#baseline=fixed span&sort.t=2")
@@ -210,11 +236,14 @@ def test_every_figure_and_table_offers_a_link_that_leads_back_to_it(site, page):
     parts = page.locator("section.artefact:has(table, figure)").count()
     buttons = page.locator("button.copy-link")
     assert buttons.count() > parts > 0
-    page.evaluate("copy = async (text) => { window.copied = text; }")  # a clipboard is the browser's matter
+    # a clipboard is the browser's matter
+    page.evaluate("copy = async (text) => { window.copied = text; }")
     buttons.last.press("Enter")
     page.wait_for_function("window.copied")
     place = re.search(r"at=([\w-]+)", page.evaluate("window.copied"))[1]
-    assert "sort.runs=2" in page.evaluate("window.copied") and page.locator(f"#{place}").count() == 1
+    assert (
+        "sort.runs=2" in page.evaluate("window.copied") and page.locator(f"#{place}").count() == 1
+    )
 
 
 def test_the_page_above_all_reports_searches_each(site, page):

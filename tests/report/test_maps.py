@@ -9,11 +9,19 @@ from tests._runs import BROKEN, translated
 from workflow.report.figures import maps
 from workflow.results.runs_table import as_frame
 
-HEADS = {"1": [[[0.6, 0.4], [0.5, 0.5]], [[0.9, 0.1], [0.2, 0.8]]], "12": [[[1.0, 0.0]] * 2, [[0.5, 0.5]] * 2]}
+HEADS = {
+    "1": [[[0.6, 0.4], [0.5, 0.5]], [[0.9, 0.1], [0.2, 0.8]]],
+    "12": [[[1.0, 0.0]] * 2, [[0.5, 0.5]] * 2],
+}
 
 
 def looked(**changes) -> dict:
-    maps = {"source": ["▁zwei", "<eos>"], "target": ["<bos>", "▁two"], "encoder": HEADS, "cross": HEADS}
+    maps = {
+        "source": ["▁zwei", "<eos>"],
+        "target": ["<bos>", "▁two"],
+        "encoder": HEADS,
+        "cross": HEADS,
+    }
     return translated(maps=maps, **changes)
 
 
@@ -33,30 +41,46 @@ def test_figure_4_shows_the_head_with_the_highest_mean_maximum_bottom_layer_firs
     """Mean maxima: .55 and .85 in layer 1; 1 and .5 in layer 12."""
     weights = explicit_sparse_figure4.data(as_frame([looked(), looked(variant="top_k", k=4)]))
     names = ["softmax, decoder layer 1, head 2", "top-k, decoder layer 1, head 2"]
-    assert weights["panel"].unique().tolist()[:2] == names and weights["head"].unique().tolist() == ["2", "1"]
+    assert weights["panel"].unique().tolist()[:2] == names and weights[
+        "head"
+    ].unique().tolist() == ["2", "1"]
     assert weights[weights["panel"] == names[0]]["weight"].tolist() == [0.9, 0.1, 0.2, 0.8]
-    assert weights[weights["panel"] == names[0]]["query_piece"].tolist() == ["<bos>", "<bos>", "▁two", "▁two"]
+    assert weights[weights["panel"] == names[0]]["query_piece"].tolist() == [
+        "<bos>",
+        "<bos>",
+        "▁two",
+        "▁two",
+    ]
 
 
 def test_the_maps_are_of_one_text_and_one_seed_that_both_nets_have():
     top_k = [looked(variant="top_k", k=4, seed=2), looked(variant="top_k", paper_corpus="other")]
     used = pick_compared(as_frame([looked(), looked(seed=2), *top_k]))
     assert list(zip(used["variant"], used["seed"], strict=True)) == [("softmax", 2), ("top_k", 2)]
-    nothing = [looked(), translated(variant="top_k", maps={}), translated(variant="top_k", seed=2, **BROKEN)]
+    nothing = [
+        looked(),
+        translated(variant="top_k", maps={}),
+        translated(variant="top_k", seed=2, **BROKEN),
+    ]
     assert not len(pick_compared(as_frame(nothing)))
 
 
 def test_the_weights_of_a_map_rise_from_the_page_to_a_full_colour():
     """No weight is the page itself, light or dark; the least that is one can be told from it."""
     seen = [maps.BLUES(weight)[3] for weight in (0.001, 0.3, 0.6, 1.0)]
-    assert maps.BLUES(np.ma.masked)[3] == 0 < seen[0] < 0.1 and seen == sorted(seen) and seen[-1] == 1
+    assert (
+        maps.BLUES(np.ma.masked)[3] == 0 < seen[0] < 0.1 and seen == sorted(seen) and seen[-1] == 1
+    )
 
 
 def test_what_a_head_attends_to_is_said_by_rule():
     words, spread = ["the", "red", "box", "<eos>"], np.full((4, 4), 0.25)
     spread[0] = [0.1, 0.1, 0.7, 0.1]
     said = {"attends to the next word (100 %)": np.eye(4, k=1) + np.eye(4, k=-3)}
-    said |= {"attends to the word itself (100 %)": np.eye(4), "“the” attends to “box” (70 %)": spread}
+    said |= {
+        "attends to the word itself (100 %)": np.eye(4),
+        "“the” attends to “box” (70 %)": spread,
+    }
     said |= {"attends to “<eos>” from every word (100 %)": np.array([[0, 0, 0, 1.0]] * 4)}
     assert [aiayn_attention.say_focus(weights, words) for weights in said.values()] == [*said]
 
@@ -64,7 +88,13 @@ def test_what_a_head_attends_to_is_said_by_rule():
 def test_the_sharpest_heads_of_all_layers_are_drawn_of_a_seed_that_ended_well():
     """Entropies in bits: 1.0 and .6 in layer 1, 0 and 1 in layer 12."""
     base = {"question": "transformer", "variant": "base", "paper_corpus": "wmt14-ende"}
-    runs = as_frame([looked(**base, status="diverged", reason="x"), looked(**base, seed=2), looked(**base, seed=3)])
+    runs = as_frame(
+        [
+            looked(**base, status="diverged", reason="x"),
+            looked(**base, seed=2),
+            looked(**base, seed=3),
+        ]
+    )
     assert aiayn_attention.used(runs)["seed"].tolist() == [2]
     weights = aiayn_attention.data(runs)
     heads = weights[["layer", "head"]].drop_duplicates()

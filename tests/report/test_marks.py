@@ -38,6 +38,10 @@ def test_a_row_tells_its_values_its_interval_and_its_runs():
     told = tell(NUMBERS, picture())
     assert told["names"] == ["S", "mean"] and [*told["rows"]] == [0, 2]
     of, values, runs, _ = told["rows"][0]
-    assert (of, values, runs) == ("fixed", ["32", "2.00 (1.90 to 2.10)"], [["abc", "1.95"], ["def", "2.05"]])
+    assert (of, values, runs) == (
+        "fixed",
+        ["32", "2.00 (1.90 to 2.10)"],
+        [["abc", "1.95"], ["def", "2.05"]],
+    )
     assert told["rows"][2] == ["adaptive", ["64", "1.5"], [["fed"]], []]
     assert tell(NUMBERS, "<svg></svg>") == {}

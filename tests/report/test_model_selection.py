@@ -4,12 +4,21 @@ import pandas as pd
 import pytest
 
 from tests._runs import as_frame, run, translated
-from workflow.report.pages.model_selection import compare_rows, model_selection_page, nets, recommend
+from workflow.report.pages.model_selection import (
+    compare_rows,
+    model_selection_page,
+    nets,
+    recommend,
+)
 from workflow.report.pages.site import Site
 
 
-def of(variant: str, cost: float, dev: float, test: float, seeds: int = 3, apart: float = 0.0) -> list[dict]:
-    """Make runs around these scores. apart: how far the first seed is above, and the last below, on test."""
+def of(
+    variant: str, cost: float, dev: float, test: float, seeds: int = 3, apart: float = 0.0
+) -> list[dict]:
+    """Make runs around these scores. apart: how far the first seed is above, and the last below, on
+    test.
+    """
     return [
         run(
             variant=variant,
@@ -25,7 +34,12 @@ def of(variant: str, cost: float, dev: float, test: float, seeds: int = 3, apart
 @pytest.fixture
 def runs():
     """Dear and worse, cheap and best on test though not on dev, and one of too few seeds."""
-    rows = of("a", 1e4, 2.0, 2.2) + of("b", 2e4, 2.1, 2.0) + of("c", 3e4, 1.8, 2.1) + of("d", 4e4, 1.9, 1.7)
+    rows = (
+        of("a", 1e4, 2.0, 2.2)
+        + of("b", 2e4, 2.1, 2.0)
+        + of("c", 3e4, 1.8, 2.1)
+        + of("d", 4e4, 1.9, 1.7)
+    )
     return as_frame(rows + of("e", 5e4, 1.0, 1.0, seeds=2))
 
 
@@ -49,12 +63,16 @@ def taken(rows: list[dict]) -> list[str]:
         (of("b", 1e4, 1.9, 2.3), ["a"]),  # unless test says the contrary
     ],
 )
-def test_a_dearer_net_is_recommended_only_where_dev_prefers_it_and_test_confirms_it(dearer, expected):
+def test_a_dearer_net_is_recommended_only_where_dev_prefers_it_and_test_confirms_it(
+    dearer, expected
+):
     assert taken(of("a", 1e4, 2.0, 2.2) + dearer) == expected
 
 
 def test_of_dear_ones_that_are_alike_the_cheapest_is_recommended():
-    """b to d are .1 better than a; c and d are a little better than b on dev, and on test within chance."""
+    """b to d are .1 better than a; c and d are a little better than b on dev, and on test within
+    chance.
+    """
     rows = of("a", 1e4, 2.0, 2.2) + of("b", 2e4, 1.9, 2.1) + of("c", 3e4, 1.89, 2.1, apart=0.05)
     assert taken(rows + of("d", 4e4, 1.88, 2.09, apart=0.05)) == ["a", "b"]
     assert taken(rows + of("d", 4e4, 1.7, 1.9)) == ["a", "b", "d"]
@@ -65,7 +83,9 @@ def test_nothing_that_is_recommended_is_significantly_worse_on_test_than_what_co
     assert [line.model.cost for line in text["lines"]] == [1e4, 3e4]
     first, second = text["lines"]
     assert (first.until, second.until) == (3e4, None)
-    assert second.model.compared.startswith("0.1000 bpc better (95 % CI 0.1000 to 0.1000, n = 3) than a, ")
+    assert second.model.compared.startswith(
+        "0.1000 bpc better (95 % CI 0.1000 to 0.1000, n = 3) than a, "
+    )
     (other,) = first.alternatives  # b is better on test, and not on dev
     assert other.name.startswith("b, S = 64") and other.compared.startswith("0.2000 bpc better")
     best, next_best = second.alternatives
@@ -75,23 +95,43 @@ def test_nothing_that_is_recommended_is_significantly_worse_on_test_than_what_co
 
 
 def test_translations_are_chosen_by_the_score_that_is_shown():
-    """Label smoothing makes perplexity worse and BLEU better: the loss would choose the net without."""
-    scores = {"plain": (1e4, 8.0, 20.0), "smoothed": (1e4, 9.0, 25.0), "c": (3e4, 9.5, 19.0), "d": (4e4, 9.6, 18.0)}
+    """Label smoothing makes perplexity worse and BLEU better: the loss would choose the net
+    without.
+    """
+    scores = {
+        "plain": (1e4, 8.0, 20.0),
+        "smoothed": (1e4, 9.0, 25.0),
+        "c": (3e4, 9.5, 19.0),
+        "d": (4e4, 9.6, 18.0),
+    }
     rows = [
-        translated(variant=variant, seed=seed, macs_executed=cost, dev_ppl=ppl, dev_bleu=bleu + seed, test_bleu=bleu)
+        translated(
+            variant=variant,
+            seed=seed,
+            macs_executed=cost,
+            dev_ppl=ppl,
+            dev_bleu=bleu + seed,
+            test_bleu=bleu,
+        )
         for variant, (cost, ppl, bleu) in scores.items()
         for seed in (1, 2, 3)
     ]
     (text,) = model_selection_page(as_frame(rows))["texts"]
-    assert [line.model.name.partition(",")[0] for line in text["lines"]] == ["smoothed"] and "BLEU" in text["decides"]
+    assert [line.model.name.partition(",")[0] for line in text["lines"]] == [
+        "smoothed"
+    ] and "BLEU" in text["decides"]
 
 
 def test_runs_whose_trial_chose_the_recipe_are_not_their_own_rivals(runs):
     """They hold the numbers of the recipe's runs."""
     trial = {"tuning": "trial", "digest": "trial", "factors": {"lr": 1.0}}
-    copies = runs[runs["variant"] == "c"].assign(tuning="tuned", follows="trial", configuration="copies")
+    copies = runs[runs["variant"] == "c"].assign(
+        tuning="tuned", follows="trial", configuration="copies"
+    )
     copies["digest"] = "copy of " + copies["digest"]
-    tried = pd.concat([runs, runs.iloc[:1].assign(**{key: [value] for key, value in trial.items()}), copies])
+    tried = pd.concat(
+        [runs, runs.iloc[:1].assign(**{key: [value] for key, value in trial.items()}), copies]
+    )
     assert model_selection_page(tried)["texts"][0]["nets"] == 4
     other = tried.assign(factors=tried["factors"].map(lambda factors: factors and {"lr": 2.0}))
     assert model_selection_page(other)["texts"][0]["nets"] == 5
@@ -110,7 +150,10 @@ def test_a_cost_that_is_chosen_names_the_net_to_take(runs, page, tmp_path):
         text.locator('input[type="text"]').fill(f"{1.001 * cost:.0f}")
         page.keyboard.press("Enter")
         assert rows.nth(number).evaluate("row => row.classList.contains('chosen')")
-        assert rows.nth(number).locator("th a").first.inner_text() in text.locator(".take").inner_text()
+        assert (
+            rows.nth(number).locator("th a").first.inner_text()
+            in text.locator(".take").inner_text()
+        )
     text.locator('input[type="range"]').focus()
     page.keyboard.press("Home")
     assert rows.first.evaluate("row => row.classList.contains('chosen')") and "cost." in page.url
@@ -148,11 +191,16 @@ def test_a_cost_is_read_with_its_suffix_or_refused(typed, recommended, runs, pag
     text = page.locator("section.budget").first
     text.locator('input[type="text"]').fill(typed)
     page.keyboard.press("Enter")
-    chosen = text.locator("tr[data-cost]").evaluate_all("rows => rows.map((row) => row.classList.contains('chosen'))")
+    chosen = text.locator("tr[data-cost]").evaluate_all(
+        "rows => rows.map((row) => row.classList.contains('chosen'))"
+    )
     if isinstance(recommended, int):
         assert chosen == [recommended == 0, recommended == 1]
     else:
-        assert chosen == [False, False] and text.locator(".take").get_attribute("data-state") == recommended
+        assert (
+            chosen == [False, False]
+            and text.locator(".take").get_attribute("data-state") == recommended
+        )
         assert not text.locator("div.alternatives").is_visible()
 
 
@@ -167,8 +215,12 @@ def test_where_all_cost_the_same_there_is_nothing_to_choose(runs):
     assert not model_selection_page(runs.assign(macs_executed=1e4))["texts"]
 
 
-def test_models_that_are_not_significantly_worse_are_listed_with_what_is_recommended(page, tmp_path):
-    """c is as good as b on test within chance, and a is worse: of the two that are alike the cheaper one is taken."""
+def test_models_that_are_not_significantly_worse_are_listed_with_what_is_recommended(
+    page, tmp_path
+):
+    """c is as good as b on test within chance, and a is worse: of the two that are alike the
+    cheaper one is taken.
+    """
     rows = of("a", 1e4, 2.0, 2.2) + of("b", 2e4, 1.9, 2.1) + of("c", 3e4, 1.89, 2.1, apart=0.05)
     site = Site(tmp_path / "results", tmp_path)
     context = model_selection_page(as_frame(rows + of("d", 4e4, 2.5, 2.5)))

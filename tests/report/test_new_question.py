@@ -31,33 +31,52 @@ def made(tmp_path, monkeypatch):
     (tmp_path / "studies" / "own" / "questions" / "ramp.yaml").write_text(SIX)
     monkeypatch.chdir(tmp_path)
     rows = [
-        run("ramp", name, seed, dev_bpc=bpc, label=label_of("ramp", name), colour=COLOUR if name == "long" else None)
+        run(
+            "ramp",
+            name,
+            seed,
+            dev_bpc=bpc,
+            label=label_of("ramp", name),
+            colour=COLOUR if name == "long" else None,
+        )
         for name, scores in BPC.items()
         for seed, bpc in enumerate(scores, 1)
     ]
     _site.write_rows_of(tmp_path / "results" / _site.SCALE, rows)
     for row in rows:
-        write_record(tmp_path / "results" / "runs" / row["digest"] / "record.json", _site.record(row))
+        write_record(
+            tmp_path / "results" / "runs" / row["digest"] / "record.json", _site.record(row)
+        )
     _site.write_pages(tmp_path)
     yield tmp_path / "reports" / _site.SCALE, rows
     load_question.cache_clear()
 
 
 def test_a_new_question_of_six_lines_is_answered(made):
-    """Differences -.099, -.098, -.097: mean -.098, half the interval 4.303 * .001 / sqrt(3) = .0025."""
+    """Differences -.099, -.098, -.097: mean -.098, half the interval 4.303 * .001 / sqrt(3) =
+    .0025.
+    """
     site, rows = made
     page = site / "questions" / "ramp" / "index.html"
     text = page.read_text()
-    opening = text.partition('<div class="opening" data-baseline="short">')[2].partition("</section>")[0]
+    opening = text.partition('<div class="opening" data-baseline="short">')[2].partition(
+        "</section>"
+    )[0]
     assert '<p class="number">0.0980 bpc better' in opening and "0.0955 to 0.1005, n = 3" in opening
-    assert 'data-baseline="Longer, at last" hidden' in opening  # the same, seen from the other variant
+    # the same, seen from the other variant
+    assert 'data-baseline="Longer, at last" hidden' in opening
     assert "−0.0980</td>" in text and "−0.1005 to −0.0955" in text
     assert 'id="figure-answer-curves"' in text
-    assert "figure-answer-cost" not in text  # all costs are alike here, so that there is nothing to draw
+    # all costs are alike here, so that there is nothing to draw
+    assert "figure-answer-cost" not in text
     effect = text.partition('id="figure-answer-effect"')[2].partition("</figure>")[0]
     assert all(f">{name}<" in effect for name in ("short", "Longer, at last")) and COLOUR in effect
-    assert {f"{row['digest']}.html" for row in rows} <= set(links(page).addresses) and len(text) < 100_000
-    cells = json.loads((site / "pivot.html").read_text().partition('id="cells">')[2].partition("</script>")[0])
+    assert {f"{row['digest']}.html" for row in rows} <= set(links(page).addresses) and len(
+        text
+    ) < 100_000
+    cells = json.loads(
+        (site / "pivot.html").read_text().partition('id="cells">')[2].partition("</script>")[0]
+    )
     assert cells["questions"]["ramp"]["colours"]["Longer, at last"] == on_page(COLOUR)
 
 
@@ -68,7 +87,9 @@ def test_two_variants_of_one_label_and_one_beside_a_variant_that_is_not_there_ar
         parse(Question, load_yaml(SIX) | {"variants": {"a": {"label": "b"}, "b": {}}}, "f")
 
 
-def test_one_question_written_alone_has_no_dead_link_and_no_page_of_a_run_that_it_no_longer_has(made, tmp_path):
+def test_one_question_written_alone_has_no_dead_link_and_no_page_of_a_run_that_it_no_longer_has(
+    made, tmp_path
+):
     site, rows = made
     for left in (rows, rows[:3]):
         _site.write_rows_of(tmp_path / "results" / _site.SCALE, left)
@@ -79,7 +100,9 @@ def test_one_question_written_alone_has_no_dead_link_and_no_page_of_a_run_that_i
 
 
 def test_a_question_may_be_answered_by_another_score_of_its_task():
-    """The planted sentences ask what each of them costs, not how well is translated where there are none."""
+    """The planted sentences ask what each of them costs, not how well is translated where there are
+    none.
+    """
     assert [load_question(name).spec.columns[0][0] for name in ("distractors", "translation")] == [
         "test_bleu_slope",
         "test_bleu",

@@ -10,7 +10,11 @@ from workflow.report.pages.site import embed_svg
 
 def test_numbers_as_people_read_them():
     read = {(41_607_168, "MACs/character"): "41.61M", (1.0512, "bpc"): "1.051", (22e9, ""): "22G"}
-    read |= {(5 << 20, "bytes"): "5.0 MiB", (3 << 30, "bytes"): "3.00 GiB", (2504, "parameters"): "2,504"}
+    read |= {
+        (5 << 20, "bytes"): "5.0 MiB",
+        (3 << 30, "bytes"): "3.00 GiB",
+        (2504, "parameters"): "2,504",
+    }
     read |= {(None, ""): "", (float("nan"), "bpc"): ""}
     assert {quantity: number(*quantity) for quantity in read} == read
 
@@ -25,14 +29,17 @@ def test_what_rounds_to_zero_has_no_minus(value):
     ]
     written += [number(value, unit) for unit in ("", "bpc", "bytes")]
     written += [form_of([1.0], [half]).text(value) for half in (0.02, 0.5, 30.0)]
-    assert not [text for text in written if re.match(r"[-\N{MINUS SIGN}]0(\.0*)?(?![.\d])", text)], written
+    assert not [
+        text for text in written if re.match(r"[-\N{MINUS SIGN}]0(\.0*)?(?![.\d])", text)
+    ], written
 
 
 @pytest.mark.parametrize(
     "values, halves, unit, texts",
     [
         ([2.78, 2.774], [], "", ["2.780", "2.774"]),  # as many decimals in the column
-        ([95.87, 21.2], [1.32, 0.34], "BLEU", ["95.87", "21.20"]),  # two digits of the narrowest interval
+        # two digits of the narrowest interval
+        ([95.87, 21.2], [1.32, 0.34], "BLEU", ["95.87", "21.20"]),
         ([22.57, 30.0], [4.25], "BLEU", ["22.6", "30.0"]),
         ([2.0143, 2.1], [0.042], "bpc", ["2.014", "2.100"]),
         ([65536, 1024], [], "characters", ["65,536", "1,024"]),  # counts in full
@@ -62,5 +69,8 @@ def test_what_is_no_number_costs_no_page(value):
 def test_ids_in_figures_become_the_figures_own():
     svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9pt"><g id="a"/>'
     svg += '<use xlink:href="#a"/><b clip-path="url(#a)"/></svg>'
-    assert embed_svg(svg, "f") == '<svg width="9pt"><g id="f-a"/><use href="#f-a"/><b clip-path="url(#f-a)"/></svg>'
+    assert (
+        embed_svg(svg, "f")
+        == '<svg width="9pt"><g id="f-a"/><use href="#f-a"/><b clip-path="url(#f-a)"/></svg>'
+    )
     assert embed_svg('<svg><a id="x"/><a id="x"/></svg>', "f") == '<svg><a id="f-x"/><a/></svg>'

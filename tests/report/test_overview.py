@@ -1,4 +1,6 @@
-"""The first screen: the matrix of choices, the picture and the findings, from runs worked out by hand."""
+"""The first screen: the matrix of choices, the picture and the findings, from runs worked out by
+hand.
+"""
 
 import json
 from dataclasses import replace
@@ -46,20 +48,33 @@ def scored(variant: str, scores: tuple[float, ...], **changes) -> list[dict]:
     """Make a run for each score, on three seeds."""
     about = {"corpus": "enwik8-4mb", "start_span": 8.0, "mean_span": 40.0, "scale": "overnight"}
     about |= {"position": "transformer_xl"} | changes
-    return [run("span_types", variant, seed, dev_bpc=score, **about) for seed, score in enumerate(scores, 1)]
+    return [
+        run("span_types", variant, seed, dev_bpc=score, **about)
+        for seed, score in enumerate(scores, 1)
+    ]
 
 
 FIXED, ADAPTIVE = (2.00, 2.10, 2.20), (1.97, 2.08, 2.19)  # adaptive less fixed: -0.03, -0.02, -0.01
 
 
 def test_a_choice_is_compared_with_its_baseline_seed_by_seed_with_the_ratios_of_its_costs():
-    rows = scored("fixed", FIXED, macs_executed=8e4) + scored("adaptive", ADAPTIVE, macs_executed=2e4)
+    rows = scored("fixed", FIXED, macs_executed=8e4) + scored(
+        "adaptive", ADAPTIVE, macs_executed=2e4
+    )
     (found,) = collect_isolated(frames_of(rows), "overnight")
-    assert (found.axis, found.choice, found.base_choice, found.is_converged) == ("span", "adaptive", "fixed", True)
+    assert (found.axis, found.choice, found.base_choice, found.is_converged) == (
+        "span",
+        "adaptive",
+        "fixed",
+        True,
+    )
     difference = found.difference
     # the mean of three pairs whose standard deviation is 0.01: 4.303 x 0.01 / sqrt(3) = 0.0248
     assert (difference.mean, difference.n) == (pytest.approx(-0.02), 3)
-    assert (difference.low, difference.high) == (pytest.approx(-0.0448, abs=1e-4), pytest.approx(0.0048, abs=1e-4))
+    assert (difference.low, difference.high) == (
+        pytest.approx(-0.0448, abs=1e-4),
+        pytest.approx(0.0048, abs=1e-4),
+    )
     assert found.ratio("macs_executed").value == pytest.approx(0.25)
 
 
@@ -72,24 +87,36 @@ def test_spans_that_hardly_moved_and_another_learning_rate_give_no_difference():
     assert collect_isolated(frames_of(other), "overnight") == []
 
 
-def isolated(axis: str, choice: str, base: str, mean: float, p: float | None = 0.5, **changes) -> Isolated:
+def isolated(
+    axis: str, choice: str, base: str, mean: float, p: float | None = 0.5, **changes
+) -> Isolated:
     """Make a comparison. p: None for too few seeds."""
     task, quantity = changes.pop("task", "char_lm"), changes.pop("quantity", "dev_bpc")
     ends = (None, None) if p is None else (mean - 0.01, mean + 0.01)
     unit = "bpc" if task == "char_lm" else "BLEU"
     numbers = (quantity, unit, mean, *ends, p, None, {"enwik8": mean}, {"enwik8": 3})
     difference = Difference(choice, base, 512.0, None, *numbers)
-    about = {"question": "span_limit", "set": "overnight", "scale": "overnight", "size": 1.0, "tuned": False}
+    about = {
+        "question": "span_limit",
+        "set": "overnight",
+        "scale": "overnight",
+        "size": 1.0,
+        "tuned": False,
+    }
     about |= {"late_gain": 0.0, "base_S": 512.0, "xl": False, "difference": difference} | changes
     return Isolated(axis=axis, choice=choice, base_choice=base, task=task, **about)
 
 
 def cells_of(matrix) -> dict[tuple[str, str], list]:
-    return {(group.title, row.label): list(row.cells) for group in matrix.groups for row in group.rows}
+    return {
+        (group.title, row.label): list(row.cells) for group in matrix.groups for row in group.rows
+    }
 
 
 def test_cells_of_a_column_are_corrected_for_each_other_and_what_nothing_tests_is_empty():
-    """Holm over three: 0.012 x 3 = 0.036 is significant, then 0.03 x 2 = 0.06 is not; one without p is not counted."""
+    """Holm over three: 0.012 x 3 = 0.036 is significant, then 0.03 x 2 = 0.06 is not; one without p
+    is not counted.
+    """
     found = [
         isolated("span", "adaptive", "fixed", -0.03, 0.012),
         isolated("selection", "top_k", "all", 0.02, 0.03),
@@ -107,7 +134,12 @@ def test_cells_of_a_column_are_corrected_for_each_other_and_what_nothing_tests_i
         ("Normaliser", "sparsemax"),
     ]
     adaptive, empty = cells["Span", "adaptive span"]
-    assert (adaptive.text, adaptive.significant, adaptive.better, empty) == ("0.030 better", True, True, None)
+    assert (adaptive.text, adaptive.significant, adaptive.better, empty) == (
+        "0.030 better",
+        True,
+        True,
+        None,
+    )
     top_k, bleu = cells["Selection", "top-k"]
     assert (top_k.text, top_k.significant) == ("0.020 worse", False)
     assert bleu.significant and not bleu.better and bleu.text.endswith("worse")
@@ -124,7 +156,9 @@ def test_a_converged_scale_comes_first_then_the_strongest():
     weak = isolated("span", "adaptive", "fixed", 0.1, set="laptop", scale="laptop")
     strong = isolated("span", "adaptive", "fixed", -0.02)
     (cell,) = cells_of(make_matrix([late, weak, strong]))["Span", "adaptive span"]
-    assert cell.page == "overnight/questions/span_limit/index.html" and cell.sort == pytest.approx(0.02)
+    assert cell.page == "overnight/questions/span_limit/index.html" and cell.sort == pytest.approx(
+        0.02
+    )
     (cell,) = cells_of(make_matrix([late]))["Span", "adaptive span"]
     assert "not converged" in cell.title and cell.page.startswith("small/")
 
@@ -136,7 +170,10 @@ def test_all_cells_of_a_group_share_the_baseline_that_its_heading_names():
         isolated("span", "dynamic", "adaptive", -0.5, set="small", scale="small"),
     ]
     (group,) = make_matrix(found).groups
-    assert group.baseline == "fixed span" and [row.label for row in group.rows] == ["adaptive span", "dynamic span"]
+    assert group.baseline == "fixed span" and [row.label for row in group.rows] == [
+        "adaptive span",
+        "dynamic span",
+    ]
     assert all(row.cells[0].page.startswith("overnight/") for row in group.rows)
 
 
@@ -145,25 +182,47 @@ def test_a_ratio_of_speeds_is_shown_as_that_of_step_times():
     matrix = make_matrix([isolated("span", "adaptive", "fixed", -0.02, ratios=(speed,))])
     cell = cells_of(matrix)["Span", "adaptive span"][1]
     assert matrix.columns[1].title == "step time" and cell.text == "0.50×"
-    assert "0.40 to 0.62" in cell.title and cell.mark.low < cell.mark.value < cell.mark.high < cell.mark.zero
+    assert (
+        "0.40 to 0.62" in cell.title
+        and cell.mark.low < cell.mark.value < cell.mark.high < cell.mark.zero
+    )
 
 
 def test_findings_answer_what_is_tested_name_scales_that_disagree_and_link_to_their_questions():
     found = [
         isolated("span", "adaptive", "fixed", -0.03, 0.01),
-        isolated("span", "adaptive", "fixed", 0.05, 0.01, set="laptop", scale="laptop", question="known_entropy"),
+        isolated(
+            "span",
+            "adaptive",
+            "fixed",
+            0.05,
+            0.01,
+            set="laptop",
+            scale="laptop",
+            question="known_entropy",
+        ),
         isolated("span", "adaptive", "fixed", -0.04, 0.01, tuned=True),
     ]
     worth, tuned = list_findings(found)
     pages = [part.page for part in worth.parts if part.page]
-    assert pages == ["overnight/questions/span_limit/index.html", "laptop/questions/known_entropy/index.html"]
-    assert "0.030 bpc better" in worth.text and "0.050 bpc worse" in worth.text and worth.text.startswith("Mixed")
+    assert pages == [
+        "overnight/questions/span_limit/index.html",
+        "laptop/questions/known_entropy/index.html",
+    ]
+    assert (
+        "0.030 bpc better" in worth.text
+        and "0.050 bpc worse" in worth.text
+        and worth.text.startswith("Mixed")
+    )
     assert "0.040 bpc better" in tuned.text and "0.030 bpc better" in tuned.text
     assert list_findings([]) == []
 
 
 def test_sizes_are_a_finding_of_their_ends():
-    sizes = [isolated("span", "adaptive", "fixed", -0.01 * size, size=size, question="span_scaling") for size in (1, 4)]
+    sizes = [
+        isolated("span", "adaptive", "fixed", -0.01 * size, size=size, question="span_scaling")
+        for size in (1, 4)
+    ]
     found = [each for each in list_findings(sizes) if "0.25" not in each.text]
     (of_sizes,) = [each for each in found if "4×" in each.text]
     assert "0.010 bpc better" in of_sizes.text and "0.040 bpc better" in of_sizes.text
@@ -179,18 +238,30 @@ def test_an_overview_is_read_as_it_was_written():
 
 
 def test_panels_show_our_points_with_better_up_and_left_and_those_of_papers_apart():
-    rows = scored("fixed", FIXED, macs_executed=8e4) + scored("adaptive", ADAPTIVE, macs_executed=2e4)
+    rows = scored("fixed", FIXED, macs_executed=8e4) + scored(
+        "adaptive", ADAPTIVE, macs_executed=2e4
+    )
     picture = make_picture(collect_points(frames_of(rows), "overnight"), "overnight")
     (panel,) = picture.main
     by_name = {mark.title.partition(":")[0]: mark for mark in panel.marks}
     adaptive, fixed = by_name["adaptive span"], by_name["fixed span"]
-    assert adaptive.y < fixed.y and adaptive.x < fixed.x  # better and cheaper: up, in SVG a smaller y, and left
+    # better and cheaper: up, in SVG a smaller y, and left
+    assert adaptive.y < fixed.y and adaptive.x < fixed.x
     assert adaptive.low is not None and adaptive.colour != fixed.colour and adaptive.filled
     assert {mark.label.text for mark in panel.marks} == {"adaptive", "fixed"}
-    assert {panel.title for panel in picture.papers} <= {study.title for study in studies().values()}
-    spans = next(panel for panel in picture.papers if panel.title == studies()["adaptive_span"].title)
-    assert spans.across == "MACs per character" and all("not the same data" in panel.note for panel in picture.papers)
+    assert {panel.title for panel in picture.papers} <= {
+        study.title for study in studies().values()
+    }
+    spans = next(
+        panel for panel in picture.papers if panel.title == studies()["adaptive_span"].title
+    )
+    assert spans.across == "MACs per character" and all(
+        "not the same data" in panel.note for panel in picture.papers
+    )
     ours = {mark.title for mark in panel.marks}
     assert not any({mark.title for mark in each.marks} & ours for each in picture.papers)
-    inside = [panel.left <= mark.x <= panel.right and panel.top <= mark.y <= panel.bottom for mark in panel.marks]
+    inside = [
+        panel.left <= mark.x <= panel.right and panel.top <= mark.y <= panel.bottom
+        for mark in panel.marks
+    ]
     assert all(inside)

@@ -1,4 +1,6 @@
-"""Pages as text: nothing unescaped, no address outside, every link resolves, every number beside its published one."""
+"""Pages as text: nothing unescaped, no address outside, every link resolves, every number beside
+its published one.
+"""
 
 import re
 from functools import cache
@@ -33,14 +35,19 @@ def links(path: Path) -> SimpleNamespace:
     page = re.sub(r"(<script[^>]*>).*?</script>", r"\1", path.read_text(), flags=re.DOTALL)
     found = re.findall(r'\s(id|href|src|xlink:href)="([^"]*)"', page)
     ids = [value for key, value in found if key == "id"]
-    return SimpleNamespace(ids=ids, addresses=[unescape(value) for key, value in found if key != "id"])
+    return SimpleNamespace(
+        ids=ids, addresses=[unescape(value) for key, value in found if key != "id"]
+    )
 
 
 def check_links(reports: Path) -> None:
-    """Every link of every page leads to a file, and to an id where it names one, inside the reports."""
+    """Every link of every page leads to a file, and to an id where it names one, inside the
+    reports.
+    """
     for path in reports.rglob("*.html"):
         for link in links(path).addresses:
-            if link.startswith(("data:,", "data:image/png;base64,")):  # no icon; a picture within a figure
+            # no icon; a picture within a figure
+            if link.startswith(("data:,", "data:image/png;base64,")):
                 continue
             assert not re.match(r"[a-z]+:", link) and not link.startswith("//"), (path, link)
             address, _, anchor = link.partition("#")
@@ -51,16 +58,29 @@ def check_links(reports: Path) -> None:
 
 def test_every_kind_of_page_is_there(reports, site):
     kinds = {path.relative_to(site).parts[0] for path in site.rglob("*.html")}
-    names = ("index", "headline_claims", "model_selection", "ledger", "formulas", "coverage", "pivot", "audit")
+    names = (
+        "index",
+        "headline_claims",
+        "model_selection",
+        "ledger",
+        "formulas",
+        "coverage",
+        "pivot",
+        "audit",
+    )
     shared = {f"{name}.html" for name in names}
     assert kinds == {*shared, "papers", "questions"} and (reports / "index.html").exists()
     assert {path.stem for path in (site / "papers").iterdir()} == set(studies())
     check_links(reports)
     places = ("index", "papers/aiayn", "questions/top_k/index", "pivot")
-    assert {f"{_site.SCALE}/{place}.html" for place in places} <= set(links(reports / "index.html").addresses)
+    assert {f"{_site.SCALE}/{place}.html" for place in places} <= set(
+        links(reports / "index.html").addresses
+    )
     for path in site.rglob("*.html"):
         led = {(path.parent / link.partition("#")[0]).resolve() for link in links(path).addresses}
-        assert {(site / f"{name}.html").resolve() for name in ("index", "ledger")} <= led | {path.resolve()}, path
+        assert {(site / f"{name}.html").resolve() for name in ("index", "ledger")} <= led | {
+            path.resolve()
+        }, path
 
 
 def test_no_page_names_the_network_an_id_twice_or_has_text_from_outside_unescaped(reports, site):
@@ -73,7 +93,8 @@ def test_no_page_names_the_network_an_id_twice_or_has_text_from_outside_unescape
     failed = (site / "questions" / "translation_normalisers" / "index.html").read_text()
     mark = re.search(r'class="bad"[^>]*>failed</a><sup><a href="#(why-[\w-]+)"', failed)
     assert re.search(rf'<li id="{mark[1]}">[^<]*diverged', failed)
-    for notes in re.findall(r'<ol class="note">(.*?)</ol>', failed):  # each reason once, however many cells have it
+    # each reason once, however many cells have it
+    for notes in re.findall(r'<ol class="note">(.*?)</ol>', failed):
         reasons = re.findall(r">([^<]+)</li>", notes)
         assert len(reasons) == len(set(reasons))
 
@@ -85,7 +106,11 @@ def test_a_number_has_the_minus_sign_that_it_has_in_figures():
 
 
 def test_ours_and_the_papers_value_share_a_cell_and_the_head_says_whether_they_are_comparable(site):
-    text = (site / "papers" / "adaptive_span.html").read_text().partition('id="table-adaptive_span_table1"')[2]
+    text = (
+        (site / "papers" / "adaptive_span.html")
+        .read_text()
+        .partition('id="table-adaptive_span_table1"')[2]
+    )
     text = text.partition("</section>")[0]
     heads = re.findall(r'<button type="button">([^<]+)</button>(.*?)</th>', text)
     row = text.partition("Adaptive span, small</th>")[2].partition("</tr>")[0]
@@ -98,14 +123,22 @@ def test_ours_and_the_papers_value_share_a_cell_and_the_head_says_whether_they_a
 
 
 def test_cells_that_were_not_run_have_one_footnote_with_the_command_that_runs_them(tmp_path):
-    """Scale smoke plans what this table lacks; what it does not plan belongs to the papers' scale."""
+    """Scale smoke plans what this table lacks; what it does not plan belongs to the papers'
+    scale.
+    """
     missing, unmeasured = ({"status": NOT_RUN, "note": note} for note in (NO_RUN, NOT_MEASURED))
     site = Site(tmp_path / "results" / "smoke", tmp_path / "reports")
     (own,) = why_not_run(site, "span_limit", [missing, missing])
-    assert own.command == "snakemake --config scale=smoke questions=[span_limit]" and "smoke" in own.reason
-    other = Site(tmp_path / "results" / "overnight", tmp_path / "reports")  # it does not plan this question
+    assert (
+        own.command == "snakemake --config scale=smoke questions=[span_limit]"
+        and "smoke" in own.reason
+    )
+    # it does not plan this question
+    other = Site(tmp_path / "results" / "overnight", tmp_path / "reports")
     (papers,) = why_not_run(other, "captioning", [missing])
-    assert papers.command == "snakemake --config scale=paper questions=[captioning]" and papers.needs
+    assert (
+        papers.command == "snakemake --config scale=paper questions=[captioning]" and papers.needs
+    )
     (again,) = why_not_run(site, "span_limit", [unmeasured])
     assert again.command.endswith("train=everything")
     assert why_not_run(site, "span_limit", [{"status": "failed", "note": "diverged"}]) == []
@@ -115,13 +148,17 @@ def test_tables_figures_and_runs_name_the_text_that_was_read(site):
     badge = '<span class="badge">Python sources in 27 letters, not text8</span>'
     text = (site / "papers" / "adaptive_span.html").read_text()
     artefacts = ("table-adaptive_span_table3", "figure-adaptive_span_figure3_left")
-    parts = [text.partition(f'id="{artefact}"')[2].partition("</section>")[0] for artefact in artefacts]
+    parts = [
+        text.partition(f'id="{artefact}"')[2].partition("</section>")[0] for artefact in artefacts
+    ]
     assert all(badge in part for part in (*parts, (site / RUN.format("fixed")).read_text()))
 
 
 def test_what_a_caption_cites_comes_with_the_report(site):
     assert "../documents/fidelity.txt" in links(site / "papers" / "explicit_sparse.html").addresses
-    assert (site / "documents" / "fidelity.txt").read_text() == (ROOT / "docs" / "fidelity.md").read_text()
+    assert (site / "documents" / "fidelity.txt").read_text() == (
+        ROOT / "docs" / "fidelity.md"
+    ).read_text()
     assert link_documents("see docs/none.md & more", "../") == "see docs/none.md &amp; more"
 
 
@@ -149,19 +186,35 @@ def test_a_run_page_says_how_to_reproduce_it_what_was_measured_and_where_it_is_u
     assert all(text in page.read_text() for text in ("Learning curve", "sha256:toy", title))
     values = dict(re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", measured))
     titles = {name: quantity.title for name, quantity in REGISTRY.items()}
-    assert values[titles["macs_torch"]] == "23,456" and values[titles["unsupported"]] == "aten::topk"
+    assert (
+        values[titles["macs_torch"]] == "23,456" and values[titles["unsupported"]] == "aten::topk"
+    )
     assert values[titles["train_ms"]].startswith("64.0 ± 2.5")
-    assert values[titles["longest_S"]] == "256 characters" and values[titles["longest_S_ended"]] == "oom"
-    assert "memory: error</span> &lt;script&gt;" in measured and titles["macs_fvcore"] not in measured
+    assert (
+        values[titles["longest_S"]] == "256 characters"
+        and values[titles["longest_S_ended"]] == "oom"
+    )
+    assert (
+        "memory: error</span> &lt;script&gt;" in measured and titles["macs_fvcore"] not in measured
+    )
     places = ('index.html">span_limit', 'span_limit-adaptive-64-None-2.html">seed 2')
-    places += ('index.html#table-adaptive_span_costs"', 'index.html#figure-adaptive_span_figure3_left"')
+    places += (
+        'index.html#table-adaptive_span_costs"',
+        'index.html#figure-adaptive_span_figure3_left"',
+    )
     places += ('index.html#claim-flops_stay_flat"',)
     assert all(f'href="{place}' in section("adaptive", "Used in") for place in places)
 
 
 def test_the_index_opens_with_picture_findings_and_matrix(site):
     text = (site / "index.html").read_text()
-    order = ('class="findings', 'class="panels', 'id="glance"', 'id="headlines"', "<h2>Questions and answers</h2>")
+    order = (
+        'class="findings',
+        'class="panels',
+        'id="glance"',
+        'id="headlines"',
+        "<h2>Questions and answers</h2>",
+    )
     order += ("<h2>Failed</h2>",)
     assert [*order] == sorted(order, key=text.index) and len(text.encode()) < 400_000
 
@@ -176,8 +229,13 @@ def test_every_link_of_the_matrix_and_the_findings_is_a_page(site):
 
 def test_the_ledger_leads_to_the_runs_behind_each_claim(suite, site):
     """Runs of other results are named, for they have no page here."""
-    lines = _site.json.loads((suite / "results" / _site.SCALE / "ledger.json").read_text())["claims"]
-    rows = {row.partition('"')[0]: row for row in (site / "ledger.html").read_text().split('<tr id="claim-')[1:]}
+    lines = _site.json.loads((suite / "results" / _site.SCALE / "ledger.json").read_text())[
+        "claims"
+    ]
+    rows = {
+        row.partition('"')[0]: row
+        for row in (site / "ledger.html").read_text().split('<tr id="claim-')[1:]
+    }
     assert {_site.SCALE, "overnight"} == {line["speaks"] for line in lines if line["name"] in rows}
     for line in (line for line in lines if line["pairs"] and line["name"] in rows):
         for digest in line["pairs"][0]["runs"]["ours"]:
@@ -190,31 +248,54 @@ def test_reports_hold_what_they_offer(suite, site):
     suffixes = {path.suffix for path in (site / "files").rglob("*.*")}
     assert suffixes == {".csv", ".parquet", ".tex", ".json", ".svg", ".pdf", ".png"}
     for place in ("tables/known_entropy.csv", "figures/known_entropy.csv"):
-        assert (site / "files" / place).read_bytes() == (suite / "results" / _site.SCALE / place).read_bytes()
+        assert (site / "files" / place).read_bytes() == (
+            suite / "results" / _site.SCALE / place
+        ).read_bytes()
 
 
 def test_a_paper_comes_in_its_own_order_and_what_it_does_not_number_after_it():
-    names = [("table", "a_table1"), ("figure", "a_figure1"), ("table", "a_table2"), ("figure", "a_figure3_left")]
+    names = [
+        ("table", "a_table1"),
+        ("figure", "a_figure1"),
+        ("table", "a_table2"),
+        ("figure", "a_figure3_left"),
+    ]
     names += [("table", "costs"), ("figure", "known_entropy")]
     assert sorted(reversed(names), key=lambda each: order_in_paper(*each)) == names
 
 
 def test_the_status_page_has_every_table_and_figure_of_the_papers(suite, site):
-    """What the papers number, and nothing of theirs that no artefact names; the cells of a table are counted."""
-    numbered = {key: sum(title.startswith("Table") for title in paper.artefacts) for key, paper in studies().items()}
-    assert numbered == {"adaptive_span": 3, "explicit_sparse": 5, "aiayn": 4, "own": 0, "later_work": 0}
+    """What the papers number, and nothing of theirs that no artefact names; the cells of a table
+    are counted.
+    """
+    numbered = {
+        key: sum(title.startswith("Table") for title in paper.artefacts)
+        for key, paper in studies().items()
+    }
+    assert numbered == {
+        "adaptive_span": 3,
+        "explicit_sparse": 5,
+        "aiayn": 4,
+        "own": 0,
+        "later_work": 0,
+    }
     listed = [artefact for paper in studies().values() for artefact in paper.artefacts.values()]
     named = {name for artefact in listed for name in (*artefact.tables, *artefact.figures)}
     built = {*study_files("tables"), *study_files("figures")}
     assert named <= built
     theirs = {name for name in built if name.startswith(tuple(studies()))}
-    assert theirs - named == {"adaptive_span_costs", "adaptive_span_shares"}  # of the text, not of a table
-    anchors = [link.partition("#")[2] for link in links(site / "coverage.html").addresses if link.startswith("papers/")]
+    # of the text, not of a table
+    assert theirs - named == {"adaptive_span_costs", "adaptive_span_shares"}
+    anchors = [
+        link.partition("#")[2]
+        for link in links(site / "coverage.html").addresses
+        if link.startswith("papers/")
+    ]
     assert {anchor.partition("-")[2] for anchor in anchors} == named
     assert "not run at this scale" not in (site / "coverage.html").read_text()
-    lines = coverage_page(Site(suite / "results" / _site.SCALE, suite), [load_question("adaptive_vs_xl")])["sections"][
-        0
-    ]["lines"]
+    lines = coverage_page(
+        Site(suite / "results" / _site.SCALE, suite), [load_question("adaptive_vs_xl")]
+    )["sections"][0]["lines"]
     rows = {line["title"]: (len(line["links"]), line["absent"]) for line in lines}
     assert rows["Table 1"] == (1, [])
     assert rows["Table 3"] == (0, ["Adaptive and dynamic spans (Adaptive Attention Span, Table 3)"])
@@ -223,27 +304,49 @@ def test_the_status_page_has_every_table_and_figure_of_the_papers(suite, site):
 def test_a_question_leads_to_the_verdict_on_each_of_its_claims(site):
     page = site / "questions" / "span_limit" / "index.html"
     claims = [anchor for anchor in links(page).ids if anchor.startswith("claim-")]
-    assert claims and {f"../../ledger.html#{anchor}" for anchor in claims} <= set(links(page).addresses)
+    assert claims and {f"../../ledger.html#{anchor}" for anchor in claims} <= set(
+        links(page).addresses
+    )
 
 
 def curves_of(small, points: list[dict], status="ok") -> list[dict]:
-    curve, about = [Point(**point, tokens_per_s=1.0) for point in points], {"digest": small.digest, "origin": origin()}
+    curve, about = (
+        [Point(**point, tokens_per_s=1.0) for point in points],
+        {"digest": small.digest, "origin": origin()},
+    )
     return learning_curves(Record(status=status, reason=None, job=small, curve=curve, **about))
 
 
-@pytest.mark.parametrize("spans, drawn", [((8.0, 12.0), True), ((64.0, 64.0), False), ((None, None), False)])
+@pytest.mark.parametrize(
+    "spans, drawn", [((8.0, 12.0), True), ((64.0, 64.0), False), ((None, None), False)]
+)
 def test_the_mean_span_is_drawn_where_it_was_learned(spans, drawn):
-    points = [{"step": step, "train_bpc": 2.0, "dev_bpc": 2.1, "mean_span": span} for step, span in enumerate(spans)]
+    points = [
+        {"step": step, "train_bpc": 2.0, "dev_bpc": 2.1, "mean_span": span}
+        for step, span in enumerate(spans)
+    ]
     scores, *others = curves_of(job(), points)
     assert [each["name"] for each in scores["series"]] == ["train", "dev"] and not scores["log"]
     assert [each["title"] for each in others] == ["mean span, by steps"] * drawn
 
 
 def test_what_is_no_number_or_has_no_logarithm_is_no_point():
-    points = [{"step": step, "dev_ppl": ppl} for step, ppl in ((0, 100.0), (50, float("nan")), (100, 0.0))]
+    points = [
+        {"step": step, "dev_ppl": ppl} for step, ppl in ((0, 100.0), (50, float("nan")), (100, 0.0))
+    ]
     (scores,) = curves_of(translation(), points, "diverged")
     train, dev = (each["points"] for each in scores["series"])
     assert (train, dev) == ([None] * 3, [{"value": 100.0}, None, None]) and scores["log"]
-    (scores,) = curves_of(job(), [{"step": step, "dev_bpc": 2.0} for step in range(100)])  # some steps are named
-    assert [name for name in scores["rows"] if name] == ["0", "13", "26", "39", "52", "65", "78", "91"]
+    # some steps are named
+    (scores,) = curves_of(job(), [{"step": step, "dev_bpc": 2.0} for step in range(100)])
+    assert [name for name in scores["rows"] if name] == [
+        "0",
+        "13",
+        "26",
+        "39",
+        "52",
+        "65",
+        "78",
+        "91",
+    ]
     assert curves_of(job(), []) == []

@@ -9,17 +9,30 @@ from workflow.results.runs_table import as_frame
 from workflow.tasks.translation.runner import count_sentences
 
 BLEU = ("test_bleu_tokenised", "test_bleu_tokenised")
-PAIRS = [("cat", "chat"), ("dog", "chien"), ("cow", "vache"), ("pig", "cochon"), ("hen", "poule")] * 10
+PAIRS = [
+    ("cat", "chat"),
+    ("dog", "chien"),
+    ("cow", "vache"),
+    ("pig", "cochon"),
+    ("hen", "poule"),
+] * 10
 REFERENCES = [f"the {subject} sees the {object} and goes home" for subject, object in PAIRS]
 WORSE = [f"a {subject} sees no {object} and goes home" for subject, object in PAIRS]
 
 
 def scored(variant: str, *values) -> pd.DataFrame:
-    return as_frame([translated(variant=variant, seed=n, test_bleu_tokenised=v) for n, v in enumerate(values, 1)])
+    return as_frame(
+        [
+            translated(variant=variant, seed=n, test_bleu_tokenised=v)
+            for n, v in enumerate(values, 1)
+        ]
+    )
 
 
 def test_the_gain_is_the_mean_of_the_differences_by_seed():
-    """Differences .4, .5, .6 in whatever order the rows stand: standard error .1 / sqrt(3), t(.975, 2) = 4.303."""
+    """Differences .4, .5, .6 in whatever order the rows stand: standard error .1 / sqrt(3), t(.975,
+    2) = 4.303.
+    """
     ours, base = scored("top_k", 20.4, 25.5, 30.6), scored("softmax", 20.0, 25.0, 30.0)
     cell = gain("r", "c", ours.iloc[::-1], base, BLEU)
     assert (cell["value"], cell["n"], cell["unit"]) == (pytest.approx(0.5), 3, "BLEU")
@@ -29,14 +42,30 @@ def test_the_gain_is_the_mean_of_the_differences_by_seed():
 
 
 def test_a_seed_that_failed_leaves_the_gain_a_gain_over_failed_runs_is_failed_and_over_none_is_not_run():
-    some = as_frame([translated(variant="top_k", seed=1, test_bleu_tokenised=20.4), translated(seed=2, **BROKEN)])
+    some = as_frame(
+        [
+            translated(variant="top_k", seed=1, test_bleu_tokenised=20.4),
+            translated(seed=2, **BROKEN),
+        ]
+    )
     cell = gain("r", "c", some, scored("softmax", 20.0, 25.0), BLEU)
-    assert (cell["value"], cell["n"], cell["low"], cell["status"]) == (pytest.approx(0.4), 1, None, "ok")
+    assert (cell["value"], cell["n"], cell["low"], cell["status"]) == (
+        pytest.approx(0.4),
+        1,
+        None,
+        "ok",
+    )
     assert cell["note"] == "seed 2: diverged: mean loss nan"
     runs, base = scored("top_k", 20.4), as_frame([translated(seed=1, **BROKEN)])
-    for make in (lambda base: gain("r", "c", runs, base, BLEU), lambda base: p_value("r", "c", runs, base)):
+    for make in (
+        lambda base: gain("r", "c", runs, base, BLEU),
+        lambda base: p_value("r", "c", runs, base),
+    ):
         failed, missing = make(base), make(base.head(0))
-        assert (failed["status"], failed["value"]) == ("failed", None) and "baseline: seed 1" in failed["note"]
+        assert (failed["status"], failed["value"]) == (
+            "failed",
+            None,
+        ) and "baseline: seed 1" in failed["note"]
         assert (missing["status"], missing["value"]) == ("not run", None)
     strangers = as_frame([translated(variant="top_k", seed=3)])
     assert gain("r", "c", strangers, scored("softmax", 20.0), BLEU)["note"] == "no common seed"
@@ -60,14 +89,21 @@ def test_the_bootstrap_tells_chance_from_difference():
     difference, p = bootstrap(counted(REFERENCES), counted(WORSE))
     assert difference > 10 and p < 0.01
     assert bootstrap(counted(WORSE), counted(REFERENCES))[0] == pytest.approx(-difference)
-    difference, p = bootstrap(counted(WORSE[:25] + REFERENCES[25:]), counted(REFERENCES[:25] + WORSE[25:]))
+    difference, p = bootstrap(
+        counted(WORSE[:25] + REFERENCES[25:]), counted(REFERENCES[:25] + WORSE[25:])
+    )
     assert abs(difference) < 1 and p > 0.3
     assert bootstrap(counted(WORSE), counted(WORSE)) == (0.0, 1.0)
     assert bootstrap(counted(["a"] * 50), counted(["b"] * 50)) == (0.0, 1.0)  # BLEU 0 both
 
 
 def spoken(variant: str, *outputs) -> pd.DataFrame:
-    return as_frame([translated(variant=variant, seed=n, counts=counted(each)) for n, each in enumerate(outputs, 1)])
+    return as_frame(
+        [
+            translated(variant=variant, seed=n, counts=counted(each))
+            for n, each in enumerate(outputs, 1)
+        ]
+    )
 
 
 def test_p_is_the_largest_of_the_pairs_and_1_where_they_disagree():
@@ -76,4 +112,9 @@ def test_p_is_the_largest_of_the_pairs_and_1_where_they_disagree():
     base = spoken("softmax", WORSE, WORSE)
     cell = p_value("r", "p", spoken("top_k", REFERENCES, slightly), base)
     assert (cell["value"], cell["n"]) == (max(ps), 2) and cell["note"].startswith("seed 1: +")
-    assert p_value("r", "p", spoken("top_k", REFERENCES, WORSE), spoken("softmax", WORSE, REFERENCES))["value"] == 1
+    assert (
+        p_value("r", "p", spoken("top_k", REFERENCES, WORSE), spoken("softmax", WORSE, REFERENCES))[
+            "value"
+        ]
+        == 1
+    )

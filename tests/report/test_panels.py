@@ -6,12 +6,23 @@ import numpy as np
 import pytest
 
 from workflow.report.figures.panels import cut
-from workflow.report.figures.style import MESSAGE, SIZE, WIDTH, as_svg, canvas, draw_message, label_ends, share_legend
+from workflow.report.figures.style import (
+    MESSAGE,
+    SIZE,
+    WIDTH,
+    as_svg,
+    canvas,
+    draw_message,
+    label_ends,
+    share_legend,
+)
 from workflow.report.pages.site import embed_svg
 
 PIXELS = 4 / 3  # in a point
 PHONE = 390 - 32  # pixels between the margins of a page
-PANEL = re.compile(r'<svg viewBox="([\d.]+) ([\d.]+) ([\d.]+) ([\d.]+)" width="([\d.]+)pt" height="([\d.]+)pt">')
+PANEL = re.compile(
+    r'<svg viewBox="([\d.]+) ([\d.]+) ([\d.]+) ([\d.]+)" width="([\d.]+)pt" height="([\d.]+)pt">'
+)
 
 
 def picture(names: list[str], ends: list[float]):
@@ -45,7 +56,8 @@ def test_panels_with_other_labels_have_one_width():
 
 def test_each_part_is_in_one_svg_and_every_reference_is_found():
     page = embed_svg(as_svg(picture(["fixed span", "adaptive span"], [1.0, 2.0])), "a")
-    assert page.count(">updates<") == 2 and page.count(">fixed span<") == 1 + 2  # legend, and ends of lines
+    # legend, and ends of lines
+    assert page.count(">updates<") == 2 and page.count(">fixed span<") == 1 + 2
     ids = set(re.findall(r'\sid="([^"]+)"', page))
     assert set(re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', page)) <= {
         pair for name in ids for pair in ((name, ""), ("", name))

@@ -1,4 +1,6 @@
-"""Every figure of the reports, drawn from the records that came with the project, looked at by rule."""
+"""Every figure of the reports, drawn from the records that came with the project, looked at by
+rule.
+"""
 
 import io
 import re
@@ -25,7 +27,11 @@ VARIANTS = [item for each in known_questions() for item in load_question(each).v
 def drawn(scale: str) -> Iterator[tuple[str, Callable]]:
     """(name, figure) of what the report of a scale shows."""
     frames = recorded(scale).frames
-    asked = {name: load_question(name) for name in known_questions() if name in set(frames.runs["question"])}
+    asked = {
+        name: load_question(name)
+        for name in known_questions()
+        if name in set(frames.runs["question"])
+    }
     for name in dict.fromkeys(figure for question in asked.values() for figure in question.figures):
         builder = load_builder("figures", name)
         figure = builder.draw(builder.data(*builder_inputs("figures", name, frames)))
@@ -33,7 +39,9 @@ def drawn(scale: str) -> Iterator[tuple[str, Callable]]:
         add_foot(figure, describe_origin(builder, frames, used)[0])
         yield name, figure
     for name, question in asked.items():
-        for part, _, _, figure, _ in draw_figures(frames.runs[frames.runs["question"] == name], TASKS[question.task]):
+        for part, _, _, figure, _ in draw_figures(
+            frames.runs[frames.runs["question"] == name], TASKS[question.task]
+        ):
             yield f"{part} of {name}", figure
 
 
@@ -108,7 +116,13 @@ def misread(figure, axes):
 
 def good(figure, axes):
     axes.plot([1, 100, 10_000], [0.001, 0.1, 5000], color="#3f90da", label="fixed span")
-    axes.plot([1, 100, 10_000], np.array([0.001, 0.1, 5000]) / 9, ls="--", color="#832db6", label="one of many words")
+    axes.plot(
+        [1, 100, 10_000],
+        np.array([0.001, 0.1, 5000]) / 9,
+        ls="--",
+        color="#832db6",
+        label="one of many words",
+    )
     set_log(axes.xaxis)
     set_log(axes.yaxis)
     share_legend(figure)
@@ -120,7 +134,10 @@ def good(figure, axes):
         (raw, {"raw mathematics: $", "an id: fixed", "an id: words"}),
         (hidden, {"under the legend: one", "hidden: one behind two", "one over the other: a word"}),
         (heap, {"nothing to see: lines in a heap"}),
-        (small, {"nothing to see: too few", "axes cover", "2 ticks upwards", "cut by the edge: over"}),
+        (
+            small,
+            {"nothing to see: too few", "axes cover", "2 ticks upwards", "cut by the edge: over"},
+        ),
         (misread, {"nearer to another point: 8", "reads as one: 128"}),
         (good, set()),
     ],
@@ -146,7 +163,9 @@ def test_no_share_in_a_table_is_beyond_all_or_below_nothing(scale):
         builder = load_builder("tables", name)
         cells = builder.build(*builder_inputs("tables", name, frames))
         values = cells[cells["unit"] == "%"]["value"].dropna() if "value" in cells else []
-        shares |= {f"{name} {place}": value for place, value in enumerate(values) if not 0 <= value <= 100}
+        shares |= {
+            f"{name} {place}": value for place, value in enumerate(values) if not 0 <= value <= 100
+        }
     assert not shares
 
 

@@ -30,19 +30,25 @@ def build(kind: str, name: str, frames: Frames) -> pd.DataFrame:
 
 
 def declared(kind: str, name: str, without: str | None = None) -> Frames:
-    """Frames that hold what READS names and no other cost; `without`: a cost, the maps, or all rows of a frame."""
+    """Frames that hold what READS names and no other cost; `without`: a cost, the maps, or all rows
+    of a frame.
+    """
     costs = [cost for cost in COSTS if cost in reads(kind, name) and cost != without]
     frames = all_frames(costs=costs)
     if without == MAPS:
         frames = replace(frames, runs=frames.runs.drop(columns=MAPS))
-    return Frames(*(getattr(frames, frame).head(0 if frame == without else None) for frame in FRAMES))
+    return Frames(
+        *(getattr(frames, frame).head(0 if frame == without else None) for frame in FRAMES)
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind, name", BUILDERS)
 def test_a_builder_stands_on_what_it_declares(kind, name):
     """A column of an undeclared cost is not there, and reading it fails."""
-    pd.testing.assert_frame_equal(build(kind, name, declared(kind, name)), build(kind, name, all_frames()))
+    pd.testing.assert_frame_equal(
+        build(kind, name, declared(kind, name)), build(kind, name, all_frames())
+    )
 
 
 @pytest.mark.slow

@@ -1,4 +1,6 @@
-"""What stands beside a verdict on one recipe: tuned variants, and nets of other sizes, worked out by hand."""
+"""What stands beside a verdict on one recipe: tuned variants, and nets of other sizes, worked out
+by hand.
+"""
 
 from dataclasses import replace
 
@@ -36,7 +38,15 @@ def scored(variant: str, score: float, question="span_limit", **changes) -> list
     place = "-".join(map(str, (variant, *changes.values())))
     about = {"size": 1.0, "tuning": None, "factors": {}, "follows": None, "lr": 0.004, **changes}
     return [
-        run(question, variant, seed, dev_bpc=score + off, test_bpc=score + off, late_gain=0.0, **about)
+        run(
+            question,
+            variant,
+            seed,
+            dev_bpc=score + off,
+            test_bpc=score + off,
+            late_gain=0.0,
+            **about,
+        )
         | {"digest": f"{question}-{place}-{seed}", "configuration": f"{question}-{place}"}
         for seed, off in ((1, -0.01), (2, 0.0), (3, 0.011 if variant == "fixed" else 0.01))
     ]
@@ -49,7 +59,9 @@ def tried(variant: str, scores: tuple) -> list[dict]:
         (row,) = scored(variant, score, tuning="trial", factors={"lr": rate}, lr=0.004 * rate)[:1]
         rows.append(row | {"seed": 101, "digest": f"trial-{variant}-{rate}", "dev_bpc": score})
     best = RATES[scores.index(min(scores))]
-    return rows + scored(variant, min(scores), tuning="tuned", follows=f"trial-{variant}-{best}", lr=0.004 * best)
+    return rows + scored(
+        variant, min(scores), tuning="tuned", follows=f"trial-{variant}-{best}", lr=0.004 * best
+    )
 
 
 def frames(rows: list[dict]) -> Frames:
@@ -66,11 +78,14 @@ def tuned() -> Frames:
 
 def test_a_claim_is_judged_again_where_each_variant_is_tuned(tuned):
     line = collect_tuned(NAME, CLAIM, tuned)
-    assert line["effect"] == pytest.approx(-0.1, abs=0.001) and line["n"] == 3 and line["looks"] == 1
+    assert (
+        line["effect"] == pytest.approx(-0.1, abs=0.001) and line["n"] == 3 and line["looks"] == 1
+    )
     assert set(tuned.runs["tuning"].isna()) == {True}  # what tables and figures see
     assert collect_tuned(NAME, CLAIM, Frames(tuned.runs, None)) is None
     cost = load_claim("adaptive_trains_in_less_memory")
-    assert collect_tuned("adaptive_trains_in_less_memory", cost, tuned) is None  # a rate changes none
+    # a rate changes none
+    assert collect_tuned("adaptive_trains_in_less_memory", cost, tuned) is None
 
 
 def test_the_table_of_trials_says_what_was_chosen_what_it_changes_and_where_the_grid_ends(tuned):
@@ -93,7 +108,9 @@ def test_the_table_of_trials_says_what_was_chosen_what_it_changes_and_where_the_
         ((2.2, 2.0, 2.3), 2, 0.2, None, False),  # two seeds say too little of what chance does
     ],
 )
-def test_the_lead_of_a_trial_stands_beside_what_two_seeds_differ_by(trials, seeds, lead, apart, sure):
+def test_the_lead_of_a_trial_stands_beside_what_two_seeds_differ_by(
+    trials, seeds, lead, apart, sure
+):
     rows = scored("fixed", 2.0)[:seeds] + scored("fixed", 1.0, S=2048) + tried("fixed", trials)
     (line,) = tuning_table(frames(rows).everything, "dev_bpc", "dev_bpc")["lines"]
     assert line["lead"] == pytest.approx(lead) and line["sure"] is sure
@@ -105,7 +122,9 @@ def said_of(runs: pd.DataFrame, *, has_trials: bool = True) -> Answer:
 
 
 def test_a_question_is_answered_with_each_variant_tuned_and_notes_the_recipe(tuned):
-    """Adaptive less fixed: -.1, -.1, -.101 tuned, which is -.1003; .1, .1, .099 with the recipe's settings."""
+    """Adaptive less fixed: -.1, -.1, -.101 tuned, which is -.1003; .1, .1, .099 with the recipe's
+    settings.
+    """
     said = said_of(tuned.everything)
     assert (said.status, said.settings) == ("answered", "tuned")
     assert said.difference.mean == pytest.approx(-0.1003, abs=1e-4)
@@ -113,27 +132,39 @@ def test_a_question_is_answered_with_each_variant_tuned_and_notes_the_recipe(tun
     page = evidence(tuned, TASK)
     headings, tables = zip(*page["tables"], strict=True)
     assert ["tuned" in each for each in headings] == [True, False]
-    effects = [next(line["effect"].mean for line in each["lines"] if line["effect"]) for each in tables]
+    effects = [
+        next(line["effect"].mean for line in each["lines"] if line["effect"]) for each in tables
+    ]
     assert effects == pytest.approx([-0.1003, 0.0997], abs=1e-4)
     assert page["figures"][0]["name"] == "answer-tuned-effect"
 
 
 def test_an_effect_that_trials_make_up_is_inconclusive():
-    """With the recipe's settings adaptive spans are .1 better; the trials of fixed spans make that up."""
+    """With the recipe's settings adaptive spans are .1 better; the trials of fixed spans make that
+    up.
+    """
     rows = scored("fixed", 2.0) + scored("adaptive", 1.9)
     made = frames(rows + tried("fixed", (2.2, 2.0, 1.9)) + tried("adaptive", (2.3, 1.9, 2.1)))
     said = said_of(made.everything)
-    assert said.status == "inconclusive" and any("0.1003 bpc better" in each for each in said.caveats)
+    assert said.status == "inconclusive" and any(
+        "0.1003 bpc better" in each for each in said.caveats
+    )
 
 
 def test_an_answer_says_where_variants_are_not_tuned_and_where_trials_chose_the_recipe(tuned):
-    assert said_of(tuned.runs).settings == "untuned" and said_of(tuned.runs, has_trials=False).settings == "recipe"
+    assert (
+        said_of(tuned.runs).settings == "untuned"
+        and said_of(tuned.runs, has_trials=False).settings == "recipe"
+    )
     rows = scored("fixed", 2.0) + scored("adaptive", 2.1)
     kept = frames(rows + tried("fixed", (2.2, 2.0, 2.3)) + tried("adaptive", (2.3, 2.1, 2.2)))
     said = said_of(kept.everything)
-    assert said.settings == "recipe tuned" and said.difference.mean == pytest.approx(0.0997, abs=1e-4)
+    assert said.settings == "recipe tuned" and said.difference.mean == pytest.approx(
+        0.0997, abs=1e-4
+    )
     assert len(evidence(kept, TASK)["tables"]) == 1
-    alone = frames(rows + tried("adaptive", (2.3, 2.1, 1.9)))  # tuned compared with untuned is no comparison
+    # tuned compared with untuned is no comparison
+    alone = frames(rows + tried("adaptive", (2.3, 2.1, 1.9)))
     said = said_of(alone.everything)
     assert said.settings == "untuned" and said.difference.mean == pytest.approx(0.0997, abs=1e-4)
 
@@ -157,8 +188,13 @@ def ladder() -> Frames:
 
 
 def test_runs_that_follow_trials_and_make_no_pair_are_no_verdict(tuned):
-    alone = tuned.others[~((tuned.others["tuning"] == "tuned") & (tuned.others["variant"] == "fixed"))]
-    assert collect_tuned(NAME, CLAIM, tuned) and collect_tuned(NAME, CLAIM, replace(tuned, others=alone)) is None
+    alone = tuned.others[
+        ~((tuned.others["tuning"] == "tuned") & (tuned.others["variant"] == "fixed"))
+    ]
+    assert (
+        collect_tuned(NAME, CLAIM, tuned)
+        and collect_tuned(NAME, CLAIM, replace(tuned, others=alone)) is None
+    )
 
 
 def test_a_claim_with_a_ladder_has_its_effect_at_each_size(ladder):
@@ -166,13 +202,18 @@ def test_a_claim_with_a_ladder_has_its_effect_at_each_size(ladder):
     assert [rung["size"] for rung in rungs] == [0.25, 0.5, 1.0, 2.0]
     assert [round(rung["effect"], 2) for rung in rungs] == [0.2, 0.1, 0.05, -0.2]
     assert rungs[0]["parameters"] == {"ours": 62.5, "than": 62.5} and len(rungs[0]["pairs"]) == 3
-    assert collect_sizes("dynamic_equals_adaptive", load_claim("dynamic_equals_adaptive"), ladder) == []
+    assert (
+        collect_sizes("dynamic_equals_adaptive", load_claim("dynamic_equals_adaptive"), ladder)
+        == []
+    )
 
 
 def test_scores_over_size_are_numbers_and_a_figure(ladder):
     numbers = sizes.data(ladder.at_every_size, "dev_bpc")
     mine = numbers[numbers["variant"] == "adaptive span"]
-    assert mine["score"].round(2).tolist() == [2.2, 2.1, 2.05, 1.8] and mine["n"].tolist() == [3] * 4
+    assert (
+        mine["score"].round(2).tolist() == [2.2, 2.1, 2.05, 1.8] and mine["n"].tolist() == [3] * 4
+    )
     assert mine["cost"].tolist() == [625.0, 2500.0, 10000.0, 40000.0]
     assert "adaptive span" in as_svg(sizes.draw(numbers, "dev_bpc", "dev bpc", "character"))
 
@@ -192,14 +233,20 @@ def test_over_sizes_the_largest_models_answer_and_the_change_is_judged(ladder):
     said = said_of(runs)
     assert (said.kind, said.status) == ("sizes", "answered")
     of = {each.variant: round(each.mean, 4) for each in said.differences}
-    assert of == {"adaptive span": -0.2003, "Transformer-XL": 0.4997} and "4,000 parameters" in said.headline
+    assert (
+        of == {"adaptive span": -0.2003, "Transformer-XL": 0.4997}
+        and "4,000 parameters" in said.headline
+    )
     basis = read_basis(runs, TASK, has_trials=False)
     adaptive, xl = trends(basis.recipe.scored, basis.of, "dev_bpc", "bpc")
     assert (adaptive.changed, xl.changed) == (True, False) and adaptive.parameters == (62.5, 4000.0)
-    assert adaptive.small.mean == pytest.approx(0.1997, abs=1e-4) and adaptive.change.mean == pytest.approx(-0.4)
+    assert adaptive.small.mean == pytest.approx(
+        0.1997, abs=1e-4
+    ) and adaptive.change.mean == pytest.approx(-0.4)
     stuck = (runs["size"] == 2) & (runs["variant"] == "txl")
     lost = runs.assign(
-        status=runs["status"].mask(stuck, "failed to train"), reason=runs["reason"].mask(stuck, "at chance")
+        status=runs["status"].mask(stuck, "failed to train"),
+        reason=runs["reason"].mask(stuck, "at chance"),
     )
     lost["dev_bpc"] = lost["dev_bpc"].mask(stuck)
     assert any("size 2: 3 runs failed (at chance)" in each for each in said_of(lost).notes)
@@ -218,34 +265,59 @@ def test_models_whose_spans_have_hardly_moved_have_no_effect_at_their_size(ladde
     smallest = (ladder.others["size"] == least) & (ladder.others["variant"] == "adaptive")
     ladder.others.loc[smallest, ["start_span", "mean_span"]] = (8.0, 9.0)
     rungs = {rung["size"]: rung["effect"] for rung in collect_sizes(NAME, CLAIM, ladder)}
-    assert rungs[least] is None and None not in [effect for size, effect in rungs.items() if size != least]
+    assert rungs[least] is None and None not in [
+        effect for size, effect in rungs.items() if size != least
+    ]
     runs = ladder.at_every_size
     basis = read_basis(runs, TASK, has_trials=False)
     adaptive, _ = trends(basis.recipe.scored, basis.of, "dev_bpc", "bpc")
     assert adaptive.small.mean == pytest.approx(0.0997, abs=1e-4)  # at half the size
-    assert 0.25 not in set(size_pairs.data(runs, "dev_bpc").query("variant == 'adaptive span'")["size"])
+    assert 0.25 not in set(
+        size_pairs.data(runs, "dev_bpc").query("variant == 'adaptive span'")["size"]
+    )
 
 
 def test_a_change_over_sizes_is_that_of_the_texts_that_models_of_both_ends_were_trained_on(ladder):
     """Elsewhere the smallest models have other vocabularies, so other numbers of parameters."""
     runs = ladder.at_every_size
-    other = runs[runs["size"] < 2].assign(corpus="topics", digest="other-" + runs["digest"], parameters=999)
+    other = runs[runs["size"] < 2].assign(
+        corpus="topics", digest="other-" + runs["digest"], parameters=999
+    )
     said = said_of(pd.concat([runs, other]))
     assert said.corpora == ("Python sources in 27 letters",) and "4,000 parameters" in said.headline
 
 
-def test_the_page_of_headlines_has_forecasts_only_with_their_score_and_says_why_something_is_missing(ladder, tuned):
-    line = judge_all([{**collect([NAME], tuned)[0], "sizes": collect_sizes(NAME, CLAIM, ladder)}])[0]
-    shown = {"set": "laptop", "scale": "laptop", "otherwise_on": [], **{key: line[key] for key in line}}
-    line |= {"sets": [shown], "overall": line["verdict"], "speaks": "laptop", "abstract": "It is as good."}
+def test_the_page_of_headlines_has_forecasts_only_with_their_score_and_says_why_something_is_missing(
+    ladder, tuned
+):
+    line = judge_all([{**collect([NAME], tuned)[0], "sizes": collect_sizes(NAME, CLAIM, ladder)}])[
+        0
+    ]
+    shown = {
+        "set": "laptop",
+        "scale": "laptop",
+        "otherwise_on": [],
+        **{key: line[key] for key in line},
+    }
+    line |= {
+        "sets": [shown],
+        "overall": line["verdict"],
+        "speaks": "laptop",
+        "abstract": "It is as good.",
+    }
     page = headline_claims_page(Ledger("laptop", [], [line]))
     (told,) = next(lines for _, lines in page["papers"])
     assert told["tuned"]["verdict"] and told["differs"] and len(told["sizes"]) == 4
     assert [each["score"].ladders for each in told["forecasts"]["told"]] == [1, 1, 1]
-    assert told["forecasts"]["agree"] and told["forecasts"]["times"] == pytest.approx(38.36e6 / 4000, rel=0.02)
-    assert [each.sign for each in page["scores"]["all"]] == [0, 1, 1]  # .2, .1, .05 go on falling, below zero
+    assert told["forecasts"]["agree"] and told["forecasts"]["times"] == pytest.approx(
+        38.36e6 / 4000, rel=0.02
+    )
+    # .2, .1, .05 go on falling, below zero
+    assert [each.sign for each in page["scores"]["all"]] == [0, 1, 1]
     bare = line | {"sets": [shown | {"tuned": None, "sizes": None}]}
-    (told,) = next(lines for _, lines in headline_claims_page(Ledger("laptop", [], [bare]))["papers"])
+    (told,) = next(
+        lines for _, lines in headline_claims_page(Ledger("laptop", [], [bare]))["papers"]
+    )
     assert (told["tuned"], told["sizes"], told["forecasts"]["told"]) == (None, [], [])
     assert told["untuned"]
 
@@ -253,20 +325,40 @@ def test_the_page_of_headlines_has_forecasts_only_with_their_score_and_says_why_
 def test_the_longest_ladder_is_shown_and_all_of_them_test_the_predictors(ladder):
     rungs = collect_sizes(NAME, CLAIM, ladder)
     (line,) = judge_all(collect([NAME], ladder))
-    sets = [line | {"set": name, "scale": name, "tuned": None} for name in ("small", "overnight", "laptop")]
+    sets = [
+        line | {"set": name, "scale": name, "tuned": None}
+        for name in ("small", "overnight", "laptop")
+    ]
     for each, sizes_of in zip(sets, (rungs[2:3], rungs, rungs[1:]), strict=True):
         each["sizes"] = sizes_of
-    line |= {"sets": sets, "overall": line["verdict"], "speaks": "small", "abstract": "It is as good."}
+    line |= {
+        "sets": sets,
+        "overall": line["verdict"],
+        "speaks": "small",
+        "abstract": "It is as good.",
+    }
     page = headline_claims_page(Ledger("small", [], [line]))
     (told,) = next(lines for _, lines in page["papers"])
     assert (told["of_sizes"], len(told["sizes"])) == ("overnight", 4)
-    assert {each.ladders for each in page["scores"]["all"]} == {2} and page["few"] and not page["trusted"]
+    assert (
+        {each.ladders for each in page["scores"]["all"]} == {2}
+        and page["few"]
+        and not page["trusted"]
+    )
     for _ in range(3):
         line["sets"] += sets[1:2]
     page = headline_claims_page(Ledger("small", [], [line]))
-    assert not page["few"] and {each.ladders for each in page["scores"]["all"]} == {5} and len(page["scores"]) == 1
+    assert (
+        not page["few"]
+        and {each.ladders for each in page["scores"]["all"]} == {5}
+        and len(page["scores"]) == 1
+    )
     page = headline_claims_page(Ledger("small", [], [line, line | {"unit": "BLEU"}]))
-    assert {part: scores[0].ladders for part, scores in page["scores"].items()} == {"all": 10, "bpc": 5, "BLEU": 5}
+    assert {part: scores[0].ladders for part, scores in page["scores"].items()} == {
+        "all": 10,
+        "bpc": 5,
+        "BLEU": 5,
+    }
     assert page["untrusted_in"] == ([] if page["trusted"] else ["bpc", "BLEU"])
 
 
@@ -274,7 +366,10 @@ def test_a_ladder_of_what_does_not_exist_is_refused():
     asked = CLAIM.model_dump(exclude_unset=True)
     for changes, wrong in (
         ({"question": "adaptive_vs_xl"}, "unknown question of several sizes 'adaptive_vs_xl'"),
-        ({"ours": {"variant": "adaptiv"}}, "unknown variant of span_scaling 'adaptiv': did you mean 'adaptive'"),
+        (
+            {"ours": {"variant": "adaptiv"}},
+            "unknown variant of span_scaling 'adaptiv': did you mean 'adaptive'",
+        ),
     ):
         with pytest.raises(ConfigError, match=wrong):
             parse(Claim, asked | {"sizes": asked["sizes"] | changes}, "c")

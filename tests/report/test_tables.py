@@ -30,13 +30,25 @@ NONE = Frames(everything().head(0), layers().head(0))
 
 
 def test_the_longest_span_says_what_ended_the_search():
-    ended = {"longest_S": 4096.0, "longest_S_ended": "the end of the search", "memory_budget_bytes": 1 << 30}
-    cells = adaptive_span_costs.build(as_frame([run(variant="fixed", memory_reserved_bytes=5.0, **ended)]))
-    told = {"longest S that fits": 4096, "search ended by": "the end of the search", "memory budget": 1 << 30}
+    ended = {
+        "longest_S": 4096.0,
+        "longest_S_ended": "the end of the search",
+        "memory_budget_bytes": 1 << 30,
+    }
+    cells = adaptive_span_costs.build(
+        as_frame([run(variant="fixed", memory_reserved_bytes=5.0, **ended)])
+    )
+    told = {
+        "longest S that fits": 4096,
+        "search ended by": "the end of the search",
+        "memory budget": 1 << 30,
+    }
     assert {column: at(cells, "fixed, any S", column)["value"] for column in told} == told
     assert at(cells, "adaptive, any S", "longest S that fits")["status"] == "not run"
     assert cells[cells["column"] == "training memory, reserved"]["value"].dropna().tolist() == [5]
-    cells = adaptive_span_costs.build(as_frame([run(variant="fixed", longest_S=None, longest_S_ended="oom")]))
+    cells = adaptive_span_costs.build(
+        as_frame([run(variant="fixed", longest_S=None, longest_S_ended="oom")])
+    )
     never = at(cells, "fixed, any S", "longest S that fits")
     assert never["status"] == "failed" and never["note"].endswith("oom")
     assert "training memory, reserved" not in set(cells["column"])  # where nothing was reserved
@@ -51,7 +63,9 @@ def test_a_variant_that_was_not_run_is_shown_as_such():
 
 @pytest.mark.parametrize("name", study_files("tables"))
 @pytest.mark.parametrize(
-    "frames", [*map(all_frames, (run, failed, unscored)), NONE], ids=["good", "failed", "unscored", "none"]
+    "frames",
+    [*map(all_frames, (run, failed, unscored)), NONE],
+    ids=["good", "failed", "unscored", "none"],
 )
 def test_every_table_stands_on_good_failed_and_missing_runs(name, frames):
     cells = load_builder("tables", name).build(*builder_inputs("tables", name, frames))
@@ -66,7 +80,11 @@ def test_table_1_puts_ours_the_papers_and_the_formula_side_by_side():
     joined, small = join(adaptive_span_table1.build(everything())), "Adaptive span, small"
     dev, flops = at(joined, small, "dev"), at(joined, small, "#FLOPS, paper size")
     assert (dev["value"], dev["published_value"]) == (pytest.approx(2.15), 1.05)
-    assert (flops["value"], flops["published_value"], flops["kind"]) == (41_607_168, 42e6, "analytic")
+    assert (flops["value"], flops["published_value"], flops["kind"]) == (
+        41_607_168,
+        42e6,
+        "analytic",
+    )
     cited = at(joined, "T12 (Al-Rfou)", "test")
     assert cited["kind"] == "cited" and pd.isna(cited["value"]) and cited["published_value"] == 1.18
 
@@ -75,10 +93,15 @@ def test_what_follows_from_a_formula_is_not_called_published():
     joined = join(adaptive_span_shares.build())
     flops, share = at(joined, "S = 256", "#FLOPS"), at(joined, "S = 256", "feed-forward")
     assert (flops["published_source"], share["published_source"]) == ("inferred", "published")
-    column = {column.title: column for column in list_columns(json.loads(joined.to_json(orient="records")))}
+    column = {
+        column.title: column
+        for column in list_columns(json.loads(joined.to_json(orient="records")))
+    }
     assert column["#FLOPS"].apart and not column["feed-forward"].apart
     assert "40.89M & inferred 40.89M & 61.54 (62, -0.7" in as_latex(joined, "t", "o")
-    assert as_lines(joined.assign(texts=[[]] * len(joined)), "o").iloc[0]["published as"] == "inferred"
+    assert (
+        as_lines(joined.assign(texts=[[]] * len(joined)), "o").iloc[0]["published as"] == "inferred"
+    )
 
 
 @pytest.mark.parametrize("table", [adaptive_span_table1, adaptive_span_table2])
@@ -90,27 +113,45 @@ def test_a_row_of_ours_has_the_layers_of_its_own_model(table):
 
 
 def test_a_table_is_three_files_that_say_where_they_come_from(tmp_path):
-    write_table(tmp_path / "t.json", "adaptive_span_table3", read_frames(write_inputs(tmp_path / "inputs")))
-    content, badge = json.loads((tmp_path / "t.json").read_text()), "Python sources in 27 letters, not text8"
+    write_table(
+        tmp_path / "t.json", "adaptive_span_table3", read_frames(write_inputs(tmp_path / "inputs"))
+    )
+    content, badge = (
+        json.loads((tmp_path / "t.json").read_text()),
+        "Python sources in 27 letters, not text8",
+    )
     assert content["provenance"] == f"scale test; a device; 2 seeds; 10 steps; corpus: {badge}"
     tidy = pd.read_csv(tmp_path / "t.csv").set_index(["row", "column"])
     dynamic, dev = (tidy.loc[("Dynamic span", column)] for column in ("avg. span", "dev"))
-    assert (dynamic["measured"], dynamic["published"], dynamic["published id"]) == (40, 149, "as.t3.dynamic.span")
+    assert (dynamic["measured"], dynamic["published"], dynamic["published id"]) == (
+        40,
+        149,
+        "as.t3.dynamic.span",
+    )
     assert pd.isna(dynamic["difference %"])  # a span on another text
     assert dynamic["measured at"] == content["provenance"] and dynamic["n"] == 2
     assert (dev["points"], dev["text"]) == ("2.1 2.2", badge) and pd.isna(dev["low"])
     (text,) = content["texts"]
     assert (
-        text["badge"] == badge and text["about"] == load_corpora("char_lm").about("words") and "dev" in text["columns"]
+        text["badge"] == badge
+        and text["about"] == load_corpora("char_lm").about("words")
+        and "dev" in text["columns"]
     )
-    assert {r"\toprule", r"\#params"} <= set(re.findall(r"\\toprule|\\#params", (tmp_path / "t.tex").read_text()))
+    assert {r"\toprule", r"\#params"} <= set(
+        re.findall(r"\\toprule|\\#params", (tmp_path / "t.tex").read_text())
+    )
 
 
 def test_latex_is_escaped_and_names_what_is_cited_failed_and_published():
     runs = everything()
     runs.loc[runs["variant"] == "as_large", ["status", "reason"]] = ["oom", "no room"]
-    text = as_latex(join(adaptive_span_table1.build(runs)), "100 % of a_b & c", "text: file:my_text")
-    assert r"\caption{100 \% of a\_b \& c. text: file:my\_text." in text and "dev, published & test & test" in text
+    text = as_latex(
+        join(adaptive_span_table1.build(runs)), "100 % of a_b & c", "text: file:my_text"
+    )
+    assert (
+        r"\caption{100 \% of a\_b \& c. text: file:my\_text." in text
+        and "dev, published & test & test" in text
+    )
     rows = {line.split(" & ")[0]: line.split(" & ") for line in text.splitlines() if " & " in line}
     assert "1.18" in rows["T12 (Al-Rfou)"] and "failed" in rows["Adaptive span, large"]
     small = rows["Adaptive span, small"]

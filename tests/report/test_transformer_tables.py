@@ -39,11 +39,17 @@ def test_table_2_has_our_cost_at_the_speed_that_the_run_sustained_beside_the_pap
 
 def test_failed_and_missing_runs_of_table_2_are_told():
     broken = {"status": "diverged", "reason": "mean loss nan", "test_bleu_tokenised": None}
-    cells, alone = (aiayn_table2.build(as_frame([*ended, base(2, **broken)])) for ended in ([base(1)], []))
+    cells, alone = (
+        aiayn_table2.build(as_frame([*ended, base(2, **broken)])) for ended in ([base(1)], [])
+    )
     label, cost = "Transformer (base model)", "training cost EN-DE"
     assert at(cells, label, cost)["value"] == pytest.approx(6e10)
     assert "seed 2: diverged" in at(cells, label, "BLEU EN-DE")["note"]
-    missing = [at(cells, label, "BLEU EN-FR"), at(cells, "Transformer (big)", cost), at(alone, label, cost)]
+    missing = [
+        at(cells, label, "BLEU EN-FR"),
+        at(cells, "Transformer (big)", cost),
+        at(alone, label, cost),
+    ]
     assert [cell["status"] for cell in missing] == ["not run", "not run", "failed"]
 
 
@@ -54,9 +60,13 @@ def test_failed_and_missing_runs_of_table_2_are_told():
         ("big: N=6 d=1024 ff=4096 h=16 P_drop=0.3 300K", 214_171_648, 213_245_952, 213e6),
     ],
 )
-def test_parameters_at_the_papers_size_are_shown_with_both_vocabularies(label, named, fitted, published):
+def test_parameters_at_the_papers_size_are_shown_with_both_vocabularies(
+    label, named, fitted, published
+):
     cells = join(aiayn_table3.build(everything()))
-    params = [at(cells, label, f"#params, paper size, V {which}") for which in ("= 37,000", "fitted")]
+    params = [
+        at(cells, label, f"#params, paper size, V {which}") for which in ("= 37,000", "fitted")
+    ]
     assert [cell["value"] for cell in params] == [named, fitted]
     assert {cell["published_value"] for cell in params} == {published}
 
@@ -64,14 +74,30 @@ def test_parameters_at_the_papers_size_are_shown_with_both_vocabularies(label, n
 def test_table_3_has_every_row_with_our_sizes_and_the_papers_scores():
     cells = join(aiayn_table3.build(everything()))
     joined_ids = set(cells["published"].dropna())
-    trained = {key for key in printed() if key.startswith("ai.t3.") and not key.startswith("ai.t3.set.")}
+    trained = {
+        key for key in printed() if key.startswith("ai.t3.") and not key.startswith("ai.t3.set.")
+    }
     assert trained <= joined_ids and cells["row"].nunique() == 20
     row = cells[cells["row"] == "(B) dk=16"].set_index("column")
-    sizes = {"N": 2, "d_model": 16, "d_ff": 32, "h": 2, "d_k": 8, "d_v": 8, "P_drop": 0.1, "eps_ls": 0.1}
+    sizes = {
+        "N": 2,
+        "d_model": 16,
+        "d_ff": 32,
+        "h": 2,
+        "d_k": 8,
+        "d_v": 8,
+        "P_drop": 0.1,
+        "eps_ls": 0.1,
+    }
     sizes |= {"train steps": 10}
-    assert row["value"][list(sizes)].to_dict() == sizes and row["published"][list(sizes)].isna().all()
+    assert (
+        row["value"][list(sizes)].to_dict() == sizes and row["published"][list(sizes)].isna().all()
+    )
     assert (row.loc["PPL (dev)", "value"], row.loc["PPL (dev)", "published_value"]) == (12, 5.16)
-    assert (row.loc["BLEU (dev)", "value"], row.loc["BLEU (dev)", "published_value"]) == (23.5, 25.1)
+    assert (row.loc["BLEU (dev)", "value"], row.loc["BLEU (dev)", "published_value"]) == (
+        23.5,
+        25.1,
+    )
     assert at(cells, "base", "d_ff")["published_value"] == 2048
     assert pd.isna(at(cells, "base", "d_ff")["difference_pct"])  # chosen, not found
     assert row.loc["BLEU, gain, paper", "value"] == -0.7  # 25.1 - 25.8
@@ -80,7 +106,12 @@ def test_table_3_has_every_row_with_our_sizes_and_the_papers_scores():
 
 
 def test_rows_of_our_models_do_not_state_the_papers_sizes():
-    runs = as_frame([translated("transformer_variations", name, scale="small") for name in ("base", "cN8", "e", "big")])
+    runs = as_frame(
+        [
+            translated("transformer_variations", name, scale="small")
+            for name in ("base", "cN8", "e", "big")
+        ]
+    )
     names = aiayn_table3.name_rows(runs)
     label = load_question("transformer_variations").variants["cN8"].label
     assert names.pop("(C) N=8") == f"(C) {label} (paper: N=8)"

@@ -1,4 +1,6 @@
-"""A record beside the same job trained again: equal to the bit, within the scatter of its seeds, or what differs."""
+"""A record beside the same job trained again: equal to the bit, within the scatter of its seeds, or
+what differs.
+"""
 
 import pytest
 
@@ -12,7 +14,9 @@ HERE = {"bits": "portable", "losses": [3.0, 5.5, 9.25], "weights": "ab12"}
 def record(seed=1, **changes):
     made = _site.record(run(seed=seed))
     versions = {"torch": "2.13.0+cpu", "compiler": "gcc 12"}
-    return made.model_copy(update={"origin": made.origin.model_copy(update={"versions": versions}), **HERE, **changes})
+    return made.model_copy(
+        update={"origin": made.origin.model_copy(update={"versions": versions}), **HERE, **changes}
+    )
 
 
 def moved(by: float, **changes):
@@ -26,7 +30,9 @@ def with_origin(made, **changes):
 
 def test_what_took_another_time_on_another_machine_is_equal():
     curve = [point.model_copy(update={"tokens_per_s": 7.0}) for point in record().curve]
-    finding = compare("a run", record(), with_origin(record(curve=curve), device="cpu: another"), [])
+    finding = compare(
+        "a run", record(), with_origin(record(curve=curve), device="cpu: another"), []
+    )
     assert (finding.verdict, finding.must, finding.differs) == ("equal", True, [])
 
 
@@ -62,7 +68,9 @@ def test_what_need_not_be_equal_is_held_against_its_seeds(bound):
     if not bound:
         near, far = (with_origin(each, versions={"torch": "2.14.0"}) for each in (near, far))
     scores = record().metrics
-    seeds = [record(metrics={name: score + n / 5 for name, score in scores.items()}) for n in range(2)]
+    seeds = [
+        record(metrics={name: score + n / 5 for name, score in scores.items()}) for n in range(2)
+    ]
     verdicts = [compare("a run", record(), each, seeds).verdict for each in (near, far)]
     assert verdicts == ["within seed noise", "beyond seed noise"]
     assert compare("a run", record(), near, seeds[:1]).verdict == "inconclusive"
@@ -79,8 +87,16 @@ def test_the_first_loss_that_differs_is_named():
 
 
 def test_reasons_are_what_was_not_the_same_the_code_first_and_the_compiler_late():
-    here = {"device": "cpu: other", "versions": {"torch": "2.14.0", "compiler": "clang 14"}, "sources": {"a.c": "1"}}
-    code, torch, device, compiler = list_reasons(record().origin, with_origin(record(), **here).origin)
-    assert code.startswith("code: a.c; the record is from commit ") and device.endswith("cpu: other here")
+    here = {
+        "device": "cpu: other",
+        "versions": {"torch": "2.14.0", "compiler": "clang 14"},
+        "sources": {"a.c": "1"},
+    }
+    code, torch, device, compiler = list_reasons(
+        record().origin, with_origin(record(), **here).origin
+    )
+    assert code.startswith("code: a.c; the record is from commit ") and device.endswith(
+        "cpu: other here"
+    )
     assert torch == "version of torch: 2.13.0+cpu there, 2.14.0 here"
     assert compiler == "version of compiler: gcc 12 there, clang 14 here"

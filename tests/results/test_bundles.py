@@ -21,12 +21,18 @@ RUN = "span_limit-fixed-64-None-1"
 
 
 def write_set(path, adaptive=1.8, device="cpu"):
-    """Write the results of a scale of two variants, three seeds each, with pages of a word; return `path`."""
+    """Write the results of a scale of two variants, three seeds each, with pages of a word; return
+    `path`.
+    """
     scores = {"fixed": 2.0, "adaptive": adaptive}.items()
-    rows = [run(variant=name, seed=n, dev_bpc=bpc + n / 100) for name, bpc in scores for n in (1, 2, 3)]
+    rows = [
+        run(variant=name, seed=n, dev_bpc=bpc + n / 100) for name, bpc in scores for n in (1, 2, 3)
+    ]
     for row in rows:
         record = _site.record(row)
-        made = record.model_copy(update={"origin": record.origin.model_copy(update={"device": device})})
+        made = record.model_copy(
+            update={"origin": record.origin.model_copy(update={"device": device})}
+        )
         write_record(path / "results" / "runs" / row["digest"] / "record.json", made)
     scale = scale_of(path)
     write_text(scale / "plan.json", json.dumps([_site.planned(row) for row in rows]))
@@ -58,23 +64,36 @@ def test_a_bundle_holds_records_pages_and_their_checksums_and_is_the_same_twice(
     path = bundled(write_set(tmp_path))
     first = path.read_bytes()
     content = contents(path)
-    assert {f"reports/{_site.SCALE}/index.html", f"results/runs/{RUN}/record.json"} <= content.keys()
-    assert f'href="{_site.SCALE}/index.html"' in content["reports/index.html"].decode()  # it names no other scale
+    assert {
+        f"reports/{_site.SCALE}/index.html",
+        f"results/runs/{RUN}/record.json",
+    } <= content.keys()
+    # it names no other scale
+    assert f'href="{_site.SCALE}/index.html"' in content["reports/index.html"].decode()
     listed = {name for name in content if name.startswith(("results/", "reports/"))}
     assert json.loads(content["manifest.json"])["files"].keys() == listed
-    assert {"manifest.json", "ro-crate-metadata.json", "workflow/Snakefile"} <= content.keys() - listed
+    assert {
+        "manifest.json",
+        "ro-crate-metadata.json",
+        "workflow/Snakefile",
+    } <= content.keys() - listed
     assert bundled(tmp_path).read_bytes() == first
 
 
 def test_a_bundle_is_read_back_as_the_folder_it_was_made_from(tmp_path):
-    write_text(scale_of(write_set(tmp_path)) / "layers.json", write_rows("layers", [layer("self", 64, 1.0)]))
+    write_text(
+        scale_of(write_set(tmp_path)) / "layers.json",
+        write_rows("layers", [layer("self", 64, 1.0)]),
+    )
     here, there = read_bundle(scale_of(tmp_path)), read_bundle(bundled(tmp_path))
     assert here.records == there.records
     assert here.runs.to_json() == there.runs.to_json()
     assert here.frames.layers.equals(there.frames.layers) and len(here.frames.layers) == 1
 
 
-def test_what_systems_and_editors_leave_stays_at_home_and_every_recipient_reads_the_bundle(tmp_path):
+def test_what_systems_and_editors_leave_stays_at_home_and_every_recipient_reads_the_bundle(
+    tmp_path,
+):
     path = bundled(write_set(tmp_path))
     before = path.read_bytes()
     results, reports = scale_of(tmp_path), tmp_path / "reports" / _site.SCALE
@@ -87,7 +106,14 @@ def test_what_systems_and_editors_leave_stays_at_home_and_every_recipient_reads_
         "figures/x",
     ):
         write_text(results / place, "left behind")
-    pages = ("index.html~", "it's.html", "Thumbs.db", "index.html.swp", "files/.x.html.1.part", "e\n.html")
+    pages = (
+        "index.html~",
+        "it's.html",
+        "Thumbs.db",
+        "index.html.swp",
+        "files/.x.html.1.part",
+        "e\n.html",
+    )
     for place in (".DS_Store", *pages):
         write_text(reports / place, "left behind")
     (reports / "._index.html").write_bytes(b"\0\x05\x16\x07\xff")  # of a Mac
@@ -112,7 +138,10 @@ def test_results_that_lie_elsewhere_and_are_linked_are_in_the_bundle_as_files(tm
 
 
 def test_a_bundle_holds_what_belongs_to_its_texts(tmp_path):
-    write_text(scale_of(write_set(tmp_path)) / "optimal_predictor" / "topics.json", write_rows("optimal_predictor", []))
+    write_text(
+        scale_of(write_set(tmp_path)) / "optimal_predictor" / "topics.json",
+        write_rows("optimal_predictor", []),
+    )
     assert f"results/{_site.SCALE}/optimal_predictor/topics.json" in contents(bundled(tmp_path))
 
 
@@ -136,12 +165,24 @@ def rewrite_manifest(content, **changes):
             "does not match its checksum in the manifest",
         ),
         (lambda content: content.pop("reports/index.html"), "not a bundle that can be read"),
-        (lambda content: content.pop("manifest.json"), "not a bundle of this suite; it has no manifest.json"),
+        (
+            lambda content: content.pop("manifest.json"),
+            "not a bundle of this suite; it has no manifest.json",
+        ),
         (lambda content: rewrite_manifest(content, version=1), "bundle version 1; valid: 2 and 3"),
-        (lambda content: rewrite_manifest(content, commit="a"), "unknown key 'commit': did you mean 'commits'"),
+        (
+            lambda content: rewrite_manifest(content, commit="a"),
+            "unknown key 'commit': did you mean 'commits'",
+        ),
         (lambda content: rewrite_manifest(content, scale="../other"), "scale = '../other'"),
-        (lambda content: rewrite_manifest(content, files={"reports/../x.html": "0"}), "'reports/../x.html' is out"),
-        (lambda content: rewrite_manifest(content, files={"reports/run.sh": "0"}), "'reports/run.sh' is outside"),
+        (
+            lambda content: rewrite_manifest(content, files={"reports/../x.html": "0"}),
+            "'reports/../x.html' is out",
+        ),
+        (
+            lambda content: rewrite_manifest(content, files={"reports/run.sh": "0"}),
+            "'reports/run.sh' is outside",
+        ),
     ],
 )
 def test_a_damaged_bundle_is_refused(change, message, tmp_path):
@@ -158,8 +199,16 @@ def test_a_damaged_bundle_is_refused(change, message, tmp_path):
         ("plan.json", "null", "expected a list of runs"),
         ("plan.json", '[{"digest": "../x"}]', "run 0"),
         ("memory/x.json", "[1]", "expected rows of one kind"),
-        ("memory/x.json", '{"kind": "memory", "rows": [{}]}', "not runs as the workflow writes them"),
-        ("layers.json", '{"kind": "layers", "rows": [{"layer": "self"}]}', "not layers as the workflow writes"),
+        (
+            "memory/x.json",
+            '{"kind": "memory", "rows": [{}]}',
+            "not runs as the workflow writes them",
+        ),
+        (
+            "layers.json",
+            '{"kind": "layers", "rows": [{"layer": "self"}]}',
+            "not layers as the workflow writes",
+        ),
         (f"../runs/{RUN}/record.json", None, "says that it is span_limit-fixed-64-None-2's"),
     ],
 )
@@ -199,16 +248,23 @@ def test_what_moved_is_named_and_ends_with_3(tmp_path, capsys):
     better, worse = write_set(tmp_path / "a"), write_set(tmp_path / "b", adaptive=2.8, device="gpu")
     assert exit_code(scale_of(better), scale_of(worse)) == 3
     printed = capsys.readouterr().out
-    moved = "differs: span_limit: adaptive on text8, S = 64, dev bpc: 1.820 in A, 2.820 in B (+54.9 %)"
+    moved = (
+        "differs: span_limit: adaptive on text8, S = 64, dev bpc: 1.820 in A, 2.820 in B (+54.9 %)"
+    )
     assert "gpu in B" in printed and moved in printed
     assert "fixed on text8" not in printed and "1 of" in printed
 
 
 def test_what_a_bundle_says_of_itself_cannot_steer_a_terminal_or_begin_a_line(tmp_path, capsys):
     forged = "gpu\x1b[2J\n0 of 9 numbers differ"
-    exit_code(scale_of(write_set(tmp_path / "a")), scale_of(write_set(tmp_path / "b", device=forged)))
+    exit_code(
+        scale_of(write_set(tmp_path / "a")), scale_of(write_set(tmp_path / "b", device=forged))
+    )
     printed = capsys.readouterr().out
-    assert r"gpu\x1b[2J\n0 of 9 numbers differ in B" in printed and printed.replace("\n", "").isprintable()
+    assert (
+        r"gpu\x1b[2J\n0 of 9 numbers differ in B" in printed
+        and printed.replace("\n", "").isprintable()
+    )
 
 
 def test_a_configuration_of_two_questions_is_compared_once():
@@ -229,7 +285,10 @@ def by_measure(a, b) -> dict[str, dict]:
 
 def test_seeds_that_scatter_have_not_moved_and_of_one_seed_only_a_count_can_be_told():
     scores = ((2.0, 2.3, 2.1), (2.2, 2.1, 2.4))
-    a, b = (table(*(run(seed=seed, dev_bpc=value) for seed, value in enumerate(side))) for side in scores)
+    a, b = (
+        table(*(run(seed=seed, dev_bpc=value) for seed, value in enumerate(side)))
+        for side in scores
+    )
     line = by_measure(a, b)["dev bpc"]
     assert line["p"] > 0.05 and line["moved"] is False
     a, b = (table(run(dev_bpc=value, macs_executed=5.0)) for value in (2.0, 2.5))
@@ -242,12 +301,24 @@ def test_cells_of_one_side_are_named():
     a, b = table(run(S=16), run(S=64), run(variant="adaptive")), table(run(S=16), run(S=256))
     lines, only_a, only_b = compare_cells(a, b)
     assert {line["key"][3] for line in lines} == {16}
-    assert ([key[2:4] for key in only_a], [key[3] for key in only_b]) == ([("fixed", 64), ("adaptive", 64)], [256])
+    assert ([key[2:4] for key in only_a], [key[3] for key in only_b]) == (
+        [("fixed", 64), ("adaptive", 64)],
+        [256],
+    )
 
 
 def test_origins_differ_by_name_and_sources_by_file(tmp_path):
     record = read_record(write_set(tmp_path) / "results" / "runs" / RUN / "record.json")
-    origin = {"threads": 64, "sources": {**record.origin.sources, "models/a.py": "0" * 12}, "accepted": ["a.py: why"]}
+    origin = {
+        "threads": 64,
+        "sources": {**record.origin.sources, "models/a.py": "0" * 12},
+        "accepted": ["a.py: why"],
+    }
     other = record.model_copy(update={"origin": record.origin.model_copy(update=origin)})
-    expected = {"threads": ([str(record.origin.threads)], ["64"]), "source models/a.py": (["none"], ["0" * 12])}
-    assert compare_origins([record], [other]) == expected | {"accepted change 1": (["none"], ["a.py: why"])}
+    expected = {
+        "threads": ([str(record.origin.threads)], ["64"]),
+        "source models/a.py": (["none"], ["0" * 12]),
+    }
+    assert compare_origins([record], [other]) == expected | {
+        "accepted change 1": (["none"], ["a.py: why"])
+    }

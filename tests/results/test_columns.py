@@ -14,14 +14,20 @@ from workflow.scripts import report
 @pytest.fixture
 def written(tmp_path):
     """Write the three files of two runs, one of which failed, and give their folder."""
-    inputs = write_inputs(tmp_path / "rows", [run(seed=1, apply_to=["encoder", "cross"]), failed(seed=2)])
+    inputs = write_inputs(
+        tmp_path / "rows", [run(seed=1, apply_to=["encoder", "cross"]), failed(seed=2)]
+    )
     write_run_files(tmp_path, read_frames(inputs).runs)
     return tmp_path
 
 
 def test_csv_and_parquet_hold_the_same_numbers_and_what_is_missing_is_missing(written):
     csv, parquet = pd.read_csv(written / "runs.csv"), pd.read_parquet(written / "runs.parquet")
-    assert list(csv.columns) == list(parquet.columns) == list(pd.read_csv(written / "runs_columns.csv")["column"])
+    assert (
+        list(csv.columns)
+        == list(parquet.columns)
+        == list(pd.read_csv(written / "runs_columns.csv")["column"])
+    )
     for name in ("S", "dev_bpc", "macs_executed", "train_ms", "test_bleu"):
         assert csv[name].astype(float).equals(parquet[name].astype(float)), name
     assert csv["variant"].tolist() == parquet["variant"].tolist() == ["fixed", "fixed"]
@@ -34,7 +40,9 @@ def test_csv_and_parquet_hold_the_same_numbers_and_what_is_missing_is_missing(wr
 def test_a_cost_that_nobody_measured_is_an_empty_column():
     """So that files of two scales stand one under the other."""
     with_costs, without = flat_runs(everything()), flat_runs(everything(costs=()))
-    assert list(with_costs.columns) == list(without.columns) and with_costs.dtypes.equals(without.dtypes)
+    assert list(with_costs.columns) == list(without.columns) and with_costs.dtypes.equals(
+        without.dtypes
+    )
     assert without["train_ms"].isna().all() and with_costs["train_ms"].notna().any()
 
 
@@ -48,7 +56,11 @@ def test_every_number_of_the_registry_is_a_column_with_its_unit():
 
 
 def test_a_table_of_runs_has_no_scalar_that_is_left_out():
-    lists = {name for name, quantity in REGISTRY.items() if not quantity.number} | {"curve", "missing", "factors"}
+    lists = {name for name, quantity in REGISTRY.items() if not quantity.number} | {
+        "curve",
+        "missing",
+        "factors",
+    }
     assert set(run()) - lists <= {each.column for each in COLUMNS}
 
 

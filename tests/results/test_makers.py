@@ -1,4 +1,6 @@
-"""What measured a cost, read off records; and that costs of other code or another machine are not compared."""
+"""What measured a cost, read off records; and that costs of other code or another machine are not
+compared.
+"""
 
 import pytest
 
@@ -45,18 +47,32 @@ SAME = {"backend": "compiled", "device": "a"}
     "quantity, ours, why",
     [
         ("memory_train_bytes", SAME, None),
-        ("memory_train_bytes", SAME | {"backend": "band"}, "computed in PyTorch, base in compiled C"),
+        (
+            "memory_train_bytes",
+            SAME | {"backend": "band"},
+            "computed in PyTorch, base in compiled C",
+        ),
         ("memory_train_bytes", SAME | {"device": "b"}, "measured on a different machine from base"),
         (
             "memory_train_bytes",
             SAME | {"backend": None},
             f"computed in {UNNAMED}",
         ),
-        ("train_tokens_per_s", SAME | {"backend": "band"}, "computed in PyTorch, base in compiled C"),
-        ("train_tokens_per_s", SAME | {"device": "b"}, None),  # the reference step says that it is the same
-        ("train_tokens_per_s", SAME | {"reference_ms": 9.0}, "measured on a different machine from base"),
+        (
+            "train_tokens_per_s",
+            SAME | {"backend": "band"},
+            "computed in PyTorch, base in compiled C",
+        ),
+        # the reference step says that it is the same
+        ("train_tokens_per_s", SAME | {"device": "b"}, None),
+        (
+            "train_tokens_per_s",
+            SAME | {"reference_ms": 9.0},
+            "measured on a different machine from base",
+        ),
         ("library_train_tokens_per_s", SAME, "computed in PyTorch, base in compiled C"),
-        ("macs_executed", SAME | {"backend": "band", "device": "b"}, None),  # the same whatever computes it
+        # the same whatever computes it
+        ("macs_executed", SAME | {"backend": "band", "device": "b"}, None),
     ],
 )
 def test_costs_compare_where_code_and_machine_are_the_same(quantity, ours, why):
@@ -67,7 +83,9 @@ def test_costs_compare_where_code_and_machine_are_the_same(quantity, ours, why):
     assert told is None if why is None else told.startswith(why)
     cell = ratio("r", "c", quantity, runs, base, "base", of_base)
     assert (cell["value"] is None) == (why is not None)
-    assert cell["status"] == ("ok" if why is None else "not run") and ("no ratio" in cell["note"]) == bool(why)
+    assert cell["status"] == ("ok" if why is None else "not run") and (
+        "no ratio" in cell["note"]
+    ) == bool(why)
 
 
 def test_what_a_row_of_costs_says_comes_before_what_its_run_says():
@@ -81,7 +99,15 @@ def test_what_a_row_of_costs_says_comes_before_what_its_run_says():
 @pytest.mark.parametrize("backend, verdict", [("compiled", "reproduced"), ("band", "not tested")])
 def test_a_claim_about_a_cost_is_not_tested_across_backends(backend, verdict):
     rows = [run("span_limit", "fixed", S=64, memory_train_bytes=1 << 21, **SAME)]
-    rows.append(run("span_limit", "adaptive", S=64, memory_train_bytes=1 << 20, **SAME | {"backend": backend}))
+    rows.append(
+        run(
+            "span_limit",
+            "adaptive",
+            S=64,
+            memory_train_bytes=1 << 20,
+            **SAME | {"backend": backend},
+        )
+    )
     runs = as_frame(*split_costs(rows))
     line = collect_evidence("a", load_claim("adaptive_trains_in_less_memory"), Frames(runs, None))
     assert line["verdict"] == verdict and ("no ratio" in line["why"]) == (verdict == "not tested")

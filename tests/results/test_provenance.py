@@ -69,7 +69,9 @@ def test_other_files_are_refused(name, content, message, tmp_path):
 
 
 def test_a_figure_of_no_run_says_so(tmp_path):
-    trace = json.loads(provenance.trace_of(pd.DataFrame(), "computed", [], pd.DataFrame({"n": [1]}), []))
+    trace = json.loads(
+        provenance.trace_of(pd.DataFrame(), "computed", [], pd.DataFrame({"n": [1]}), [])
+    )
     assert (trace["runs"], trace["commits"], trace["data"]) == ([], [], "n\n1\n")
 
 
@@ -79,9 +81,18 @@ def test_a_verdict_is_followed_to_the_records_it_rests_on(tmp_path, monkeypatch,
     for n in range(3):
         write_record(tmp_path / f"results/runs/{n}/record.json", _site.record(run(seed=n + 1)))
     kept, replaced, edited = (tmp_path / f"results/runs/{n}/record.json" for n in range(3))
-    signed = {n: read_record(tmp_path / f"results/runs/{n}/record.json").signature for n in "012"} | {"3": "cafe"}
-    line = {"name": "a_claim", "verdict": "reproduced", "digests": ["0", "1", "2", "3"], "signed": signed}
-    (tmp_path / "ledger.json").write_text(json.dumps({"provenance": ["scale test"], "claims": [line]}))
+    signed = {
+        n: read_record(tmp_path / f"results/runs/{n}/record.json").signature for n in "012"
+    } | {"3": "cafe"}
+    line = {
+        "name": "a_claim",
+        "verdict": "reproduced",
+        "digests": ["0", "1", "2", "3"],
+        "signed": signed,
+    }
+    (tmp_path / "ledger.json").write_text(
+        json.dumps({"provenance": ["scale test"], "claims": [line]})
+    )
     replaced.write_text(kept.read_text())
     edited.write_text(edited.read_text().replace('"seconds": 3', '"seconds": 4'))
     trace_command.main(["ledger.json"])

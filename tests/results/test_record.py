@@ -11,7 +11,12 @@ from workflow.results.record import read_record, write_record
 
 
 def test_a_list_of_numbers_takes_one_line_and_all_is_read_back(tmp_path):
-    facts = {"counts": [[1, 2], [3.5, -0.25, 1e-05]], "said": "[\n 1,\n 2\n]", "empty": [], "words": ["a", "b"]}
+    facts = {
+        "counts": [[1, 2], [3.5, -0.25, 1e-05]],
+        "said": "[\n 1,\n 2\n]",
+        "empty": [],
+        "words": ["a", "b"],
+    }
     record = _site.record(run()).model_copy(update={"facts": facts})
     write_record(tmp_path / "record.json", record)
     assert read_record(tmp_path / "record.json").model_copy(update={"contents": None}) == record

@@ -19,17 +19,23 @@ def test_an_interval_of_few_values_holds_the_truth_as_often_as_it_says(n):
 
 
 def test_an_interval_of_a_bounded_score_ends_at_its_bounds():
-    """0, 0, 90: s = 51.96, half = 4.303 x 51.96 / sqrt(3) = 129.1. 85, 95, 99: s = 7.211, half = 17.91."""
+    """0, 0, 90: s = 51.96, half = 4.303 x 51.96 / sqrt(3) = 129.1. 85, 95, 99: s = 7.211, half =
+    17.91.
+    """
     per_cent = (0.0, 100.0)
     assert statistics.mean_interval([0.0, 0.0, 90.0], bounds=per_cent) == (30.0, 0.0, 100.0)
     mean, low, high = statistics.mean_interval([85.0, 95.0, 99.0], bounds=per_cent)
     assert (mean, high) == (93.0, 100.0) and low == pytest.approx(93 - 17.913, abs=1e-3)
-    assert statistics.mean_interval([40.0, 41.0, 42.0], bounds=per_cent) == statistics.mean_interval([40.0, 41.0, 42.0])
+    assert statistics.mean_interval(
+        [40.0, 41.0, 42.0], bounds=per_cent
+    ) == statistics.mean_interval([40.0, 41.0, 42.0])
     assert statistics.of_difference(per_cent) == (-100.0, 100.0)
 
 
 def scores(kind: str, rng, shape) -> tuple[float, np.ndarray]:
-    """Draw scores between 0 and 1 of a known mean: skewed beside a bound, even, or of two kinds of run."""
+    """Draw scores between 0 and 1 of a known mean: skewed beside a bound, even, or of two kinds of
+    run.
+    """
     if kind == "bimodal":
         return 0.5, np.where(rng.random(shape) < 0.5, 0.98, 0.02) + rng.uniform(-0.02, 0.02, shape)
     mean, precision = {"skewed": (0.05, 10), "even": (0.3, 50)}[kind]
@@ -43,11 +49,15 @@ def scores(kind: str, rng, shape) -> tuple[float, np.ndarray]:
     + [("bimodal", 3, 0.73), ("bimodal", 6, 0.94), ("bimodal", 12, 0.94)],
 )
 def test_what_a_bound_cuts_off_holds_no_mean(kind, n, least):
-    """So it covers as often as Student's. Of two kinds of run three are alike one time in four, unseen."""
+    """So it covers as often as Student's. Of two kinds of run three are alike one time in four,
+    unseen.
+    """
     mean, samples = scores(kind, np.random.default_rng(0), (3000, n))
     inside = [statistics.mean_interval(sample, bounds=(0.0, 1.0)) for sample in samples.tolist()]
     whole = [statistics.mean_interval(sample) for sample in samples.tolist()]
-    held, of_students = (np.mean([low <= mean <= high for _, low, high in each]) for each in (inside, whole))
+    held, of_students = (
+        np.mean([low <= mean <= high for _, low, high in each]) for each in (inside, whole)
+    )
     assert held == of_students >= least
     assert all(0.0 <= low <= high <= 1.0 for _, low, high in inside)
 
@@ -91,7 +101,10 @@ def test_half_a_width_is_what_stands_behind_plus_or_minus():
 def test_p_is_that_of_students_t():
     values = [0.3, 0.5, 0.1, 0.45]
     assert statistics.p_of(values, 0.2) == pytest.approx(ttest_1samp(values, 0.2).pvalue)
-    sides = [ttest_1samp(values, edge, alternative=way).pvalue for edge, way in ((0.8, "less"), (-0.8, "greater"))]
+    sides = [
+        ttest_1samp(values, edge, alternative=way).pvalue
+        for edge, way in ((0.8, "less"), (-0.8, "greater"))
+    ]
     assert statistics.p_equal(values, 0.0, 0.8) == pytest.approx(max(sides))
 
 
@@ -110,8 +123,13 @@ def test_what_could_have_been_seen_is_seen_four_times_out_of_five(n):
 @pytest.mark.slow
 @pytest.mark.parametrize("texts", [1, 2, 3])
 def test_three_looks_find_what_is_not_there_as_seldom_as_one(texts):
-    """Of 20,000 claims without an effect, looked at with 3, 6 and 12 seeds on each text; within what chance allows."""
-    scores, found = np.random.default_rng(0).normal(size=(20_000, texts, 12)), np.zeros(20_000, bool)
+    """Of 20,000 claims without an effect, looked at with 3, 6 and 12 seeds on each text; within
+    what chance allows.
+    """
+    scores, found = (
+        np.random.default_rng(0).normal(size=(20_000, texts, 12)),
+        np.zeros(20_000, bool),
+    )
     for seeds in statistics.LOOKS:
         seen = scores[:, :, :seeds]
         mean, freedom = seen.mean((1, 2)), texts * (seeds - 1)
@@ -132,7 +150,11 @@ def test_p_is_corrected_for_three_looks_and_so_is_the_smallest_effect():
 def test_resampled_intervals_that_are_widened_hold_the_mean_19_times_of_20(texts):
     generator = np.random.default_rng(0)
     pairs = generator.normal(size=(2000, texts, 3))
-    drawn = np.take_along_axis(pairs[:, :, None], generator.integers(3, size=(2000, texts, 200, 3)), 3)
+    drawn = np.take_along_axis(
+        pairs[:, :, None], generator.integers(3, size=(2000, texts, 200, 3)), 3
+    )
     bounds = np.quantile(drawn.mean((1, 3)), (0.025, 0.975), axis=1) - (means := pairs.mean((1, 2)))
-    plain, wide = (np.mean(np.prod(means + by * bounds, 0) < 0) for by in (1, statistics.widening(3, texts)))
+    plain, wide = (
+        np.mean(np.prod(means + by * bounds, 0) < 0) for by in (1, statistics.widening(3, texts))
+    )
     assert plain < 0.85 and wide == pytest.approx(0.95, abs=0.02)

@@ -1,4 +1,6 @@
-"""Timings: what turns say of one configuration and of two, and that no configuration has two times."""
+"""Timings: what turns say of one configuration and of two, and that no configuration has two
+times.
+"""
 
 from pathlib import Path
 
@@ -20,7 +22,11 @@ def said_of(runs):
 def timed(variant: str, *turns: float, reference: float | None = 8.0, **changes):
     """Make a run whose step has 100 characters, with the ms of its turns."""
     speed = sum(100_000 / turn for turn in turns) / len(turns)
-    times = {"train_turns": list(turns), "train_ms": sum(turns) / len(turns), "train_tokens_per_s": speed}
+    times = {
+        "train_turns": list(turns),
+        "train_ms": sum(turns) / len(turns),
+        "train_tokens_per_s": speed,
+    }
     return run(variant=variant, reference_ms=reference, **times, **changes)
 
 
@@ -51,7 +57,9 @@ def test_a_speed_has_the_interval_of_its_turns():
 
 
 def test_a_time_or_speed_of_0_is_no_measurement():
-    assert over_turns(as_frame([run(train_tokens_per_s=0.0)]), "train_tokens_per_s")["value"] is None
+    assert (
+        over_turns(as_frame([run(train_tokens_per_s=0.0)]), "train_tokens_per_s")["value"] is None
+    )
     still = run(train_turns=[0.0, 2.0], train_ms=1.0, train_tokens_per_s=300.0)
     assert over_turns(as_frame([still]), "train_tokens_per_s")["value"] == 300
     assert ratio(run(train_tokens_per_s=0.0), timed("b", 10))["value"] is None
@@ -59,7 +67,8 @@ def test_a_time_or_speed_of_0_is_no_measurement():
 
 def test_equal_speeds_cannot_be_told_apart_and_unequal_ones_can():
     assert not told_apart(ratio(timed("a", 10.0, 10.4, 9.8), timed("b", 10.1, 9.9, 10.2)))
-    assert not told_apart(ratio(timed("a", 5.0, 5.1), timed("b", 10.0, 10.1)))  # two turns have no interval
+    # two turns have no interval
+    assert not told_apart(ratio(timed("a", 5.0, 5.1), timed("b", 10.0, 10.1)))
     twice = ratio(timed("a", 5.0, 5.1, 4.9), timed("b", 10.0, 10.0, 10.1))
     assert told_apart(twice) and twice["low"] < 2 < twice["high"]
 
@@ -72,7 +81,11 @@ def test_speeds_of_two_machines_are_not_compared():
 
 def test_it_is_said_what_was_not_quiet_and_what_had_no_reference():
     restless = said_of(as_frame([timed("a", 5.0, 5.1, quiet=False), timed("b", 5.0, 5.1)]))
-    assert len(restless) == 1 and "while 1 of 2" in restless[0] and "--forcerun throughput" in restless[0]
+    assert (
+        len(restless) == 1
+        and "while 1 of 2" in restless[0]
+        and "--forcerun throughput" in restless[0]
+    )
     without = said_of(as_frame([timed("a", 5.0, 5.1, reference=None, quiet=None)]))
     assert without == ["speeds timed without correction for other load on the machine"]
     assert said_of(as_frame([timed("a", 5.0, 5.1)])) == []

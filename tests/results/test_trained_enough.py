@@ -1,4 +1,6 @@
-"""What the last quarter of a curve brought, and whether a net learned at all, worked out by hand."""
+"""What the last quarter of a curve brought, and whether a net learned at all, worked out by
+hand.
+"""
 
 import math
 
@@ -31,7 +33,11 @@ def test_the_gain_of_the_last_quarter(points, gain):
 
 
 def test_a_perplexity_counts_in_bits():
-    points = [{"step": 75, "dev_bpc": None, "dev_ppl": 8.0}, {"step": 100, "dev_ppl": 4.0}, {"step": 110}]
+    points = [
+        {"step": 75, "dev_bpc": None, "dev_ppl": 8.0},
+        {"step": 100, "dev_ppl": 4.0},
+        {"step": 110},
+    ]
     assert late_gain(points) == 1.0
 
 
@@ -63,7 +69,8 @@ def test_a_net_whose_curve_is_flat_from_the_start_learned_nothing(points, learne
     "variant, S, start, means, still",
     [
         ("adaptive", 512, 8.0, (9.0, 9.2), True),  # it has to reach 1.25 (8 + 1) = 11.25
-        ("adaptive", 512, 8.0, (11.0, 11.4), True),  # 11.2 over its seeds: one that grew does not vouch for the other
+        # 11.2 over its seeds: one that grew does not vouch for the other
+        ("adaptive", 512, 8.0, (11.0, 11.4), True),
         ("adaptive", 512, 8.0, (11.1, 11.5), False),
         ("dynamic", 64, 33.2, (42.0, 43.0), True),  # of 42.75
         ("adaptive", 11, 8.0, (8.0, 8.0), False),  # its limit leaves it no room
@@ -74,18 +81,21 @@ def test_a_learned_span_is_judged_on_its_own_dataset_and_limit(variant, S, start
     of_one = {"variant": variant, "S": S, "start_span": start, "corpus": "a"}
     rows = [run(seed=seed, mean_span=mean, **of_one) for seed, mean in enumerate(means)]
     grown = {"variant": variant, "start_span": 8.0, "mean_span": 100.0}
-    rows += [run(S=S, corpus="b", **grown), run(S=2048, corpus="a", **grown)]  # elsewhere spans grew
+    # elsewhere spans grew
+    rows += [run(S=S, corpus="b", **grown), run(S=2048, corpus="a", **grown)]
     assert hardly_moved(as_frame(rows)).tolist() == [still, still, False, False]
 
 
 @pytest.mark.parametrize(
     "points, learned",
     [
-        ({"at20": 4.2, "at100": 4.13}, False),  # at chance, though its curve begins late and fell on the way there
+        # at chance, though its curve begins late and fell on the way there
+        ({"at20": 4.2, "at100": 4.13}, False),
         ({"at100": 4.14}, False),  # one point
         ({"at20": 4.5, "at100": 4.48}, False),  # flat, and worse than chance
         ({"at10": 4.3, "at100": 4.12}, False),  # fell by more than .05, to chance
-        ({"at20": 2.0, "at100": 2.0}, True),  # flat, and far better: it learned before the first point
+        # flat, and far better: it learned before the first point
+        ({"at20": 2.0, "at100": 2.0}, True),
         ({"at50": 7.0, "at100": 5.0}, True),  # worse than chance, and still falling: not converged
         ({"at100": 5.0}, True),  # as that, for all that is known
         ({"at20": 4.2, "at100": 4.06}, True),  # .08 better than chance
@@ -105,10 +115,16 @@ def test_where_a_curve_begins_late_the_first_losses_say_where_the_net_was(late, 
     points = curve(at20=late, at40=late)
     told = why_untrained(points, losses)
     assert (told is None) == learned and (learned or "4.15 bits from update 4 to 40" in told)
-    assert why_untrained(points, losses[:1]) is None and why_untrained(points, [*losses, math.nan]) is None
+    assert (
+        why_untrained(points, losses[:1]) is None
+        and why_untrained(points, [*losses, math.nan]) is None
+    )
     assert why_untrained(curve(at8=late, at16=late), losses) is None  # 4 of 16 updates are too many
 
 
 def test_the_entropy_of_symbols_by_hand():
     """One half, one quarter, two eighths: .5 x 1 + .25 x 2 + 2 x .125 x 3."""
-    assert symbol_entropy(np.array([7, 7, 7, 7, 2, 2, 1, 5])) == 1.75 and symbol_entropy(np.array([3, 3])) == 0.0
+    assert (
+        symbol_entropy(np.array([7, 7, 7, 7, 2, 2, 1, 5])) == 1.75
+        and symbol_entropy(np.array([3, 3])) == 0.0
+    )

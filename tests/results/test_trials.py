@@ -32,7 +32,9 @@ def test_the_best_on_dev_is_followed_and_what_broke_never_is(tmp_path):
         best_of(records[2:3])
     for record in records:
         write_record(tmp_path / record.digest / "record.json", record)
-    choose.main([str(tmp_path / "choice.json"), *(str(tmp_path / name / "record.json") for name in scores)])
+    choose.main(
+        [str(tmp_path / "choice.json"), *(str(tmp_path / name / "record.json") for name in scores)]
+    )
     chosen = json.loads((tmp_path / "choice.json").read_text())
     assert chosen == {"follows": "b", "dev": {"a": 2.1, "b": 2.0, "c": None, "d": 2.0}}
 
@@ -50,11 +52,20 @@ def test_a_choice_is_one_of_the_trials_of_the_job(tmp_path):
         read_choice(choice, with_trials)
 
 
-def test_a_run_that_follows_the_recipe_takes_its_numbers_and_one_with_another_rate_is_trained(tmp_path, monkeypatch):
+def test_a_run_that_follows_the_recipe_takes_its_numbers_and_one_with_another_rate_is_trained(
+    tmp_path, monkeypatch
+):
     recipe = run_script(job(), tmp_path / job().digest)
     tuned = job().model_copy(update={"trials": TRIALS})
     folder, data = tmp_path / tuned.digest, str(tmp_path / "toy.npz")
-    words = ["train", str(write_job(tuned, folder)), "--data", data, "--choice", str(tmp_path / "choice.json")]
+    words = [
+        "train",
+        str(write_job(tuned, folder)),
+        "--data",
+        data,
+        "--choice",
+        str(tmp_path / "choice.json"),
+    ]
     for follows, lr in (("b" * 12, 0.07), ("a" * 12, 0.035)):
         write_text(tmp_path / "choice.json", json.dumps({"follows": follows}))
         monkeypatch.setattr(sys, "argv", [*words, "--device", "cpu"])
@@ -81,7 +92,9 @@ def test_numbers_are_taken_from_what_came_whatever_its_bits_and_else_if_they_tra
     assert found(bits="portable") and not found(bits="this machine")
     assert not found(bits="portable", code="before")
     came = tmp_path / digest / "record.json"
-    monkeypatch.setattr("workflow.results.trials.precomputed", lambda each: came if each == digest else None)
+    monkeypatch.setattr(
+        "workflow.results.trials.precomputed", lambda each: came if each == digest else None
+    )
     assert found(bits="this machine", code="before")
     assert not found(bits="portable", status="diverged", reason="mean loss nan")
 

@@ -1,4 +1,6 @@
-"""The scripts that measure one configuration from the weights.pt of a run, which is empty where the run failed."""
+"""The scripts that measure one configuration from the weights.pt of a run, which is empty where the
+run failed.
+"""
 
 import json
 
@@ -13,7 +15,9 @@ from workflow.results.registry import COSTS, names
 from workflow.results.rows import read_rows, write_rows
 from workflow.scripts import costs, longest_span, throughput
 
-MEASURE = json.dumps({"passes": 2, "seconds": 0.01, "memory_mb": 256, "longest_S": 96, "predict_batch": 2})
+MEASURE = json.dumps(
+    {"passes": 2, "seconds": 0.01, "memory_mb": 256, "longest_S": 96, "predict_batch": 2}
+)
 TASKS = {"char_lm": job, "translation": translation, "captioning": captioning, "parsing": parsing}
 
 
@@ -27,7 +31,8 @@ def run_script(kind: str, weights: str, folder) -> None:
         longest_span.main([weights, out, "--measure", MEASURE, *device])
     else:
         quiet = folder / "reference.json"
-        quiet.write_text(write_rows("reference", [{"threads": 1, "ms": 1000.0}]))  # so slow that the machine is quiet
+        # so slow that the machine is quiet
+        quiet.write_text(write_rows("reference", [{"threads": 1, "ms": 1000.0}]))
         throughput.main([out, weights, "--reference", str(quiet), "--measure", MEASURE, *device])
 
 
@@ -55,7 +60,8 @@ def test_a_net_gives_a_row_with_every_registered_column(kind, tmp_path):
     small = job(normaliser={"name": "sparsemax"})  # which the entmax library is timed with as well
     row = measure(kind, small, tmp_path, build_net(small, CPU, 7).state_dict())
     assert row["status"] == "ok" and row["configuration"] == small.configuration
-    assert all(row[name] is not None for name in names(kind) if name != "memory_reserved_bytes")  # of a GPU
+    # of a GPU
+    assert all(row[name] is not None for name in names(kind) if name != "memory_reserved_bytes")
 
 
 @pytest.mark.slow
@@ -64,7 +70,9 @@ def test_a_net_gives_a_row_with_every_registered_column(kind, tmp_path):
 def test_every_task_is_measured(task, tmp_path):
     small = TASKS[task]()
     weights = build_net(small, CPU, 13).state_dict()
-    rows = {kind: measure(kind, small, tmp_path, weights) for kind in ("flops", "memory", "throughput")}
+    rows = {
+        kind: measure(kind, small, tmp_path, weights) for kind in ("flops", "memory", "throughput")
+    }
     assert {row["status"] for row in rows.values()} == {"ok"}
     assert rows["flops"]["macs_torch"] == pytest.approx(rows["flops"]["macs_analytic"], rel=1e-6)
 
@@ -80,12 +88,20 @@ def test_the_search_for_the_longest_span_ends_at_the_budget(tmp_path, monkeypatc
     answers = iter([{"status": "ok"}, {"status": "ok"}, {"status": "oom"}])
     monkeypatch.setattr(longest_span, "in_fresh_process", lambda *arguments, seconds: next(answers))
     row = measure("longest_span", job(), tmp_path, build_net(job(), CPU, 7).state_dict())
-    assert (row["longest_S"], row["longest_S_ended"], row["memory_budget_bytes"]) == (48, "oom", 256 << 20)
+    assert (row["longest_S"], row["longest_S_ended"], row["memory_budget_bytes"]) == (
+        48,
+        "oom",
+        256 << 20,
+    )
 
 
 def test_looking_for_weights_maps_the_file_and_reads_no_tensor(tmp_path, monkeypatch):
-    """What a fork of this process measures would otherwise stand on the memory that they left free."""
+    """What a fork of this process measures would otherwise stand on the memory that they left
+    free.
+    """
     path = write_weights(job(), tmp_path, build_net(job(), CPU, 7).state_dict())
     read, mapped = torch.load, []
-    monkeypatch.setattr(torch, "load", lambda *given, **named: mapped.append(named["mmap"]) or read(*given, **named))
+    monkeypatch.setattr(
+        torch, "load", lambda *given, **named: mapped.append(named["mmap"]) or read(*given, **named)
+    )
     assert TrainedRun.at(path).has_weights and mapped == [True]

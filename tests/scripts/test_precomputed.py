@@ -1,4 +1,6 @@
-"""Records that came with the project: taken as they are, with their costs; they are what their scale asks for."""
+"""Records that came with the project: taken as they are, with their costs; they are what their
+scale asks for.
+"""
 
 import hashlib
 import json
@@ -42,7 +44,14 @@ def came(tmp_path, monkeypatch):
 def record_of(small) -> Record:
     """A record made by hand: nothing is trained."""
     points = [{"step": 4, "train_bpc": 2.0, "dev_bpc": 1.9, "tokens_per_s": 10.0}]
-    return Record(status="ok", digest=small.digest, job=small, metrics={"dev_bpc": 1.9}, curve=points, origin=origin())
+    return Record(
+        status="ok",
+        digest=small.digest,
+        job=small,
+        metrics={"dev_bpc": 1.9},
+        curve=points,
+        origin=origin(),
+    )
 
 
 def test_a_record_that_came_with_the_project_is_taken_as_it_is_by_its_own_job_alone(came, tmp_path):
@@ -73,14 +82,26 @@ def test_costs_are_taken_by_configuration_and_timings_by_group(came):
         precomputed.take(Path("x/flops/b.json"), targets)
 
 
-def test_a_net_without_weights_is_measured_by_what_came_with_the_project_or_not_at_all(came, tmp_path):
-    row = {"configuration": job().configuration, "digest": "elsewhere", "status": "ok", "macs_torch": 7}
+def test_a_net_without_weights_is_measured_by_what_came_with_the_project_or_not_at_all(
+    came, tmp_path
+):
+    row = {
+        "configuration": job().configuration,
+        "digest": "elsewhere",
+        "status": "ok",
+        "macs_torch": 7,
+    }
     write_text(came / "elsewhere/flops/all.json", write_rows("flops", [row]))
     record = TrainedRun.at(write_job(job(), tmp_path / "run").with_name("record.json"))
-    assert record.unmeasured_row("flops") == row and record.unmeasured_row("memory")["status"] == "error"
+    assert (
+        record.unmeasured_row("flops") == row
+        and record.unmeasured_row("memory")["status"] == "error"
+    )
 
 
-def test_what_is_measured_of_a_scale_is_taken_where_nothing_is_trained_and_its_settings_are_equal(came, monkeypatch):
+def test_what_is_measured_of_a_scale_is_taken_where_nothing_is_trained_and_its_settings_are_equal(
+    came, monkeypatch
+):
     settings = Targets.of({"scale": "smoke"}).shared.settings
     for name in settings:
         write_text(came / "smoke" / room.file_of_scale(name), name)
@@ -98,14 +119,18 @@ def test_what_is_measured_of_a_scale_is_taken_where_nothing_is_trained_and_its_s
     assert taken_by("nothing") == [name for name in settings if name != "layers/smoke"]
 
 
-@pytest.mark.parametrize("train, taken", [("first_seed", ["topic_borders/topics"]), ("everything", [])])
+@pytest.mark.parametrize(
+    "train, taken", [("first_seed", ["topic_borders/topics"]), ("everything", [])]
+)
 def test_an_average_over_nets_is_taken_unless_all_of_them_are_trained_here(train, taken):
     assert Targets.of({"scale": "laptop", "train": train}).shared.taken == taken
 
 
 @pytest.mark.slow
 def test_every_record_that_came_belongs_to_a_scale_that_came():
-    records = {path.parent.name: read_record(path) for path in room.PRECOMPUTED.glob("runs/*/record.json")}
+    records = {
+        path.parent.name: read_record(path) for path in room.PRECOMPUTED.glob("runs/*/record.json")
+    }
     assert set(records) == {digest for scale in SCALES for digest in records_of(scale)}
     assert all(digest == record.digest == record.job.digest for digest, record in records.items())
 
@@ -121,12 +146,18 @@ def test_the_documents_count_the_runs_of_scale_small_that_came():
 
 @pytest.mark.slow
 def test_every_record_that_came_is_of_code_that_is_in_a_commit():
-    """Where something was not committed, the files that can change the numbers are those of the commit it names."""
+    """Where something was not committed, the files that can change the numbers are those of the
+    commit it names.
+    """
     origins = [read_record(path).origin for path in room.PRECOMPUTED.glob("runs/*/record.json")]
     dirty = [origin for origin in origins if origin.dirty]
-    sources = {(origin.commit, file, digest) for origin in dirty for file, digest in origin.sources.items()}
+    sources = {
+        (origin.commit, file, digest) for origin in dirty for file, digest in origin.sources.items()
+    }
     assert all(origin.sources for origin in dirty)
-    assert not [(commit, file) for commit, file, digest in sources if digest_at(commit, file) != digest]
+    assert not [
+        (commit, file) for commit, file, digest in sources if digest_at(commit, file) != digest
+    ]
 
 
 def digest_at(commit: str, file: str) -> str:
@@ -152,7 +183,9 @@ def test_costs_that_came_are_those_that_the_scale_asks_for(scale):
         configurations = {cost["configuration"] for cost in room.precomputed_costs(kind, scale)}
         assert configurations and configurations <= set(tasks)
         assert without_weights <= configurations or kind == "longest_span"
-    for cost in (row for row in room.precomputed_costs("longest_span", scale) if row["status"] == "ok"):
+    for cost in (
+        row for row in room.precomputed_costs("longest_span", scale) if row["status"] == "ok"
+    ):
         measure = load_scale(scale, tasks[cost["configuration"]]).measure
         assert cost["memory_budget_bytes"] == measure.memory_mb << 20
 
@@ -161,7 +194,9 @@ def test_costs_that_came_are_those_that_the_scale_asks_for(scale):
 def test_the_timings_of_a_question_are_of_one_machine(scale):
     """Else a variant would seem slower than another because it was timed later, elsewhere."""
     runs, timed = Targets.of({"scale": scale}).runs, room.precomputed_costs("throughput", scale)
-    clocks = {cost["configuration"]: cost.get("reference_ms") for cost in timed if cost["status"] == "ok"}
+    clocks = {
+        cost["configuration"]: cost.get("reference_ms") for cost in timed if cost["status"] == "ok"
+    }
     for question in {row.question for row in runs.rows}:
         asked = set(runs.configurations_of(question)) & clocks.keys()
         assert len({clocks[configuration] for configuration in asked}) <= 1, question
@@ -172,33 +207,50 @@ def test_the_timings_of_a_question_are_of_one_machine(scale):
 def test_what_is_not_trained_here_is_taken_with_its_costs(scale, tmp_path, monkeypatch):
     came = records_of(scale)
     monkeypatch.chdir(tmp_path)  # where nothing is there yet
-    targets = {train: Targets.of({"scale": scale, "train": train}) for train in ("nothing", "first_seed", "everything")}
+    targets = {
+        train: Targets.of({"scale": scale, "train": train})
+        for train in ("nothing", "first_seed", "everything")
+    }
     taken, some, anew = (each.precomputed for each in targets.values())
     assert set(taken.runs.precomputed) == came and taken.measured_here == taken.timed_here == []
     assert set(taken.missing) == set(taken.files)
     first = {digest for name in some.runs.train_first for digest in some.runs.digests_of(name)}
-    assert set(some.runs.precomputed) == came - first.intersection(some.runs.configurations.values())
+    assert set(some.runs.precomputed) == came - first.intersection(
+        some.runs.configurations.values()
+    )
     assert anew.files == anew.runs.precomputed == [] and anew.runs.trained == list(anew.runs.jobs)
     assert anew.timed_here == list(anew.runs.groups)
 
 
-def test_speeds_of_one_machine_are_taken_until_a_question_has_a_configuration_of_its_own(monkeypatch):
-    """Then what it compares is timed here, and what belongs to other questions alone is still taken."""
+def test_speeds_of_one_machine_are_taken_until_a_question_has_a_configuration_of_its_own(
+    monkeypatch,
+):
+    """Then what it compares is timed here, and what belongs to other questions alone is still
+    taken.
+    """
     default = Targets.of({"scale": "laptop"}).precomputed
     assert default.measured_here and default.timed_here == []
     (own, *_) = default.runs.configurations_of("known_entropy")
-    rest = [row for row in room.precomputed_costs("throughput", "laptop") if row["configuration"] != own]
+    rest = [
+        row for row in room.precomputed_costs("throughput", "laptop") if row["configuration"] != own
+    ]
     monkeypatch.setattr(precomputed_files, "precomputed_costs", lambda kind, scale: rest)
     asking = {row.question for row in default.runs.rows if row.job.configuration == own}
     compared = {group for question in asking for group in default.runs.groups_of(question)}
-    assert set(Targets.of({"scale": "laptop"}).precomputed.timed_here) == compared < set(default.runs.groups)
+    assert (
+        set(Targets.of({"scale": "laptop"}).precomputed.timed_here)
+        == compared
+        < set(default.runs.groups)
+    )
 
 
 def test_where_nothing_is_trained_runs_without_a_record_are_left_out(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     everything = Targets.of({"scale": "smoke"})
     assert not everything.runs.precomputed
-    with pytest.raises(ConfigError, match="train = 'nothing': no run of scale smoke is precomputed or was"):
+    with pytest.raises(
+        ConfigError, match="train = 'nothing': no run of scale smoke is precomputed or was"
+    ):
         Targets.of({"scale": "smoke", "train": "nothing"})
     first = next(iter(everything.runs.jobs))
     write_text(tmp_path / "results/runs" / first / "record.json", "{}")

@@ -14,7 +14,11 @@ from workflow.scripts import summary
     "words, planned, said",
     [
         ([], False, "nothing failed"),  # a target that needs no plan
-        (["--steps-failed"], False, f"nothing was run because the plan failed; see logs/{_site.SCALE}/plan.log"),
+        (
+            ["--steps-failed"],
+            False,
+            f"nothing was run because the plan failed; see logs/{_site.SCALE}/plan.log",
+        ),
         (["--steps-failed"], True, "no run failed, but the steps above did"),
     ],
 )
@@ -28,7 +32,9 @@ def test_what_is_said_where_no_run_failed(words, planned, said, tmp_path, capsys
 
 def test_the_end_of_a_run_says_what_was_timed_on_a_restless_machine(tmp_path):
     for name, quiet in (("known_entropy", False), ("adaptive_vs_xl", True), ("came", None)):
-        write_text(tmp_path / "throughput" / f"{name}.json", write_rows("throughput", [{"quiet": quiet}]))
+        write_text(
+            tmp_path / "throughput" / f"{name}.json", write_rows("throughput", [{"quiet": quiet}])
+        )
     (said,) = summary.list_restless(tmp_path)
     assert said.endswith(f": rm {tmp_path}/throughput/known_entropy.json")
     assert summary.list_restless(tmp_path / "elsewhere") == []

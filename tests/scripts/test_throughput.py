@@ -16,7 +16,9 @@ TRUE = {"a": 20.0, "b": 10.0}  # ms of a step on the quiet machine
 
 
 def machine(*slowdowns: float):
-    """Times turns; each is so many times slower than on the quiet machine, the reference step beside it too."""
+    """Times turns; each is so many times slower than on the quiet machine, the reference step
+    beside it too.
+    """
     left = iter(slowdowns)
 
     def time_all(asked):
@@ -37,12 +39,15 @@ def taken(passes: int, *slowdowns: float, names: str = "ab") -> dict:
 
 def test_a_change_of_the_machines_speed_between_two_sessions_leaves_the_ratio():
     a, b = taken(3, 1.0, 1.0, 1.0, names="a")["a"], taken(3, 1.1, 1.1, 1.1, names="b")["b"]
-    assert a["ms"] / b["ms"] == pytest.approx(2) and b["tokens_per_s"] / a["tokens_per_s"] == pytest.approx(2)
+    assert a["ms"] / b["ms"] == pytest.approx(2) and b["tokens_per_s"] / a[
+        "tokens_per_s"
+    ] == pytest.approx(2)
     assert b["references"] == pytest.approx([8.8] * 3) and b["quiet"]
 
 
 def test_turns_on_a_busy_machine_are_taken_again_and_left_out():
-    pooled = taken(3, 1.0, 1.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.05)  # the second turn of both, then both once more
+    # the second turn of both, then both once more
+    pooled = taken(3, 1.0, 1.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.05)
     assert [len(each["turns"]) for each in pooled.values()] == [3, 3]
     assert all(each["quiet"] and max(each["references"]) < 1.1 * QUIET for each in pooled.values())
 
@@ -53,7 +58,9 @@ def test_on_a_machine_that_stays_busy_all_turns_are_kept_and_it_is_said():
     assert pooled["a"]["ms"] == pytest.approx(20)
 
 
-def test_the_reference_step_is_the_same_every_time_and_its_file_has_each_number_of_threads(tmp_path, monkeypatch):
+def test_the_reference_step_is_the_same_every_time_and_its_file_has_each_number_of_threads(
+    tmp_path, monkeypatch
+):
     device = torch.device("cpu")
     first, second = (step.reference_step(device)() for _ in range(2))
     assert all(map(torch.equal, first, second))

@@ -1,4 +1,6 @@
-"""A text of topics: what its best reader reaches, where its borders lie, and what is averaged around them."""
+"""A text of topics: what its best reader reaches, where its borders lie, and what is averaged
+around them.
+"""
 
 from dataclasses import replace
 
@@ -70,7 +72,9 @@ def test_the_script_reads_the_nets_and_refuses_another_text(tmp_path):
     text = TopicText(ENTRY.topics).draw(ENTRY.bytes).decode()[-2000:]
     corpus = write_corpus(tmp_path / "topics.npz", text)
     small = job(**VARIANTS["dynamic"])
-    weights = write_weights(small, tmp_path / "run", build_net(small, CPU, len(corpus.symbols)).state_dict())
+    weights = write_weights(
+        small, tmp_path / "run", build_net(small, CPU, len(corpus.symbols)).state_dict()
+    )
     files = (tmp_path / "topics.npz", tmp_path / "out.json", weights)
     options = [*map(str, files), "--streams", "2", "--tokens", "0"]
     topic_borders.main(["topics", *options])
@@ -89,18 +93,26 @@ def test_every_reader_reads_what_nets_are_scored_on(tmp_path):
     text = source.draw(700).decode()
     write_corpus(tmp_path / "topics.npz", text)
     options = ["--windows", "16", "4", "--streams", "2", "--tokens", "600"]
-    optimal_predictor.main(["topics", str(tmp_path / "topics.npz"), str(tmp_path / "out.json"), *options])
+    optimal_predictor.main(
+        ["topics", str(tmp_path / "topics.npz"), str(tmp_path / "out.json"), *options]
+    )
     kind, rows = read_rows(tmp_path / "out.json")
     assert kind == "optimal_predictor" and [row["window"] for row in rows] == [0, 4, 16, None]
     streams, reader = (text[:300], text[300:600]), Reader(source)
     expected = np.concatenate([reader.bits_within(stream, 16) for stream in streams])
-    assert rows[2]["bpc"] == pytest.approx(expected.mean()) and rows[2]["characters"] == len(expected)
+    assert rows[2]["bpc"] == pytest.approx(expected.mean()) and rows[2]["characters"] == len(
+        expected
+    )
     whole = np.concatenate([reader.bits(stream) for stream in streams])
     assert rows[3]["bpc"] == pytest.approx(whole.mean())
 
 
 def test_a_text_of_another_kind_has_no_optimal_predictor(tmp_path):
-    with pytest.raises(ConfigError, match="corpus 'words': the optimal predictor is known only for"):
+    with pytest.raises(
+        ConfigError, match="corpus 'words': the optimal predictor is known only for"
+    ):
         options = ["--windows", "4", "--streams", "1", "--tokens", "0"]
-        optimal_predictor.main(["words", str(tmp_path / "words.npz"), str(tmp_path / "out.json"), *options])
+        optimal_predictor.main(
+            ["words", str(tmp_path / "words.npz"), str(tmp_path / "out.json"), *options]
+        )
     assert not (tmp_path / "out.json").exists()

@@ -1,4 +1,6 @@
-"""`train`: whatever happens to a run becomes a record, with weights, empty where it failed, beside it."""
+"""`train`: whatever happens to a run becomes a record, with weights, empty where it failed, beside
+it.
+"""
 
 import math
 
@@ -21,10 +23,17 @@ def test_a_good_run_leaves_record_curve_and_weights(tmp_path):
     assert record.status == "ok" and record.digest == job().digest
     assert [point.step for point in record.curve] == [4, 8, 12]
     assert record.cost.macs.executed < record.cost.macs.dense
-    assert {path.name for path in folder.iterdir()} == {"job.json", "record.json", "curve.csv", "weights.pt"}
+    assert {path.name for path in folder.iterdir()} == {
+        "job.json",
+        "record.json",
+        "curve.csv",
+        "weights.pt",
+    }
     assert record.facts["start_span"] == 4.0 < record.facts["mean_span"] and record.origin.sources
     counts = np.bincount(corpus().dev)
-    assert record.facts["symbol_entropy"] == pytest.approx(math.log2(600) - counts @ np.log2(counts) / 600)
+    assert record.facts["symbol_entropy"] == pytest.approx(
+        math.log2(600) - counts @ np.log2(counts) / 600
+    )
     weights = checkpoint.load(folder / "weights.pt", record.digest, CPU)["net"]
     assert set(weights) == set(build_net(job(), CPU, 7).state_dict())
 
@@ -39,12 +48,19 @@ def test_an_unforeseen_error_is_a_record_with_the_end_of_its_log(tmp_path, monke
 
 def test_a_score_without_a_value_is_missing_with_its_reason(tmp_path, monkeypatch):
     def evaluate(self, net):
-        return {"dev_bpc": 2.0, "test_bpc": "no character was scored", "tokens_scored": float("inf")}, {}, None
+        return (
+            {"dev_bpc": 2.0, "test_bpc": "no character was scored", "tokens_scored": float("inf")},
+            {},
+            None,
+        )
 
     monkeypatch.setattr(CharLMTask, "evaluate", evaluate)
     record = run_script(job(), tmp_path / "run")
     assert record.status == "ok" and set(record.metrics) == {"train_bpc", "dev_bpc"}
-    assert record.missing == {"test_bpc": "no character was scored", "tokens_scored": "inf is not a finite number"}
+    assert record.missing == {
+        "test_bpc": "no character was scored",
+        "tokens_scored": "inf is not a finite number",
+    }
 
 
 def test_a_text_of_another_checksum_is_refused(tmp_path):

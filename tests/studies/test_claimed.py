@@ -1,4 +1,6 @@
-"""Claims say where their paper says so, and what it prints there: held against the values in the study's folder."""
+"""Claims say where their paper says so, and what it prints there: held against the values in the
+study's folder.
+"""
 
 import re
 
@@ -17,7 +19,10 @@ MEASURED = [name for name in known_claims() if load_claim(name).published]
 def places(text: str) -> set[str]:
     """`Tables 1 and 2` are table 1 and table 2."""
     return {
-        f"{kind.lower().rstrip('s')} {number}" for kind, *numbers in PLACE.findall(text) for number in numbers if number
+        f"{kind.lower().rstrip('s')} {number}"
+        for kind, *numbers in PLACE.findall(text)
+        for number in numbers
+        if number
     }
 
 

@@ -130,17 +130,25 @@ def test_what_is_no_number_is_refused_as_something_to_round_to():
 
 
 def test_the_papers_trailing_zeros_are_kept():
-    """Table 2 of Adaptive Attention Span, Figure 3 there, Table 3 (A) of Attention Is All You Need."""
+    """Table 2 of Adaptive Attention Span, Figure 3 there, Table 3 (A) of Attention Is All You
+    Need.
+    """
     ids = ("as.t2.as_large.dev", "as.f3.left.ytick2", "ai.t3.a4.ppl", "est.t4.entmaxa.infer_speed")
     assert [find(each).text for each in ids] == ["1.00", "1.10", "5.00", "600"]
 
 
 def test_every_analytic_cell_is_recomputed_or_says_why_not():
     rows = build()
-    assert set(rows["id"]) == {key for key, value in load().items() if value.recomputed or value.not_recomputed}
+    assert set(rows["id"]) == {
+        key for key, value in load().items() if value.recomputed or value.not_recomputed
+    }
     done = rows[rows["result"].notna()]
     assert (done["error_pct"].dropna().abs() < 3).all()
-    assert set(done[done["rounds_to_paper"].eq(False)]["id"]) == {"as.t1.t12.flops", "as.t2.t12.flops"}  # 22.55G: 22G
+    # 22.55G: 22G
+    assert set(done[done["rounds_to_paper"].eq(False)]["id"]) == {
+        "as.t1.t12.flops",
+        "as.t2.t12.flops",
+    }
 
 
 def test_what_no_paper_prints_is_not_counted_as_printed():
@@ -150,26 +158,39 @@ def test_what_no_paper_prints_is_not_counted_as_printed():
     assert (printed.sum(), (~printed).sum()) == (42, 22)
     assert done[~printed][["error_pct", "rounds_to_paper"]].isna().all(axis=None)
     assert done["rounds_to_paper"].sum() == 40
-    assert "42 printed ones recomputed from formulas, 22 more" in (ROOT / "CHANGELOG.md").read_text()
+    assert (
+        "42 printed ones recomputed from formulas, 22 more" in (ROOT / "CHANGELOG.md").read_text()
+    )
 
 
 def test_the_cost_of_big_over_the_best_earlier_model():
     """2.3e19 / 1.2e20: below 1/4."""
     quarter = find("ai.txt.quarter").recomputed
-    assert quarter.result == pytest.approx(0.1917, abs=5e-5) and find("ai.txt.quarter").value == "< 1/4"
-    assert quarter.inputs == {"part": find("ai.t2.big.cost").value, "whole": find("ai.t2.moe.training_cost_enfr").value}
+    assert (
+        quarter.result == pytest.approx(0.1917, abs=5e-5)
+        and find("ai.txt.quarter").value == "< 1/4"
+    )
+    assert quarter.inputs == {
+        "part": find("ai.t2.big.cost").value,
+        "whole": find("ai.t2.moe.training_cost_enfr").value,
+    }
 
 
 def test_what_37_000_rows_alone_would_give():
     """docs/fidelity.md: 2.0 % low with ff = 4096, 6.5 % low with N = 2, 0.5 % high for big."""
     off = {
-        key: 100 * (f.aiayn_params(**{**find(key).recomputed.inputs, "V": 37_000}) / find(key).value - 1)
+        key: 100
+        * (f.aiayn_params(**{**find(key).recomputed.inputs, "V": 37_000}) / find(key).value - 1)
         for key in ids_by_formula()
         if find(key).recomputed.formula == "aiayn_params"
     }
     assert off.pop("ai.t3.big.params") == pytest.approx(0.5, abs=0.06)
-    assert min(off, key=off.get) == "ai.t3.cN2.params" and min(off.values()) == pytest.approx(-6.5, abs=0.05)
-    assert max(off, key=off.get) == "ai.t3.cff4096.params" and max(off.values()) == pytest.approx(-2.0, abs=0.05)
+    assert min(off, key=off.get) == "ai.t3.cN2.params" and min(off.values()) == pytest.approx(
+        -6.5, abs=0.05
+    )
+    assert max(off, key=off.get) == "ai.t3.cff4096.params" and max(off.values()) == pytest.approx(
+        -2.0, abs=0.05
+    )
 
 
 def test_recomputed_values_name_published_ones():
@@ -182,11 +203,20 @@ def test_the_page_of_formulas_shows_each_and_its_counts_add_up():
     counts = page["counts"]
     assert counts["all"] == counts["printed"] + counts["inferred"]
     assert counts["printed"] == counts["as_printed"] + counts["otherwise"] + counts["open"]
-    assert sum(len(formula["rows"]) for formula in page["formulas"]) + len(page["open"]) == counts["all"]
+    assert (
+        sum(len(formula["rows"]) for formula in page["formulas"]) + len(page["open"])
+        == counts["all"]
+    )
     html = render("formulas.html.j2", "formulas.html", shared=[], **page)
-    assert f"The papers print {counts['printed']} of them: {counts['as_printed']} are recomputed" in html
+    assert (
+        f"The papers print {counts['printed']} of them: {counts['as_printed']} are recomputed"
+        in html
+    )
     assert "<pre>mac(L, d, ff, S) = L·(4·d² + 2·d·ff + 2·S·d)</pre>" in html
     for formula in page["formulas"]:
-        assert formula["text"] in unescape(html) and formula["about"].split(".")[0] in unescape(html)
+        assert formula["text"] in unescape(html) and formula["about"].split(".")[0] in unescape(
+            html
+        )
         names = set(re.findall(r"[a-zA-Z_]\w*", formula["text"].partition(" = ")[2]))
-        assert set(signature(formulas()[formula["name"]]).parameters) <= names  # every setting stands in it
+        # every setting stands in it
+        assert set(signature(formulas()[formula["name"]]).parameters) <= names

@@ -1,4 +1,6 @@
-"""A paper of one's own is a folder: that of docs/paper.md, copied from the page into an empty folder."""
+"""A paper of one's own is a folder: that of docs/paper.md, copied from the page into an empty
+folder.
+"""
 
 import pytest
 
@@ -11,7 +13,14 @@ from workflow.plan import sources
 from workflow.plan.targets import Targets
 
 FILES = shown("docs/paper.md")
-WORDS = ("-s", str(ROOT / "workflow" / "Snakefile"), "--config", "scale=smoke", "studies=[theirs/short_spans]", "--")
+WORDS = (
+    "-s",
+    str(ROOT / "workflow" / "Snakefile"),
+    "--config",
+    "scale=smoke",
+    "studies=[theirs/short_spans]",
+    "--",
+)
 OTHERS = (("head_spans", "adaptive_span"), ("span_by_k", "own"))
 
 
@@ -43,24 +52,37 @@ def test_it_is_told_alone_and_beside_others(folder, others):
     _site.write_pages(folder)
     reports = folder / "reports" / _site.SCALE
     places = ("index", "papers/short_spans", "ledger", "coverage", "formulas")
-    index, page, ledger, status, formulas = ((reports / f"{place}.html").read_text() for place in places)
+    index, page, ledger, status, formulas = (
+        (reports / f"{place}.html").read_text() for place in places
+    )
     assert all(f'<a href="papers/{study}.html">' in index for _, study in others)
     assert '<a href="papers/short_spans.html">Short Spans (an example, 2026)</a>' in index
     assert "Is a longer span better?" in page and "Quality and FLOPs" in page and "<svg" in page
     said = ("long, dev: 1.1", "39 million FLOPs", "reproduced")
     assert all(words in ledger for words in said)
-    assert "<h2>Short Spans (an example, 2026)</h2>" in status and "the span of a head, drawn" in status
+    assert (
+        "<h2>Short Spans (an example, 2026)</h2>" in status
+        and "the span of a head, drawn" in status
+    )
     assert "short_macs(L, d, ff, S) = L·(4·d² + 2·d·ff + 2·S·d)" in formulas
-    assert {path.stem for path in (reports / "papers").iterdir()} == {"short_spans", *(study for _, study in others)}
+    assert {path.stem for path in (reports / "papers").iterdir()} == {
+        "short_spans",
+        *(study for _, study in others),
+    }
 
 
 def test_all_of_it_can_be_asked_for_by_name_and_a_change_makes_its_pages_again(folder):
-    targets = Targets.of({"scale": "smoke", "papers": ["short_spans"], "studies": ["theirs/short_spans"]})
+    targets = Targets.of(
+        {"scale": "smoke", "papers": ["short_spans"], "studies": ["theirs/short_spans"]}
+    )
     names = {"short_spans", "span_length", "longer_is_better", "short_flops", "short_spans_table1"}
     names |= {"short_spans_figure1"}
     assert names <= {*targets.named} and "short_spans" in known_studies()
     for place in ("study.yaml", "formulas.py", "tables/_runs.py", "claims/longer_is_better.yaml"):
-        before, path = targets.code.of_question("span_length"), folder / "theirs" / "short_spans" / place
+        before, path = (
+            targets.code.of_question("span_length"),
+            folder / "theirs" / "short_spans" / place,
+        )
         path.write_text(path.read_text() + "# changed\n")
         sources.file_digest.cache_clear()
         sources.digest.cache_clear()
@@ -72,7 +94,9 @@ def test_its_folder_lies_where_it_lies_and_a_link_to_it_has_its_own_name(folder)
     (folder / "linked").symlink_to(folder / "a:b, (c)" / "short_spans")
     for place, name in (("a:b, (c)/short_spans", "short_spans"), ("linked", "linked")):
         read_also([place])
-        assert name in known_studies() and study_file("questions", "span_length").is_relative_to(folder / place)
+        assert name in known_studies() and study_file("questions", "span_length").is_relative_to(
+            folder / place
+        )
     assert "short_spans" not in known_studies()
 
 

@@ -15,7 +15,14 @@ def test_all_451_values_of_the_three_papers_are_there():
     of_papers = [value for value in load().values() if not value.id.startswith("later_work.")]
     assert len(of_papers) == 451 and len(load()) == 458
     kinds = Counter(value.kind for value in of_papers)
-    assert kinds == {"trained": 127, "setting": 124, "cited": 99, "analytic": 80, "speed": 19, "memory": 2}
+    assert kinds == {
+        "trained": 127,
+        "setting": 124,
+        "cited": 99,
+        "analytic": 80,
+        "speed": 19,
+        "memory": 2,
+    }
 
 
 def test_an_unknown_id_is_refused_with_the_nearest():
@@ -45,17 +52,28 @@ def test_a_cell_without_a_number_has_no_difference():
 def test_join_says_whether_the_paper_prints_the_value():
     counted = [("as.t1.as_small.flops", 41_607_168), ("as.f3.right.fixed.256", 40_894_464)]
     rows = [("r", key, value, "", "analytic", key) for key, value in counted]
-    rows += [("r", str(key), 300.0, "", "measured", key) for key in ("as.f3.center.fixed.256", "as.f4.l1.mean", None)]
+    rows += [
+        ("r", str(key), 300.0, "", "measured", key)
+        for key in ("as.f3.center.fixed.256", "as.f4.l1.mean", None)
+    ]
     joined = join(cells(*rows))
-    assert joined["published_source"].tolist()[:4] == ["published", "inferred", "inferred", "digitised"]
+    assert joined["published_source"].tolist()[:4] == [
+        "published",
+        "inferred",
+        "inferred",
+        "digitised",
+    ]
     assert pd.isna(joined["published_source"][4])
-    assert pd.isna(joined["difference_pct"][1]) and joined["difference_pct"].notna().tolist() == [True] + 4 * [False]
+    assert pd.isna(joined["difference_pct"][1]) and joined["difference_pct"].notna().tolist() == [
+        True
+    ] + 4 * [False]
 
 
 @pytest.mark.parametrize(
     "kind, unit, published, as_the_paper, comparable",
     [
-        ("analytic", "", "as.t1.as_small.flops", False, True),  # a formula, and what the paper prints
+        # a formula, and what the paper prints
+        ("analytic", "", "as.t1.as_small.flops", False, True),
         ("analytic", "", "as.f3.right.fixed.256", False, False),  # a formula on both sides
         ("measured", "BLEU", "est.t1.est.ende", False, False),  # smaller nets, synthetic phrases
         ("measured", "BLEU", "est.t1.est.ende", True, True),  # the paper's size on the paper's text

@@ -17,7 +17,9 @@ REAL = Path(os.environ.get("ATTENTION_DATA_DIR") or ROOT.parent / "shared" / "da
 def needs(folder: str) -> pytest.MarkDecorator:
     """Skip a test of real data where its folder is missing."""
     missing = not (REAL / folder).is_dir()
-    return pytest.mark.skipif(missing, reason=f"no {folder} in ATTENTION_DATA_DIR or beside the project")
+    return pytest.mark.skipif(
+        missing, reason=f"no {folder} in ATTENTION_DATA_DIR or beside the project"
+    )
 
 
 def entry(content: bytes, **settings) -> TextEntry:

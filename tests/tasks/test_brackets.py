@@ -1,4 +1,6 @@
-"""Trees in brackets: what is read and cleaned, what is refused, the row of symbols and the way back."""
+"""Trees in brackets: what is read and cleaned, what is refused, the row of symbols and the way
+back.
+"""
 
 import pytest
 from hypothesis import given, strategies
@@ -22,19 +24,26 @@ CLEAN = (
 
 def test_traces_and_functions_go_and_the_outermost_bracket_is_top():
     assert [format_tree(tree) for tree in read_trees(PENN, "here")] == [CLEAN]
-    assert [format_tree(tree) for tree in read_trees("(S (NN a))(NN b)\n(TOP (X (NN c)))", "here")] == [
+    assert [
+        format_tree(tree) for tree in read_trees("(S (NN a))(NN b)\n(TOP (X (NN c)))", "here")
+    ] == [
         "(TOP (S (NN a)))",
         "(TOP (NN b))",
         "(TOP (X (NN c)))",
     ]
     assert read_trees("(S (NP (-NONE- *)))", "here") == []
-    assert [format_tree(tree) for tree in read_trees("(((S (=2 (NN a)))))", "here")] == ["(TOP (S (=2 (NN a))))"]
+    assert [format_tree(tree) for tree in read_trees("(((S (=2 (NN a)))))", "here")] == [
+        "(TOP (S (=2 (NN a))))"
+    ]
 
 
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("(S (NN a))\n\n(S (NN b)", "here, line 3: the bracket that opens here is never closed; 1 are missing"),
+        (
+            "(S (NN a))\n\n(S (NN b)",
+            "here, line 3: the bracket that opens here is never closed; 1 are missing",
+        ),
         ("(S (NN a)))", "here, line 1: unmatched closing bracket; expected trees as in"),
         ("(S (NN a))\nword", "here, line 2: 'word' is outside all brackets"),
         ("(S ())", "here, line 1: the bracket .* is empty"),
@@ -79,7 +88,10 @@ def test_an_output_that_opens_without_end_becomes_a_tree_all_the_same():
 SYMBOL = strategies.sampled_from(["(S", "(NP", ")S", ")NP", "NN", ".", "(", ")", "<unk>"])
 
 
-@given(strategies.lists(SYMBOL, max_size=20), strategies.lists(strategies.sampled_from("abc"), min_size=1, max_size=6))
+@given(
+    strategies.lists(SYMBOL, max_size=20),
+    strategies.lists(strategies.sampled_from("abc"), min_size=1, max_size=6),
+)
 def test_whatever_is_written_becomes_a_tree_over_the_words(symbols, words):
     tree, repaired = rebuild(symbols, words)
     assert tree.leaves() == words and all(len(subtree) for subtree in tree.subtrees())

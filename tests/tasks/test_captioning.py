@@ -37,10 +37,18 @@ def coloured(count=240, seed=0, features=False) -> CaptionCorpus:
     words = np.stack([4 + colours, 7 + sides], 1).astype(np.uint16)
     pairs = [[caption, caption[::-1]] for caption in words]
     parts = [
-        Split([np.array([n]) for n in numbers for _ in "ab"], [c for n in numbers for c in pairs[n]], [], [])
+        Split(
+            [np.array([n]) for n in numbers for _ in "ab"],
+            [c for n in numbers for c in pairs[n]],
+            [],
+            [],
+        )
         for numbers in (range(count - 20), range(count - 20, count - 10), range(count - 10, count))
     ]
-    text = {n: [" ".join(SYMBOLS[i][1:] for i in caption) for caption in pairs[n]] for n in range(count - 20, count)}
+    text = {
+        n: [" ".join(SYMBOLS[i][1:] for i in caption) for caption in pairs[n]]
+        for n in range(count - 20, count)
+    }
     names = {n: f"picture {n}" for n in text}
     return CaptionCorpus("toy", pictures, *parts, text, SYMBOLS, "sha256:toy", "a toy", names)
 
@@ -53,14 +61,20 @@ def test_it_learns_to_say_what_it_sees(net, tmp_path):
     metrics, facts, _ = train_to_end(small, tmp_path, coloured(features=features))
     assert metrics["test_bleu_1"] > 90 and metrics["test_rouge_l"] > 90
     look = facts["looks"][0]
-    assert len(look["weights"]) == len(look["pieces"]) == 2 and len(look["weights"][0]) == (2 if features else 4)
-    assert sum(look["weights"][0]) == pytest.approx(1, abs=1e-3) and (look["pixels"] is None) == features
+    assert len(look["weights"]) == len(look["pieces"]) == 2 and len(look["weights"][0]) == (
+        2 if features else 4
+    )
+    assert (
+        sum(look["weights"][0]) == pytest.approx(1, abs=1e-3)
+        and (look["pixels"] is None) == features
+    )
 
 
 def test_each_picture_is_described_once_and_scored_against_all_its_captions():
     task = CaptioningTask(captioning(), coloured(), CPU)
     assert len(task.sources_to_decode("test")) == 10 and len(task.corpus.test.target) == 20
-    right = [caption.tolist() for caption in task.corpus.test.target[1::2]]  # the second caption of each
+    # the second caption of each
+    right = [caption.tolist() for caption in task.corpus.test.target[1::2]]
     metrics, facts = task.score("test", right)
     assert [metrics[name] for name in ("bleu_1", "bleu_2", "rouge_l")] == pytest.approx([100] * 3)
     assert np.mean([cider for cider, _ in facts["counts"]]) == pytest.approx(metrics["cider"])
@@ -74,7 +88,9 @@ def test_gradients_reach_every_parameter_and_step_by_step_is_the_whole(net):
     target = torch.tensor([[BOS, 4, 7], [BOS, 8, 5]])
     logits = model(source, target)
     logits.square().sum().backward()
-    assert all(weight.grad is not None and weight.grad.abs().sum() > 0 for weight in model.parameters())
+    assert all(
+        weight.grad is not None and weight.grad.abs().sum() > 0 for weight in model.parameters()
+    )
     model.eval()
     state = model.encode(source).rows(torch.arange(2))
     for position in range(3):
@@ -89,7 +105,9 @@ def test_patches_are_places_of_their_own():
     assert not torch.allclose(model.enter(picture)[0], model.enter(picture.flip(3))[0], atol=1e-3)
     pair = torch.cat([picture, picture.flip(3)])
     options = {"width": 2, "alpha": 0.6, "max_length": 8}
-    assert beam(model, pair, **options) == [beam(model, pair[n : n + 1], **options)[0] for n in range(2)]
+    assert beam(model, pair, **options) == [
+        beam(model, pair[n : n + 1], **options)[0] for n in range(2)
+    ]
     assert all(EOS not in row for row in beam(model, pair, **options))
 
 
@@ -102,11 +120,17 @@ def test_our_count_equals_torchs(net):
 
 
 def test_pictures_that_the_net_does_not_read_or_that_its_cache_would_cut_are_refused():
-    with pytest.raises(ConfigError, match="'toy' has pictures of 16 x 16 pixels, the model reads pixels of size 32"):
+    with pytest.raises(
+        ConfigError, match="'toy' has pictures of 16 x 16 pixels, the model reads pixels of size 32"
+    ):
         CaptioningTask(captioning(net={"size": 32}), coloured(), CPU)
-    with pytest.raises(ConfigError, match="'toy' has 2 regions of 6 features, the model reads pixels of size 16"):
+    with pytest.raises(
+        ConfigError, match="'toy' has 2 regions of 6 features, the model reads pixels of size 16"
+    ):
         CaptioningTask(captioning(), coloured(features=True), CPU)
-    with pytest.raises(ConfigError, match="patch must be even and divide size, got patch = 6, size = 16"):
+    with pytest.raises(
+        ConfigError, match="patch must be even and divide size, got patch = 6, size = 16"
+    ):
         captioning(net={"patch": 6})
 
     with pytest.raises(ConfigError, match="cache = 16 is less than the 64 patches of a picture"):
@@ -142,7 +166,10 @@ def test_java_speaks_english_whatever_the_locale(java, tmp_path, monkeypatch):
     monkeypatch.setenv("LANGUAGE", "de")
     assert meteor_by_java(["a b"], [["a b"]]) == 50
     locale, language, words = (tmp_path / "seen").read_text().split("/", 2)
-    assert (locale, language) == ("C.UTF-8", "") and {"-Duser.language=en", "-Duser.country=US"} < set(words.split())
+    assert (locale, language) == ("C.UTF-8", "") and {
+        "-Duser.language=en",
+        "-Duser.country=US",
+    } < set(words.split())
 
 
 @pytest.mark.slow
@@ -154,23 +181,36 @@ def test_meteor_is_the_same_where_numbers_have_a_comma(monkeypatch):
     assert meteor_by_java(outputs, right) == here
 
 
-@pytest.mark.parametrize("script", ["exit 1", "exec sleep 60", "while read -r line; do echo 0,5; done"])
+@pytest.mark.parametrize(
+    "script", ["exit 1", "exec sleep 60", "while read -r line; do echo 0,5; done"]
+)
 def test_where_the_job_asks_for_java_nothing_replaces_a_java_that_fails(script, java, monkeypatch):
     java(f"#!/bin/sh\n{script}\n")
     monkeypatch.setattr(caption_scores, "PATIENCE", 1)
     task = CaptioningTask(captioning(meteor="java"), coloured(), CPU)
     metrics, _ = task.score("test", [caption.tolist() for caption in task.corpus.test.target[::2]])
     assert "cider" in metrics and not {"meteor", "meteor_nltk"} & metrics.keys()
-    assert task.missing.keys() == {"test_meteor"} and "METEOR's Java program failed" in task.missing["test_meteor"]
+    assert (
+        task.missing.keys() == {"test_meteor"}
+        and "METEOR's Java program failed" in task.missing["test_meteor"]
+    )
 
 
-def test_where_there_is_no_java_a_score_is_missing_and_its_reason_names_the_setting(tmp_path, monkeypatch):
+def test_where_there_is_no_java_a_score_is_missing_and_its_reason_names_the_setting(
+    tmp_path, monkeypatch
+):
     monkeypatch.setenv("PATH", str(tmp_path))
     for by, scored, missing in (("java", set(), {"test_meteor"}), ("nltk", {"meteor_nltk"}, set())):
         task = CaptioningTask(captioning(meteor=by), coloured(), CPU)
-        metrics, _ = task.score("test", [caption.tolist() for caption in task.corpus.test.target[::2]])
-        assert {name for name in metrics if "meteor" in name} == scored and task.missing.keys() == missing
-        assert all("Java" in reason and "meteor: nltk" in reason for reason in task.missing.values())
+        metrics, _ = task.score(
+            "test", [caption.tolist() for caption in task.corpus.test.target[::2]]
+        )
+        assert {
+            name for name in metrics if "meteor" in name
+        } == scored and task.missing.keys() == missing
+        assert all(
+            "Java" in reason and "meteor: nltk" in reason for reason in task.missing.values()
+        )
 
 
 def test_a_job_names_what_computes_meteor_and_keeps_its_digest_where_that_is_java():
@@ -182,7 +222,9 @@ def test_a_job_names_what_computes_meteor_and_keeps_its_digest_where_that_is_jav
 
 
 def test_scores_by_hand():
-    """`a b` of `a b c`: 2 of 2 words, 1 of 1 pairs, brevity e^(1 - 3/2); LCS 2: P = 1, R = 2/3, beta 1.2."""
+    """`a b` of `a b c`: 2 of 2 words, 1 of 1 pairs, brevity e^(1 - 3/2); LCS 2: P = 1, R = 2/3,
+    beta 1.2.
+    """
     metrics, by_picture = score(["a b", "d e f"], [["a b c"], ["d e f"]])
     brevity = np.exp(1 - 6 / 5)
     assert metrics["bleu_1"] == pytest.approx(100 * brevity, rel=1e-4)
@@ -195,10 +237,14 @@ def test_bleu_and_meteor_are_those_of_other_libraries():
     from nltk.translate.bleu_score import corpus_bleu
 
     outputs = ["a small red ring above a blue square", "there is a green cross in the top left"]
-    right = [["a small red ring above a large blue square", "there is a blue square below a red ring"]]
+    right = [
+        ["a small red ring above a large blue square", "there is a blue square below a red ring"]
+    ]
     right += [["there is a green cross in the top left of the picture", "a large green cross"]]
     metrics, _ = score(outputs, right)
-    theirs = corpus_bleu([[text.split() for text in row] for row in right], [text.split() for text in outputs])
+    theirs = corpus_bleu(
+        [[text.split() for text in row] for row in right], [text.split() for text in outputs]
+    )
     assert metrics["bleu_4"] == pytest.approx(100 * theirs, rel=1e-3)
 
 
@@ -214,26 +260,38 @@ def test_meteor_by_its_own_program():
     assert meteor_by_java(["a small red ring"], [["a small red ring"]]) == pytest.approx(100)
 
 
-RIGHT = [["a black dog runs", "a dog is running in snow"], ["two m\u00e9n sit on a bench"], ["the red bus"]]
+RIGHT = [
+    ["a black dog runs", "a dog is running in snow"],
+    ["two m\u00e9n sit on a bench"],
+    ["the red bus"],
+]
 SAME = ["A  black dog\u00a0runs .", "Two me\u0301n sit on a bench!", "the Red bus"]
 
 
 def test_captions_score_the_same_with_capitals_full_stops_wide_blanks_and_composed_accents():
     plain = [right[0] for right in RIGHT]
-    for outputs, references in ((SAME, RIGHT), (plain, [[text.upper() + "." for text in right] for right in RIGHT])):
+    for outputs, references in (
+        (SAME, RIGHT),
+        (plain, [[text.upper() + "." for text in right] for right in RIGHT]),
+    ):
         assert score(outputs, references) == score(plain, RIGHT)
         assert meteor_by_nltk(outputs, references) == meteor_by_nltk(plain, RIGHT)
     assert score(plain, RIGHT)[0]["rouge_l"] == pytest.approx(100)
 
 
 def test_a_score_that_captions_do_not_define_has_a_reason_in_place_of_a_number():
-    """CIDEr weighs a word by how few pictures have it: of one picture every word weighs 0, however good its caption."""
+    """CIDEr weighs a word by how few pictures have it: of one picture every word weighs 0, however
+    good its caption.
+    """
     scores, by_picture = score(["a black dog runs"], [["a black dog runs"]])
     assert scores["bleu_4"] == pytest.approx(100) and by_picture == []
     assert scores["cider"] == "every word occurs in the captions of every image"
     assert score(["a dog", "a cat"], [["a dog"], ["a dog"]])[0]["cider"] == scores["cider"]
     short = score(["a dog", "a cat"], [["a dog"], ["the cat"]])[0]
-    assert (short["bleu_3"], short["bleu_4"]) == ("no caption has 3 words", "no caption has 4 words")
+    assert (short["bleu_3"], short["bleu_4"]) == (
+        "no caption has 3 words",
+        "no caption has 4 words",
+    )
     assert short["bleu_2"] > 0 and short["cider"] > 0
     nothing = score([], [])[0]
     assert "cider" in nothing and set(nothing.values()) == {"no caption was written"}

@@ -1,4 +1,6 @@
-"""Captioned pictures from their names: drawn scenes, Karpathy's json with images or features, what is refused."""
+"""Captioned pictures from their names: drawn scenes, Karpathy's json with images or features, what
+is refused.
+"""
 
 import json
 import os
@@ -34,12 +36,16 @@ def content(**changes) -> dict:
     images = []
     for n, split in enumerate(SPLITS):
         sentences = [{"tokens": ["A", "picture", f"{n}"]}, {"tokens": ["number", f"{n}"]}]
-        images.append({"filename": f"{n}.png", "filepath": "sub", "split": split, "sentences": sentences})
+        images.append(
+            {"filename": f"{n}.png", "filepath": "sub", "split": split, "sentences": sentences}
+        )
     return {"images": images, "dataset": "toy", **changes}
 
 
 def write_data(tmp_path, captions=None) -> str:
-    """Write five pictures of 8 x 4 pixels, the left half n x 10 grey, the right one white, and name the dataset."""
+    """Write five pictures of 8 x 4 pixels, the left half n x 10 grey, the right one white, and name
+    the dataset.
+    """
     folder = tmp_path / "images" / "sub"
     folder.mkdir(parents=True, exist_ok=True)
     (tmp_path / "my.json").write_text(json.dumps(content() if captions is None else captions))
@@ -54,8 +60,11 @@ def test_images_are_cut_to_their_middle_and_scaled(tmp_path):
     """The middle 4 x 4 of 8 x 4 pixels: half of each colour."""
     corpus = build_captions(CATALOGUE, write_data(tmp_path), None)
     assert corpus.pictures.shape == (5, 3, 48, 48) and corpus.pictures.dtype == np.uint8
-    assert (corpus.pictures[2][:, :, :22] == 20).all() and (corpus.pictures[2][:, :, 26:] == 255).all()
-    assert [len(split.target) for split in (corpus.train, corpus.dev, corpus.test)] == [6, 2, 2]  # restval is train
+    assert (corpus.pictures[2][:, :, :22] == 20).all() and (
+        corpus.pictures[2][:, :, 26:] == 255
+    ).all()
+    # restval is train
+    assert [len(split.target) for split in (corpus.train, corpus.dev, corpus.test)] == [6, 2, 2]
     assert corpus.references == {3: ["a picture 3", "number 3"], 4: ["a picture 4", "number 4"]}
 
 
@@ -76,7 +85,10 @@ def test_features_of_regions_are_read_as_they_are(form, tmp_path):
 @pytest.mark.parametrize(
     "content, line",
     [
-        (np.zeros((4, 3, 2), np.float32), "4 x 3 x 2 of float32; expected 5 x regions x features, of floats"),
+        (
+            np.zeros((4, 3, 2), np.float32),
+            "4 x 3 x 2 of float32; expected 5 x regions x features, of floats",
+        ),
         (np.zeros((5, 3, 2), np.int64), "5 x 3 x 2 of int64; expected"),
         (np.full((5, 3, 2), 1e6), r"beyond \+-65,504.0; they are kept in 16 bits"),
         (b"PK\x03\x04 and no more", r"not features that can be read \(BadZipFile\)"),
@@ -107,14 +119,26 @@ def change_image(**changes) -> dict:
         ({"images": []}, "images = .*at least 1 item"),
         (change_image(filename=None), r"images.1.filename = None: Input should be a valid string"),
         (change_image(split="trian"), r"unknown split 'trian': did you mean 'train'"),
-        (change_image(sentences=[{"tokens": ["a", 3]}]), r"images.1.sentences.0.tokens.1 = 3: .*valid string"),
-        (change_image(sentences=[{"tokens": ["a\0"]}]), r"images\[1\].sentences\[0\], character 2: U\+0000 is"),
+        (
+            change_image(sentences=[{"tokens": ["a", 3]}]),
+            r"images.1.sentences.0.tokens.1 = 3: .*valid string",
+        ),
+        (
+            change_image(sentences=[{"tokens": ["a\0"]}]),
+            r"images\[1\].sentences\[0\], character 2: U\+0000 is",
+        ),
         (change_image(filename="../../my.json"), "is outside the folder of images"),
         (change_image(filename="0.png"), r"images\[1\] has the file of an earlier one, '0.png'"),
-        (change_image(filename="missing.png"), "sub/missing.png: no such image; the captions name it"),
+        (
+            change_image(filename="missing.png"),
+            "sub/missing.png: no such image; the captions name it",
+        ),
         (content(images=content()["images"][:3]), "no image belongs to dev"),
         (change_image(filename="cut.png"), "cut.png: not an image that can be read"),
-        (change_image(filename="deep.tif"), "deep.tif: pixels of mode F; expected 8 bits per channel"),
+        (
+            change_image(filename="deep.tif"),
+            "deep.tif: pixels of mode F; expected 8 bits per channel",
+        ),
     ],
 )
 def test_another_schema_and_an_image_that_is_damaged_or_would_be_clipped_are_refused_in_a_line(
@@ -144,7 +168,14 @@ def test_names_that_cannot_be_read(name, line):
 def test_what_is_looked_at_identifies_the_job(tmp_path):
     name = write_data(tmp_path)
     before = CATALOGUE.checksum(name)
-    for place in (".DS_Store", "._3.png", "Thumbs.db", "sub/@eaDir/3.png", "sub/.3.png.swp", "sub/6.png"):
+    for place in (
+        ".DS_Store",
+        "._3.png",
+        "Thumbs.db",
+        "sub/@eaDir/3.png",
+        "sub/.3.png.swp",
+        "sub/6.png",
+    ):
         (tmp_path / "images" / place).parent.mkdir(exist_ok=True)
         (tmp_path / "images" / place).write_bytes(b"left behind")
     assert CATALOGUE.checksum(name) == before
@@ -163,17 +194,22 @@ def test_pictures_are_the_same_in_another_folder_and_read_once(tmp_path, monkeyp
     read, digest = [], sources.file_checksum
     monkeypatch.setattr(sources, "file_checksum", lambda path: read.append(path) or digest(path))
     assert CATALOGUE.checksum(name) == before and read == [tmp_path / "there" / "my.json"]
-    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/none")  # where nothing can be kept, they are read again
+    # where nothing can be kept, they are read again
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/none")
     assert CATALOGUE.checksum(name) == before and len(read) == 7
 
 
 @pytest.mark.parametrize("place", ["coco", "coco/images", "images", "below/COCO/Images"])
 def test_pictures_are_found_in_the_first_folder_that_has_them(place, tmp_path):
-    """Not in one that is empty, or has another's; and a json may say .png where the file is called .PNG."""
+    """Not in one that is empty, or has another's; and a json may say .png where the file is called
+    .PNG.
+    """
     write_data(tmp_path / "made")
     for folder in ("coco", "images/sub"):
         (tmp_path / folder).mkdir(parents=True, exist_ok=True)
-    shutil.copytree(tmp_path / "made" / "images" / "sub", tmp_path / place / "sub", dirs_exist_ok=True)
+    shutil.copytree(
+        tmp_path / "made" / "images" / "sub", tmp_path / place / "sub", dirs_exist_ok=True
+    )
     (tmp_path / place / "sub" / "1.png").rename(tmp_path / place / "sub" / "1.PNG")
     shutil.move(tmp_path / "made" / "my.json", tmp_path / "dataset_coco.JSON")
     shutil.rmtree(tmp_path / "made")
@@ -184,7 +220,11 @@ def test_pictures_are_found_in_the_first_folder_that_has_them(place, tmp_path):
 @needs("flickr8k")
 def test_flickr8k_has_the_schema_and_all_its_captions():
     pictures = read_captions(next((REAL / "flickr8k").glob("dataset_flickr8k.json*")))
-    assert Counter(picture.split for picture in pictures) == {"train": 6000, "dev": 1000, "test": 1000}
+    assert Counter(picture.split for picture in pictures) == {
+        "train": 6000,
+        "dev": 1000,
+        "test": 1000,
+    }
     assert sum(len(picture.captions) for picture in pictures) == 40000
 
 

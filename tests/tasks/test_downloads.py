@@ -1,4 +1,6 @@
-"""Fetching a text: mirrors in turn, broken transfers made again, nothing kept that is not the text."""
+"""Fetching a text: mirrors in turn, broken transfers made again, nothing kept that is not the
+text.
+"""
 
 import gzip
 import threading
@@ -38,21 +40,27 @@ def mirror(tmp_path, monkeypatch):
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        ).start()
         state.address = f"http://127.0.0.1:{server.server_port}"
         yield state
         server.shutdown()
 
 
 def fetch(mirror, *names) -> bytes:
-    return data.read_file(catalogue(TEXT, urls=[f"{mirror.address}/{name}" for name in names]), "text", None)
+    return data.read_file(
+        catalogue(TEXT, urls=[f"{mirror.address}/{name}" for name in names]), "text", None
+    )
 
 
 def cached_files(tmp_path) -> list[str]:
     return sorted(path.name for path in (tmp_path / "cache").iterdir() if path.suffix != ".lock")
 
 
-@pytest.mark.parametrize("name, pack", [("text.txt", bytes), ("text.gz", gzip.compress), ("text.zip", zipped)])
+@pytest.mark.parametrize(
+    "name, pack", [("text.txt", bytes), ("text.gz", gzip.compress), ("text.zip", zipped)]
+)
 def test_a_text_is_fetched_once_and_unpacked(name, pack, mirror, tmp_path):
     mirror.served[name] = pack(TEXT)
     assert fetch(mirror, name) == fetch(mirror, name) == TEXT and mirror.requests == 1
@@ -62,7 +70,11 @@ def test_a_text_is_fetched_once_and_unpacked(name, pack, mirror, tmp_path):
 
 
 def test_the_first_mirror_that_serves_the_text_is_taken(mirror, tmp_path):
-    mirror.served |= {"page.zip": b"<html>not here</html>", "other": b"another text", "good.gz": gzip.compress(TEXT)}
+    mirror.served |= {
+        "page.zip": b"<html>not here</html>",
+        "other": b"another text",
+        "good.gz": gzip.compress(TEXT),
+    }
     assert fetch(mirror, "missing", "page.zip", "other", "good.gz") == TEXT
     assert cached_files(tmp_path) == ["text-good.gz"]
 
@@ -80,14 +92,20 @@ def test_another_text_is_refused_in_one_line_and_not_kept(mirror, tmp_path):
     with pytest.raises(ConfigError) as error:
         fetch(mirror, "text.txt", "missing")
     line = str(error.value)
-    assert "\n" not in line and entry(TEXT).checksum in line and entry(b"another text").checksum[7:] in line
+    assert (
+        "\n" not in line
+        and entry(TEXT).checksum in line
+        and entry(b"another text").checksum[7:] in line
+    )
     assert "(12 bytes, expected " in line and "404" in line
     assert cached_files(tmp_path) == []
 
 
 def test_without_a_network_the_line_says_what_was_tried(mirror):
     mirror.address = "http://127.0.0.1:9"
-    with pytest.raises(ConfigError, match=r"data_dir .* is not set .* http://127.0.0.1:9/text.txt: ConnectionError"):
+    with pytest.raises(
+        ConfigError, match=r"data_dir .* is not set .* http://127.0.0.1:9/text.txt: ConnectionError"
+    ):
         fetch(mirror, "text.txt")
 
 

@@ -1,4 +1,6 @@
-"""A further task: the six files that docs/task.md tells a reader to write, and nothing else, give its page."""
+"""A further task: the six files that docs/task.md tells a reader to write, and nothing else, give
+its page.
+"""
 
 import csv
 
@@ -21,7 +23,10 @@ def test_six_files_are_a_task(tmp_path):
 IN_NATS = {  # what docs/task.md writes, and what a loss in nats takes
     "__init__.py": (
         ("curve=PERPLEXITY", 'curve=("nats", "nats per letter", "linear")'),
-        ("quantities=(", 'quantities=(*score_quantities("lower", {"nats": ("nats", "")}, splits=("train", "dev")), '),
+        (
+            "quantities=(",
+            'quantities=(*score_quantities("lower", {"nats": ("nats", "")}, splits=("train", "dev")), ',
+        ),
     ),
     "runner.py": (
         ("class ReversalTask", "import math\n\n\nclass ReversalTask"),
@@ -50,8 +55,14 @@ def test_a_task_may_have_a_loss_of_its_own_unit(tmp_path):
             path.write_text(path.read_text().replace(old, new))
     said = snakemake(folder, "--config", "scale=smoke", "tasks=[reversal]", "--", "reversal")
     assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
-    curves = [path.read_text().splitlines() for path in (folder / "results" / "runs").glob("*/curve.csv")]
+    curves = [
+        path.read_text().splitlines() for path in (folder / "results" / "runs").glob("*/curve.csv")
+    ]
     rows = [row for curve in curves for row in csv.DictReader(curve)]
-    assert len(rows) == 4 and all(0 < float(row["dev_nats"]) < 9 and not row["dev_ppl"] for row in rows)
-    page = next((folder / "reports" / "smoke" / "questions" / "reversal").glob("[0-9a-f]*.html")).read_text()
+    assert len(rows) == 4 and all(
+        0 < float(row["dev_nats"]) < 9 and not row["dev_ppl"] for row in rows
+    )
+    page = next(
+        (folder / "reports" / "smoke" / "questions" / "reversal").glob("[0-9a-f]*.html")
+    ).read_text()
     assert "nats per letter" in page

@@ -1,4 +1,6 @@
-"""The limit of a text of topics: against every hidden path spelled out, against sampling, and at its ends."""
+"""The limit of a text of topics: against every hidden path spelled out, against sampling, and at
+its ends.
+"""
 
 import re
 
@@ -23,12 +25,19 @@ def noisy():
 
 
 def spelled_out(source) -> tuple[np.ndarray, list[str], np.ndarray]:
-    """Spell out the chain of characters: transitions between (joint state, word, place in it), characters, rest.
+    """Spell out the chain of characters: transitions between (joint state, word, place in it),
+    characters, rest.
 
-    Nothing of the reader's is used: a character is followed by the next of its word, a blank by any word in any state.
+    Nothing of the reader's is used: a character is followed by the next of its word, a blank by any
+    word in any state.
     """
     words, joints = [f"{word} " for word in source.lexicon], source.joint_states
-    cells = [(a, v, n) for a in range(len(joints)) for v in range(len(words)) for n in range(len(words[v]))]
+    cells = [
+        (a, v, n)
+        for a in range(len(joints))
+        for v in range(len(words))
+        for n in range(len(words[v]))
+    ]
     index = {cell: i for i, cell in enumerate(cells)}
     chain = np.zeros((len(cells), len(cells)))
     for a, v, n in cells:
@@ -36,7 +45,10 @@ def spelled_out(source) -> tuple[np.ndarray, list[str], np.ndarray]:
             chain[index[a, v, n], index[a, v, n + 1]] = 1
             continue
         for b, joint in enumerate(joints):
-            change = [p / 2 + (1 - p) * (x == y) for p, x, y in zip(source.renewal, joints[a], joint, strict=True)]
+            change = [
+                p / 2 + (1 - p) * (x == y)
+                for p, x, y in zip(source.renewal, joints[a], joint, strict=True)
+            ]
             for u in range(len(words)):
                 chain[index[a, v, n], index[b, u, 0]] = np.prod(change) * source.emission[b, u]
     values, vectors = np.linalg.eig(chain.T)
@@ -61,9 +73,14 @@ def test_a_window_knows_what_the_chain_of_characters_says(window, source):
         assert ours[position - begin] == pytest.approx(expected, abs=1e-9)
 
 
-def test_noise_is_its_share_of_words_that_say_nothing_and_leaves_the_others_as_they_were(source, noisy):
+def test_noise_is_its_share_of_words_that_say_nothing_and_leaves_the_others_as_they_were(
+    source, noisy
+):
     assert noisy.lexicon[:5] == source.lexicon and len(set(noisy.lexicon)) == 10
-    assert noisy.emission[:, 5:].sum(1) == pytest.approx(0.5, abs=1e-4) and np.ptp(noisy.emission[:, 5:]) < 1e-5
+    assert (
+        noisy.emission[:, 5:].sum(1) == pytest.approx(0.5, abs=1e-4)
+        and np.ptp(noisy.emission[:, 5:]) < 1e-5
+    )
     assert (noisy.weights[:, :5] == source.weights).all()
     words = noisy.draw(30_000).decode().split()[:-1]
     assert np.mean([word in noisy.lexicon[5:] for word in words]) == pytest.approx(0.5, abs=0.02)
@@ -87,8 +104,12 @@ def test_a_reader_of_few_words_begins_where_the_last_governed_ones_do(count, noi
 def test_a_reader_of_all_governed_words_is_the_best(noisy):
     """But for noise before the first of them, which says that time went by."""
     text, reader = noisy.draw(400).decode(), Reader(noisy)
-    assert reader.bits_of_last(text, 1000)[100:].mean() == pytest.approx(reader.bits(text)[100:].mean(), abs=0.02)
-    scores = [reader.bits_of_last(noisy.draw(20_000).decode(), count).mean() for count in (1, 4, 16)]
+    assert reader.bits_of_last(text, 1000)[100:].mean() == pytest.approx(
+        reader.bits(text)[100:].mean(), abs=0.02
+    )
+    scores = [
+        reader.bits_of_last(noisy.draw(20_000).decode(), count).mean() for count in (1, 4, 16)
+    ]
     assert scores == sorted(scores, reverse=True)
 
 
@@ -98,7 +119,9 @@ def test_the_optimal_predictor_is_one_whose_window_holds_everything(source):
 
 
 def test_one_state_is_the_entropy_of_a_word():
-    """Without topics words are independent: bits of a word by its probability, over its mean length."""
+    """Without topics words are independent: bits of a word by its probability, over its mean
+    length.
+    """
     source = TopicText(Topics(words=6, states=1, durations=[10], spread=1.0, seed=2))
     p, lengths = source.emission[0], np.array([len(word) + 1 for word in source.lexicon])
     entropy = -(p * np.log2(p)).sum() / (p * lengths).sum()
@@ -107,7 +130,9 @@ def test_one_state_is_the_entropy_of_a_word():
 
 
 def test_a_long_text_follows_what_the_reader_says(source):
-    """How often a character comes after two others, counted, is the reader's probability within its scatter."""
+    """How often a character comes after two others, counted, is the reader's probability within its
+    scatter.
+    """
     text, reader, window = source.draw(300_000).decode(), Reader(source), 2
     first = text.index(" ") + 1
     predicted = 2 ** -reader.bits_within(text[:4000], window)
@@ -116,7 +141,9 @@ def test_a_long_text_follows_what_the_reader_says(source):
         often = len(re.findall(f"(?={seen})", text))
         p = predicted[position - first]
         deviation = (p * (1 - p) / often) ** 0.5
-        assert len(re.findall(f"(?={seen}{character})", text)) / often == pytest.approx(p, abs=5 * deviation + 1e-4)
+        assert len(re.findall(f"(?={seen}{character})", text)) / often == pytest.approx(
+            p, abs=5 * deviation + 1e-4
+        )
 
 
 def test_the_text_is_the_same_wherever_it_is_drawn_to(source):

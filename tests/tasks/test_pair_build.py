@@ -1,4 +1,6 @@
-"""Two files, line by line: found, checked, split, encoded; refused in one line when they are not as they should be."""
+"""Two files, line by line: found, checked, split, encoded; refused in one line when they are not as
+they should be.
+"""
 
 import pytest
 
@@ -25,7 +27,9 @@ def user_pair(folder, de: bytes, en: bytes) -> str:
 def test_files_are_read_as_their_splits(tmp_path):
     corpus = load(tmp_path)
     assert [len(split.source) for split in (corpus.train, corpus.dev, corpus.test)] == [30, 4, 6]
-    assert corpus.dev.source_text == LINES["de"][30:34] and corpus.test.target_text == LINES["en"][34:]
+    assert (
+        corpus.dev.source_text == LINES["de"][30:34] and corpus.test.target_text == LINES["en"][34:]
+    )
     assert corpus.train.source_text == corpus.train.target_text == []
     assert [decode(corpus.symbols, ids) for ids in corpus.test.source] == LINES["de"][34:]
     assert [decode(corpus.symbols, ids) for ids in corpus.train.target] == LINES["en"][:30]
@@ -37,7 +41,11 @@ def test_a_second_test_is_read_behind_the_first_and_is_part_of_what_identifies_t
     later = {f"later.{side}": join_lines(lines[35:]) for side, lines in LINES.items()}
     write_files(tmp_path, later)
     without = load(tmp_path)
-    corpus = load(tmp_path, files=raw_entry(files())["files"] | {"second_test": another}, pairs={"second_test": 5})
+    corpus = load(
+        tmp_path,
+        files=raw_entry(files())["files"] | {"second_test": another},
+        pairs={"second_test": 5},
+    )
     assert corpus.symbols == without.symbols and corpus.checksum != without.checksum
     store.write(tmp_path / "c.npz", corpus)
     assert store.read(tmp_path / "c.npz").second_test.target_text == LINES["en"][35:]
@@ -47,10 +55,15 @@ def test_a_second_test_is_read_behind_the_first_and_is_part_of_what_identifies_t
 def test_pieces_are_learned_on_train_alone(tmp_path):
     corpus = load(tmp_path, {"valid.en": join_lines(["Ω the 7 birds", *LINES["en"][31:34]])})
     assert UNK in corpus.dev.target[0] and "Ω" not in "".join(corpus.symbols)
-    assert decode(corpus.symbols, corpus.dev.target[0]).replace("<unk>", "Ω") == corpus.dev.target_text[0]
+    assert (
+        decode(corpus.symbols, corpus.dev.target[0]).replace("<unk>", "Ω")
+        == corpus.dev.target_text[0]
+    )
 
 
-def test_white_space_and_a_byte_order_mark_are_no_part_of_a_sentence_and_a_text_may_be_lower_cased(tmp_path):
+def test_white_space_and_a_byte_order_mark_are_no_part_of_a_sentence_and_a_text_may_be_lower_cased(
+    tmp_path,
+):
     lines = "\ufeff" + "\r\n".join(line.replace(" ", " \u00a0 ") for line in LINES["de"][30:34])
     corpus = load(tmp_path, {"valid.de": lines.encode()}, lowercase=True)
     assert corpus.dev.source_text == [line.lower() for line in LINES["de"][30:34]]
@@ -67,8 +80,14 @@ def test_long_and_empty_pairs_of_train_are_left_out_and_counted(tmp_path, monkey
 
 
 def test_an_example_is_read_in_both_languages_and_identifies_nothing(tmp_path):
-    birds = load(tmp_path, example={"fr": "Un oiseau.", "de": "Die  1 sind schwarz.", "en": "The 1 are black."})
-    assert (birds.example.source_text, birds.example.target_text) == (["Die 1 sind schwarz."], ["The 1 are black."])
+    birds = load(
+        tmp_path,
+        example={"fr": "Un oiseau.", "de": "Die  1 sind schwarz.", "en": "The 1 are black."},
+    )
+    assert (birds.example.source_text, birds.example.target_text) == (
+        ["Die 1 sind schwarz."],
+        ["The 1 are black."],
+    )
     assert decode(birds.symbols, birds.example.target[0]) == "The 1 are black."
     assert birds.checksum == load(tmp_path).checksum
 
@@ -76,15 +95,26 @@ def test_an_example_is_read_in_both_languages_and_identifies_nothing(tmp_path):
 @pytest.mark.parametrize(
     "settings, line",
     [
-        ({"changes": {"valid.en": b"a\nb\n\nd\n"}}, "valid.en, line 3: empty; every line must hold a sentence"),
+        (
+            {"changes": {"valid.en": b"a\nb\n\nd\n"}},
+            "valid.en, line 3: empty; every line must hold a sentence",
+        ),
         ({"pairs": {"dev": 5}}, "valid.de has 4 lines, expected 5: replace both files"),
-        ({"vocabulary": 9999}, "'birds-deen': a vocabulary of 9,999 pieces is more than the corpus allows; at most "),
+        (
+            {"vocabulary": 9999},
+            "'birds-deen': a vocabulary of 9,999 pieces is more than the corpus allows; at most ",
+        ),
         ({"vocabulary": 12}, "a vocabulary of 12 pieces is too small: its characters alone take "),
-        ({"example": {"de": "Vögel " * 9, "en": "a"}}, r"example of 'birds-deen', line 1: \d+ pieces, at most 15 in"),
+        (
+            {"example": {"de": "Vögel " * 9, "en": "a"}},
+            r"example of 'birds-deen', line 1: \d+ pieces, at most 15 in",
+        ),
         ({"example": {"de": "a\nb", "en": "birds"}}, "has 2 lines"),
     ],
 )
-def test_official_files_that_do_not_fit_their_entry_are_refused_in_one_line(settings, line, tmp_path):
+def test_official_files_that_do_not_fit_their_entry_are_refused_in_one_line(
+    settings, line, tmp_path
+):
     with pytest.raises(ConfigError, match=line) as error:
         load(tmp_path, **settings)
     assert "\n" not in str(error.value)
@@ -101,7 +131,9 @@ def test_only_a_file_with_a_known_checksum_is_fetched(tmp_path, monkeypatch):
     with pytest.raises(ConfigError, match=refusal):
         build_pairs(pairs, "birds-deen", str(tmp_path))
     write_files(tmp_path, {"train.de": contents["train.de"]})
-    assert build_pairs(pairs, "birds-deen", str(tmp_path)).checksum == catalogue(contents).checksum("birds-deen")
+    assert build_pairs(pairs, "birds-deen", str(tmp_path)).checksum == catalogue(contents).checksum(
+        "birds-deen"
+    )
 
 
 # Two files of the user's
@@ -122,9 +154,21 @@ def test_two_files_of_the_users_are_split_by_line(tmp_path, capsys):
         (b"a\nb\n", b"x\ny\n", "2 lines are too few to split into train, dev and test; at least 3"),
         (b"a\nb\nc\n", b"x\ny\n", "my.de has 3 lines and .*my.en has 2 lines"),
         (b"a\n\nc\n", b"x\ny\nz\n", "my.de, line 2: empty"),
-        (b"\xef\xbb\xbfa\nb\nc\xff\n", b"x\ny\nz\n", "my.de, line 3: byte 0xff at offset 8 is not UTF-8"),
-        (b"a\n" * 40, b"x\n" * 37 + b"x " * 1200 + b"\nx\nx\n", "my.en, line 38: .* pieces, at most 1,000 in dev"),
-        (b"a " * 400 + b"\na\na\n", b"x\n" * 3, "every training pair has more than 175 pieces on a side"),
+        (
+            b"\xef\xbb\xbfa\nb\nc\xff\n",
+            b"x\ny\nz\n",
+            "my.de, line 3: byte 0xff at offset 8 is not UTF-8",
+        ),
+        (
+            b"a\n" * 40,
+            b"x\n" * 37 + b"x " * 1200 + b"\nx\nx\n",
+            "my.en, line 38: .* pieces, at most 1,000 in dev",
+        ),
+        (
+            b"a " * 400 + b"\na\na\n",
+            b"x\n" * 3,
+            "every training pair has more than 175 pieces on a side",
+        ),
     ],
 )
 def test_a_users_files_that_are_no_pairs_are_refused(de, en, line, tmp_path):
@@ -134,7 +178,9 @@ def test_a_users_files_that_are_no_pairs_are_refused(de, en, line, tmp_path):
 
 @pytest.mark.parametrize("end", ["\r\n", "\r"])
 def test_lines_of_other_systems_are_lines_and_what_ends_none_of_them_is_a_space(end, tmp_path):
-    """U+2028 and the like stand within sentences of texts from the web, and no line of the other side ends there."""
+    """U+2028 and the like stand within sentences of texts from the web, and no line of the other
+    side ends there.
+    """
     de, en = LINES["de"][:-1] + ["Ein\u2028Vogel\x85und noch einer"], LINES["en"]
     pairs, plain = load_corpora("translation"), user_pair(tmp_path, join_lines(de), join_lines(en))
     expected = build_pairs(pairs, plain, None)
@@ -142,7 +188,10 @@ def test_lines_of_other_systems_are_lines_and_what_ends_none_of_them_is_a_space(
     (tmp_path / "other").mkdir()
     ends = [("\ufeff" + end.join([*lines, ""])).encode() for lines in (de, en)]
     other = build_pairs(pairs, user_pair(tmp_path / "other", *ends), None)
-    assert (other.test.source_text, other.checksum) == (expected.test.source_text, expected.checksum)
+    assert (other.test.source_text, other.checksum) == (
+        expected.test.source_text,
+        expected.checksum,
+    )
 
 
 def test_a_users_pair_is_two_files_and_named_by_their_texts_and_languages(tmp_path):
@@ -153,7 +202,9 @@ def test_a_users_pair_is_two_files_and_named_by_their_texts_and_languages(tmp_pa
     checksums.add(pairs.checksum(user_pair(tmp_path, b"a\nb\ncc\n", b"x\ny\nz\n")))
     assert len(checksums) == 3
     for wrong in ("a.de", "a.de,", "a,b,c"):
-        with pytest.raises(ConfigError, match="expected two files with a comma between them, pairs:SRC,TGT"):
+        with pytest.raises(
+            ConfigError, match="expected two files with a comma between them, pairs:SRC,TGT"
+        ):
             pairs.checksum(f"pairs:{wrong}")
 
 
@@ -163,7 +214,8 @@ def test_a_users_files_may_have_commas_and_blanks_in_their_names(tmp_path):
         (tmp_path / name).write_text("a\nb\nc\n")
     given = [f"{tmp_path}/{name}" for name in names]
     assert [*map(str, user_paths(f"pairs:{','.join(given)}"))] == given
-    assert [*map(str, user_paths(f"pairs:{tmp_path}/a, b.de, {tmp_path}/ c,d .en"))] == given  # a blank after the comma
+    # a blank after the comma
+    assert [*map(str, user_paths(f"pairs:{tmp_path}/a, b.de, {tmp_path}/ c,d .en"))] == given
 
 
 # The catalogue
@@ -171,7 +223,11 @@ def test_a_users_files_may_have_commas_and_blanks_in_their_names(tmp_path):
 
 def test_what_identifies_a_pair_changes_with_anything_that_changes_its_ids_or_scores():
     entry = raw_entry(files())
-    others = [entry | {"vocabulary": 61}, entry | {"lowercase": True}, entry | {"source": "en", "target": "de"}]
+    others = [
+        entry | {"vocabulary": 61},
+        entry | {"lowercase": True},
+        entry | {"source": "en", "target": "de"},
+    ]
     others += [entry | {name: True} for name in ("tokenised", "compounds", "uncased")]
     others += [entry | {"planted": 4}]
     others += [raw_entry(files({"valid.en": b"x\n"})), entry]
@@ -182,11 +238,23 @@ def test_what_identifies_a_pair_changes_with_anything_that_changes_its_ids_or_sc
 def test_pairs_whose_checksums_are_known_are_identified_without_their_files():
     pairs = load_corpora("translation")
     on_files = {name: entry for name, entry in pairs.pairs.items() if entry.kind == "files"}
-    unknown = {name for name, entry in on_files.items() if not all(source.checksum for source in entry.file_sources())}
-    assert unknown == {"iwslt14-deen", "iwslt15-envi", "wmt14-ende", "wmt14-ende-whole", "wmt14-enfr"}
+    unknown = {
+        name
+        for name, entry in on_files.items()
+        if not all(source.checksum for source in entry.file_sources())
+    }
+    assert unknown == {
+        "iwslt14-deen",
+        "iwslt15-envi",
+        "wmt14-ende",
+        "wmt14-ende-whole",
+        "wmt14-enfr",
+    }
     assert len({pairs.checksum(name) for name in {*pairs.pairs} - unknown}) == 8
     for name in unknown:
-        with pytest.raises(ConfigError, match=f"'{name}': not found because data_dir .* is not set"):
+        with pytest.raises(
+            ConfigError, match=f"'{name}': not found because data_dir .* is not set"
+        ):
             pairs.checksum(name)
 
 
@@ -201,10 +269,17 @@ def test_pairs_whose_checksums_are_known_are_identified_without_their_files():
 )
 def test_a_wrong_entry_is_refused_in_one_line(change, line):
     with pytest.raises(ConfigError, match=line):
-        parse(PairCatalogue, {"metric": "bleu", "pairs": {"birds": raw_entry(files()) | change}}, "text")
+        parse(
+            PairCatalogue,
+            {"metric": "bleu", "pairs": {"birds": raw_entry(files()) | change}},
+            "text",
+        )
 
 
 def test_an_unknown_name_is_refused_with_the_names_of_all_tasks(tmp_path):
-    with pytest.raises(ConfigError, match="did you mean 'multi30k-ende'.*enwik8.*iwslt14-deen.*pairs:SRC,TGT.*text8"):
+    with pytest.raises(
+        ConfigError,
+        match="did you mean 'multi30k-ende'.*enwik8.*iwslt14-deen.*pairs:SRC,TGT.*text8",
+    ):
         script.main(["multi30k-dene", str(tmp_path / "out.npz")])
     assert not list(tmp_path.iterdir())

@@ -16,15 +16,22 @@ SYMBOLS = ["<pad>", "<bos>", "<eos>", "<unk>", "▁a", "▁b", "(S", "(X", ")S",
 
 
 def trees(count=300, seed=0) -> Pairs:
-    """Make sentences of a and b; a b opens a bracket to the end: a b b is (S A (X B (X B )X )X )S."""
+    """Make sentences of a and b; a b opens a bracket to the end: a b b is (S A (X B (X B )X )X
+    )S.
+    """
     generator = np.random.default_rng(seed)
-    words = [generator.integers(4, 6, generator.integers(1, 5)).astype(np.uint16) for _ in range(count)]
+    words = [
+        generator.integers(4, 6, generator.integers(1, 5)).astype(np.uint16) for _ in range(count)
+    ]
     plain = ["".join(SYMBOLS[i][1] for i in sentence) for sentence in words]
     texts = [" ".join(text) for text in plain], [_bracketed(text) for text in plain]
     symbols = [linearise(Tree.fromstring(text)) for text in texts[1]]
     targets = [np.array([SYMBOLS.index(symbol) for symbol in row], np.uint16) for row in symbols]
     cuts = {"train": slice(0, -20), "dev": slice(-20, -10), "test": slice(-10, None)}
-    parts = [Split(words[c], targets[c], *([] if s == "train" else text[c] for text in texts)) for s, c in cuts.items()]
+    parts = [
+        Split(words[c], targets[c], *([] if s == "train" else text[c] for text in texts))
+        for s, c in cuts.items()
+    ]
     return Pairs("toy", "words", "tree", *parts, SYMBOLS, "sha256:toy", "a toy")
 
 
@@ -46,9 +53,18 @@ def test_the_right_symbols_score_all_and_none_score_nothing():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("variant", [{}, {"span": {"name": "adaptive", "limit": 8, "ramp": 2, "penalty_weight": 1e-3}}])
+@pytest.mark.parametrize(
+    "variant", [{}, {"span": {"name": "adaptive", "limit": 8, "ramp": 2, "penalty_weight": 1e-3}}]
+)
 def test_it_learns_to_parse(variant, tmp_path):
-    small = parsing(net={"dropout": 0.0}, steps=900, tokens=160, evaluate_every=900, checkpoint_every=900, **variant)
+    small = parsing(
+        net={"dropout": 0.0},
+        steps=900,
+        tokens=160,
+        evaluate_every=900,
+        checkpoint_every=900,
+        **variant,
+    )
     metrics, facts, _ = train_to_end(small, tmp_path, trees())
     assert metrics["test_f1"] > 90 and metrics["test_tagging"] > 90
     if variant:
@@ -62,34 +78,77 @@ RIGHT = "(TOP (S (NP (DT the) (NN cat)) (VP (VBZ sits) (PP (IN on) (NP (DT a) (N
 
 
 def counts_of(ours: str, right: str = RIGHT) -> dict:
-    return dict(zip(COUNTS, count_sentence(Tree.fromstring(ours), Tree.fromstring(right)), strict=True))
+    return dict(
+        zip(COUNTS, count_sentence(Tree.fromstring(ours), Tree.fromstring(right)), strict=True)
+    )
 
 
 def test_the_same_tree_has_every_bracket():
-    assert counts_of(RIGHT) == {"matched": 5, "right": 5, "ours": 5, "words": 6, "tags": 6, "complete": 1, "valid": 1}
+    assert counts_of(RIGHT) == {
+        "matched": 5,
+        "right": 5,
+        "ours": 5,
+        "words": 6,
+        "tags": 6,
+        "complete": 1,
+        "valid": 1,
+    }
 
 
 def test_one_bracket_elsewhere_and_one_tag_wrong():
     """PP hangs in S: VP is (2, 3) in place of (2, 6); all others match. `sits` is a noun."""
     ours = "(TOP (S (NP (DT the) (NN cat)) (VP (NN sits)) (PP (IN on) (NP (DT a) (NN mat))) (. .)))"
     counts = counts_of(ours)
-    assert counts == {"matched": 4, "right": 5, "ours": 5, "words": 6, "tags": 5, "complete": 0, "valid": 1}
-    expected = {"recall": 80, "precision": 80, "f1": 80, "complete": 0, "tagging": 500 / 6, "errors": 0}
+    assert counts == {
+        "matched": 4,
+        "right": 5,
+        "ours": 5,
+        "words": 6,
+        "tags": 5,
+        "complete": 0,
+        "valid": 1,
+    }
+    expected = {
+        "recall": 80,
+        "precision": 80,
+        "f1": 80,
+        "complete": 0,
+        "tagging": 500 / 6,
+        "errors": 0,
+    }
     assert score([list(counts.values())]) == pytest.approx(expected)
 
 
 def test_unary_chains_count_label_by_label_and_a_bracket_twice_must_be_found_twice():
     right = "(TOP (S (VP (NP (NP (NN a))))))"
     assert counts_of("(TOP (S (NP (NN a))))", right)["matched"] == 2  # S and one of two NP
-    expected = {"matched": 2, "right": 4, "ours": 3, "words": 1, "tags": 1, "complete": 0, "valid": 1}
+    expected = {
+        "matched": 2,
+        "right": 4,
+        "ours": 3,
+        "words": 1,
+        "tags": 1,
+        "complete": 0,
+        "valid": 1,
+    }
     assert counts_of("(TOP (NP (NP (NP (NN a)))))", right) == expected
 
 
 def test_punctuation_does_not_count_by_the_right_trees_tags():
-    """A comma inside or outside NP is the same bracket, whatever we call it; a bracket of commas alone is none."""
+    """A comma inside or outside NP is the same bracket, whatever we call it; a bracket of commas
+    alone is none.
+    """
     right = "(TOP (S (NP (NN a) (, ,)) (VP (VB b)) (PRN (: --))))"
     ours = "(TOP (S (NP (NN a)) (NN ,) (VP (VB b)) (: --)))"
-    expected = {"matched": 3, "right": 3, "ours": 3, "words": 2, "tags": 2, "complete": 1, "valid": 1}
+    expected = {
+        "matched": 3,
+        "right": 3,
+        "ours": 3,
+        "words": 2,
+        "tags": 2,
+        "complete": 1,
+        "valid": 1,
+    }
     assert counts_of(ours, right) == expected
 
 
@@ -98,8 +157,12 @@ def test_advp_and_prt_are_one_label():
 
 
 def test_other_words_are_an_error_sentence_that_no_sum_counts():
-    bad = count_sentence(Tree.fromstring("(TOP (S (NN a)))"), Tree.fromstring("(TOP (S (NN a) (NN b)))"))
-    other = count_sentence(Tree.fromstring("(TOP (S (NN a) (NN c)))"), Tree.fromstring("(TOP (S (NN a) (NN b)))"))
+    bad = count_sentence(
+        Tree.fromstring("(TOP (S (NN a)))"), Tree.fromstring("(TOP (S (NN a) (NN b)))")
+    )
+    other = count_sentence(
+        Tree.fromstring("(TOP (S (NN a) (NN c)))"), Tree.fromstring("(TOP (S (NN a) (NN b)))")
+    )
     assert bad == other == [0] * len(COUNTS)
     good = count_sentence(Tree.fromstring(RIGHT), Tree.fromstring(RIGHT))
     whole = dict.fromkeys(("recall", "precision", "f1", "complete", "tagging"), 100)
@@ -115,10 +178,16 @@ def test_f1_is_of_the_corpus_not_the_mean_of_sentences():
 
 
 def test_a_share_of_nothing_is_no_number_but_a_reason():
-    assert score([])["f1"] == "no brackets" and score([])["tagging"] == "no prediction has the right words"
+    assert (
+        score([])["f1"] == "no brackets"
+        and score([])["tagging"] == "no prediction has the right words"
+    )
     bare = list(counts_of("(TOP (NN a))", "(TOP (NN a))").values())
     assert score([bare]) == {
-        **{"recall": "the reference trees have no brackets", "precision": "the predicted trees have no brackets"},
+        **{
+            "recall": "the reference trees have no brackets",
+            "precision": "the predicted trees have no brackets",
+        },
         **{"f1": "no brackets", "complete": 100, "tagging": 100, "errors": 0},
     }
     dots = list(counts_of("(TOP (. .))", "(TOP (. .))").values())
@@ -130,7 +199,9 @@ def test_a_share_of_nothing_is_no_number_but_a_reason():
 TREE = "(S (NP-SBJ-1 (DT the) (NN-SB cat)) (VP (VBZ sits) (NP=2 (-NONE- *T*))) (. .))"
 
 
-@pytest.mark.parametrize("text", ["({})", "(ROOT {})", "(TOP {})", "(S1 {})", "( (VROOT {}))", "(ROOT\r\n\t( {}\n))"])
+@pytest.mark.parametrize(
+    "text", ["({})", "(ROOT {})", "(TOP {})", "(S1 {})", "( (VROOT {}))", "(ROOT\r\n\t( {}\n))"]
+)
 def test_a_tree_scores_the_same_whatever_its_root_is_called_and_however_its_lines_are_broken(text):
     (plain,) = read_trees("(TOP (S (NP (DT the) (NN cat)) (VP (VBZ sits)) (. .)))", "")
     (theirs,) = read_trees(text.format(TREE), "here")
@@ -138,17 +209,47 @@ def test_a_tree_scores_the_same_whatever_its_root_is_called_and_however_its_line
 
 
 def test_a_bracket_that_is_a_word_is_the_same_written_out_or_bare():
-    bare, plain = ("(S (-LRB- {}) (NN a) (-RRB- {}))".format(*words) for words in ("()", ("-LRB-", "-RRB-")))
+    bare, plain = (
+        "(S (-LRB- {}) (NN a) (-RRB- {}))".format(*words) for words in ("()", ("-LRB-", "-RRB-"))
+    )
     assert read_trees(bare, "here") == read_trees(plain, "here")
 
 
-WORDS = [":\\", "\\", "1\\/2", "1\u00a01/2", "-LRB-", "'", '"', "%", "{", "\u3000", "cafe\u0301", "\ufeff"]
+WORDS = [
+    ":\\",
+    "\\",
+    "1\\/2",
+    "1\u00a01/2",
+    "-LRB-",
+    "'",
+    '"',
+    "%",
+    "{",
+    "\u3000",
+    "cafe\u0301",
+    "\ufeff",
+]
 
 
 def test_whatever_words_a_treebank_may_hold_its_right_trees_score_all_in_the_end(tmp_path):
-    """Such a treebank was accepted, and every run on it ended after training, where its trees were read again."""
-    (tmp_path / "odd.mrg").write_text("\n".join(f"(S (SYM {word}) (NP (NN a)))" for word in WORDS * 20), "utf-8")
-    corpus = build_trees(TreeCatalogue(metric="f1", trees={}), f"trees:{tmp_path / 'odd.mrg'}", None)
-    scores, _ = ParsingTask(parsing(), corpus, CPU).score("test", [target.tolist() for target in corpus.test.target])
-    assert (scores["f1"], scores["tagging"], scores["errors"], scores["repaired"]) == (100, 100, 0, 0)
-    assert len(corpus.test.source) == 12 and sorted(corpus.test.source_text) == sorted(f"{word} a" for word in WORDS)
+    """Such a treebank was accepted, and every run on it ended after training, where its trees were
+    read again.
+    """
+    (tmp_path / "odd.mrg").write_text(
+        "\n".join(f"(S (SYM {word}) (NP (NN a)))" for word in WORDS * 20), "utf-8"
+    )
+    corpus = build_trees(
+        TreeCatalogue(metric="f1", trees={}), f"trees:{tmp_path / 'odd.mrg'}", None
+    )
+    scores, _ = ParsingTask(parsing(), corpus, CPU).score(
+        "test", [target.tolist() for target in corpus.test.target]
+    )
+    assert (scores["f1"], scores["tagging"], scores["errors"], scores["repaired"]) == (
+        100,
+        100,
+        0,
+        0,
+    )
+    assert len(corpus.test.source) == 12 and sorted(corpus.test.source_text) == sorted(
+        f"{word} a" for word in WORDS
+    )

@@ -1,4 +1,6 @@
-"""The embedded phrases: the same everywhere, grammatical where a rule can be wrong, and split without overlap."""
+"""The embedded phrases: the same everywhere, grammatical where a rule can be wrong, and split
+without overlap.
+"""
 
 import hashlib
 import random
@@ -26,7 +28,11 @@ def test_the_phrases_are_the_pinned_ones(name):
 def test_no_sentence_occurs_in_two_splits():
     for name in DIRECTIONS:
         texts = read_embedded(name, load_corpora("translation").entry(name))
-        assert [len(texts[split][0].lines) for split in ("train", "dev", "test")] == [22_000, 1000, 1000]
+        assert [len(texts[split][0].lines) for split in ("train", "dev", "test")] == [
+            22_000,
+            1000,
+            1000,
+        ]
         for n in range(2):
             lines = [line for split in texts.values() for line in split[n].lines]
             assert len({line.lower() for line in lines}) == len(lines) == 24_000
@@ -62,11 +68,16 @@ def test_twenty_one_is_female_with_female_nouns():
     generator = random.Random(0)
     draws = [phrases._draw_things(generator) for _ in range(2000)]
     ones = [things for things in draws if things[0].startswith("twenty-one")]
-    assert ones and all(things[2].startswith("vingt et une ") == bool(things[2].e) for things in ones)
+    assert ones and all(
+        things[2].startswith("vingt et une ") == bool(things[2].e) for things in ones
+    )
 
 
 def test_elision_and_capitals():
-    assert phrases._typeset("parce que il voit que elles que on") == "parce qu’il voit que elles que on"
+    assert (
+        phrases._typeset("parce que il voit que elles que on")
+        == "parce qu’il voit que elles que on"
+    )
     assert phrases._typeset("est-ce que elle vient ?") == "Est-ce qu’elle vient ?"
     assert phrases._typeset("đây là 5\u202f000 đồng.") == "Đây là 5 000 đồng."
     assert phrases._typeset("zwei Katzen") == "zwei Katzen"
@@ -74,12 +85,16 @@ def test_elision_and_capitals():
 
 def test_other_versions_are_refused_with_the_pins(monkeypatch):
     monkeypatch.setattr(phrases, "generate_phrases", lambda: [{"en": "one", "de": "eins"}])
-    monkeypatch.setattr(embedded, "version", lambda name: {"babel": "2.19.0", "num2words": "0.5.14"}[name])
+    monkeypatch.setattr(
+        embedded, "version", lambda name: {"babel": "2.19.0", "num2words": "0.5.14"}[name]
+    )
     line = "babel==2.18.0 and num2words==0.5.14, .* babel==2.19.0 and num2words==0.5.14"
     with pytest.raises(ConfigError, match=f"'phrases-ende': sha256 .* expected .*; .* {line}"):
         build_pairs(load_corpora("translation"), "phrases-ende", None)
 
 
 def test_a_language_there_is_not_is_refused_with_the_nearest():
-    with pytest.raises(ConfigError, match="unknown language of the embedded phrases 'fi': did you mean 'vi'"):
+    with pytest.raises(
+        ConfigError, match="unknown language of the embedded phrases 'fi': did you mean 'vi'"
+    ):
         phrases.generate_bitext("en", "fi")

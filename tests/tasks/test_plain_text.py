@@ -33,11 +33,17 @@ def tarred(content: bytes) -> bytes:
     [
         (None, "no such file"),
         (b"", "the file is empty"),
-        (gzip.compress(TEXT, mtime=0), "line 1: byte 0x8b at offset 1 is not UTF-8; .*an archive: unpack it first"),
+        (
+            gzip.compress(TEXT, mtime=0),
+            "line 1: byte 0x8b at offset 1 is not UTF-8; .*an archive: unpack it first",
+        ),
         (bz2.compress(TEXT), "is not UTF-8"),
         (lzma.compress(TEXT), "byte 0xfd at offset 0 is not UTF-8"),
         (b"\x28\xb5\x2f\xfd\x04\x58some text", "byte 0xb5 at offset 1 is not UTF-8"),  # zstandard
-        (tarred(TEXT), "character 5: U\\+0000 is a control character; .*an archive: unpack it first"),
+        (
+            tarred(TEXT),
+            "character 5: U\\+0000 is a control character; .*an archive: unpack it first",
+        ),
         (zipped(TEXT), "line 1(: byte 0x.. at offset|, character .*: U\\+00.. is a control)"),
         (b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n", "line 2: byte 0xe2 at offset 10 is not UTF-8"),
         (b"\x89PNG\r\n\x1a\n", "byte 0x89 at offset 0 is not UTF-8"),
@@ -51,7 +57,11 @@ def tarred(content: bytes) -> bytes:
 def test_a_users_file_that_is_no_text_is_refused(content, line, tmp_path):
     if content is not None:
         (tmp_path / "mine").write_bytes(content)
-    for task, name in (("char_lm", "file:mine"), ("parsing", "trees:mine"), ("translation", "pairs:mine,mine")):
+    for task, name in (
+        ("char_lm", "file:mine"),
+        ("parsing", "trees:mine"),
+        ("translation", "pairs:mine,mine"),
+    ):
         with pytest.raises(ConfigError, match=line) as refused:
             load_corpora(task).checksum(name.replace("mine", f"{tmp_path}/mine"))
         assert "\n" not in str(refused.value)
@@ -64,8 +74,8 @@ def test_an_archive_that_an_entry_names_is_no_text_either(tmp_path):
         data.read_file(catalogue(packed), "text", str(tmp_path))
 
 
-# Joiners of Persian, of Sinhala and of an emoji, and what else languages and published corpora hold. U+0378 is not
-# assigned yet; U+0093 is a quotation mark of Windows-1252, as WMT 2014 has it.
+# Joiners of Persian, of Sinhala and of an emoji, and what else languages and published corpora
+# hold. U+0378 is not assigned yet; U+0093 is a quotation mark of Windows-1252, as WMT 2014 has it.
 LETTERS = {
     "non-joiner": "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
     "joiner": "\u0d9a\u0dca\u200d\u0dc2 \U0001f469\u200d\U0001f4bb",
@@ -83,14 +93,21 @@ LETTERS = {
 def test_characters_that_languages_need_pass_in_every_task(word, tmp_path):
     line = f"the {word} is here"
     (tmp_path / "mine").write_text(f"{line}\n" * 20, encoding="utf-8")
-    (tmp_path / "trees").write_text(f"(S (NP (NN {word.replace(' ', '')})) (VP (V is)))\n" * 20, encoding="utf-8")
+    (tmp_path / "trees").write_text(
+        f"(S (NP (NN {word.replace(' ', '')})) (VP (V is)))\n" * 20, encoding="utf-8"
+    )
     images = [{"filename": f"{split}.png", "split": split} for split in ("train", "val", "test")]
     images = [image | {"sentences": [{"tokens": line.split()}]} for image in images]
     (tmp_path / "captions").write_text(json.dumps({"images": images}))
-    assert data.read_file(load_corpora("char_lm"), f"file:{tmp_path}/mine", None).decode() == f"{line}\n" * 20
+    assert (
+        data.read_file(load_corpora("char_lm"), f"file:{tmp_path}/mine", None).decode()
+        == f"{line}\n" * 20
+    )
     pairs = build_pairs(load_corpora("translation"), f"pairs:{tmp_path}/mine,{tmp_path}/mine", None)
     trees = build_trees(load_corpora("parsing"), f"trees:{tmp_path}/trees", None)
-    assert pairs.test.source_text == [line] and trees.test.source_text == [f"{word.replace(' ', '')} is"]
+    assert pairs.test.source_text == [line] and trees.test.source_text == [
+        f"{word.replace(' ', '')} is"
+    ]
     assert read_captions(tmp_path / "captions")[0].captions == [line.lower()]
 
 
@@ -107,12 +124,17 @@ def test_a_text_is_the_same_however_its_lines_end(end, tmp_path):
     plain = "some text,\n\tin naïve lines\n" * 90
     for name, text in (("unix", plain), ("other", "\ufeff" + plain.replace("\n", end) + "\x1a")):
         (tmp_path / name).write_bytes(text.encode())
-    texts, names = load_corpora("char_lm"), [f"file:{tmp_path}/{name}" for name in ("unix", "other")]
+    texts, names = (
+        load_corpora("char_lm"),
+        [f"file:{tmp_path}/{name}" for name in ("unix", "other")],
+    )
     assert data.read_file(texts, names[1], None) == plain.encode()
     assert texts.checksum(names[0]) == texts.checksum(names[1])
 
 
 def test_what_ends_a_line_elsewhere_stays_within_a_line_and_so_does_a_cut_character(tmp_path):
-    (tmp_path / "mine").write_bytes("one\u2028two\rthree\n\tfour\ffive\nsix\x85\nmehr Ü".encode()[:-1])
+    (tmp_path / "mine").write_bytes(
+        "one\u2028two\rthree\n\tfour\ffive\nsix\x85\nmehr Ü".encode()[:-1]
+    )
     read = data.read_file(load_corpora("char_lm"), f"file:{tmp_path}/mine", None)
     assert read == "one\u2028two three\n\tfour\ffive\nsix\x85\nmehr ".encode() + b"\xc3"

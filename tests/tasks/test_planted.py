@@ -1,4 +1,6 @@
-"""Sentences that do not matter behind a source: where they stand, what they cost, and the attention that they get."""
+"""Sentences that do not matter behind a source: where they stand, what they cost, and the attention
+that they get.
+"""
 
 from dataclasses import replace
 
@@ -26,14 +28,19 @@ def test_so_many_others_stand_behind_each_sentence_the_same_in_every_draw():
         assert number not in whole[3:]
     again = plant(sentences, [0, 1, 2, 3, 4], seed=1)
     assert all((one == other).all() for one, other in zip(planted, again, strict=True))
-    assert not all((a == b).all() for a, b in zip(planted[1:], plant(sentences, [0, 1, 2, 3, 4], 2)[1:], strict=True))
+    assert not all(
+        (a == b).all()
+        for a, b in zip(planted[1:], plant(sentences, [0, 1, 2, 3, 4], 2)[1:], strict=True)
+    )
 
 
 def test_a_split_has_up_to_as_many_and_keeps_its_targets():
     split = bitext().train
     planted = plant_some(split, 4, seed=0)
     assert planted.target is split.target and planted.source_text is split.source_text
-    lengths = [len(whole) - len(alone) for whole, alone in zip(planted.source, split.source, strict=True)]
+    lengths = [
+        len(whole) - len(alone) for whole, alone in zip(planted.source, split.source, strict=True)
+    ]
     assert min(lengths) == 0 and 10 < max(lengths) <= 4 * 7
 
 
@@ -42,7 +49,9 @@ def test_a_slope_is_what_each_planted_sentence_changes():
 
 
 def test_even_attention_goes_astray_by_the_share_of_what_is_planted():
-    """With equal scores each piece gets the same weight: planted pieces, of all that there are with <eos>."""
+    """With equal scores each piece gets the same weight: planted pieces, of all that there are with
+    <eos>.
+    """
     net = build_net(translation(net=LONG, span=WIDE), CPU, 13)
     for layer in net.attentions:
         for name, weight in layer.named_parameters():
@@ -64,9 +73,14 @@ def test_a_run_on_such_a_text_scores_test_with_each_number_of_them(tmp_path):
     job = translation(net=LONG | {"layers": 1}, span=WIDE)
     record = run_script(job, tmp_path / "run", corpus, store.write)
     assert record.status == "ok", record.reason
-    scores = [record.metrics["test_bleu"], *(record.metrics[f"test_bleu_planted_{n}"] for n in PLANTED)]
+    scores = [
+        record.metrics["test_bleu"],
+        *(record.metrics[f"test_bleu_planted_{n}"] for n in PLANTED),
+    ]
     assert record.metrics["test_bleu_slope"] == pytest.approx(slope(scores))
-    assert len(record.facts["astray"]["cross"]) == 3 and len(record.facts["astray"]["cross"][0]) == 1
+    assert (
+        len(record.facts["astray"]["cross"]) == 3 and len(record.facts["astray"]["cross"][0]) == 1
+    )
     assert store.read(tmp_path / "toy.npz").planted == 4
 
 

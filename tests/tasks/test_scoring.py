@@ -1,4 +1,6 @@
-"""BLEU: how texts are cut into tokens, what real parallel texts score, and what is read of Multi30k."""
+"""BLEU: how texts are cut into tokens, what real parallel texts score, and what is read of
+Multi30k.
+"""
 
 import gzip
 from functools import partial
@@ -18,7 +20,12 @@ from workflow.tasks.translation.runner import count_sentences, score, tokenise
 SETS = [
     ("iwslt14-deen", 6750, "iwslt14_de_en/tok/test.de.gz", "iwslt14_de_en/tok/test.en.gz"),
     ("iwslt15-envi", 1268, "iwslt15_en_vi/tst2013.en.gz", "iwslt15_en_vi/tst2013.vi.gz"),
-    ("wmt14-ende", 2737, "wmt14_en_de/newstest2014_filtered.tok.en.gz", "wmt14_en_de/newstest2014_filtered.tok.de.gz"),
+    (
+        "wmt14-ende",
+        2737,
+        "wmt14_en_de/newstest2014_filtered.tok.en.gz",
+        "wmt14_en_de/newstest2014_filtered.tok.de.gz",
+    ),
 ]
 SCORED = 500  # sentences of each
 
@@ -26,14 +33,22 @@ SCORED = 500  # sentences of each
 @pytest.mark.slow
 @pytest.mark.parametrize("name, count, source, target", SETS, ids=[row[0] for row in SETS])
 def test_tokens_of_a_set_that_comes_tokenised_are_scored_as_they_are(name, count, source, target):
-    """Every third word lost: BLEU counted by the library on the set's own tokens, before any of our reading."""
+    """Every third word lost: BLEU counted by the library on the set's own tokens, before any of our
+    reading.
+    """
     if not (REAL / target).exists():
         pytest.skip(f"{target} is not in data_dir")
     entry = load_corpora("translation").entry(name)
     raw = [gzip.decompress((REAL / place).read_bytes()) for place in (source, target)]
-    references = align(*(read_side(side, name, entry.lowercase) for side in raw), count)[1].unescape().lines[:SCORED]
+    references = (
+        align(*(read_side(side, name, entry.lowercase) for side in raw), count)[1]
+        .unescape()
+        .lines[:SCORED]
+    )
     how = {name: getattr(entry, name) for name in ("tokenised", "compounds", "uncased")}
-    assert entry.tokenised and score(references, references, **how)[0]["bleu_tokenised"] == pytest.approx(100)
+    assert entry.tokenised and score(references, references, **how)[0][
+        "bleu_tokenised"
+    ] == pytest.approx(100)
     tokens, written = raw[1].decode().splitlines()[:SCORED], [*map(drop_words, references)]
     theirs = corpus_bleu([*map(drop_words, tokens)], [tokens], tokenize="none", force=True)
     ours = score(written, references, tokenised=True)[0]
@@ -56,8 +71,15 @@ def test_multi30k(name):
     assert sizes == {"train": 29_000, "dev": 1014, "test": 1000, "second_test": 1000, "example": 1}
     assert corpus.example.source_text[0] not in (*corpus.test.source_text, *corpus.dev.source_text)
     assert corpus.dropped == 0 and len(corpus.symbols) == 6000
-    for ids, texts in ((corpus.test.source, corpus.test.source_text), (corpus.dev.target, corpus.dev.target_text)):
-        known = [(decode(corpus.symbols, each), text) for each, text in zip(ids, texts, strict=True) if UNK not in each]
+    for ids, texts in (
+        (corpus.test.source, corpus.test.source_text),
+        (corpus.dev.target, corpus.dev.target_text),
+    ):
+        known = [
+            (decode(corpus.symbols, each), text)
+            for each, text in zip(ids, texts, strict=True)
+            if UNK not in each
+        ]
         assert len(known) > 0.98 * len(texts) and all(ours == text for ours, text in known)
 
 
@@ -67,9 +89,15 @@ def test_compounds_are_cut_apart_in_tokenised_bleu():
     assert cased(text, tokenised=False, compounds=True) == "a well ##AT##-##AT## known fact - no ."
     assert cased(text, tokenised=False, compounds=False) == "a well-known fact - no ."
     assert cased(text, tokenised=True, compounds=False) == text
-    assert cased("well ##AT##-##AT## known", tokenised=True, compounds=True) == "well ##AT##-##AT## known"
+    assert (
+        cased("well ##AT##-##AT## known", tokenised=True, compounds=True)
+        == "well ##AT##-##AT## known"
+    )
     metrics, signatures = score(["a b c d e"], ["a b c d e"])
-    assert metrics["bleu"] == metrics["bleu_tokenised"] == pytest.approx(100) and "tok:13a" in signatures["bleu"]
+    assert (
+        metrics["bleu"] == metrics["bleu_tokenised"] == pytest.approx(100)
+        and "tok:13a" in signatures["bleu"]
+    )
 
 
 def test_capitals_count_for_nothing_where_the_paper_takes_no_notice_of_them():
@@ -86,9 +114,14 @@ def test_counts_of_sentences_add_up_to_the_score_of_the_corpus():
 
 
 def test_what_is_the_same_scores_the_same_however_tools_write_it():
-    """Accents in one character or two, a hyphen that Moses cuts, the width of blanks; counts agree with the score."""
+    """Accents in one character or two, a hyphen that Moses cuts, the width of blanks; counts agree
+    with the score.
+    """
     right = ["un caf\u00e9 bien-aim\u00e9 dans la rue"]
-    for written in ("un cafe\u0301 bien-aime\u0301 dans la rue", "un  caf\u00e9 bien-aim\u00e9\u00a0dans la rue"):
+    for written in (
+        "un cafe\u0301 bien-aime\u0301 dans la rue",
+        "un  caf\u00e9 bien-aim\u00e9\u00a0dans la rue",
+    ):
         assert [*score([written], right)[0].values()] == pytest.approx([100, 100, 100])
         assert count_sentences([written], right) == [[6, 5, 4, 3, 6, 5, 4, 3, 6, 6]]
         assert count_sentences(right, [written]) == count_sentences([written], right)
@@ -100,7 +133,11 @@ PLAIN = ["a low-cost net", 'he said "no" &', "it's 3 < 4 [x]"]
 WRITTEN_BY = {
     "subword-nmt": ["a lo@@ w-cost net", 'he s@@ aid "n@@ o" &', "it's 3 < 4 [@@ x]"],
     "sentencepiece": ["▁a ▁low - cost ▁net", '▁he ▁sa id ▁"no" ▁&', "▁it 's ▁3 ▁< ▁4 ▁[x]"],
-    "Moses": ["a low @-@ cost net", "he said &quot;no&quot; &amp;", "it&apos;s 3 &lt; 4 &#91;x&#93;"],
+    "Moses": [
+        "a low @-@ cost net",
+        "he said &quot;no&quot; &amp;",
+        "it&apos;s 3 &lt; 4 &#91;x&#93;",
+    ],
     "Windows": ["a  low-cost net\r", 'he\u00a0said "no" &\t\r', "it's 3 < 4 [x]\r\n\r\n\r"],
 }
 
@@ -117,7 +154,11 @@ def test_a_users_sentences_are_the_same_whichever_tool_has_cut_their_words(tool,
 @needs("iwslt14_de_en")
 def test_iwslts_pieces_are_its_tokens_again():
     cut, whole = (
-        read_side(gzip.decompress((REAL / f"iwslt14_de_en/{place}/test.en.gz").read_bytes()), place, lowercase=False)
+        read_side(
+            gzip.decompress((REAL / f"iwslt14_de_en/{place}/test.en.gz").read_bytes()),
+            place,
+            lowercase=False,
+        )
         for place in ("bpe10k", "tok")
     )
     assert cut.join().lines == whole.lines
@@ -128,4 +169,5 @@ def test_bleu_of_nothing_has_a_reason_in_place_of_a_number():
     assert score(["a b c"], ["a b c"])[0] == {**short, "chrf": pytest.approx(100)}
     assert score([""], [""])[0] == {**short, "chrf": "no text"}
     assert set(score([], [])[0].values()) == {"no sentence"}
-    assert score(["a"], ["a b c d"])[0]["bleu"] == score([""], ["a b c d"])[0]["bleu"] == 0  # as the library has it
+    # as the library has it
+    assert score(["a"], ["a b c d"])[0]["bleu"] == score([""], ["a b c d"])[0]["bleu"] == 0

@@ -1,4 +1,6 @@
-"""Every task is complete: what its TaskSpec names can be loaded and is registered; and no task imports another."""
+"""Every task is complete: what its TaskSpec names can be loaded and is registered; and no task
+imports another.
+"""
 
 import ast
 import inspect
@@ -26,7 +28,10 @@ def test_what_a_task_names_can_be_loaded_and_called(spec):
     assert all(callable(getattr(runner, method)) for method in ASKED)
     assert runner.__module__ == f"workflow.tasks.{spec.name}.runner"
     work = (costs.training_step, costs.prediction, costs.evaluation, costs.count)
-    assert all(list(inspect.signature(function).parameters)[:3] == ["job", "net", "device"] for function in work)
+    assert all(
+        list(inspect.signature(function).parameters)[:3] == ["job", "net", "device"]
+        for function in work
+    )
     assert callable(load(spec.write_corpus))
 
 
@@ -48,11 +53,20 @@ def test_points_of_the_curve_have_the_unit_of_the_task(spec):
 @pytest.mark.parametrize(
     "changes, line",
     [
-        ({"headline": ("test_f2",)}, "unknown name in headline .* 'test_f2': did you mean 'test_f1'"),
-        ({"headline": ("mean_span",)}, "headline: 'mean_span' is a fact; the first is the task's score"),
+        (
+            {"headline": ("test_f2",)},
+            "unknown name in headline .* 'test_f2': did you mean 'test_f1'",
+        ),
+        (
+            {"headline": ("mean_span",)},
+            "headline: 'mean_span' is a fact; the first is the task's score",
+        ),
         ({"scores": ("dev_f1", "dev_nats")}, "unknown name in scores .* 'dev_nats'"),
         ({"curve": ("nats", "nats per piece", "linear")}, "unknown name in curve .* 'train_nats'"),
-        ({"curve": ("ppl", "perplexity", "logarithmic")}, "unknown scale of the axis in curve 'logarithmic'"),
+        (
+            {"curve": ("ppl", "perplexity", "logarithmic")},
+            "unknown scale of the axis in curve 'logarithmic'",
+        ),
         ({"examples": ("sentence",)}, "examples: expected three titles of columns, got 1"),
     ],
 )
@@ -68,13 +82,18 @@ def test_a_name_that_a_specification_does_not_explain_is_refused_where_it_stands
             {"runner": "workflow.tasks.parsing.runner:ParsingTsak"},
             "lacks 'ParsingTsak': did you mean 'ParsingTask'",
         ),
-        ({"write_corpus": "workflow.tasks.parsing.dta:write"}, "there is no workflow/tasks/parsing/dta.py"),
+        (
+            {"write_corpus": "workflow.tasks.parsing.dta:write"},
+            "there is no workflow/tasks/parsing/dta.py",
+        ),
         ({"costs": "workflow.costs.timing"}, "workflow.costs.timing lacks 'training_step'"),
     ],
 )
 def test_code_that_a_task_names_is_there_when_the_plan_is_made(changes, line, monkeypatch):
     monkeypatch.setitem(TASKS, "parsing", replace(TASKS["parsing"], **changes))
-    with pytest.raises(ConfigError, match=f"^.*workflow/tasks/parsing/__init__.py: {[*changes][0]} = .*{line}"):
+    with pytest.raises(
+        ConfigError, match=f"^.*workflow/tasks/parsing/__init__.py: {[*changes][0]} = .*{line}"
+    ):
         plan(load_config({"scale": "smoke", "tasks": ["parsing"]}))
 
 
@@ -83,12 +102,19 @@ HEAVY = {"torch", "numpy", "sympy", "pooch", "babel", "num2words", "sentencepiec
 
 @pytest.mark.parametrize(
     "task, name",
-    [("char_lm", "sources"), ("translation", "multi30k-ende"), ("captioning", "scenes"), ("parsing", "statements")],
+    [
+        ("char_lm", "sources"),
+        ("translation", "multi30k-ende"),
+        ("captioning", "scenes"),
+        ("parsing", "statements"),
+    ],
 )
 def test_a_catalogue_imports_nothing_heavy(task, name):
     command = f"from workflow.plan.scales import load_corpora as l; l('{task}').checksum('{name}')"
     code = f"import sys; {command}; print(*sys.modules)"
-    process = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    process = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     assert not HEAVY & set(process.stdout.split())
 
 
@@ -96,6 +122,14 @@ def test_no_task_imports_another():
     """What two of them need stands beside their folders."""
     for task in TASKS:
         for path in (ROOT / "workflow" / "tasks" / task).glob("*.py"):
-            nodes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
-            imported = {node.module.split(".")[2] for node in nodes if node.module.startswith("workflow.tasks.")}
+            nodes = [
+                node
+                for node in ast.walk(ast.parse(path.read_text()))
+                if isinstance(node, ast.ImportFrom)
+            ]
+            imported = {
+                node.module.split(".")[2]
+                for node in nodes
+                if node.module.startswith("workflow.tasks.")
+            }
             assert not imported & ({*TASKS} - {task}), path

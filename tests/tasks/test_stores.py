@@ -14,9 +14,18 @@ from workflow.tasks.captioning import store as captions
 from workflow.tasks.char_lm import store as texts
 from workflow.tasks.store import UNK, Split, decode
 
-HOLLOW = Split([np.zeros(0, np.uint16), np.array([5], np.uint16)], [np.array([4], np.uint16)] * 2, ["", "a"], ["b"] * 2)
+HOLLOW = Split(
+    [np.zeros(0, np.uint16), np.array([5], np.uint16)],
+    [np.array([4], np.uint16)] * 2,
+    ["", "a"],
+    ["b"] * 2,
+)
 EMPTY = replace(bitext(20), test=Split(), dev=HOLLOW)
-KINDS = {"text": (texts, corpus(300)), "pairs": (pairs, EMPTY), "captions": (captions, coloured(21))}
+KINDS = {
+    "text": (texts, corpus(300)),
+    "pairs": (pairs, EMPTY),
+    "captions": (captions, coloured(21)),
+}
 each_kind = pytest.mark.parametrize("store, data", KINDS.values(), ids=KINDS)
 
 
@@ -29,7 +38,9 @@ def test_the_file_has_the_same_bytes_and_is_read_back(store, data, tmp_path):
 
 
 @each_kind
-def test_a_file_that_was_cut_is_refused_and_one_with_a_changed_byte_too_or_read_the_same(store, data, tmp_path):
+def test_a_file_that_was_cut_is_refused_and_one_with_a_changed_byte_too_or_read_the_same(
+    store, data, tmp_path
+):
     path = tmp_path / "c.npz"
     store.write(path, data)
     whole, errors, places = path.read_bytes(), 0, range(0, path.stat().st_size, 31)
@@ -49,7 +60,11 @@ def test_a_file_that_was_cut_is_refused_and_one_with_a_changed_byte_too_or_read_
 def test_a_foreign_file_and_one_of_another_version_are_refused(store, data, tmp_path):
     np.save(tmp_path / "array.npy", np.arange(3))
     np.savez(tmp_path / "objects.npz", meta=np.array({"a": 1}, dtype=object))
-    np.savez(tmp_path / "other.npz", meta=np.array(json.dumps({"version": store.VERSION})), train=np.arange(3))
+    np.savez(
+        tmp_path / "other.npz",
+        meta=np.array(json.dumps({"version": store.VERSION})),
+        train=np.arange(3),
+    )
     for path in sorted(tmp_path.iterdir()):
         with pytest.raises(ConfigError, match="not a corpus of this suite"):
             store.read(path)

@@ -1,4 +1,6 @@
-"""Streams of a text: their blocks, the characters that a score counts, and facts of a trained net's attention."""
+"""Streams of a text: their blocks, the characters that a score counts, and facts of a trained net's
+attention.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,6 @@
-"""Texts: found, unpacked, verified, cut into splits; refused in one line when they are not as they should be."""
+"""Texts: found, unpacked, verified, cut into splits; refused in one line when they are not as they
+should be.
+"""
 
 import gzip
 import hashlib
@@ -28,7 +30,10 @@ TEXT = b"some text\n" * 900
         ("text.GZ", gzip.compress),
         ("TEXT.Xz", lzma.compress),
         ("text.ZIP", zipped),
-        ("text.zip", lambda text: zipped(text, "texts/", "__MACOSX/texts/._text", "texts/.DS_Store")),
+        (
+            "text.zip",
+            lambda text: zipped(text, "texts/", "__MACOSX/texts/._text", "texts/.DS_Store"),
+        ),
     ],
 )
 @pytest.mark.parametrize("folder", [".", "below"])
@@ -40,7 +45,13 @@ def test_a_file_is_found_in_the_data_folder_or_one_below(folder, name, pack, tmp
 
 def test_the_first_file_with_the_right_content_is_read_not_the_first_of_the_name(tmp_path):
     """And not what lies in a hidden folder, such as a bin."""
-    for folder, content in ((".", b"other"), (".Trash", b"old"), ("a", TEXT[:-1]), ("b", TEXT), ("c", b"third")):
+    for folder, content in (
+        (".", b"other"),
+        (".Trash", b"old"),
+        ("a", TEXT[:-1]),
+        ("b", TEXT),
+        ("c", b"third"),
+    ):
         (tmp_path / folder).mkdir(exist_ok=True)
         (tmp_path / folder / "text").write_bytes(content)
     assert data.read_file(catalogue(TEXT), "text", str(tmp_path)) == TEXT
@@ -50,7 +61,9 @@ def test_the_first_file_with_the_right_content_is_read_not_the_first_of_the_name
 
 
 def test_a_folder_without_rights_ends_no_search(tmp_path, monkeypatch):
-    """As `lost+found` at the root of a disk has none; here root looks, whom the system refuses nothing."""
+    """As `lost+found` at the root of a disk has none; here root looks, whom the system refuses
+    nothing.
+    """
     for folder in ("closed", "texts"):
         (tmp_path / folder).mkdir()
     (tmp_path / "texts" / "text").write_bytes(TEXT)
@@ -68,22 +81,33 @@ def test_a_folder_without_rights_ends_no_search(tmp_path, monkeypatch):
     assert data.read_file(catalogue(TEXT), "text", str(tmp_path)) == TEXT
 
 
-@pytest.mark.parametrize("spoil", [lambda b: b[:-20], lambda b: b[:30] + b"\xff\xff" + b[32:], lambda b: b"plain"])
+@pytest.mark.parametrize(
+    "spoil", [lambda b: b[:-20], lambda b: b[:30] + b"\xff\xff" + b[32:], lambda b: b"plain"]
+)
 def test_a_broken_archive_is_refused_with_what_was_expected(spoil, tmp_path):
     (tmp_path / "text.gz").write_bytes(spoil(gzip.compress(TEXT)))
-    with pytest.raises(ConfigError, match=f"truncated or corrupted .* unpack to 9,000 bytes, {entry(TEXT).checksum}"):
+    with pytest.raises(
+        ConfigError,
+        match=f"truncated or corrupted .* unpack to 9,000 bytes, {entry(TEXT).checksum}",
+    ):
         data.read_file(catalogue(TEXT), "text", str(tmp_path))
 
 
-@pytest.mark.parametrize("content, size", [(TEXT[:-1], r" \(8,999 bytes, expected 9,000\)"), (TEXT[:-1] + b"x", "")])
+@pytest.mark.parametrize(
+    "content, size", [(TEXT[:-1], r" \(8,999 bytes, expected 9,000\)"), (TEXT[:-1] + b"x", "")]
+)
 def test_a_truncated_or_corrupted_file_is_refused_with_both_checksums(content, size, tmp_path):
     (tmp_path / "text").write_bytes(content)
     actual, expected = (hashlib.sha256(text).hexdigest() for text in (content, TEXT))
-    with pytest.raises(ConfigError, match=f"text: sha256 {actual}{size}, expected {expected}; delete or replace"):
+    with pytest.raises(
+        ConfigError, match=f"text: sha256 {actual}{size}, expected {expected}; delete or replace"
+    ):
         data.read_file(catalogue(TEXT), "text", str(tmp_path))
 
 
-@pytest.mark.parametrize("folder, line", [(".", "not found in data_dir .*text; uncompressed"), ("no", "no such fold")])
+@pytest.mark.parametrize(
+    "folder, line", [(".", "not found in data_dir .*text; uncompressed"), ("no", "no such fold")]
+)
 def test_a_missing_file_or_folder_is_refused_with_the_names_looked_for(folder, line, tmp_path):
     with pytest.raises(ConfigError, match=line):
         data.read_file(catalogue(TEXT), "text", str(tmp_path / folder))
@@ -103,26 +127,37 @@ def test_a_prefix_is_cut_from_the_official_file(pack, name, tmp_path):
 def test_a_split_shorter_than_a_block_is_refused():
     of_two_streams = job(block=8, batch=4)  # of which 16 bytes each are scored at once
     refuse_short("file:x", [68, 34, 34], "byte", of_two_streams)
-    with pytest.raises(ConfigError, match="dev has 33 bytes, 16 for each of 2 streams; more than 16 are needed"):
+    with pytest.raises(
+        ConfigError, match="dev has 33 bytes, 16 for each of 2 streams; more than 16 are needed"
+    ):
         refuse_short("file:x", [68, 33, 34], "byte", of_two_streams)
-    with pytest.raises(ConfigError, match="train has 67 bytes, 16 for each of 4 streams; more than 16 are needed"):
+    with pytest.raises(
+        ConfigError, match="train has 67 bytes, 16 for each of 4 streams; more than 16 are needed"
+    ):
         refuse_short("file:x", [67, 34, 34], "byte", of_two_streams)
     few = of_two_streams.evaluation.model_copy(update={"dev_tokens": 30})
     with pytest.raises(
-        ConfigError, match="dev has 30 bytes to score, 15 for each of 2 streams; more than 16 are needed"
+        ConfigError,
+        match="dev has 30 bytes to score, 15 for each of 2 streams; more than 16 are needed",
     ):
-        refuse_short("file:x", [68, 34, 34], "byte", of_two_streams.model_copy(update={"evaluation": few}))
+        refuse_short(
+            "file:x", [68, 34, 34], "byte", of_two_streams.model_copy(update={"evaluation": few})
+        )
 
 
 def test_the_script_makes_a_corpus_of_a_users_file(tmp_path, capsys):
     (tmp_path / "mine.txt").write_bytes(TEXT)
     script.main([f"file:{tmp_path / 'mine.txt'}", str(tmp_path / "data" / "mine.npz")])
     assert "train 8,100, dev 450, test 450 bytes, 8 symbols" in capsys.readouterr().out
-    assert store.read(tmp_path / "data" / "mine.npz").about == "mine.txt, your own file, split 90/5/5"
+    assert (
+        store.read(tmp_path / "data" / "mine.npz").about == "mine.txt, your own file, split 90/5/5"
+    )
 
 
 @needs("enwik8")
-@pytest.mark.parametrize("name, symbols", [("enwik8-4mb", 200), ("text8-3mb", 28), ("tinyshakespeare", 65)])
+@pytest.mark.parametrize(
+    "name, symbols", [("enwik8-4mb", 200), ("text8-3mb", 28), ("tinyshakespeare", 65)]
+)
 def test_real_texts(name, symbols, tmp_path):
     script.main([name, str(tmp_path / "c.npz"), "--data-dir", str(REAL)])
     copy = store.read(tmp_path / "c.npz")
@@ -157,7 +192,11 @@ def test_a_missing_package_is_refused_with_the_pin(monkeypatch):
 
 def test_twenty_seven_characters():
     """The Kelvin sign, whose small letter is an ASCII k, is no ASCII capital."""
-    reduced = {"Hello, World!": b"hello world", "x_1 = 20": b"x one two zero", "  a\n\n b1c ": b"a b one c"}
+    reduced = {
+        "Hello, World!": b"hello world",
+        "x_1 = 20": b"x one two zero",
+        "  a\n\n b1c ": b"a b one c",
+    }
     reduced |= {"naïve É don't": b"na ve don t", "\u212a": b""}
     assert {text: data.reduce_to_letters(text.encode()) for text in reduced} == reduced
 
@@ -182,7 +221,9 @@ def test_a_split_without_a_newline_gets_one_and_characters_lose_outer_blanks():
 
 def test_our_own_split_is_of_90_5_and_5_per_cent():
     sizes = {1000: [900, 50, 50], 999: [899, 50, 50], 4154064: [3738657, 207703, 207704]}
-    assert {length: [*map(len, data.split_content(bytes(length), None))] for length in sizes} == sizes
+    assert {
+        length: [*map(len, data.split_content(bytes(length), None))] for length in sizes
+    } == sizes
 
 
 def test_a_byte_that_train_never_shows_is_refused_unless_the_text_is_the_users():
@@ -227,5 +268,8 @@ def test_a_users_file_is_named_by_its_checksum_as_it_is_now(tmp_path):
         os.utime(path, ns=(hash(content) % 10**9,) * 2)
         digest = hashlib.sha256(content).hexdigest()
         assert texts.checksum(f"file:{path}") == f"sha256:{digest}"
-        assert texts.slug(f"file:{path}") == f"file-{digest[:8]}" and texts.slug("text8-3mb") == "text8-3mb"
+        assert (
+            texts.slug(f"file:{path}") == f"file-{digest[:8]}"
+            and texts.slug("text8-3mb") == "text8-3mb"
+        )
         assert data.read_file(texts, f"file:{path}", None) == content

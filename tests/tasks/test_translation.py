@@ -1,4 +1,6 @@
-"""The task of translation: batches, loss, scores, averaged weights; that it learns, repeats itself and comes back."""
+"""The task of translation: batches, loss, scores, averaged weights; that it learns, repeats itself
+and comes back.
+"""
 
 import math
 from collections import Counter
@@ -30,9 +32,15 @@ def test_sources_end_and_targets_begin_and_end():
 
 
 def test_batches_hold_no_more_than_their_pieces_padding_included():
-    """Lengths 2 2 3 4 9 and at most 8 pieces: 2 2 | 3 4 | 9; the last is longer than a batch and stands alone."""
+    """Lengths 2 2 3 4 9 and at most 8 pieces: 2 2 | 3 4 | 9; the last is longer than a batch and
+    stands alone.
+    """
     lengths = np.array([2, 2, 3, 4, 9])
-    assert [batch.tolist() for batch in cut_batches(lengths, np.arange(5), 8)] == [[0, 1], [2, 3], [4]]
+    assert [batch.tolist() for batch in cut_batches(lengths, np.arange(5), 8)] == [
+        [0, 1],
+        [2, 3],
+        [4],
+    ]
 
 
 def test_an_epoch_has_every_pair_once_and_the_next_another_order():
@@ -46,7 +54,9 @@ def test_an_epoch_has_every_pair_once_and_the_next_another_order():
 
 
 def test_label_smoothing_by_hand():
-    """Probabilities .75 and .25, the second is right: log-loss -ln .25; smoothed .9 of it, .1 of the mean of both."""
+    """Probabilities .75 and .25, the second is right: log-loss -ln .25; smoothed .9 of it, .1 of
+    the mean of both.
+    """
     logits = torch.tensor([[[0.75, 0.25], [0.1, 0.9]]]).log()
     following = torch.tensor([[1, PAD]])
     smoothed, log_loss = loss(logits, following, 0.1)
@@ -56,7 +66,9 @@ def test_label_smoothing_by_hand():
 
 
 @pytest.mark.parametrize("numbers", [1, 1 << 20])
-def test_the_smoothed_loss_and_its_gradient_are_those_of_torch_however_many_rows_are_read_at_once(numbers, monkeypatch):
+def test_the_smoothed_loss_and_its_gradient_are_those_of_torch_however_many_rows_are_read_at_once(
+    numbers, monkeypatch
+):
     monkeypatch.setattr(loss_of_batches, "CACHED", numbers)
     torch.manual_seed(0)
     logits = torch.randn(3, 5, 7, dtype=torch.float64, requires_grad=True)
@@ -96,10 +108,14 @@ def test_the_rate_is_that_of_the_paper():
     peak = (512 * 4000) ** -0.5
     for t in (1, 400, 4000, 100_000):
         paper = 512**-0.5 * min(t**-0.5, t * 4000**-1.5)
-        assert learning_rate(t, lr=peak, warmup=4000, schedule="inverse_sqrt", steps=100_000) == pytest.approx(paper)
+        assert learning_rate(
+            t, lr=peak, warmup=4000, schedule="inverse_sqrt", steps=100_000
+        ) == pytest.approx(paper)
 
 
-@pytest.mark.parametrize("nats, value", [(0.0, 1.0), (700.0, math.exp(700)), (1e4, math.inf), (math.nan, math.nan)])
+@pytest.mark.parametrize(
+    "nats, value", [(0.0, 1.0), (700.0, math.exp(700)), (1e4, math.inf), (math.nan, math.nan)]
+)
 def test_a_perplexity_beyond_all_numbers_is_infinite_and_no_error(nats, value):
     assert perplexity(nats) == pytest.approx(value, nan_ok=True)
 
@@ -112,7 +128,9 @@ def test_weights_are_averaged():
 @pytest.mark.slow
 def test_it_learns_to_translate(tmp_path):
     """Knowing nothing but the letters' frequencies gives a perplexity of about 7."""
-    small = translation(net={"dropout": 0.0}, steps=250, tokens=120, evaluate_every=250, checkpoint_every=250)
+    small = translation(
+        net={"dropout": 0.0}, steps=250, tokens=120, evaluate_every=250, checkpoint_every=250
+    )
     metrics, _, _ = train_to_end(small, tmp_path, bitext(1000, longest=5))
     assert metrics["test_ppl"] < 3 and metrics["test_bleu"] > 20
 
@@ -121,7 +139,9 @@ def test_a_resumed_run_ends_as_one_never_interrupted(tmp_path):
     """Across an epoch's end, with dropout on; the weights kept for the average come back too."""
     small = translation(tokens=600)
     interrupt(start(small, tmp_path / "b", bitext()), step=4)
-    assert_same(train_to_end(small, tmp_path / "a", bitext()), train_to_end(small, tmp_path / "b", bitext()))
+    assert_same(
+        train_to_end(small, tmp_path / "a", bitext()), train_to_end(small, tmp_path / "b", bitext())
+    )
 
 
 def test_top_k_in_training_only_decodes_with_every_key():
@@ -132,7 +152,8 @@ def test_top_k_in_training_only_decodes_with_every_key():
 
 
 @pytest.mark.parametrize(
-    "changes", [*TRANSLATORS.values(), {"net": {"positional_encoding": "learned"}}, {"net": {"norm": "pre"}}]
+    "changes",
+    [*TRANSLATORS.values(), {"net": {"positional_encoding": "learned"}}, {"net": {"norm": "pre"}}],
 )
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
@@ -160,7 +181,10 @@ def test_a_second_test_is_scored_like_the_first():
     net = build_net(small, CPU, len(corpus.symbols))
     task.checkpoints = [net.state_dict()]
     metrics, facts, _ = task.evaluate(net)
-    assert all(metrics[f"second_test_{name}"] == metrics[f"test_{name}"] for name in ("bleu", "bleu_tokenised", "chrf"))
+    assert all(
+        metrics[f"second_test_{name}"] == metrics[f"test_{name}"]
+        for name in ("bleu", "bleu_tokenised", "chrf")
+    )
     assert facts["second_test_counts"] == facts["counts"]
     long = replace(corpus.test, target=[np.full(99, 4, np.uint16)] * len(corpus.test.target))
     with pytest.raises(ConfigError, match="target sentence 1 of second_test has 100 pieces"):
@@ -171,27 +195,44 @@ def test_a_sentence_longer_than_the_net_reads_is_refused_in_what_is_scored_and_l
     corpus = bitext()
     lengths = [len(sentence) + 1 for sentence in (*corpus.dev.source, *corpus.dev.target)]
     with pytest.raises(
-        ConfigError, match=r"sentence \d+ of dev has \d+ pieces with its end token; .*max_length is 5; raise"
+        ConfigError,
+        match=r"sentence \d+ of dev has \d+ pieces with its end token; .*max_length is 5; raise",
     ):
         TranslationTask(translation(net={"max_length": 5}), corpus, CPU)
     long = np.full(max(lengths) + 5, 4, np.uint16)
-    train = replace(corpus.train, source=[*corpus.train.source, long], target=[*corpus.train.target, long[:2]])
-    assert len(select_fitting(replace(corpus, train=train), len(long)).source) == len(corpus.train.source)
-    assert len(select_fitting(replace(corpus, train=train), len(long) + 1).source) == len(train.source)
-    with pytest.raises(ConfigError, match="every training pair is longer than the model's max_length = 1"):
+    train = replace(
+        corpus.train, source=[*corpus.train.source, long], target=[*corpus.train.target, long[:2]]
+    )
+    assert len(select_fitting(replace(corpus, train=train), len(long)).source) == len(
+        corpus.train.source
+    )
+    assert len(select_fitting(replace(corpus, train=train), len(long) + 1).source) == len(
+        train.source
+    )
+    with pytest.raises(
+        ConfigError, match="every training pair is longer than the model's max_length = 1"
+    ):
         select_fitting(corpus, 1)
 
-    with pytest.raises(ConfigError, match="cache = 16 is less than a sentence of the model's max_length = 17"):
+    with pytest.raises(
+        ConfigError, match="cache = 16 is less than a sentence of the model's max_length = 17"
+    ):
         translation(net={"max_length": 17})
 
 
 def test_a_whole_run_is_a_record(tmp_path):
-    record = run_script(translation(**TRANSLATORS["top_k"]), tmp_path / "run", bitext(), pairs.write)
+    record = run_script(
+        translation(**TRANSLATORS["top_k"]), tmp_path / "run", bitext(), pairs.write
+    )
     assert record.status == "ok" and [point.step for point in record.curve] == [3, 6]
-    assert {"test_bleu", "test_bleu_tokenised", "test_chrf", "dev_bleu_tokenised_every_key"} <= set(record.metrics)
+    assert {"test_bleu", "test_bleu_tokenised", "test_chrf", "dev_bleu_tokenised_every_key"} <= set(
+        record.metrics
+    )
     assert len(record.facts["counts"]) == 20 and len(record.facts["shown"][0]) == 3
     assert "second_test_bleu" not in record.metrics
-    pieces = Counter(piece for target in bitext().dev.target for piece in [*target.tolist(), "<eos>"])
+    pieces = Counter(
+        piece for target in bitext().dev.target for piece in [*target.tolist(), "<eos>"]
+    )
     bits = [count * math.log2(pieces.total() / count) for count in pieces.values()]
     assert record.facts["symbol_entropy"] == pytest.approx(sum(bits) / pieces.total())
     maps = record.facts["maps"]
@@ -207,5 +248,8 @@ def test_maps_are_of_the_texts_own_example_where_it_has_one():
     net = build_net(translation(), CPU, len(corpus.symbols))
     assert runner.draw_maps(net, corpus)["source"] != [*corpus.symbols[4:10], "<eos>"]
     maps = runner.draw_maps(net, replace(corpus, example=pairs.Split(ids, ids)))
-    assert maps["source"] == [*corpus.symbols[4:10], "<eos>"] and maps["target"] == ["<bos>", *corpus.symbols[4:10]]
+    assert maps["source"] == [*corpus.symbols[4:10], "<eos>"] and maps["target"] == [
+        "<bos>",
+        *corpus.symbols[4:10],
+    ]
     assert runner.draw_maps(net, replace(corpus, example=pairs.Split(ids[:1], [ids[0][:2]]))) == {}

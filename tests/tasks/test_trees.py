@@ -13,7 +13,9 @@ from workflow.tasks.parsing.statements import parse_statements
 from workflow.tasks.parsing.trees import format_tree, rebuild
 
 WORDS = ("cat", "dog", "bird", "fish", "cow")
-LINES = [f"(S (NP (DT the) (NN {a})) (VP (VBZ sees) (NP (DT a) (NN {b}))))" for a in WORDS for b in WORDS]
+LINES = [
+    f"(S (NP (DT the) (NN {a})) (VP (VBZ sees) (NP (DT a) (NN {b}))))" for a in WORDS for b in WORDS
+]
 
 
 def user_treebank(tmp_path, lines=LINES) -> tuple[TreeCatalogue, str]:
@@ -43,7 +45,9 @@ def test_the_embedded_statements_are_those_of_the_catalogue(tmp_path):
     store.write(tmp_path / "corpus.npz", corpus)
     copy = store.read(tmp_path / "corpus.npz")
     assert [len(split.source) for split in (copy.train, copy.dev, copy.test)] == [12598, 500, 500]
-    for ids, words, tree in zip(copy.test.target, copy.test.source_text, copy.test.target_text, strict=True):
+    for ids, words, tree in zip(
+        copy.test.target, copy.test.source_text, copy.test.target_text, strict=True
+    ):
         written = [copy.symbols[token] for token in ids]
         tree_again, repaired = rebuild(written, words.split(" "))
         if "<unk>" not in written:
@@ -55,7 +59,9 @@ def test_a_users_trees_are_cut_in_three(tmp_path):
     catalogue, name = user_treebank(tmp_path)
     corpus = build_trees(catalogue, name, None)
     assert [len(split.source) for split in (corpus.train, corpus.dev, corpus.test)] == [23, 1, 1]
-    assert corpus.test.source_text == ["the cow sees a cow"] and corpus.test.target_text == [f"(TOP {LINES[-1]})"]
+    assert corpus.test.source_text == ["the cow sees a cow"] and corpus.test.target_text == [
+        f"(TOP {LINES[-1]})"
+    ]
     symbols = " ".join(corpus.symbols[i] for i in corpus.test.target[0])
     assert symbols == "(S (NP DT NN )NP (VP VBZ (NP DT NN )NP )VP )S"
     assert "▁the" in corpus.symbols and corpus.checksum == catalogue.checksum(name)
@@ -71,7 +77,13 @@ def write_sections(tmp_path, leave_out="", **changes):
         folder.mkdir(parents=True)
         if section != leave_out:
             (folder / f"wsj_{section}01.mrg").write_text("\n".join(LINES[:4]))
-    entry = {"kind": "folder", "title": "a test", "about": "a test", "vocabulary": 40, "folders": ["wsj"]}
+    entry = {
+        "kind": "folder",
+        "title": "a test",
+        "about": "a test",
+        "vocabulary": 40,
+        "folders": ["wsj"],
+    }
     sections = {"train": ["02", "03"], "dev": ["22"], "test": ["23"]}
     return TreeCatalogue(metric="f1", trees={"ptb": {**entry, "sections": sections, **changes}})
 
@@ -79,7 +91,9 @@ def write_sections(tmp_path, leave_out="", **changes):
 def test_a_licensed_copy_is_read_by_section_and_refused_where_it_is_not_whole(tmp_path):
     corpus = build_trees(write_sections(tmp_path), "ptb", str(tmp_path))
     assert [len(split.source) for split in (corpus.train, corpus.dev, corpus.test)] == [8, 4, 4]
-    with pytest.raises(ConfigError, match=r"'ptb': not found because data_dir \(or ATTENTION_DATA_DIR\) is not set"):
+    with pytest.raises(
+        ConfigError, match=r"'ptb': not found because data_dir \(or ATTENTION_DATA_DIR\) is not set"
+    ):
         load_corpora("parsing").checksum("ptb")
     catalogue = write_sections(tmp_path / "a", leave_out="22")
     with pytest.raises(ConfigError, match=r"wsj has no \*.mrg or \*.prd in 22, which is dev"):
@@ -98,16 +112,31 @@ def test_trees_are_the_same_however_their_lines_end(end, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "place", ["02", "ptb/02", "WSJ/02", "ptb/parsed/mrg/wsj/02", "treebank_3/parsed/mrg/wsj/02", "CD/PARSED/MRG/WSJ/02"]
+    "place",
+    [
+        "02",
+        "ptb/02",
+        "WSJ/02",
+        "ptb/parsed/mrg/wsj/02",
+        "treebank_3/parsed/mrg/wsj/02",
+        "CD/PARSED/MRG/WSJ/02",
+    ],
 )
 def test_a_licensed_copy_is_found_in_every_place_that_has_been_its(place, tmp_path):
-    """Whatever lies beside it: an empty folder of its name, what Finder and editors leave, another part of it."""
+    """Whatever lies beside it: an empty folder of its name, what Finder and editors leave, another
+    part of it.
+    """
     about = load_corpora("parsing").trees["ptb"].model_copy(update={"trees": None})
     for section in ("02", "22", "23"):
         folder = tmp_path / place.replace("02", section)
         folder.mkdir(parents=True)
         (folder / f"WSJ_{section}00.MRG").write_text("\n".join(LINES[:3]))
-        for name in (f"._WSJ_{section}00.MRG", f".#wsj_{section}00.mrg", f"WSJ_{section}00.MRG~", "readme"):
+        for name in (
+            f"._WSJ_{section}00.MRG",
+            f".#wsj_{section}00.mrg",
+            f"WSJ_{section}00.MRG~",
+            "readme",
+        ):
             (folder / name).write_bytes(b"\xff no tree")
     (tmp_path / "ptb" / "22").mkdir(parents=True, exist_ok=True)
     (tmp_path / "ptb" / "22" / "wsj_2200.mrg").write_text("\n".join(LINES[:3]))
@@ -119,6 +148,14 @@ def test_a_licensed_copy_is_found_in_every_place_that_has_been_its(place, tmp_pa
 @needs("treebank")
 def test_the_sample_of_the_wall_street_journal():
     corpus = build_trees(load_corpora("parsing"), "wsj-sample", str(REAL))
-    assert [len(split.source) for split in (corpus.train, corpus.dev, corpus.test)] == [3396, 273, 245]
-    labels = {subtree.label() for text in corpus.test.target_text for subtree in Tree.fromstring(text).subtrees()}
+    assert [len(split.source) for split in (corpus.train, corpus.dev, corpus.test)] == [
+        3396,
+        273,
+        245,
+    ]
+    labels = {
+        subtree.label()
+        for text in corpus.test.target_text
+        for subtree in Tree.fromstring(text).subtrees()
+    }
     assert "-NONE-" not in labels and not any("-" in label.strip("-") for label in labels)

@@ -1,4 +1,6 @@
-"""A folder of a task that is half-written costs itself alone: it is left out, and a message says where and why."""
+"""A folder of a task that is half-written costs itself alone: it is left out, and a message says
+where and why.
+"""
 
 import sys
 
@@ -29,8 +31,14 @@ FOLDERS = {  # what an __init__.py says, and the message
         "\nimport nothing_there",
         "line 2: ModuleNotFoundError: No module named 'nothing_there'",
     ),
-    "no job": ("TASK = __import__('workflow.tasks.task').tasks.task.TaskSpec(job=None)", "missing 10 required"),
-    "another's job": (WHOLE.replace('"half"', '"parsing"'), 'need the line task: Literal["half"] = "half"'),
+    "no job": (
+        "TASK = __import__('workflow.tasks.task').tasks.task.TaskSpec(job=None)",
+        "missing 10 required",
+    ),
+    "another's job": (
+        WHOLE.replace('"half"', '"parsing"'),
+        'need the line task: Literal["half"] = "half"',
+    ),
     "misspelt score": (
         WHOLE.replace("HalfJob)", 'HalfJob, scores=("dev_f2",))'),
         "__init__.py, line 11: unknown name in scores (the quantities explain it) 'dev_f2': did you mean 'dev_f1'?",
@@ -48,7 +56,12 @@ def test_it_is_left_out_with_the_reason(code, line, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "workflow.tasks.half", None)
     del sys.modules["workflow.tasks.half"]
     tasks, unfinished = spec._read_all(tmp_path)
-    assert not tasks and [*unfinished] == ["half"] and line in unfinished["half"] and "\n" not in unfinished["half"]
+    assert (
+        not tasks
+        and [*unfinished] == ["half"]
+        and line in unfinished["half"]
+        and "\n" not in unfinished["half"]
+    )
     monkeypatch.setitem(spec.UNFINISHED, "half", unfinished["half"])
     with pytest.raises(ConfigError) as error:
         spec.check_task("task", "half")
@@ -59,7 +72,9 @@ def test_it_is_left_out_with_the_reason(code, line, tmp_path, monkeypatch):
 def test_all_other_commands_go_on(tmp_path):
     """With a question, a scale's file, datasets and a claim of the task that is half-written."""
     folder = written(copied(tmp_path), shown("docs/task.md"))
-    claim = "claim: It reverses.\nwhere: here\nquestion: reversal\nmeasure: test_exact\nexpect: less\n"
+    claim = (
+        "claim: It reverses.\nwhere: here\nquestion: reversal\nmeasure: test_exact\nexpect: less\n"
+    )
     claim += "ours: {variant: top_k}\nthan: {variant: softmax}\n"
     written(folder, {"studies/own/claims/reverses.yaml": claim})
     assert ended(folder, "workflow.scripts.claims").returncode == 0

@@ -18,7 +18,11 @@ from workflow.training.loop import Run
 
 SHORT = {"steps": 4, "evaluate_every": 2, "checkpoint_every": 2}
 SPAN = {"name": "adaptive", "limit": 6, "ramp": 2, "penalty_weight": 1e-3}
-TEXTS = {"char_lm": lambda: corpus(length=800), "translation": lambda: bitext(80), "parsing": lambda: trees(60)}
+TEXTS = {
+    "char_lm": lambda: corpus(length=800),
+    "translation": lambda: bitext(80),
+    "parsing": lambda: trees(60),
+}
 TEXTS |= {"captioning": lambda: coloured(40)}
 
 pytestmark = pytest.mark.slow  # every task and choice is trained
@@ -28,7 +32,9 @@ def short(variant: dict):
     return job(**{**variant, **SHORT, "net": {**variant.get("net", {}), **QUIET["net"]}})
 
 
-JOBS = {name: short(VARIANTS[name]) for name in ("dynamic", "top_k", "entmax_alpha", "transformer_xl")}
+JOBS = {
+    name: short(VARIANTS[name]) for name in ("dynamic", "top_k", "entmax_alpha", "transformer_xl")
+}
 JOBS |= {
     "translation": translation(net={"dropout": 0.0}, selection={"name": "top_k", "k": 2}, **SHORT),
     "parsing": parsing(net={"dropout": 0.0}, span=SPAN, normaliser={"name": "sparsemax"}, **SHORT),
@@ -43,7 +49,9 @@ for name in ("translation", "parsing", "captioning"):
 def in_memory(monkeypatch):
     """Keep checkpoints in memory: a tensor that lies elsewhere has no bytes for a file."""
     kept = {}
-    monkeypatch.setattr(checkpoint, "save", lambda path, state: kept.update({path: to_cpu(state)}) or path.touch())
+    monkeypatch.setattr(
+        checkpoint, "save", lambda path, state: kept.update({path: to_cpu(state)}) or path.touch()
+    )
     monkeypatch.setattr(checkpoint, "load", lambda path, digest, device: to_device(kept[path]))
     monkeypatch.setattr(torch.nn.Module, "load_state_dict", copy_into)
     monkeypatch.setattr(torch.nn.Module, "double", in_64_bits)
@@ -60,7 +68,12 @@ def in_64_bits(net):
     """Give a net numbers of 64 bits; torch's own changes nothing of this one device."""
     for module in net.modules():
         for held in (module._parameters, module._buffers):
-            held.update({name: torch.nn.Parameter(tensor.detach().double()) for name, tensor in held.items()})
+            held.update(
+                {
+                    name: torch.nn.Parameter(tensor.detach().double())
+                    for name, tensor in held.items()
+                }
+            )
     return net
 
 
@@ -77,7 +90,8 @@ def scored(run: Run) -> tuple:
     return scores["metrics"], scores["facts"], to_cpu(run.net.state_dict())
 
 
-@pytest.mark.parametrize("name", [name for name in JOBS if name != "captioning"])  # which is trained below
+# which is trained below
+@pytest.mark.parametrize("name", [name for name in JOBS if name != "captioning"])
 def test_no_tensor_stays_behind(name, tmp_path):
     """A run is trained and scored with the CPU's numbers; sums may be in another order."""
     with build.without():  # as on a GPU
@@ -85,7 +99,9 @@ def test_no_tensor_stays_behind(name, tmp_path):
         with Numbers():
             metrics, facts, weights = scored(started(name, tmp_path, DEVICE))
     learned = [name for name in metrics if name.endswith(("bpc", "ppl"))]
-    assert [metrics[name] for name in learned] == pytest.approx([oracle[0][name] for name in learned], rel=1e-2)
+    assert [metrics[name] for name in learned] == pytest.approx(
+        [oracle[0][name] for name in learned], rel=1e-2
+    )
     assert set(metrics) == set(oracle[0]) and set(facts) == set(oracle[1])
     assert not any(isinstance(weight, Elsewhere) for weight in weights.values())
 
@@ -104,7 +120,8 @@ def test_a_run_goes_on_from_a_checkpoint_that_comes_to_the_device_whole(name, tm
 
 def test_what_a_gpu_refuses_is_refused_here():
     there, here = Elsewhere(torch.ones(3, 3)), torch.arange(3.0)
-    assert torch.equal((2 * there + torch.tensor(1.0)).cpu(), torch.full((3, 3), 3.0))  # one number may come along
+    # one number may come along
+    assert torch.equal((2 * there + torch.tensor(1.0)).cpu(), torch.full((3, 3), 3.0))
     with pytest.raises(RuntimeError, match="all tensors on one device"):
         there @ here
     with pytest.raises(RuntimeError, match="all tensors on one device"):

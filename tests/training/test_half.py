@@ -1,4 +1,6 @@
-"""Training in 16 bits, as a GPU does where a scale says bf16: autocast of the CPU stands in for the GPU's."""
+"""Training in 16 bits, as a GPU does where a scale says bf16: autocast of the CPU stands in for the
+GPU's.
+"""
 
 from functools import partial
 
@@ -25,9 +27,13 @@ GPU = torch.device("cuda")
 def sixteen_bits(monkeypatch):
     """Give on the CPU what `precision` gives on a GPU; not compiled for these numbers."""
     autocast = partial(torch.autocast, "cpu")
-    monkeypatch.setattr(torch, "autocast", lambda device, dtype: autocast(dtype) if device == "cuda" else None)
+    monkeypatch.setattr(
+        torch, "autocast", lambda device, dtype: autocast(dtype) if device == "cuda" else None
+    )
     for module in (char_lm, batches, sequences, streams):
-        monkeypatch.setattr(module, "precision", lambda training, device: update.precision(training, GPU))
+        monkeypatch.setattr(
+            module, "precision", lambda training, device: update.precision(training, GPU)
+        )
     torch.set_num_threads(1)
 
 
@@ -46,14 +52,21 @@ def score(job, text, folder, backend: str) -> float:
 def test_every_choice_trains_in_16_bits(name, tmp_path, sixteen_bits):
     """Near the numbers of 32, forward and backward."""
     in_32, text = short(VARIANTS[name]), corpus(length=800)
-    in_16 = in_32.model_copy(update={"training": in_32.training.model_copy(update={"precision": "bf16"})})
+    in_16 = in_32.model_copy(
+        update={"training": in_32.training.model_copy(update={"precision": "bf16"})}
+    )
     ours, oracle = (score(each, text, tmp_path, "band") for each in (in_16, in_32))
     assert ours == pytest.approx(oracle, rel=0.02) and ours != oracle
 
 
 @pytest.mark.parametrize("normaliser", ["softmax", "entmax_alpha"])
 def test_sentences_train_in_16_bits(normaliser, tmp_path, sixteen_bits):
-    small = parsing(normaliser={"name": normaliser}, selection={"name": "top_k", "k": 2}, precision="bf16", **SHORT)
+    small = parsing(
+        normaliser={"name": normaliser},
+        selection={"name": "top_k", "k": 2},
+        precision="bf16",
+        **SHORT,
+    )
     few = small.evaluation.model_copy(update={"batch": 1, "sentences": 1})
     assert score(small.model_copy(update={"evaluation": few}), trees(60), tmp_path, "auto") > 1
 

@@ -1,4 +1,6 @@
-"""Told to stop, a run keeps what it has computed; begun again, it ends with the numbers of one never interrupted."""
+"""Told to stop, a run keeps what it has computed; begun again, it ends with the numbers of one
+never interrupted.
+"""
 
 import os
 import signal
@@ -18,16 +20,25 @@ from workflow.training.guard import AGAIN, stopped_by_signals
 
 # backends: how often each computed
 OF_A_SITTING = {"cost": {"seconds", "tokens_per_s", "peak_memory_bytes", "backends"}}
-OF_A_SITTING |= {"origin": {"started"}, "curve": {"__all__": {"tokens_per_s"}}, "log": True, "contents": True}
+OF_A_SITTING |= {
+    "origin": {"started"},
+    "curve": {"__all__": {"tokens_per_s"}},
+    "log": True,
+    "contents": True,
+}
 
 
 def begun(folder: Path, data: Path) -> subprocess.Popen:
     words = train_command(folder, data)
-    return subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, bufsize=1, start_new_session=True)
+    return subprocess.Popen(
+        words, cwd=ROOT, stdout=subprocess.PIPE, text=True, bufsize=1, start_new_session=True
+    )
 
 
 def interrupted(folder: Path, data: Path, number: int, to_all: bool) -> int:
-    """Tell a run to stop after the first point of its curve; return its exit status. to_all: all its processes."""
+    """Tell a run to stop after the first point of its curve; return its exit status. to_all: all
+    its processes.
+    """
     with begun(folder, data) as run:
         assert "step 20 " in run.stdout.readline()
         (os.killpg if to_all else os.kill)(run.pid, number)
@@ -44,10 +55,16 @@ def outcome(folder: Path) -> tuple[dict, bytes]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "number, to_all, status",
-    [(signal.SIGTERM, False, AGAIN), (signal.SIGUSR1, True, AGAIN), (signal.SIGKILL, True, -signal.SIGKILL)],
+    [
+        (signal.SIGTERM, False, AGAIN),
+        (signal.SIGUSR1, True, AGAIN),
+        (signal.SIGKILL, True, -signal.SIGKILL),
+    ],
 )
 def test_an_interrupted_run_ends_with_the_same_bits(number, to_all, status, tmp_path):
-    """Told to stop, it has no checkpoint but the one that it writes then; killed, the last of every five steps."""
+    """Told to stop, it has no checkpoint but the one that it writes then; killed, the last of every
+    five steps.
+    """
     text = number == signal.SIGTERM
     (store if text else pairs).write(tmp_path / "toy.npz", corpus() if text else bitext())
     every = 5 if number == signal.SIGKILL else 10_000
@@ -56,7 +73,9 @@ def test_an_interrupted_run_ends_with_the_same_bits(number, to_all, status, tmp_
         write_job(small, tmp_path / name)
     assert interrupted(tmp_path / "stopped", tmp_path / "toy.npz", number, to_all) == status
     finished = {"job.json", "checkpoint.pt"}
-    assert finished == {path.name for path in (tmp_path / "stopped").iterdir() if not path.name.startswith(".")}
+    assert finished == {
+        path.name for path in (tmp_path / "stopped").iterdir() if not path.name.startswith(".")
+    }
     state = checkpoint.load(tmp_path / "stopped" / "checkpoint.pt", small.digest, CPU)
     assert (15 if number == signal.SIGKILL else 20) <= state["step"] < 80
     for name in ("stopped", "whole"):

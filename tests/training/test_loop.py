@@ -1,4 +1,6 @@
-"""The loop goes on from a checkpoint and learns; updates and rates are computed by hand; checkpoints are whole."""
+"""The loop goes on from a checkpoint and learns; updates and rates are computed by hand;
+checkpoints are whole.
+"""
 
 import os
 from pathlib import Path
@@ -43,11 +45,16 @@ def test_a_checkpoint_made_by_other_code_is_not_resumed(tmp_path):
     interrupt(start(small, tmp_path / "b", source="older code"), step=4)
     run = start(small, tmp_path / "b", source="this code")
     run.resume()
-    assert run.step == 0 and run.log == ["the checkpoint was written by different code: training starts again"]
+    assert run.step == 0 and run.log == [
+        "the checkpoint was written by different code: training starts again"
+    ]
     run.train()
     whole = start(small, tmp_path / "a", source="this code")
     whole.train()
-    assert all(torch.equal(run.net.state_dict()[name], weight) for name, weight in whole.net.state_dict().items())
+    assert all(
+        torch.equal(run.net.state_dict()[name], weight)
+        for name, weight in whole.net.state_dict().items()
+    )
 
 
 @pytest.mark.parametrize("variant, span", [("fixed", 24.0), ("adaptive", 4.0)])
@@ -74,7 +81,10 @@ def test_adagrad_scales_the_step_and_accumulates_the_raw_square():
 @pytest.mark.parametrize("decay", [0.0, 0.1])
 def test_adam_equals_that_of_torch(decay):
     ours, theirs = ([torch.nn.Parameter(torch.arange(1.0, n)) for n in (4, 7)] for _ in range(2))
-    adam, reference = Adam(ours, 0.01, clip=0.5, decay=decay), torch.optim.AdamW(theirs, 0.01, weight_decay=decay)
+    adam, reference = (
+        Adam(ours, 0.01, clip=0.5, decay=decay),
+        torch.optim.AdamW(theirs, 0.01, weight_decay=decay),
+    )
     for step in range(3):
         for tensors in (ours, theirs):
             for number, tensor in enumerate(tensors):
@@ -94,9 +104,13 @@ def test_a_parameter_without_a_gradient_stays():
 
 
 def test_learning_rates():
-    assert learning_rate(1, lr=0.07, warmup=100, schedule="constant", steps=1000) == pytest.approx(0.0007)
+    assert learning_rate(1, lr=0.07, warmup=100, schedule="constant", steps=1000) == pytest.approx(
+        0.0007
+    )
     assert learning_rate(500, lr=0.07, warmup=100, schedule="constant", steps=1000) == 0.07
-    assert learning_rate(1000, lr=1.0, warmup=0, schedule="cosine", steps=1000) == pytest.approx(0, abs=1e-12)
+    assert learning_rate(1000, lr=1.0, warmup=0, schedule="cosine", steps=1000) == pytest.approx(
+        0, abs=1e-12
+    )
     assert learning_rate(500, lr=1.0, warmup=0, schedule="cosine", steps=1000) == pytest.approx(0.5)
     settling = {"lr": 1.0, "warmup": 100, "schedule": "settling", "steps": 1000}
     rates = {step: learning_rate(step, **settling) for step in (50, 100, 400, 700, 1000)}

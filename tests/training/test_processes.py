@@ -1,4 +1,6 @@
-"""Two processes that train one net give the numbers of one, and end as a record, whatever happens to one of them."""
+"""Two processes that train one net give the numbers of one, and end as a record, whatever happens
+to one of them.
+"""
 
 import os
 import shutil
@@ -36,7 +38,10 @@ def end(run: subprocess.Popen) -> tuple[int, list[str]]:
 
 def wait_for_checkpoint(run: subprocess.Popen, folder) -> list[psutil.Process]:
     """Return the two processes that train, once there is a checkpoint."""
-    while not (folder / "checkpoint.pt").exists() or len(children := psutil.Process(run.pid).children()) < 2:
+    while (
+        not (folder / "checkpoint.pt").exists()
+        or len(children := psutil.Process(run.pid).children()) < 2
+    ):
         assert run.poll() is None
         time.sleep(0.1)
     return children
@@ -57,10 +62,16 @@ def test_the_job_says_on_how_many_devices_and_one_record_is_written(tmp_path):
     "number, times, outcome",
     [
         (signal.SIGABRT, 1, ("error", "one of 2 processes was ended by SIGABRT")),
-        (signal.SIGKILL, 3, ("oom", "the process was killed 3 times, probably because memory ran out")),
+        (
+            signal.SIGKILL,
+            3,
+            ("oom", "the process was killed 3 times, probably because memory ran out"),
+        ),
     ],
 )
-def test_a_crash_is_a_record_with_what_was_saved_and_a_killed_process_begins_again(number, times, outcome, tmp_path):
+def test_a_crash_is_a_record_with_what_was_saved_and_a_killed_process_begins_again(
+    number, times, outcome, tmp_path
+):
     run = begin(tmp_path, job(steps=100_000), "--devices", "2")
     for _ in range(times):
         processes = wait_for_checkpoint(run, tmp_path)
@@ -87,7 +98,12 @@ def test_a_loss_beyond_the_bound_is_a_record_with_its_curve(tmp_path):
 
 
 def test_a_rank_that_another_trainer_left_in_the_shell_is_not_this_runs(tmp_path, monkeypatch):
-    for name, value in {"RANK": "1", "LOCAL_RANK": "1", "WORLD_SIZE": "2", "MASTER_PORT": "29500"}.items():
+    for name, value in {
+        "RANK": "1",
+        "LOCAL_RANK": "1",
+        "WORLD_SIZE": "2",
+        "MASTER_PORT": "29500",
+    }.items():
         monkeypatch.setenv(name, value)
     assert end(begin(tmp_path, job(**QUIET)))[0] == 0
     record = read_record(tmp_path / "record.json")
@@ -104,14 +120,17 @@ def test_what_cannot_be_divided_is_refused_in_a_line(tmp_path):
 def numbers(tmp_path_factory):
     """Return a function that reads what a case ended with at a place.
 
-    one, two: processes from the start; half: begun by two, gone on with by one; begun: the other way round.
+    one, two: processes from the start; half: begun by two, gone on with by one; begun: the other
+    way round.
     """
     folder = tmp_path_factory.mktemp("devices")
     with in_64_bits():
         for name, case in CASES.items():
             train(case, folder / "one" / name)
             (folder / "begun" / name).mkdir(parents=True)
-            shutil.copy(folder / "one" / name / "half.pt", folder / "begun" / name / "checkpoint.pt")
+            shutil.copy(
+                folder / "one" / name / "half.pt", folder / "begun" / name / "checkpoint.pt"
+            )
         done = ended(ROOT, "tests.training._several", str(folder))
         assert done.returncode == 0, done.stderr[-3000:]
         for name, case in CASES.items():
@@ -137,7 +156,9 @@ def test_two_processes_give_the_numbers_of_one(name, place, numbers):
 def test_interrupted_with_dropout_two_end_as_two_never_interrupted(numbers):
     whole, again = numbers("whole"), numbers("again")
     assert again["log"][-2] == "resumed at step 10"
-    assert all(torch.equal(again["weights"][key], weight) for key, weight in whole["weights"].items())
+    assert all(
+        torch.equal(again["weights"][key], weight) for key, weight in whole["weights"].items()
+    )
 
 
 def test_learned_spans_moved(numbers):
@@ -165,7 +186,9 @@ torch.distributed.init_process_group = late
 """
 
 
-def test_two_begun_again_after_the_last_update_both_read_the_checkpoint_that_the_first_deletes(tmp_path, monkeypatch):
+def test_two_begun_again_after_the_last_update_both_read_the_checkpoint_that_the_first_deletes(
+    tmp_path, monkeypatch
+):
     case = job(**QUIET, devices=2)
     start(case, tmp_path, source=sources.recorded(sources.of_run(case))["source"]).train()
     (tmp_path / "sitecustomize.py").write_text(LATE)

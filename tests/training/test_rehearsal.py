@@ -1,4 +1,6 @@
-"""Before the first update a run is known to end in a record that can be written; and the rehearsal leaves no trace."""
+"""Before the first update a run is known to end in a record that can be written; and the rehearsal
+leaves no trace.
+"""
 
 from unittest.mock import Mock
 
@@ -29,7 +31,9 @@ RUNS = {
 
 @pytest.mark.parametrize("name", RUNS)
 def test_a_rehearsed_run_has_the_bits_of_one_that_was_not(name, tmp_path, monkeypatch):
-    """Dropout is on, so random numbers must go on where they were; a dynamic span keeps what it has seen."""
+    """Dropout is on, so random numbers must go on where they were; a dynamic span keeps what it has
+    seen.
+    """
     monkeypatch.setattr(CaptioningTask, "score_meteor", lambda *_: {})  # it takes long
     case, text = RUNS[name]
     runs = {rehearsed: start(case, tmp_path / str(rehearsed), text) for rehearsed in (False, True)}
@@ -39,8 +43,16 @@ def test_a_rehearsed_run_has_the_bits_of_one_that_was_not(name, tmp_path, monkey
             train.check_rehearsal(run, origin())
         run.train()
     scores = {rehearsed: train.evaluate(run) for rehearsed, run in runs.items()}
-    assert_same(*((each["metrics"], each["facts"], runs[key].net.state_dict()) for key, each in scores.items()))
-    assert scores[True]["cost"].backends == scores[False]["cost"].backends and not runs[True].task.missing
+    assert_same(
+        *(
+            (each["metrics"], each["facts"], runs[key].net.state_dict())
+            for key, each in scores.items()
+        )
+    )
+    assert (
+        scores[True]["cost"].backends == scores[False]["cost"].backends
+        and not runs[True].task.missing
+    )
     assert [point | {"tokens_per_s": 0} for point in runs[True].curve] == [
         point | {"tokens_per_s": 0} for point in runs[False].curve
     ]
@@ -54,7 +66,11 @@ def spoiled(what: str, value):
         returned = kept(self, *words)
         if what == "score":
             scores, facts = returned
-            return (scores | value, facts) if "facts" not in value else (scores, facts | value["facts"])
+            return (
+                (scores | value, facts)
+                if "facts" not in value
+                else (scores, facts | value["facts"])
+            )
         return returned | value
 
     return what, method
@@ -63,18 +79,32 @@ def spoiled(what: str, value):
 @pytest.mark.parametrize(
     "change, line",
     [
-        (("validate", {"dev_nats": 2.0}), "unknown column of the learning curve of .*TranslationTask 'dev_nats'"),
-        (("score", {"blue": 1.0}), "unknown metric of .*TranslationTask .* 'dev_blue': did you mean 'dev_bleu'"),
+        (
+            ("validate", {"dev_nats": 2.0}),
+            "unknown column of the learning curve of .*TranslationTask 'dev_nats'",
+        ),
+        (
+            ("score", {"blue": 1.0}),
+            "unknown metric of .*TranslationTask .* 'dev_blue': did you mean 'dev_bleu'",
+        ),
         (
             ("score", {"bleu": [1.0]}),
             r"score 'dev_bleu' must be a number, or a string that says why there is none: \[1.0\]",
         ),
-        (("score", {"facts": {"weights": [1.0]}}), "unknown fact of .*TranslationTask .* 'weights'"),
+        (
+            ("score", {"facts": {"weights": [1.0]}}),
+            "unknown fact of .*TranslationTask .* 'weights'",
+        ),
         (("score", {"facts": {"maps": np.ones(1)}}), "a fact that JSON cannot store: .*ndarray"),
-        (("score", {"facts": {"mean_span": [8.0]}}), r"fact 'mean_span' must be a number, got \[8.0\]"),
+        (
+            ("score", {"facts": {"mean_span": [8.0]}}),
+            r"fact 'mean_span' must be a number, got \[8.0\]",
+        ),
     ],
 )
-def test_what_no_record_could_hold_is_refused_before_the_first_update(change, line, tmp_path, monkeypatch):
+def test_what_no_record_could_hold_is_refused_before_the_first_update(
+    change, line, tmp_path, monkeypatch
+):
     monkeypatch.setattr(TranslationTask, *spoiled(*change))
     monkeypatch.setattr(Run, "_update", lambda self: pytest.fail("the run was trained"))
     with pytest.raises(ConfigError, match=line):
@@ -83,10 +113,15 @@ def test_what_no_record_could_hold_is_refused_before_the_first_update(change, li
 
 
 def test_scoring_that_cannot_work_is_a_record_before_the_first_update(tmp_path, monkeypatch):
-    monkeypatch.setattr(TranslationTask, "score", Mock(side_effect=NameError("name 'blue' is not defined")))
+    monkeypatch.setattr(
+        TranslationTask, "score", Mock(side_effect=NameError("name 'blue' is not defined"))
+    )
     monkeypatch.setattr(Run, "_update", lambda self: pytest.fail("the run was trained"))
     record = run_script(translation(), tmp_path / "run", bitext(), pairs.write)
-    assert record.status == "error" and "before the first update: NameError: name 'blue'" in record.reason
+    assert (
+        record.status == "error"
+        and "before the first update: NameError: name 'blue'" in record.reason
+    )
     assert not record.curve
 
 
@@ -100,8 +135,14 @@ def test_a_name_that_came_up_after_training_alone_costs_its_score_alone(tmp_path
 
     monkeypatch.setattr(TranslationTask, "evaluate", more)
     record = run_script(translation(), tmp_path / "run", bitext(), pairs.write)
-    assert record.status == "ok" and record.metrics["test_bleu"] >= 0 and not {"seen"} & record.facts.keys()
-    assert {"third_test_bleu", "seen"} <= record.missing.keys() and (tmp_path / "run" / "checkpoint.pt").exists()
+    assert (
+        record.status == "ok"
+        and record.metrics["test_bleu"] >= 0
+        and not {"seen"} & record.facts.keys()
+    )
+    assert {"third_test_bleu", "seen"} <= record.missing.keys() and (
+        tmp_path / "run" / "checkpoint.pt"
+    ).exists()
 
 
 @pytest.mark.parametrize("lacking", ASKED)
@@ -113,7 +154,9 @@ def test_a_task_without_what_the_loop_asks_for_is_refused(lacking, monkeypatch):
         if name != lacking:
             setattr(Lacking, name, None)
     monkeypatch.setattr(train, "load", lambda dotted: Lacking)
-    with pytest.raises(ConfigError, match=f"CharLMTask: '{lacking}' is missing; the training loop needs"):
+    with pytest.raises(
+        ConfigError, match=f"CharLMTask: '{lacking}' is missing; the training loop needs"
+    ):
         train.load_task("char_lm")
 
 
@@ -125,7 +168,9 @@ def test_a_task_whose_unit_is_another_than_its_specification_says_is_refused(mon
 
 def test_pictures_are_rehearsed_without_what_takes_long(tmp_path, monkeypatch):
     """METEOR starts Java, which takes seconds: it scores test alone."""
-    monkeypatch.setattr(CaptioningTask, "score_meteor", lambda *_: pytest.fail("METEOR was computed"))
+    monkeypatch.setattr(
+        CaptioningTask, "score_meteor", lambda *_: pytest.fail("METEOR was computed")
+    )
     data = coloured(60)
     captioned.write(tmp_path / "toy.npz", data)
     train.check_rehearsal(start(captioning(), tmp_path, data), origin())

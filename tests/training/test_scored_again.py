@@ -1,4 +1,6 @@
-"""A score that fails costs no training: weights and curve are kept, the reason is told, and scoring is done again."""
+"""A score that fails costs no training: weights and curve are kept, the reason is told, and scoring
+is done again.
+"""
 
 import math
 from functools import cache
@@ -36,17 +38,44 @@ RUNS = {
     "trees": (parsing(), trees(80), pairs.write),
     "pictures": (captioning(), coloured(60), captioned.write),
 }
-CASES = {  # which run, what fails in it, which scores, facts and costs are then missing, and some that are there
+# which run, what fails in it, which scores, facts and costs are then missing, and some that are
+# there
+CASES = {
     "bpc": ("text", (texts, "score_text"), {"dev_bpc", "test_bpc", "tokens_scored"}, {"train_bpc"}),
     "a probe": ("text", (texts, "probe"), {"attention_by_distance", "fragment"}, {"test_bpc"}),
-    "a count": ("text", (macs, "executed"), {"macs_paper", "macs_dense", "macs_executed"}, {"test_bpc"}),
-    "sacrebleu": ("sentences", (sentences, "count_sentences"), {"test_bleu", "dev_chrf"}, {"test_ppl", "dev_ppl"}),
+    "a count": (
+        "text",
+        (macs, "executed"),
+        {"macs_paper", "macs_dense", "macs_executed"},
+        {"test_bpc"},
+    ),
+    "sacrebleu": (
+        "sentences",
+        (sentences, "count_sentences"),
+        {"test_bleu", "dev_chrf"},
+        {"test_ppl", "dev_ppl"},
+    ),
     "maps": ("sentences", (sentences, "draw_maps"), {"maps"}, {"test_bleu", "test_bleu_every_key"}),
-    "beam search": ("trees", (SequenceTask, "write"), {"dev_f1", "test_f1", "test_repaired"}, {"test_ppl"}),
+    "beam search": (
+        "trees",
+        (SequenceTask, "write"),
+        {"dev_f1", "test_f1", "test_repaired"},
+        {"test_ppl"},
+    ),
     "brackets": ("trees", (brackets, "count_sentence"), {"dev_f1", "test_f1"}, {"test_ppl"}),
-    "perplexity": ("trees", (SequenceTask, "_perplexity"), {"dev_ppl", "test_ppl", "curve"}, {"test_f1"}),
+    "perplexity": (
+        "trees",
+        (SequenceTask, "_perplexity"),
+        {"dev_ppl", "test_ppl", "curve"},
+        {"test_f1"},
+    ),
     "meteor": ("pictures", (captions, "meteor_by_nltk"), {"test_meteor_nltk"}, {"test_cider"}),
-    "looks": ("pictures", (captions, "record_looks"), {"looks"}, {"test_cider", "test_meteor_nltk"}),
+    "looks": (
+        "pictures",
+        (captions, "record_looks"),
+        {"looks"},
+        {"test_cider", "test_meteor_nltk"},
+    ),
 }
 
 
@@ -61,7 +90,11 @@ def again(case: tuple, folder: Path) -> Record:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """Return a function that trains a run of which nothing fails, once."""
-    return cache(lambda name: run_script(RUNS[name][0], tmp_path_factory.mktemp(name) / "run", *RUNS[name][1:]))
+    return cache(
+        lambda name: run_script(
+            RUNS[name][0], tmp_path_factory.mktemp(name) / "run", *RUNS[name][1:]
+        )
+    )
 
 
 @pytest.mark.parametrize("name, broken, missing, there", CASES.values(), ids=CASES)
@@ -73,33 +106,58 @@ def test_a_score_that_fails_is_missing_with_its_reason_and_can_be_had_later(
         patch.setattr(*broken, BREAKS)
         patch.setattr(train, "check_rehearsal", Mock())  # it fails after training alone
         record = run_script(case[0], folder, *case[1:])
-    assert record.status == "ok" and missing <= record.missing.keys() and not there & record.missing.keys()
-    assert all(record.missing[name].startswith(FIGURES) for name in missing) and FIGURES in record.why
-    assert there <= record.metrics.keys() and not missing & (record.metrics.keys() | record.facts.keys())
+    assert (
+        record.status == "ok"
+        and missing <= record.missing.keys()
+        and not there & record.missing.keys()
+    )
+    assert (
+        all(record.missing[name].startswith(FIGURES) for name in missing) and FIGURES in record.why
+    )
+    assert there <= record.metrics.keys() and not missing & (
+        record.metrics.keys() | record.facts.keys()
+    )
     assert len(record.curve) == case[0].training.steps // case[0].training.evaluate_every
     weights = checkpoint.load(folder / "weights.pt", case[0].digest, CPU)["net"]
     assert weights and (folder / "checkpoint.pt").exists() and (folder / "curve.csv").stat().st_size
     scored = again(case, folder)
-    assert all(getattr(scored, part) == getattr(whole(name), part) for part in ("metrics", "facts", "missing"))
+    assert all(
+        getattr(scored, part) == getattr(whole(name), part)
+        for part in ("metrics", "facts", "missing")
+    )
     assert scored.cost.macs == whole(name).cost.macs and not (folder / "checkpoint.pt").exists()
     kept = checkpoint.load(folder / "weights.pt", case[0].digest, CPU)["net"]
     assert all(torch.equal(kept[key], weight) for key, weight in weights.items())
 
 
-@pytest.mark.parametrize("error", [MemoryError("no memory"), ConfigError("no such word"), RecursionError("too deep")])
-def test_whatever_a_task_of_ones_own_raises_while_it_scores_is_a_reason(error, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "error", [MemoryError("no memory"), ConfigError("no such word"), RecursionError("too deep")]
+)
+def test_whatever_a_task_of_ones_own_raises_while_it_scores_is_a_reason(
+    error, tmp_path, monkeypatch
+):
     with monkeypatch.context() as patch:
         patch.setattr(texts.CharLMTask, "evaluate", Mock(side_effect=error))
         record = run_script(job(), tmp_path / "run")
-    assert record.status == "ok" and str(error) in record.missing["test_bpc"] and "train_bpc" in record.metrics
+    assert (
+        record.status == "ok"
+        and str(error) in record.missing["test_bpc"]
+        and "train_bpc" in record.metrics
+    )
     assert again(RUNS["text"], tmp_path / "run").metrics["test_bpc"] > 0
 
 
-def test_dev_that_cannot_be_scored_while_training_leaves_gaps_in_the_curve(whole, tmp_path, monkeypatch):
+def test_dev_that_cannot_be_scored_while_training_leaves_gaps_in_the_curve(
+    whole, tmp_path, monkeypatch
+):
     monkeypatch.setattr(texts.CharLMTask, "validate", BREAKS)
     monkeypatch.setattr(train, "check_rehearsal", Mock())
     record = run_script(job(), tmp_path / "run")
-    assert [(point.step, point.dev_bpc) for point in record.curve] == [(4, None), (8, None), (12, None)]
+    assert [(point.step, point.dev_bpc) for point in record.curve] == [
+        (4, None),
+        (8, None),
+        (12, None),
+    ]
     assert [*record.missing] == ["curve"] and record.metrics == whole("text").metrics
 
 
@@ -107,7 +165,9 @@ def test_a_record_that_cannot_be_written_as_json_keeps_the_weights(tmp_path, mon
     with monkeypatch.context() as patch:
         patch.setattr(texts, "probe", lambda net, corpus: {"fragment": torch.ones(1)})
         record = run_script(job(), tmp_path / "run")
-    assert record.status == "error" and "serializ" in record.reason.lower() and len(record.curve) == 3
+    assert (
+        record.status == "error" and "serializ" in record.reason.lower() and len(record.curve) == 3
+    )
     assert checkpoint.load(tmp_path / "run" / "weights.pt", record.digest, CPU)["net"]
     assert again(RUNS["text"], tmp_path / "run").status == "ok"
 
@@ -129,7 +189,10 @@ def test_a_last_update_that_leaves_no_numbers_is_a_loss_that_diverged(tmp_path, 
 def test_an_update_that_fails_leaves_no_weights_though_it_is_the_last(tmp_path, monkeypatch):
     monkeypatch.setattr(Run, "_check_loss", lambda self: 1 / 0 if self.step == 12 else None)
     record = run_script(job(), tmp_path / "run")
-    assert record.status == "error" and not checkpoint.load(tmp_path / "run" / "weights.pt", record.digest, CPU)["net"]
+    assert (
+        record.status == "error"
+        and not checkpoint.load(tmp_path / "run" / "weights.pt", record.digest, CPU)["net"]
+    )
 
 
 def test_a_crash_while_it_is_scored_leaves_the_weights_of_its_checkpoint(tmp_path, monkeypatch):
@@ -139,7 +202,9 @@ def test_a_crash_while_it_is_scored_leaves_the_weights_of_its_checkpoint(tmp_pat
         patch.setattr(train, "evaluate", Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             run_script(translation(), folder, bitext(), pairs.write)
-    origin = train.describe(CPU, "fp32", train.sources.recorded(train.sources.of_run(translation())))
+    origin = train.describe(
+        CPU, "fp32", train.sources.recorded(train.sources.of_run(translation()))
+    )
     told = checkpoint.load_story(folder / "checkpoint.pt", translation(), origin["source"])
     train.write(translation(), folder, origin, status="error", reason="ended by SIGSEGV", **told)
     assert read_record(folder / "record.json").status == "error"

@@ -21,11 +21,15 @@ def test_the_citation_names_the_version_and_the_three_studies():
 
 def test_githubs_workflow_runs_the_script_of_the_projects_ci_and_nothing_else():
     jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text())["jobs"]
-    assert [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step] == [".ci/run"]
+    assert [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step] == [
+        ".ci/run"
+    ]
 
 
 def test_what_contributors_are_sent_to_is_there():
-    places = re.findall(r"`((?:\.ci|\.github|config|docs|models|tests|workflow)/[\w./-]+?)/?`", TEXT)
+    places = re.findall(
+        r"`((?:\.ci|\.github|config|docs|models|tests|workflow)/[\w./-]+?)/?`", TEXT
+    )
     assert len(places) > 8
     assert [place for place in places if "NAME" not in place and not (ROOT / place).exists()] == []
 

@@ -25,7 +25,11 @@ def needed(lines: list[str]) -> dict[str, Requirement]:
     while lines:
         one = Requirement(lines.pop())
         name = canonicalize_name(one.name)
-        if name in found or (one.marker and not one.marker.evaluate({"extra": ""})) or name.startswith(WITH_TORCH):
+        if (
+            name in found
+            or (one.marker and not one.marker.evaluate({"extra": ""}))
+            or name.startswith(WITH_TORCH)
+        ):
             continue
         found[name] = one
         lines += requires(name) or []
@@ -33,12 +37,18 @@ def needed(lines: list[str]) -> dict[str, Requirement]:
 
 
 def test_conda_and_pip_ask_for_the_same_and_condas_file_can_be_copied_to_where_no_other_one_lies():
-    """Snakemake copies it to .snakemake/conda; `Requirement` takes neither an option of pip's nor a path."""
+    """Snakemake copies it to .snakemake/conda; `Requirement` takes neither an option of pip's nor a
+    path.
+    """
     lines = next(entry["pip"] for entry in CONDA["dependencies"] if isinstance(entry, dict))
     asked = {canonicalize_name(one.name): one for one in map(Requirement, lines)}
-    assert {name: str(one.specifier) for name, one in asked.items()} == {name: f"=={PINS[name]}" for name in asked}
+    assert {name: str(one.specifier) for name, one in asked.items()} == {
+        name: f"=={PINS[name]}" for name in asked
+    }
     direct = {canonicalize_name(one.name): one for one in map(Requirement, PROJECT["dependencies"])}
-    assert {name: str(one.marker) for name, one in direct.items()} == {name: str(asked[name].marker) for name in direct}
+    assert {name: str(one.marker) for name, one in direct.items()} == {
+        name: str(asked[name].marker) for name in direct
+    }
     assert {*needed(list(PROJECT["dependencies"])), *direct} <= set(asked)
     assert f"python{PROJECT['requires-python']}" in CONDA["dependencies"][0]
 
@@ -60,7 +70,9 @@ def test_every_pin_is_one_that_the_project_allows():
 
 def test_every_locked_version_is_the_pinned_one_with_hashes_and_torch_has_none():
     lock = (ROOT / "lock.txt").read_text()
-    locked = re.findall(r"^([\w.-]+)==(\S+)(?: ;[^\n]*)? \\\n    --hash=sha256:", lock, re.MULTILINE)
+    locked = re.findall(
+        r"^([\w.-]+)==(\S+)(?: ;[^\n]*)? \\\n    --hash=sha256:", lock, re.MULTILINE
+    )
     versions = {canonicalize_name(name): version for name, version in locked}
     assert len(versions) == len(re.findall(r"^\w", lock, re.MULTILINE)) and "torch" not in versions
     assert all(PINS[name] == version for name, version in versions.items())

@@ -1,4 +1,6 @@
-"""What every target stands on, read off Snakemake's own graph: its trainings and measures, and no others."""
+"""What every target stands on, read off Snakemake's own graph: its trainings and measures, and no
+others.
+"""
 
 import re
 from collections import defaultdict
@@ -16,16 +18,26 @@ EDGE = re.compile(r"^\s*(\d+) -> (\d+)")
 
 @pytest.fixture(scope="module")
 def targets():
-    return Targets.of({**read_yaml(ROOT / "config" / "config.yaml"), "scale": "laptop", "train": "everything"})
+    return Targets.of(
+        {**read_yaml(ROOT / "config" / "config.yaml"), "scale": "laptop", "train": "everything"}
+    )
 
 
 @pytest.fixture(scope="module")
 def graph(targets, tmp_path_factory):
-    """(label of each job, jobs that each stands on), of all named targets at scale laptop, in an empty folder.
+    """(label of each job, jobs that each stands on), of all named targets at scale laptop, in an
+    empty folder.
 
     As if no record had come with the project.
     """
-    words = ("-s", str(ROOT / "workflow" / "Snakefile"), "--config", "train=everything", "--dag", "dot")
+    words = (
+        "-s",
+        str(ROOT / "workflow" / "Snakefile"),
+        "--config",
+        "train=everything",
+        "--dag",
+        "dot",
+    )
     said = snakemake(tmp_path_factory.mktemp("empty"), *words, "--", *targets.named, "all")
     assert said.returncode == 0, said.stderr[-2000:]
     labels, inputs = {}, defaultdict(set)
@@ -75,14 +87,18 @@ def test_every_table_and_figure_plans_what_its_question_reads(targets, graph):
             assert digests(jobs) == set(targets.runs.digests_of(question)), name
             for measure in ("longest_span", "layers"):
                 assert bool(jobs[measure]) == (measure in wanted), (name, measure)
-            assert set(jobs["throughput"]) == {f"group: {group}" for group in targets.runs.groups_of(question)}, name
+            assert set(jobs["throughput"]) == {
+                f"group: {group}" for group in targets.runs.groups_of(question)
+            }, name
             others = {*targets.questions, *targets.papers, "report"} - {question}
             assert len(jobs["reference"]) == 1 and not others & {*jobs}, name
 
 
 def test_everything_is_everything(targets, graph):
     jobs = jobs_behind(graph, "all")
-    assert digests(jobs) == set(targets.runs.jobs) and len(jobs["costs"]) == len(targets.runs.configurations)
+    assert digests(jobs) == set(targets.runs.jobs) and len(jobs["costs"]) == len(
+        targets.runs.configurations
+    )
     assert len(jobs["throughput"]) == len(targets.runs.groups) and not jobs["engine"]
 
 

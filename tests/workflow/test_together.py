@@ -1,4 +1,6 @@
-"""Two workflows in one folder: at once, the second is refused in a line; after one that was killed, it goes on."""
+"""Two workflows in one folder: at once, the second is refused in a line; after one that was killed,
+it goes on.
+"""
 
 import os
 import signal
@@ -17,9 +19,25 @@ TARGET = "feed_forward_share"
 def begin(folder) -> subprocess.Popen:
     path = os.pathsep.join([str(os.path.dirname(sys.executable)), os.environ["PATH"]])
     profile = ("--workflow-profile", str(ROOT / "profiles" / "default"), "--cores", "1")
-    words = ("snakemake", "-s", str(ROOT / "workflow" / "Snakefile"), *profile, "--config", "scale=smoke", "--", TARGET)
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "start_new_session": True}
-    return subprocess.Popen([sys.executable, "-m", *words], cwd=folder, env={**os.environ, "PATH": path}, **pipes)
+    words = (
+        "snakemake",
+        "-s",
+        str(ROOT / "workflow" / "Snakefile"),
+        *profile,
+        "--config",
+        "scale=smoke",
+        "--",
+        TARGET,
+    )
+    pipes = {
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.STDOUT,
+        "text": True,
+        "start_new_session": True,
+    }
+    return subprocess.Popen(
+        [sys.executable, "-m", *words], cwd=folder, env={**os.environ, "PATH": path}, **pipes
+    )
 
 
 def test_the_second_of_two_workflows_in_one_folder_is_refused(tmp_path):
@@ -27,7 +45,11 @@ def test_the_second_of_two_workflows_in_one_folder_is_refused(tmp_path):
     said = [process.communicate()[0] for process in both]
     assert sorted(process.returncode for process in both) == [0, 1], "\n".join(said)
     refused = said[both.index(max(both, key=lambda process: process.returncode))]
-    lines = [line for line in refused.splitlines() if "another workflow is running on scale smoke" in line]
+    lines = [
+        line
+        for line in refused.splitlines()
+        if "another workflow is running on scale smoke" in line
+    ]
     assert len(lines) == 1 and "Traceback" not in refused
     assert (tmp_path / "results" / "smoke" / "ledger.json").exists()
 

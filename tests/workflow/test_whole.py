@@ -19,7 +19,10 @@ from workflow.results import archive
 pytestmark = pytest.mark.slow
 QUESTIONS = ("dynamic_span", "ramp")
 CONFIG = ("--config", "scale=smoke", f"questions=[{','.join(QUESTIONS)}]")
-PAGES = [*map(ROOT.joinpath, ("README.md", "CONTRIBUTING.md", "config/README.md")), *sorted(ROOT.glob("docs/**/*.md"))]
+PAGES = [
+    *map(ROOT.joinpath, ("README.md", "CONTRIBUTING.md", "config/README.md")),
+    *sorted(ROOT.glob("docs/**/*.md")),
+]
 WORDS = r"(?:snakemake|python -m|make|pytest|torchrun)\b"
 COMMAND = re.compile(rf"^    ({WORDS}[^#\n]*)|`({WORDS}[^`]*)`", re.MULTILINE)
 TEXTS = [page.read_text() for page in PAGES if page.name != "log.md"]  # which tells what was
@@ -29,7 +32,9 @@ ADAPTIVE, TEMPLATE = "models/attention/spans/adaptive.py", "workflow/report/temp
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
-    """A copy of the project, with the README's own question and claim, in which everything has been made."""
+    """A copy of the project, with the README's own question and claim, in which everything has been
+    made.
+    """
     copy = copied(tmp_path_factory.mktemp("smoke"), "README.md")
     folder = written(copy, shown("README.md", "docs/claim.md"), "studies/")
     said = snakemake(folder, *CONFIG)
@@ -67,10 +72,16 @@ def test_every_table_figure_and_page_stands(done):
     results, reports = done[0] / "results" / "smoke", done[0] / "reports" / "smoke"
     made = {file.name for kind in ("tables", "figures") for file in (results / kind).glob("*")}
     wanted = {f"adaptive_span_table3.{ending}" for ending in ("csv", "tex", "json")}
-    assert made == wanted | {f"adaptive_span_figure5.{ending}" for ending in ("svg", "pdf", "png", "csv")}
+    assert made == wanted | {
+        f"adaptive_span_figure5.{ending}" for ending in ("svg", "pdf", "png", "csv")
+    }
     assert all((reports / "questions" / name / "index.html").exists() for name in QUESTIONS)
     assert {path.stem for path in reports.glob("*.html")} == {*SHARED_PAGES}
-    assert {path.name for path in (reports / "files").glob("runs*")} == {"runs.csv", "runs.parquet", "runs_columns.csv"}
+    assert {path.name for path in (reports / "files").glob("runs*")} == {
+        "runs.csv",
+        "runs.parquet",
+        "runs_columns.csv",
+    }
 
 
 def test_an_added_question_is_answered_and_every_claim_judged_the_added_one_too(done):
@@ -83,7 +94,10 @@ def test_an_added_question_is_answered_and_every_claim_judged_the_added_one_too(
     assert claims["base_model_on_wmt14"]["verdict"] == "not tested"
     assert len(mine["digests"]) == 2 and mine["verdict"] in VERDICTS
     assert "ramp_saves_nothing" in (folder / "reports/smoke/ledger.html").read_text()
-    assert "Does a longer ramp help" in (folder / "reports/smoke/questions/ramp/index.html").read_text()
+    assert (
+        "Does a longer ramp help"
+        in (folder / "reports/smoke/questions/ramp/index.html").read_text()
+    )
 
 
 def to_make(said: str) -> set[str]:
@@ -92,13 +106,23 @@ def to_make(said: str) -> set[str]:
 
 
 def test_asked_again_by_any_name_there_is_nothing_to_make(done):
-    named = {"adaptive_span", "adaptive_span_table3", "adaptive_span_figure5", "ramp", "dynamic_equals_adaptive", "all"}
+    named = {
+        "adaptive_span",
+        "adaptive_span_table3",
+        "adaptive_span_figure5",
+        "ramp",
+        "dynamic_equals_adaptive",
+        "all",
+    }
     assert to_make(planned(done[0], "--", *named)) == named
 
 
 def test_a_summary_that_was_killed_is_made_up_for_by_the_same_command(done):
     """All files of the question are there, and not what the summary writes about it."""
-    pages = [done[0] / "reports" / "smoke" / f"{name}.html" for name in ("index", "ledger", "papers/adaptive_span")]
+    pages = [
+        done[0] / "reports" / "smoke" / f"{name}.html"
+        for name in ("index", "ledger", "papers/adaptive_span")
+    ]
     before = [page.read_text() for page in pages]
     for page in pages:
         page.unlink()
@@ -118,7 +142,9 @@ def test_an_audit_of_these_results_finds_them_equal_and_an_edited_one_by_name(do
     words = (*CONFIG, "audit=1", "audit_seed=7", "audit_of=results/smoke", "--", "audit")
     equal, page = snakemake(done[0], *words), done[0] / "reports" / "smoke" / "audit.html"
     assert equal.returncode == 0, equal.stdout[-3000:] + equal.stderr[-3000:]
-    (drawn,) = re.findall(r"^audit of results/smoke, drawn with seed 7: (\w{12}) ", equal.stdout, re.MULTILINE)
+    (drawn,) = re.findall(
+        r"^audit of results/smoke, drawn with seed 7: (\w{12}) ", equal.stdout, re.MULTILINE
+    )
     assert "1 equal to the bit; all " in equal.stdout and drawn in page.read_text()
     path = done[0] / "results" / "runs" / drawn / "record.json"
     before, score = path.read_text(), json.loads(path.read_text())["metrics"]["test_bpc"]
@@ -152,8 +178,13 @@ def test_a_changed_choice_makes_its_own_runs_out_of_date_and_no_others(done, cha
     bundle = read_bundle(done[0] / "results" / "smoke")
     runs, made = bundle.runs, [record.origin.source for record in bundle.records.values()]
     adaptive = runs[runs["span"] == "adaptive"]
-    assert sorted(each.split()[0] for each in found) == sorted(adaptive["variant"]) == ["adaptive", "long", "short"]
-    for line in ("# changed\n", ""):  # a change that alters no number is said to be none; so is taking it back
+    assert (
+        sorted(each.split()[0] for each in found)
+        == sorted(adaptive["variant"])
+        == ["adaptive", "long", "short"]
+    )
+    # a change that alters no number is said to be none; so is taking it back
+    for line in ("# changed\n", ""):
         changed(ADAPTIVE, line)
         assert snakemake(done[0], *CONFIG, "--touch").returncode == 0
         assert to_make(planned(done[0])) == {"all"}
@@ -168,7 +199,9 @@ def test_a_changed_choice_makes_its_own_runs_out_of_date_and_no_others(done, cha
         (TEMPLATE, "{# changed #}\n", [*QUESTIONS]),
     ],
 )
-def test_a_changed_figure_or_page_answers_its_questions_anew_and_trains_nothing(place, line, answered, done, changed):
+def test_a_changed_figure_or_page_answers_its_questions_anew_and_trains_nothing(
+    place, line, answered, done, changed
+):
     changed(place, line)
     said = planned(done[0])
     assert sorted(re.findall(r"answer (\w+): ", said)) == answered
@@ -176,24 +209,37 @@ def test_a_changed_figure_or_page_answers_its_questions_anew_and_trains_nothing(
 
 
 def test_a_changed_page_is_made_anew_though_the_plan_changes_too(done, changed):
-    """Snakemake looks for no change behind a job that has to run, if all that it takes from it is ancient."""
+    """Snakemake looks for no change behind a job that has to run, if all that it takes from it is
+    ancient.
+    """
     changed(TEMPLATE, "{# changed #}\n")
-    changed("studies/own/questions/ramp.yaml", "  longest: {span: {name: adaptive, ramp: 32}, S: max}\n")
+    changed(
+        "studies/own/questions/ramp.yaml", "  longest: {span: {name: adaptive, ramp: 32}, S: max}\n"
+    )
     said = planned(done[0])
     assert "plan the runs" in said and sorted(re.findall(r"answer (\w+): ", said)) == [*QUESTIONS]
 
 
 def test_another_scale_leaves_this_one_alone(done):
     """A claim of scale laptop that a formula recomputes; nothing of scale smoke is written."""
-    folder, files = done[0], lambda: {path: path.stat().st_mtime_ns for path in done[0].glob("re[ps]*/smoke/**/*")}
-    before, said = files(), snakemake(folder, "--config", "scale=laptop", "--", "feed_forward_share")
+    folder, files = (
+        done[0],
+        lambda: {path: path.stat().st_mtime_ns for path in done[0].glob("re[ps]*/smoke/**/*")},
+    )
+    before, said = (
+        files(),
+        snakemake(folder, "--config", "scale=laptop", "--", "feed_forward_share"),
+    )
     assert said.returncode == 0, said.stderr[-2000:]
     assert (folder / "results" / "laptop" / "ledger.json").exists() and files() == before
 
 
 def test_an_unknown_target_gets_the_nearest_name(done):
     said = snakemake(done[0], "--config", "scale=smoke", "-n", "--", "rampp")
-    assert said.returncode != 0 and "unknown target 'rampp': did you mean 'ramp'?" in said.stdout + said.stderr
+    assert (
+        said.returncode != 0
+        and "unknown target 'rampp': did you mean 'ramp'?" in said.stdout + said.stderr
+    )
     assert "Traceback" not in said.stdout + said.stderr
 
 
@@ -209,9 +255,21 @@ def test_snakemakes_own_report_has_tables_and_figures(done):
 
 
 # What stands for something else, or is not made in this copy: what is run in its place.
-IN_PLACE = {"FIGURE": "adaptive_span_figure5", "FILE": "results/smoke/figures/adaptive_span_figure5.svg"}
-IN_PLACE |= {"OLD NEW": "results/smoke other.zip", "--scale SCALE": "--scale smoke", "--on DEVICE": "--on 'H100 SXM'"}
-IN_PLACE |= {"NAME": "ramp", "figure4": "figure5", "results/laptop": "results/smoke", "reports/laptop": "reports/smoke"}
+IN_PLACE = {
+    "FIGURE": "adaptive_span_figure5",
+    "FILE": "results/smoke/figures/adaptive_span_figure5.svg",
+}
+IN_PLACE |= {
+    "OLD NEW": "results/smoke other.zip",
+    "--scale SCALE": "--scale smoke",
+    "--on DEVICE": "--on 'H100 SXM'",
+}
+IN_PLACE |= {
+    "NAME": "ramp",
+    "figure4": "figure5",
+    "results/laptop": "results/smoke",
+    "reports/laptop": "reports/smoke",
+}
 IN_PLACE |= {"results/small,theirs": "results/smoke,other", "tinyshakespeare": "file:my.txt"}
 IN_PLACE |= {"path/to/folder": "studies/own", "...": "path/to"}
 IN_PLACE |= {"path/to": ".."}  # from `elsewhere`, where the reader of these commands stands
@@ -235,13 +293,17 @@ NOT_RUN = {  # or only elsewhere
 }
 
 
-@pytest.mark.parametrize("command", [each for each in COMMANDS if not any(part in each for part in NOT_RUN)])
+@pytest.mark.parametrize(
+    "command", [each for each in COMMANDS if not any(part in each for part in NOT_RUN)]
+)
 def test_a_documented_command_works_as_it_stands_there(command, done):
     """From the project's folder; dry, where it would train or install."""
     folder = done[0] / "elsewhere" if " -s " in command else done[0]
     folder.mkdir(exist_ok=True)
     files = archive.list_files(done[0] / "results", done[0] / "reports", "smoke")
-    archive.write_archive(done[0] / "other.zip", files, "smoke", {"reports/index.html": b"root"}, {})
+    archive.write_archive(
+        done[0] / "other.zip", files, "smoke", {"reports/index.html": b"root"}, {}
+    )
     for name in ("my.txt", "my.de", "my.en"):
         (done[0] / name).write_text("a line of text\n" * 4000)
     for there, here in IN_PLACE.items():
@@ -252,7 +314,9 @@ def test_a_documented_command_works_as_it_stands_there(command, done):
     if program == "make":
         said = subprocess.run([program, "-n", *words], cwd=ROOT, capture_output=True, text=True)
     elif program == "pytest":
-        alone = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
+        alone = {
+            name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")
+        }
         said = ended(ROOT, program, "--collect-only", *words, env=alone)
     elif program == "snakemake":
         said = ended(folder, program, "-n", *words)

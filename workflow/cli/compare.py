@@ -1,7 +1,8 @@
 """Compare two bundles of results: `python -m workflow.cli.compare A B`.
 
-A and B: a folder such as results/laptop or results/precomputed/laptop, or a bundle (.zip). Prints how their provenance
-differs and which numbers differ by more than noise. Exits with 3 if any number does, else with 0: a check for CI.
+A and B: a folder such as results/laptop or results/precomputed/laptop, or a bundle (.zip). Prints
+how their provenance differs and which numbers differ by more than noise. Exits with 3 if any number
+does, else with 0: a check for CI.
 """
 
 import sys
@@ -26,7 +27,9 @@ SAME = 1e-3  # counts have no noise: differences below a thousandth are rounding
 NAMES = ["question", "paper_corpus", "variant", "S", "k"]
 
 
-def compare_origins(a: Iterable[Record], b: Iterable[Record]) -> dict[str, tuple[list[str], list[str]]]:
+def compare_origins(
+    a: Iterable[Record], b: Iterable[Record]
+) -> dict[str, tuple[list[str], list[str]]]:
     """Map each property that differs between the sides to its values in a and in b."""
     sides = [_origin_values(records) for records in (a, b)]
     names = dict.fromkeys([*sides[0], *sides[1]])
@@ -35,11 +38,15 @@ def compare_origins(a: Iterable[Record], b: Iterable[Record]) -> dict[str, tuple
 
 
 def _origin_values(records: Iterable[Record]) -> dict[str, set[str]]:
-    """Collect all values of the origins' fields except the time, and of the scale and the corpora."""
+    """Collect all values of the origins' fields except the time, and of the scale and the
+    corpora.
+    """
     values: dict[str, set[str]] = {}
     for record in records:
         text = f"{record.job.corpus} ({record.job.checksum[:19]})"
-        for name, value in (record.origin.fields() | {"scale": record.job.scale, "corpus": text}).items():
+        for name, value in (
+            record.origin.fields() | {"scale": record.job.scale, "corpus": text}
+        ).items():
             values.setdefault(name, set()).add(value)
     return values
 
@@ -47,16 +54,21 @@ def _origin_values(records: Iterable[Record]) -> dict[str, set[str]]:
 def add_keys(runs: pd.DataFrame) -> pd.DataFrame:
     """Add a column `key`: question, the paper's corpus, variant, S and k."""
     rows = runs[NAMES].itertuples(index=False)
-    return runs.assign(key=[tuple(None if pd.isna(value) else value for value in row) for row in rows])
+    return runs.assign(
+        key=[tuple(None if pd.isna(value) else value for value in row) for row in rows]
+    )
 
 
 def compare_cells(a: pd.DataFrame, b: pd.DataFrame) -> tuple[list[dict], list[tuple], list[tuple]]:
-    """Compare each quantity of each cell that both sides have; list the keys of cells that only one side has.
+    """Compare each quantity of each cell that both sides have; list the keys of cells that only one
+    side has.
 
     A configuration shared by several questions is compared once, under the first.
     """
     if len(scales := sorted({*a["scale"], *b["scale"]})) > 1:
-        raise ConfigError(f"bundles of different scales: {' and '.join(scales)}; valid: two bundles of the same scale")
+        raise ConfigError(
+            f"bundles of different scales: {' and '.join(scales)}; valid: two bundles of the same scale"
+        )
     left, right = (dict(list(add_keys(side).groupby("key", sort=False))) for side in (a, b))
     lines, seen = [], set()
     for key in (key for key in left if key in right):
@@ -70,7 +82,11 @@ def compare_cells(a: pd.DataFrame, b: pd.DataFrame) -> tuple[list[dict], list[tu
     tested = [line for line in lines if line["p"] is not None]
     for line, p in zip(tested, holm([line["p"] for line in tested]), strict=True):
         line["moved"] = p <= LEVEL
-    return lines, [key for key in left if key not in right], [key for key in right if key not in left]
+    return (
+        lines,
+        [key for key in left if key not in right],
+        [key for key in right if key not in left],
+    )
 
 
 def _compare_status(key: tuple, left: pd.DataFrame, right: pd.DataFrame) -> list[dict]:
@@ -89,7 +105,10 @@ def _compare_quantity(
     if not all(sides):
         return []
     a, b = (sum(side) / len(side) for side in sides)
-    return [{"key": key, "measure": title, "unit": unit, "a": a, "b": b} | _test_difference(quantity, *sides)]
+    return [
+        {"key": key, "measure": title, "unit": unit, "a": a, "b": b}
+        | _test_difference(quantity, *sides)
+    ]
 
 
 def _values(rows: pd.DataFrame, quantity: str) -> list[float]:
@@ -101,7 +120,9 @@ def _values(rows: pd.DataFrame, quantity: str) -> list[float]:
 
 
 def _test_difference(quantity: str, a: list[float], b: list[float]) -> dict:
-    """Test whether two sides differ. moved: None if the noise is unknown. p: of Welch's t-test, None without noise."""
+    """Test whether two sides differ. moved: None if the noise is unknown. p: of Welch's t-test,
+    None without noise.
+    """
     difference, varies = abs(np.mean(b) - np.mean(a)), bool(np.std(a) + np.std(b))
     if difference <= SAME * abs(np.mean(a)) and (a == b or not varies):
         return {"p": None, "moved": False, "why": "the same"}
@@ -120,9 +141,14 @@ def _name(key: tuple) -> str:
 
 
 def report_lines(a: Bundle, b: Bundle, lines: list[dict], only: list[list[tuple]]) -> list[str]:
-    """List how the provenance of two bundles differs, which cells only one has, and which numbers moved."""
+    """List how the provenance of two bundles differs, which cells only one has, and which numbers
+    moved.
+    """
     origins = compare_origins(a.records.values(), b.records.values())
-    made = [f"  {name}: {', '.join(here)} in A, {', '.join(there)} in B" for name, (here, there) in origins.items()]
+    made = [
+        f"  {name}: {', '.join(here)} in A, {', '.join(there)} in B"
+        for name, (here, there) in origins.items()
+    ]
     said = [f"A: {a.name}", f"B: {b.name}"]
     said += ["the provenance differs:", *made] if made else ["the provenance is the same"]
     sides = zip((a, b), only, strict=True)
@@ -148,7 +174,9 @@ def main(argv: list[str] | None = None) -> None:
     a, b = read_bundle(options.a), read_bundle(options.b)
     lines, *only = compare_cells(a.runs, b.runs)
     if not lines:
-        raise ConfigError(f"{options.a} and {options.b} have no results in common; nothing was compared")
+        raise ConfigError(
+            f"{options.a} and {options.b} have no results in common; nothing was compared"
+        )
     print_lines(report_lines(a, b, lines, only))
     sys.exit(MOVED if any(line["moved"] for line in lines) else 0)
 

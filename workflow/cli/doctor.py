@@ -1,7 +1,8 @@
 """Check what this machine can do: `python -m workflow.cli.doctor [--device auto|cpu|cuda]`.
 
-Checks versions, the compiler, every attention backend against the definition, the memory counter and the clock. Prints
-`ok`, `note` (works, but slower) or `FAIL` for each; exits with 1 if anything fails.
+Checks versions, the compiler, every attention backend against the definition, the memory counter
+and the clock. Prints `ok`, `note` (works, but slower) or `FAIL` for each; exits with 1 if anything
+fails.
 """
 
 import platform
@@ -32,17 +33,31 @@ CHOICES = {  # span and selection of the models that are compared
     "adaptive span": ({"name": "adaptive", "limit": 90, "ramp": 32}, {"name": "all"}),
     "top-k": ({"name": "fixed", "limit": 90}, {"name": "top_k", "k": 8}),
 }
-NET = {"name": "char_lm", "layers": 2, "d_model": 24, "heads": 4, "d_ff": 32, "dropout": 0.0, "attention_dropout": 0.0}
+NET = {
+    "name": "char_lm",
+    "layers": 2,
+    "d_model": 24,
+    "heads": 4,
+    "d_ff": 32,
+    "dropout": 0.0,
+    "attention_dropout": 0.0,
+}
 SYMBOLS, STREAMS, BLOCK = 11, 2, 70
-JUMPS = 0.1  # bound of top-k below 64 bits: which key it keeps may hang on the last bit, and the gradient with it
-BOUNDS = {torch.float64: 1e-9, torch.float32: 1e-4, torch.bfloat16: 0.1}  # of the largest number of a tensor
+# bound of top-k below 64 bits: which key it keeps may hang on the last bit, and the gradient with
+# it
+JUMPS = 0.1
+# of the largest number of a tensor
+BOUNDS = {torch.float64: 1e-9, torch.float32: 1e-4, torch.bfloat16: 0.1}
 HELD, COUNTED = 256 << 20, 0.1  # bytes, and the share of them by which the counter may be off
 WIDTH, SECONDS = 768, 0.4  # of a product, and of its timing
-TWICE, DEAF = (1.5, 2.7), 1.2  # times as long for twice the work; below, the clock does not wait for the device
+# times as long for twice the work; below, the clock does not wait for the device
+TWICE, DEAF = (1.5, 2.7), 1.2
 
 
 def findings(name: str) -> Iterator[Finding]:
-    """Run all checks; the one that forks comes first, before this process uses a GPU or starts threads."""
+    """Run all checks; the one that forks comes first, before this process uses a GPU or starts
+    threads.
+    """
     torch.set_num_threads(1)
     yield look_at_memory(name)
     device = pick_device(name)
@@ -54,15 +69,32 @@ def findings(name: str) -> Iterator[Finding]:
 def look_at_versions(device: torch.device) -> Iterator[Finding]:
     yield "Python", OK, f"{platform.python_version()}, {platform.platform()}"
     origin = describe(device, "fp32", recorded([]))
-    yield "torch", OK, ", ".join(filter(None, (str(torch.__version__), origin["device"], origin["driver"])))
-    triton = next((each.version for each in distributions(name="triton")), None)  # a folder of that name is none
-    yield "Triton", OK if triton or not origin["driver"] else NOTE, triton or "not installed; the GPU kernel needs it"
+    yield (
+        "torch",
+        OK,
+        ", ".join(filter(None, (str(torch.__version__), origin["device"], origin["driver"]))),
+    )
+    # a folder of that name is none
+    triton = next((each.version for each in distributions(name="triton")), None)
+    yield (
+        "Triton",
+        OK if triton or not origin["driver"] else NOTE,
+        triton or "not installed; the GPU kernel needs it",
+    )
     broken = compiled.obstacle()
     if not broken and not hasattr(compiled.library(torch.float32), "omp_get_thread_num"):
         broken = "compiled without OpenMP, so with one thread"
     java = shutil.which("java")
-    yield "Java", OK if java else NOTE, "computes METEOR" if java else "not installed; captions get no METEOR score"
-    yield "C compiler", NOTE if broken else OK, f"{broken}: slower" if broken else "compiles attention"
+    yield (
+        "Java",
+        OK if java else NOTE,
+        "computes METEOR" if java else "not installed; captions get no METEOR score",
+    )
+    yield (
+        "C compiler",
+        NOTE if broken else OK,
+        f"{broken}: slower" if broken else "compiles attention",
+    )
 
 
 def look_at_memory(name: str) -> Finding:
@@ -70,19 +102,32 @@ def look_at_memory(name: str) -> Finding:
 
     def hold() -> dict:
         device = pick_device(name)
-        return peak_memory(lambda: (lambda: torch.ones(HELD // 8, dtype=torch.float64, device=device), 1), device, 1)
+        return peak_memory(
+            lambda: (lambda: torch.ones(HELD // 8, dtype=torch.float64, device=device), 1),
+            device,
+            1,
+        )
 
     held = in_fresh_process(hold)
     if held["status"] != "ok":
         return "memory counter", FAIL, held["reason"]
     well = abs(held["bytes"] / HELD - 1) <= COUNTED
-    return "memory counter", OK if well else FAIL, f"{held['bytes'] / 2**20:.0f} of {HELD >> 20} MiB counted"
+    return (
+        "memory counter",
+        OK if well else FAIL,
+        f"{held['bytes'] / 2**20:.0f} of {HELD >> 20} MiB counted",
+    )
 
 
 def look_at_clock(device: torch.device) -> Finding:
-    """Check that twice the work takes about twice as long; it takes no longer if the timer ignores the device."""
+    """Check that twice the work takes about twice as long; it takes no longer if the timer ignores
+    the device.
+    """
     a, b = (torch.randn(WIDTH, WIDTH, device=device) for _ in range(2))
-    times = [min(time_turn(lambda n=n: [torch.mm(a, b) for _ in range(n)], SECONDS, device)) for n in (16, 32)]
+    times = [
+        min(time_turn(lambda n=n: [torch.mm(a, b) for _ in range(n)], SECONDS, device))
+        for n in (16, 32)
+    ]
     longer = times[1] / times[0]
     status = OK if TWICE[0] <= longer <= TWICE[1] else NOTE if longer > DEAF else FAIL
     return "clock", status, f"twice the work takes {longer:.2f}× as long"
@@ -100,13 +145,19 @@ def look_at_backends(device: torch.device) -> Iterator[Finding]:
                 continue
             if off := {choice: each for choice, each in off.items() if each is not None}:
                 worst = max(off, key=off.get)
-                yield about, OK if off[worst] <= 1 else FAIL, f"error {off[worst]:.2g} of the tolerance ({worst})"
+                yield (
+                    about,
+                    OK if off[worst] <= 1 else FAIL,
+                    f"error {off[worst]:.2g} of the tolerance ({worst})",
+                )
 
 
 def _distance(backend: str, choice: str, device: torch.device, dtype: torch.dtype) -> float | None:
-    """Return the largest relative error over its bound; None where the backend cannot compute this layer.
+    """Return the largest relative error over its bound; None where the backend cannot compute this
+    layer.
 
-    Left out in 16 bits is what jumps with the last bit: which keys top-k keeps, and which units of a relu are on.
+    Left out in 16 bits is what jumps with the last bit: which keys top-k keeps, and which units of
+    a relu are on.
     """
     is_half = dtype.itemsize < 4
     if is_half and choice == "top-k":
@@ -118,19 +169,28 @@ def _distance(backend: str, choice: str, device: torch.device, dtype: torch.dtyp
     bound = JUMPS if choice == "top-k" and dtype.itemsize < 8 else BOUNDS[dtype]
     oracle = _numbers(choice, "definition", torch.device("cpu"), torch.float64)
     names = [name for name in oracle if not (is_half and "feed_forward" in name)]
-    off = torch.stack([(ours[name] - oracle[name]).abs().max() / oracle[name].abs().max() for name in names])
+    off = torch.stack(
+        [(ours[name] - oracle[name]).abs().max() / oracle[name].abs().max() for name in names]
+    )
     return off.nan_to_num(torch.inf).max().item() / bound
 
 
-def _numbers(choice: str, backend: str, device: torch.device, dtype: torch.dtype) -> dict[str, torch.Tensor]:
-    """Compute the outputs of two blocks, and all gradients by their names; 16 bits by autocast, as in runs."""
+def _numbers(
+    choice: str, backend: str, device: torch.device, dtype: torch.dtype
+) -> dict[str, torch.Tensor]:
+    """Compute the outputs of two blocks, and all gradients by their names; 16 bits by autocast, as
+    in runs.
+    """
     torch.manual_seed(0)
     span, selection = CHOICES[choice]
     attention = {"span": span, "selection": selection, "normaliser": {"name": "softmax"}}
     net = CharLM(SYMBOLS, attention | {"position": {"name": "relative", "limit": 90}}, NET)
     for layer in net.attentions if choice == "adaptive span" else ():
         torch.nn.init.uniform_(layer.span.fraction)  # spans of all lengths
-    tokens, direction = torch.randint(SYMBOLS, (STREAMS, 2 * BLOCK)), torch.randn(STREAMS, 2 * BLOCK, SYMBOLS)
+    tokens, direction = (
+        torch.randint(SYMBOLS, (STREAMS, 2 * BLOCK)),
+        torch.randn(STREAMS, 2 * BLOCK, SYMBOLS),
+    )
     is_half = dtype == torch.bfloat16
     net = net.to(device, torch.float32 if is_half else dtype)
     prepare(net, backend, device, dtype)
@@ -148,7 +208,9 @@ def _numbers(choice: str, backend: str, device: torch.device, dtype: torch.dtype
 
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="doctor", description=__doc__)
-    parser.add_argument("--device", default="auto", choices=DEVICES, help="auto (default): the GPU if there is one")
+    parser.add_argument(
+        "--device", default="auto", choices=DEVICES, help="auto (default): the GPU if there is one"
+    )
     wrong = []
     for about, status, said in findings(parser.parse_args(argv).device):
         print_lines([f"{about:<26}{status:<7}{said}"])

@@ -1,7 +1,9 @@
-"""Estimate what would run and how long it would take: `python -m workflow.cli.estimate [--config scale=small ...]`.
+"""Estimate what would run and how long it would take: `python -m workflow.cli.estimate [--config
+scale=small ...]`.
 
-Runs nothing, writes nothing and needs no data. Estimates are based on runs that finished here, else on the precomputed
-records. For a device of config/devices.yaml (`--on 'H100 SXM'`) they are predicted from MACs and its peak rate.
+Runs nothing, writes nothing and needs no data. Estimates are based on runs that finished here, else
+on the precomputed records. For a device of config/devices.yaml (`--on 'H100 SXM'`) they are
+predicted from MACs and its peak rate.
 """
 
 import math
@@ -33,27 +35,39 @@ def report_lines(targets: Targets, results: Path, cores: int) -> list[str]:
     runs, known = targets.runs, read_timed(results / "runs")
     records = {digest: results / "runs" / digest / "record.json" for digest in runs.trained}
     waiting = {digest: runs.jobs[digest] for digest, path in records.items() if not path.exists()}
-    states = _states(runs, set(waiting), {run.record.digest for run in known if run.record.status != "ok"})
-    lines = [f"scale {targets.config.scale}: {len(runs.jobs)} runs of {len(runs.configurations)} configurations"]
+    states = _states(
+        runs, set(waiting), {run.record.digest for run in known if run.record.status != "ok"}
+    )
+    lines = [
+        f"scale {targets.config.scale}: {len(runs.jobs)} runs of {len(runs.configurations)} configurations"
+    ]
     lines[0] += f", {_count(states.values())}"
     for task, scale in targets.config.load_scales().items():
-        lines.append(f"  {task}: {_count(states[digest] for digest, job in runs.jobs.items() if job.task == task)}")
+        lines.append(
+            f"  {task}: {_count(states[digest] for digest, job in runs.jobs.items() if job.task == task)}"
+        )
         lines.append(f"    config/scales/{targets.config.scale}/{task}.yaml: {scale.about}")
     lines += _tuning_lines(targets, states)
     lines += [f"missing data: {reason}" for reason in runs.missing.values()]
     needed = TrainingTime.of(waiting.values(), known, cores, gpu=bool(targets.config.gpus))
     lines += _training_lines(needed, bool(targets.config.gpus)) if waiting else ["nothing to train"]
-    lines.append("plus minutes for datasets, costs, tables, figures and pages; `snakemake -n` counts these jobs")
+    lines.append(
+        "plus minutes for datasets, costs, tables, figures and pages; `snakemake -n` counts these jobs"
+    )
     return [*lines, *_effect_lines(runs, known)]
 
 
 def _tuning_lines(targets: Targets, states: dict[str, str]) -> list[str]:
-    """Count the trials and the runs that follow them, which the counts above hold too; name what is not tuned here."""
+    """Count the trials and the runs that follow them, which the counts above hold too; name what is
+    not tuned here.
+    """
     lines = []
     for tuning, words in (("trial", "trials"), ("tuned", "runs with tuned settings")):
         digests = {row.job.digest for row in targets.runs.rows if row.tuning == tuning}
         if digests:
-            lines.append(f"  including {len(digests)} {words}: {_count(states[digest] for digest in digests)}")
+            lines.append(
+                f"  including {len(digests)} {words}: {_count(states[digest] for digest in digests)}"
+            )
     if targets.untuned:
         lines.append(f"not tuned at this scale (no trial_seed): {', '.join(targets.untuned)}")
     return lines
@@ -69,22 +83,33 @@ def _states(runs: PlannedRuns, waiting: set[str], failed: set[str]) -> dict[str,
 def _count(states: Iterable[str]) -> str:
     """Count states in words: 2 done, 1 failed, 4 to train."""
     counts = Counter(states)
-    return ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state] or state in ("done", "to train"))
+    return ", ".join(
+        f"{counts[state]} {state}"
+        for state in STATES
+        if counts[state] or state in ("done", "to train")
+    )
 
 
 def _training_lines(needed: TrainingTime, gpu: bool) -> list[str]:
     if not needed.estimates:
         return ["training: no comparable run has a record, so the time is unknown"]
     if gpu and not needed.on_gpu:
-        return ["training: no GPU run has a record, so the time is unknown; see the scale's description above"]
+        return [
+            "training: no GPU run has a record, so the time is unknown; see the scale's description above"
+        ]
     where = "on one GPU" if needed.on_gpu else f"on {needed.cores} otherwise idle cores"
     if needed.wall > TOO_LONG:
-        lines = [f"training: more than a month {where}; the description above says which machine the scale is for"]
+        lines = [
+            f"training: more than a month {where}; the description above says which machine the scale is for"
+        ]
     else:
         hours = f"{spell_hours(needed.device_seconds / 3600)} {'GPU' if needed.on_gpu else 'core'}-hours"
         lines = [f"training: about {spell(needed.wall)} {where}; {hours}"]
     lines += [f"  {line}" for line in needed.source_lines()]
-    return [*lines, _memory_line([memory_bytes(each.job, each.nearest.record) for each in needed.estimates])]
+    return [
+        *lines,
+        _memory_line([memory_bytes(each.job, each.nearest.record) for each in needed.estimates]),
+    ]
 
 
 def _memory_line(needed: list[float | None]) -> str:
@@ -95,24 +120,32 @@ def _memory_line(needed: list[float | None]) -> str:
     return f"memory: about {max(known) / 2**30:.1f} GiB per run{rest}"
 
 
-def scatter_between_seeds(records: Iterable[Record], task: str, score: str) -> tuple[float, int] | None:
-    """Compute the standard deviation of a score between seeds of one configuration, and count the runs behind it.
+def scatter_between_seeds(
+    records: Iterable[Record], task: str, score: str
+) -> tuple[float, int] | None:
+    """Compute the standard deviation of a score between seeds of one configuration, and count the
+    runs behind it.
 
-    Pooled over all configurations with several seeds; None where no configuration has two, or where they do not differ.
+    Pooled over all configurations with several seeds; None where no configuration has two, or where
+    they do not differ.
     """
     cells: dict[str, dict[int, float]] = defaultdict(dict)
     for record in records:
         if record.status == "ok" and record.job.task == task and score in record.metrics:
             cells[record.job.configuration][record.job.seed] = record.metrics[score]
-    values = [(value, name) for name, cell in cells.items() if len(cell) > 1 for value in cell.values()]
+    values = [
+        (value, name) for name, cell in cells.items() if len(cell) > 1 for value in cell.values()
+    ]
     deviation = scatter(*zip(*values, strict=True)) if values else 0.0
     return (deviation, len(values)) if deviation else None
 
 
 def _effect_lines(runs: PlannedRuns, known: list[Timed]) -> list[str]:
-    """Say which differences the planned seeds can detect, from the variance at this scale, else at all scales.
+    """Say which differences the planned seeds can detect, from the variance at this scale, else at
+    all scales.
 
-    The tuning seed does not count: a trial with factor 1 has the recipe's configuration, but no answer uses it.
+    The tuning seed does not count: a trial with factor 1 has the recipe's configuration, but no
+    answer uses it.
     """
     judged = {row.job.digest: row.job for row in runs.rows if row.tuning != "trial"}
     jobs, lines, records = judged.values(), [], [run.record for run in known]
@@ -126,21 +159,35 @@ def _effect_lines(runs: PlannedRuns, known: list[Timed]) -> list[str]:
             lines.append(f"{task}: fewer than {FEWEST} seeds, so no difference can be significant")
         elif found := here or scatter_between_seeds(records, task, score):
             deviation, number = found
-            shown = {count: smallest_effect(math.sqrt(2) * deviation, count) for count in counts if count >= FEWEST}
+            shown = {
+                count: smallest_effect(math.sqrt(2) * deviation, count)
+                for count in counts
+                if count >= FEWEST
+            }
             effects = [f"{effect:.3g} with {count} seeds" for count, effect in shown.items()]
             source = f"the variance between seeds of {number} runs at {'this scale' if here else 'other scales'}"
-            lines.append(f"{task}: minimum detectable effect on {score}: {', '.join(effects)} (from {source})")
+            lines.append(
+                f"{task}: minimum detectable effect on {score}: {', '.join(effects)} (from {source})"
+            )
         else:
-            lines.append(f"{task}: the variance between seeds is unknown, and so is the minimum detectable effect")
+            lines.append(
+                f"{task}: the variance between seeds is unknown, and so is the minimum detectable effect"
+            )
     return lines
 
 
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="estimate", description=__doc__)
-    parser.add_argument("--config", nargs="*", default=[], metavar="KEY=VALUE", help="config keys, as for snakemake")
-    parser.add_argument("--results", type=Path, default=Path("results"), help="folder of earlier runs")
+    parser.add_argument(
+        "--config", nargs="*", default=[], metavar="KEY=VALUE", help="config keys, as for snakemake"
+    )
+    parser.add_argument(
+        "--results", type=Path, default=Path("results"), help="folder of earlier runs"
+    )
     parser.add_argument("--cores", type=at_least(1), default=cpu_count(), help="default: all")
-    parser.add_argument("--on", metavar="DEVICE", help="also predict the hours on a device of config/devices.yaml")
+    parser.add_argument(
+        "--on", metavar="DEVICE", help="also predict the hours on a device of config/devices.yaml"
+    )
     refuse_twice("--config", sys.argv[1:] if argv is None else argv)
     options = parser.parse_args(argv)
     if options.on is not None:

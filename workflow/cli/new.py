@@ -1,7 +1,8 @@
-"""Create the file of a new attention choice, question or claim: `python -m workflow.cli.new KIND NAME`.
+"""Create the file of a new attention choice, question or claim: `python -m workflow.cli.new KIND
+NAME`.
 
-KIND is span, selection, normaliser or position (a file of maths; contract tests fail until you fill it in), or question
-or claim (a config file that works as it is). No other file needs to change.
+KIND is span, selection, normaliser or position (a file of maths; contract tests fail until you fill
+it in), or question or claim (a config file that works as it is). No other file needs to change.
 """
 
 import keyword
@@ -28,18 +29,29 @@ def begin(root: Path, kind: str, name: str) -> Path:
     path = root / KINDS[kind].format(name)
     home = path.parent if kind in CHOICES else root / "studies" / "own"
     if not home.is_dir():
-        raise ConfigError(f"{root}: has no {home.relative_to(root)}; run this in the project's root folder")
+        raise ConfigError(
+            f"{root}: has no {home.relative_to(root)}; run this in the project's root folder"
+        )
     titled = "".join(part.capitalize() for part in name.split("_"))
     _refuse_unfit(root, kind, name, titled)
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES), autoescape=False, undefined=StrictUndefined, keep_trailing_newline=True
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=False,
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
     )
-    write_text(path, environment.get_template(f"{kind}{path.suffix}.j2").render(name=name, kind=titled))
+    write_text(
+        path, environment.get_template(f"{kind}{path.suffix}.j2").render(name=name, kind=titled)
+    )
     return path
 
 
 def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
-    if not re.fullmatch("[a-z][a-z0-9_]{0,99}", name) or keyword.iskeyword(name) or keyword.iskeyword(titled):
+    if (
+        not re.fullmatch("[a-z][a-z0-9_]{0,99}", name)
+        or keyword.iskeyword(name)
+        or keyword.iskeyword(titled)
+    ):
         raise ConfigError(
             f"name '{name}': expected lower-case letters, digits and _, a letter first, and not a keyword"
         )
@@ -56,7 +68,9 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     print(f"created {begin(Path.cwd(), options.kind, options.name).relative_to(Path.cwd())}")
     tests = "tests/models/test_contract.py tests/models/test_effects.py"
-    print(f"next: fill it in, then run {f'pytest {tests}' if options.kind in CHOICES else f'snakemake {options.name}'}")
+    print(
+        f"next: fill it in, then run {f'pytest {tests}' if options.kind in CHOICES else f'snakemake {options.name}'}"
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""Copy results to results/precomputed, to ship with the project: `python -m workflow.cli.precompute laptop`.
+"""Copy results to results/precomputed, to ship with the project: `python -m workflow.cli.precompute
+laptop`.
 
-Copies the records, their costs and what was measured once for the scale. Leaves out sentences of datasets that may not
-be redistributed, and attention maps, which are large, except those that figures show.
+Copies the records, their costs and what was measured once for the scale. Leaves out sentences of
+datasets that may not be redistributed, and attention maps, which are large, except those that
+figures show.
 """
 
 import json
@@ -27,7 +29,9 @@ def copy_records(targets: Targets, results: Path) -> None:
     for digest in targets.runs.jobs:
         path = results / "runs" / digest / "record.json"
         if not path.exists():
-            raise ConfigError(f"{path}: no such file; run `snakemake --config scale={targets.config.scale}` first")
+            raise ConfigError(
+                f"{path}: no such file; run `snakemake --config scale={targets.config.scale}` first"
+            )
         records.append(without_texts(read_record(path), digest in drawn))
     for record in records:
         write_record(PRECOMPUTED / "runs" / record.digest / "record.json", record)
@@ -43,16 +47,20 @@ def find_drawn(targets: Targets) -> set[str]:
 
 
 def without_texts(record: Record, drawn: bool) -> Record:
-    """Leave out sentences of a dataset that may not be redistributed, and maps unless a figure shows them."""
+    """Leave out sentences of a dataset that may not be redistributed, and maps unless a figure
+    shows them.
+    """
     entry = load_corpora(record.job.task).entries.get(record.job.corpus)
-    ours = entry is not None and entry.kind in ("embedded", "topics")  # generated, or from packages that we install
+    # generated, or from packages that we install
+    ours = entry is not None and entry.kind in ("embedded", "topics")
     kept = {"shown": ours, "maps": drawn and (ours or bool(getattr(entry, "example", None)))}
     facts = {name: fact for name, fact in record.facts.items() if kept.get(name, True)}
     return record.model_copy(update={"facts": facts})
 
 
 def copy_costs(targets: Targets, scale: Path, folder: Path) -> None:
-    """Write a file for each kind of cost, with each configuration once; timings are those of this plan's groups.
+    """Write a file for each kind of cost, with each configuration once; timings are those of this
+    plan's groups.
 
     If the scale is incomplete, what was not measured is an error with this reason.
     """
@@ -61,21 +69,36 @@ def copy_costs(targets: Targets, scale: Path, folder: Path) -> None:
     for kind in COSTS:
         names = sorted({file.stem for file in asked if file.parent.name == kind})
         paths = [scale / kind / f"{name}.json" for name in names]
-        rows = [row for path in paths if path.exists() for row in read_rows(path)[1] if row["configuration"] in known]
-        wanted = dict.fromkeys(each for name in names for each in (groups[name] if kind == "throughput" else [name]))
+        rows = [
+            row
+            for path in paths
+            if path.exists()
+            for row in read_rows(path)[1]
+            if row["configuration"] in known
+        ]
+        wanted = dict.fromkeys(
+            each for name in names for each in (groups[name] if kind == "throughput" else [name])
+        )
         measured = {row["configuration"] for row in rows}
         lost = {"status": "error", "reason": NOT_MEASURED}
-        rows += [{"configuration": name, "digest": known[name]} | lost for name in wanted if name not in measured]
+        rows += [
+            {"configuration": name, "digest": known[name]} | lost
+            for name in wanted
+            if name not in measured
+        ]
         write_text(folder / kind / "all.json", write_rows(kind, rows))
 
 
 def copy_whole(targets: Targets, scale: Path, folder: Path) -> None:
     """Copy what was measured once for the scale, with the settings that identify it.
 
-    Layers of an incomplete scale are marked as not measured. Otherwise they would be measured on the reader's machine
-    and taken for the scale's.
+    Layers of an incomplete scale are marked as not measured. Otherwise they would be measured on
+    the reader's machine and taken for the scale's.
     """
-    made, nowhere = {}, {"status": "error", "reason": NOT_MEASURED, "device": "no device", "commit": "none"}
+    made, nowhere = (
+        {},
+        {"status": "error", "reason": NOT_MEASURED, "device": "no device", "commit": "none"},
+    )
     for name, settings in targets.shared.settings.items():
         file = file_of_scale(name)
         if (scale / file).exists():  # not every scale needs all of it
@@ -91,7 +114,11 @@ def copy_whole(targets: Targets, scale: Path, folder: Path) -> None:
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="precompute", description=__doc__)
     parser.add_argument("scale", help="such as laptop: a folder of config/scales")
-    parser.add_argument("--so-far", action="store_true", help="copy what has been run, even if the scale is incomplete")
+    parser.add_argument(
+        "--so-far",
+        action="store_true",
+        help="copy what has been run, even if the scale is incomplete",
+    )
     parser.add_argument("--results", type=Path, default=Path("results"), help="where the runs are")
     options = parser.parse_args(argv)
     asked = {"scale": options.scale, "train": "nothing" if options.so_far else "everything"}

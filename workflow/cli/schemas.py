@@ -51,7 +51,12 @@ def main(argv: list[str] | None = None) -> None:
         return
     scales = load_config({"scale": options.scale}).load_scales()
     whole = {task: scale.model_dump() for task, scale in scales.items()}
-    print(yaml.dump(whole, Dumper=WithoutAnchors, sort_keys=False, default_flow_style=None, width=120), end="")
+    print(
+        yaml.dump(
+            whole, Dumper=WithoutAnchors, sort_keys=False, default_flow_style=None, width=120
+        ),
+        end="",
+    )
 
 
 if __name__ == "__main__":

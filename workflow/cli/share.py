@@ -1,7 +1,7 @@
 """Write the weights of a run for others: `python -m workflow.cli.share DIGEST`.
 
-Writes two files next to its weights.pt: weights.safetensors, which `models/weights.py` loads (docs/library.md), and
-card.md, a model card with scores, licence and loading code.
+Writes two files next to its weights.pt: weights.safetensors, which `models/weights.py` loads
+(docs/library.md), and card.md, a model card with scores, licence and loading code.
 """
 
 from pathlib import Path
@@ -22,7 +22,9 @@ from workflow.tasks.spec import TASKS, load
 
 
 def share(folder: Path, data: Path) -> Path:
-    """Write both files into the folder of a run. data: its dataset, which names the symbols behind the tokens."""
+    """Write both files into the folder of a run. data: its dataset, which names the symbols behind
+    the tokens.
+    """
     trained = TrainedRun.at(folder / "weights.pt")
     if not trained.has_weights:
         raise ConfigError(f"{folder}: the run failed and has no weights")
@@ -30,7 +32,11 @@ def share(folder: Path, data: Path) -> Path:
     symbols = load(TASKS[job.task].runner).read(data).symbols
     path = folder / "weights.safetensors"
     with atomic_write(path) as file:
-        file.write(weights.pack(net.state_dict(), symbols, job.attention.model_dump(), job.net.model_dump()))
+        file.write(
+            weights.pack(
+                net.state_dict(), symbols, job.attention.model_dump(), job.net.model_dump()
+            )
+        )
     write_text(folder / "card.md", card_of(read_record(folder / "record.json")))
     return path
 
@@ -41,9 +47,13 @@ def card_of(record: Record) -> str:
         "attention": record.trained.attention.model_dump(include=set(AXES)),
         "net": record.trained.net.model_dump(),
         "about": load_corpora(record.job.task).about(record.job.corpus),
-        "scores": [(REGISTRY[name].title, f"{value:.4g}") for name, value in record.metrics.items()],
+        "scores": [
+            (REGISTRY[name].title, f"{value:.4g}") for name, value in record.metrics.items()
+        ],
     }
-    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=False, undefined=StrictUndefined)
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES), autoescape=False, undefined=StrictUndefined
+    )
     return environment.get_template("card.md.j2").render(record=record, **told)
 
 

@@ -1,8 +1,8 @@
 """Trace a figure, table or verdict to its runs: `python -m workflow.cli.trace FILE [--data]`.
 
-FILE: an .svg, .pdf or .png of a figure, the .json of a table, ledger.json, or the claims of a question. Prints its
-origin, its commits and, for each run behind it, the page, the record and whether the record is unchanged. With --data,
-prints its numbers as CSV.
+FILE: an .svg, .pdf or .png of a figure, the .json of a table, ledger.json, or the claims of a
+question. Prints its origin, its commits and, for each run behind it, the page, the record and
+whether the record is unchanged. With --data, prints its numbers as CSV.
 """
 
 from pathlib import Path
@@ -43,7 +43,10 @@ def main(argv: list[str] | None = None) -> None:
     unnamed = "see the record of each run" if trace.runs else "none (computed by formula, or cited)"
     lines = [f"origin: {trace.origin}", f"commit: {', '.join(trace.commits) or unnamed}"]
     lines.append(f"runs behind it: {len(trace.runs)}")
-    lines += [f"  {digest}  {_find_page(digest)}  {_compare(digest, trace.signed)}" for digest in trace.runs]
+    lines += [
+        f"  {digest}  {_find_page(digest)}  {_compare(digest, trace.signed)}"
+        for digest in trace.runs
+    ]
     print_lines(lines)
 
 

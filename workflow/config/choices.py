@@ -1,8 +1,9 @@
 """Know what can be chosen on each axis of attention, read from the source without importing torch.
 
-A choice is one file in one of the four folders of `models/attention/`, and its one class without a leading _. Its name
-is the file's name; its settings are the keyword-only arguments of its class, their ranges in the annotations. So a dry
-run knows every name, every setting and its range, and the file of maths stays the only place that states them.
+A choice is one file in one of the four folders of `models/attention/`, and its one class without a
+leading _. Its name is the file's name; its settings are the keyword-only arguments of its class,
+their ranges in the annotations. So a dry run knows every name, every setting and its range, and the
+file of maths stays the only place that states them.
 """
 
 import ast
@@ -27,13 +28,16 @@ AXES = {  # axis -> folder
     "position": "positions",
 }
 REQUIRED = object()
-BOUNDS = {"gt": "above", "ge": "at least", "lt": "below", "le": "at most"}  # of `models.attention.choice.Range`
-KINDS = {"int": "a whole number", "float": "a number"}  # what a setting may be, by the name of its type
+# of `models.attention.choice.Range`
+BOUNDS = {"gt": "above", "ge": "at least", "lt": "below", "le": "at most"}
+# what a setting may be, by the name of its type
+KINDS = {"int": "a whole number", "float": "a number"}
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting of a choice. default: `REQUIRED` where it has none. kind: of `KINDS`. optional: whether null is valid.
+    """A setting of a choice. default: `REQUIRED` where it has none. kind: of `KINDS`. optional:
+    whether null is valid.
 
     bounds: by the keywords of `BOUNDS`, numbers or names of other settings of the choice.
     """
@@ -55,7 +59,9 @@ class Setting:
             limit = others.get(bound) if isinstance(bound, str) else bound
             if _is_number(limit, "float"):
                 bounds[key] = limit
-                said.append(f"{BOUNDS[key]} {f'{bound} = ' if isinstance(bound, str) else ''}{limit:g}")
+                said.append(
+                    f"{BOUNDS[key]} {f'{bound} = ' if isinstance(bound, str) else ''}{limit:g}"
+                )
         if _is_number(value, self.kind) and all(_holds(value, *bound) for bound in bounds.items()):
             return None
         said = " and ".join(said)
@@ -70,18 +76,28 @@ def _is_number(value: Any, kind: str) -> bool:
 
 
 def _holds(value: float, key: str, bound: float) -> bool:
-    return {"gt": value > bound, "ge": value >= bound, "lt": value < bound, "le": value <= bound}[key]
+    return {"gt": value > bound, "ge": value >= bound, "lt": value < bound, "le": value <= bound}[
+        key
+    ]
 
 
 @cache
 def choice_names(axis: str) -> tuple[str, ...]:
-    """List the choices of one axis, e.g. choice_names("span") == ("adaptive", "dynamic", "fixed", "full")."""
-    return tuple(path.stem for path in list_folder(ATTENTION / AXES[axis], ".py") if not path.stem.startswith("_"))
+    """List the choices of one axis, e.g. choice_names("span") == ("adaptive", "dynamic", "fixed",
+    "full").
+    """
+    return tuple(
+        path.stem
+        for path in list_folder(ATTENTION / AXES[axis], ".py")
+        if not path.stem.startswith("_")
+    )
 
 
 @cache
 def choice_settings(axis: str, name: str) -> dict[str, Setting]:
-    """Read the settings of one choice; `ConfigError` where an annotation does not say what one is."""
+    """Read the settings of one choice; `ConfigError` where an annotation does not say what one
+    is.
+    """
     for node in _class_of(axis, name).body:
         if isinstance(node, ast.FunctionDef) and node.name == "__init__":
             pairs = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
@@ -90,10 +106,20 @@ def choice_settings(axis: str, name: str) -> dict[str, Setting]:
     return {}
 
 
-def _read_setting(argument: ast.arg, default: ast.expr | None, path: Path, known: list[str]) -> Setting:
-    """Read `name: Annotated[int, Range(ge=1)] = 8`. `int | None` takes null; what has no annotation is any number."""
-    where, annotation, ranges = f"{path}, line {argument.lineno}: {argument.arg}", argument.annotation, []
-    if isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value).endswith("Annotated"):
+def _read_setting(
+    argument: ast.arg, default: ast.expr | None, path: Path, known: list[str]
+) -> Setting:
+    """Read `name: Annotated[int, Range(ge=1)] = 8`. `int | None` takes null; what has no annotation
+    is any number.
+    """
+    where, annotation, ranges = (
+        f"{path}, line {argument.lineno}: {argument.arg}",
+        argument.annotation,
+        [],
+    )
+    if isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value).endswith(
+        "Annotated"
+    ):
         annotation, *ranges = getattr(annotation.slice, "elts", [annotation.slice])
     types = ast.unparse(annotation).split(" | ") if annotation else ["float"]
     kinds = [each for each in types if each != "None"]
@@ -101,15 +127,21 @@ def _read_setting(argument: ast.arg, default: ast.expr | None, path: Path, known
         raise ConfigError(f"{where} needs a type: int or float, with `| None` if it is optional")
     try:
         value = REQUIRED if default is None else ast.literal_eval(default)
-        return Setting(value, kinds[0], "None" in types, _read_bounds(ranges, {*known} - {argument.arg}))
+        return Setting(
+            value, kinds[0], "None" in types, _read_bounds(ranges, {*known} - {argument.arg})
+        )
     except (ValueError, TypeError, AttributeError):
-        raise ConfigError(f"{where}: expected a range such as Range(ge=1), and a numeric default") from None
+        raise ConfigError(
+            f"{where}: expected a range such as Range(ge=1), and a numeric default"
+        ) from None
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
 
 
 def _read_bounds(ranges: list[ast.expr], others: set[str]) -> dict[str, float | str]:
-    """Read the arguments of `Range(...)`; ValueError or AttributeError where there is something else."""
+    """Read the arguments of `Range(...)`; ValueError or AttributeError where there is something
+    else.
+    """
     bounds = {}
     for node in ranges:
         if node.func.id != "Range" or node.args:
@@ -126,7 +158,9 @@ def _read_bounds(ranges: list[ast.expr], others: set[str]) -> dict[str, float | 
 
 @cache
 def from_grid(axis: str, name: str) -> dict[str, str]:
-    """Read which settings of one choice a question's grid gives, e.g. {"limit": "S"}: its class names them."""
+    """Read which settings of one choice a question's grid gives, e.g. {"limit": "S"}: its class
+    names them.
+    """
     return assigned(_class_of(axis, name), "from_grid", {})
 
 
@@ -139,7 +173,9 @@ def backend_names() -> tuple[str, ...]:
 def assigned(source: ast.Module | ast.ClassDef, name: str, missing):
     """Read the literal that is assigned to a name; `missing` where none is."""
     for node in source.body:
-        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [name]:
+        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [
+            name
+        ]:
             with suppress(ValueError):
                 return ast.literal_eval(node.value)
     return missing
@@ -150,7 +186,9 @@ def _class_of(axis: str, name: str) -> ast.ClassDef:
     check_known(axis, name, choice_names(axis))
     path = _path_of(axis, name)
     body = parse_python(path).body
-    public = [node for node in body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
+    public = [
+        node for node in body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    ]
     if len(public) != 1:
         raise ConfigError(f"{path}: expected one class without a leading _, got {len(public)}")
     return public[0]
@@ -161,7 +199,8 @@ def _path_of(axis: str, name: str) -> Path:
 
 
 def check_settings(axis: str, choice: dict) -> None:
-    """Raise `ConfigError` for a setting outside its range. choice: its name and settings, of which others are let be.
+    """Raise `ConfigError` for a setting outside its range. choice: its name and settings, of which
+    others are let be.
 
     A record may name a choice, or a setting, that is here no more.
     """
@@ -170,7 +209,9 @@ def check_settings(axis: str, choice: dict) -> None:
     for key, setting in choice_settings(axis, choice["name"]).items():
         symbol = from_grid(axis, choice["name"]).get(key, key)
         if key in choice and (
-            wrong := setting.refusal(key if symbol == key else f"{key} {symbol}", choice[key], choice)
+            wrong := setting.refusal(
+                key if symbol == key else f"{key} {symbol}", choice[key], choice
+            )
         ):
             raise ConfigError(wrong)
 
@@ -178,22 +219,30 @@ def check_settings(axis: str, choice: dict) -> None:
 def complete_choice(axis: str, choice: str | dict, defaults: dict[str, dict], grid: dict) -> dict:
     """Spell out all settings of one choice.
 
-    choice: a name, or a mapping with `name` and settings. defaults: settings of the scale by name of the choice. grid:
-    S and k, None where there is none, for the settings that the choice's `from_grid` names. What a variant says itself
-    wins over the grid, and the grid over the scale.
+    choice: a name, or a mapping with `name` and settings. defaults: settings of the scale by name
+    of the choice. grid: S and k, None where there is none, for the settings that the choice's
+    `from_grid` names. What a variant says itself wins over the grid, and the grid over the scale.
     """
     if choice is None:
         raise ConfigError(f"{axis} is missing; valid: {', '.join(choice_names(axis))}")
     if not isinstance(choice, str | dict):
-        raise ConfigError(f"{axis} must be a name, or a mapping with a name and settings, got {shown(choice)}")
+        raise ConfigError(
+            f"{axis} must be a name, or a mapping with a name and settings, got {shown(choice)}"
+        )
     settings = {"name": choice} if isinstance(choice, str) else dict(choice)
     name = settings.pop("name", None)
     if name is None:
-        raise ConfigError(f"{axis} = {shown(choice)}: 'name' is missing; valid: {', '.join(choice_names(axis))}")
+        raise ConfigError(
+            f"{axis} = {shown(choice)}: 'name' is missing; valid: {', '.join(choice_names(axis))}"
+        )
     known = choice_settings(axis, str(name))
     for key in settings:
         check_known(f"setting of {axis} '{name}'", key, known)
-    from_question = {key: grid[source] for key, source in from_grid(axis, name).items() if grid.get(source) is not None}
+    from_question = {
+        key: grid[source]
+        for key, source in from_grid(axis, name).items()
+        if grid.get(source) is not None
+    }
     own = {key: setting.default for key, setting in known.items()}
     filled = {**own, **defaults.get(name, {}), **from_question, **settings}
     missing = [key for key, value in filled.items() if value is REQUIRED]

@@ -1,7 +1,8 @@
 """What every script shares: its arguments, its output and its exit.
 
-Bad input ends in one line without a traceback; an unforeseen error keeps its traceback. Control characters are escaped,
-so output cannot steer a terminal. If the reader of a pipe has gone, the script goes on silently.
+Bad input ends in one line without a traceback; an unforeseen error keeps its traceback. Control
+characters are escaped, so output cannot steer a terminal. If the reader of a pipe has gone, the
+script goes on silently.
 """
 
 import argparse
@@ -22,7 +23,8 @@ COMMAND = re.compile(r": `python -m [^`]+`\.")
 
 
 class Parser(argparse.ArgumentParser):
-    """The arguments of a command. An unknown one is refused in one line, with the nearest valid one.
+    """The arguments of a command. An unknown one is refused in one line, with the nearest valid
+    one.
 
     description: may be the docstring of the script, whose first sentence names the command.
     """
@@ -33,11 +35,19 @@ class Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value) -> None:
         """Refuse what is none of an argument's choices, with its new name or the nearest."""
         if action.choices is not None and value not in action.choices:
-            check_known(action.option_strings[0] if action.option_strings else action.dest, value, action.choices)
+            check_known(
+                action.option_strings[0] if action.option_strings else action.dest,
+                value,
+                action.choices,
+            )
 
     def error(self, message: str) -> NoReturn:
         _, _, unknown = message.partition("unrecognized arguments: ")
-        near = nearest(unknown.split()[0].partition("=")[0], self._option_string_actions) if unknown.strip() else None
+        near = (
+            nearest(unknown.split()[0].partition("=")[0], self._option_string_actions)
+            if unknown.strip()
+            else None
+        )
         hint = f"did you mean {near}? " if near else ""
         raise ConfigError(f"{message}; {hint}see --help")
 
@@ -46,9 +56,13 @@ def refuse_twice(option: str, words: list[str]) -> None:
     """Refuse an option, or one of its keys, that is given twice: only the last would count."""
     places = [place for place, word in enumerate(words) if word == option]
     if len(places) > 1:
-        raise ConfigError(f"{option} is given twice and only the last would count; give all keys after one {option}")
+        raise ConfigError(
+            f"{option} is given twice and only the last would count; give all keys after one {option}"
+        )
     behind = words[places[0] + 1 :] if places else []
-    keys = [word.partition("=")[0] for word in takewhile(lambda word: not word.startswith("-"), behind)]
+    keys = [
+        word.partition("=")[0] for word in takewhile(lambda word: not word.startswith("-"), behind)
+    ]
     if twice := [key for key in keys if keys.count(key) > 1]:
         raise ConfigError(f"{option}: {twice[0]} is given twice and only the last would count")
 
@@ -66,13 +80,17 @@ def at_least(smallest: int) -> Callable[[str], int]:
 
 
 class Printed:
-    """A stream that people read: it shows control characters in place of sending them, and may lose its reader."""
+    """A stream that people read: it shows control characters in place of sending them, and may lose
+    its reader.
+    """
 
     def __init__(self, stream: TextIO):
         self.stream = stream
 
     def write(self, text: str) -> int:
-        self.send("\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n")))
+        self.send(
+            "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
+        )
         return len(text)
 
     def send(self, text: str) -> None:
@@ -86,7 +104,8 @@ class Printed:
 
     @contextmanager
     def _unread(self) -> Iterator[None]:
-        """Go on where the reader has gone, as `head` does: what is written from now on goes nowhere.
+        """Go on where the reader has gone, as `head` does: what is written from now on goes
+        nowhere.
 
         As it does where the disk of a file is full, which is `CannotWrite`, once.
         """
@@ -111,7 +130,8 @@ class Printed:
 
 
 def run(main: Callable[[], None]) -> None:
-    """Exit 2 with one line for refused input, 1 with one line where the system refuses (disk full, no permission).
+    """Exit 2 with one line for refused input, 1 with one line where the system refuses (disk full,
+    no permission).
 
     What a script starts has one locale, whoever started the script.
     """
@@ -132,7 +152,9 @@ def run(main: Callable[[], None]) -> None:
 
 
 def show(line: str) -> None:
-    """Say what was found, as the last line of a script's output: `workflow.plan.progress` shows it."""
+    """Say what was found, as the last line of a script's output: `workflow.plan.progress` shows
+    it.
+    """
     print(f"{SHOWN}{line}", flush=True)
 
 
@@ -150,10 +172,16 @@ def print_data(text: str) -> None:
 
 def explain(error: ConfigError | OSError) -> str:
     """Say in one line what was refused."""
-    line = str(error) if isinstance(error, ConfigError) else f"{error.filename or 'system'}: {error.strerror or error}"
+    line = (
+        str(error)
+        if isinstance(error, ConfigError)
+        else f"{error.filename or 'system'}: {error.strerror or error}"
+    )
     return printable(" ".join(line.split()))
 
 
 def printable(line: str) -> str:
-    """Show what moves a terminal's cursor, as names and files may hold it, in place of sending it."""
+    """Show what moves a terminal's cursor, as names and files may hold it, in place of sending
+    it.
+    """
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line)

@@ -11,8 +11,8 @@ MANY = 100  # names in a line
 class ConfigError(Exception):
     """Bad input: one line that names the key, the value and what would be valid.
 
-    Not a ValueError, which pydantic would wrap into several lines of its own. place: the file and line of the value,
-    where that is known; is_placed: whether the line says it.
+    Not a ValueError, which pydantic would wrap into several lines of its own. place: the file and
+    line of the value, where that is known; is_placed: whether the line says it.
     """
 
     place = None
@@ -45,7 +45,9 @@ def nearest(value: str, valid) -> str | None:
 
 
 def suggest(value: str, valid) -> str:
-    """Say what an unknown name is called now, or which valid name is most like it; empty where none is."""
+    """Say what an unknown name is called now, or which valid name is most like it; empty where none
+    is.
+    """
     if (name := new_name(value)) != value and name in valid:
         return f"it is now called '{name}'"
     near = nearest(value, valid)
@@ -53,7 +55,9 @@ def suggest(value: str, valid) -> str:
 
 
 def check_known(what: str, value: str, valid) -> None:
-    """Raise `ConfigError` unless `value` is one of `valid`; the line carries the nearest valid name."""
+    """Raise `ConfigError` unless `value` is one of `valid`; the line carries the nearest valid
+    name.
+    """
     value, valid = str(value), [*map(str, valid)]
     if value not in valid:
         valid.sort()
@@ -66,4 +70,6 @@ def _listed(value: str, valid: list[str]) -> str:
     """List all that is valid; of very many names those that are most like the value."""
     if len(valid) <= MANY:
         return f"valid: {', '.join(valid)}"
-    return f"valid, among {len(valid)}: {', '.join(get_close_matches(value, valid, n=10, cutoff=0))}"
+    return (
+        f"valid, among {len(valid)}: {', '.join(get_close_matches(value, valid, n=10, cutoff=0))}"
+    )

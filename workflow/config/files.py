@@ -22,28 +22,44 @@ from workflow.config.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]  # of the suite, wherever it is run from
 PRECOMPUTED = ROOT / "results" / "precomputed"  # records that came with the project
-# Where every workflow writes, Snakemake's own notes included. `refuse_unwritable` looks at what this one will write.
-NOTES = tuple(f".snakemake/{name}" for name in ("log", "locks", "metadata", "incomplete", "auxiliary"))
+# Where every workflow writes, Snakemake's own notes included. `refuse_unwritable` looks at what
+# this one will write.
+NOTES = tuple(
+    f".snakemake/{name}" for name in ("log", "locks", "metadata", "incomplete", "auxiliary")
+)
 FOLDERS = (".", ".snakemake", *NOTES, "results", "reports", "logs")
 NEEDED_MB = 100
 SMALLEST_FILE = 4096  # bytes that a file of one takes on most file systems
-HOST = re.sub(r"\W", "-", platform.node())  # a folder may be shared, and a number is a process of one host
+# a folder may be shared, and a number is a process of one host
+HOST = re.sub(r"\W", "-", platform.node())
 LOOKS_READ = re.compile(r".*\.(ya?ml|py)(\.txt)?", re.IGNORECASE)
 UNFINISHED = re.compile(r"\..+\.([\w-]*)\.(\d+)\.part")
-# Hidden files, copies and locks of editors, what Finder, Windows, Synology and a disk check leave, compiled modules.
+# Hidden files, copies and locks of editors, what Finder, Windows, Synology and a disk check leave,
+# compiled modules.
 LEFT_BEHIND = re.compile(
-    r"\..+|.*~|~\$.*|#.*#|__pycache__|__macosx|lost\+found|desktop\.ini|thumbs\.db|@eadir|\$recycle\.bin", re.IGNORECASE
+    r"\..+|.*~|~\$.*|#.*#|__pycache__|__macosx|lost\+found|desktop\.ini|thumbs\.db|@eadir|\$recycle\.bin",
+    re.IGNORECASE,
 )
 UNPACKED: dict[Path, Path] = {}  # folders that hold an archive's files for a while: the archive
 DAY = 86400  # seconds
 AHEAD = 1.0  # seconds by which another machine's clock may be ahead; a step takes about as long
 PIECE = 1 << 20  # bytes
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # of others Python unpacks all that comes, whatever was asked for
-BROKEN = (zipfile.BadZipFile, gzip.BadGzipFile, lzma.LZMAError, zlib.error, struct.error, OSError, EOFError)
+# of others Python unpacks all that comes, whatever was asked for
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+BROKEN = (
+    zipfile.BadZipFile,
+    gzip.BadGzipFile,
+    lzma.LZMAError,
+    zlib.error,
+    struct.error,
+    OSError,
+    EOFError,
+)
 BROKEN += (KeyError, IndexError, ValueError, OverflowError, RuntimeError)
 
 
-NO_MORE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # no space, none left to this user, nothing written here at all
+# no space, none left to this user, nothing written here at all
+NO_MORE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
 class CannotWrite(OSError):
@@ -57,34 +73,49 @@ def raise_if_full(error: BaseException, path: Path | None = None) -> None:
     """
     refusal = _refusal(error)
     if refusal and refusal.errno in NO_MORE:
-        raise CannotWrite(refusal.errno, refusal.strerror, refusal.filename or (path and str(path))) from error
+        raise CannotWrite(
+            refusal.errno, refusal.strerror, refusal.filename or (path and str(path))
+        ) from error
 
 
 def is_full(folder: Path) -> bool:
-    """Say whether nothing more can be written to a folder's disk; False where the file system does not say."""
+    """Say whether nothing more can be written to a folder's disk; False where the file system does
+    not say.
+    """
     with suppress(OSError):
         return shutil.disk_usage(folder).free < SMALLEST_FILE
     return False
 
 
 def check_writable(root: Path) -> None:
-    """Raise `ConfigError` where a folder to write to cannot be written, or the disk is as good as full.
+    """Raise `ConfigError` where a folder to write to cannot be written, or the disk is as good as
+    full.
 
-    And where a name has braces, which Snakemake takes for variables, or the suite's a colon, where PYTHONPATH splits.
+    And where a name has braces, which Snakemake takes for variables, or the suite's a colon, where
+    PYTHONPATH splits.
     """
-    for folder, signs, named in ((root.resolve(), "{}", "braces"), (ROOT, "{}" + os.pathsep, "braces or a colon")):
+    for folder, signs, named in (
+        (root.resolve(), "{}", "braces"),
+        (ROOT, "{}" + os.pathsep, "braces or a colon"),
+    ):
         if set(signs) & set(str(folder)):
-            raise ConfigError(f"{folder}: the workflow cannot run in or from a folder whose name contains {named}")
+            raise ConfigError(
+                f"{folder}: the workflow cannot run in or from a folder whose name contains {named}"
+            )
     for folder in (root / name for name in FOLDERS):
         if folder.exists():
             _refuse_unwritable(folder)
     with suppress(OSError):  # some file systems do not say
         if (free := shutil.disk_usage(root).free >> 20) < NEEDED_MB:
-            raise ConfigError(f"{root.resolve()}: {free} MB free on this disk; at least {NEEDED_MB} MB are needed")
+            raise ConfigError(
+                f"{root.resolve()}: {free} MB free on this disk; at least {NEEDED_MB} MB are needed"
+            )
 
 
 def refuse_unwritable(written: Iterable[str]) -> None:
-    """Raise `ConfigError` where a file could not be written: for its folder, or the nearest one above that is there."""
+    """Raise `ConfigError` where a file could not be written: for its folder, or the nearest one
+    above that is there.
+    """
     for folder in sorted({Path(path).parent for path in written}):
         while not folder.exists():
             folder = folder.parent
@@ -107,31 +138,41 @@ def _user(number: int) -> str:
 
 
 def end_future(paths: Iterable[Path]) -> None:
-    """Bring times of change that lie in the future, by this machine's clock, up to now, in their order.
+    """Bring times of change that lie in the future, by this machine's clock, up to now, in their
+    order.
 
-    Such are the files of a folder that was copied, or of a file system that another machine's clock rules. What a
-    step makes of them would be older than they, and Snakemake removes it, however long it took. Another user's files
-    stay as they are.
+    Such are the files of a folder that was copied, or of a file system that another machine's clock
+    rules. What a step makes of them would be older than they, and Snakemake removes it, however
+    long it took. Another user's files stay as they are.
     """
     now, later = time.time_ns(), []
     for path in paths:
         with suppress(OSError):
             if (changed := os.stat(path).st_mtime_ns) > now:
                 later.append((changed, path))
-    ranks = {changed: rank for rank, changed in enumerate(sorted({changed for changed, _ in later}, reverse=True))}
+    ranks = {
+        changed: rank
+        for rank, changed in enumerate(sorted({changed for changed, _ in later}, reverse=True))
+    }
     for changed, path in later:
         with suppress(OSError):
             os.utime(path, ns=(now - ranks[changed], now - ranks[changed]))
 
 
 def refuse_future(paths: Iterable[str]) -> None:
-    """Raise `ConfigError` for a file whose time of change lies in the future, by this machine's clock."""
+    """Raise `ConfigError` for a file whose time of change lies in the future, by this machine's
+    clock.
+    """
     now = time.time()
     for path in paths:
         with suppress(FileNotFoundError):
             if (changed := max(os.stat(path).st_mtime, os.lstat(path).st_mtime)) > now + AHEAD:
-                when = f"modified {changed - now:,.0f} seconds in the future by this machine's clock"
-                raise ConfigError(f"{path}: {when}, so what depends on it would seem out of date; `touch` it")
+                when = (
+                    f"modified {changed - now:,.0f} seconds in the future by this machine's clock"
+                )
+                raise ConfigError(
+                    f"{path}: {when}, so what depends on it would seem out of date; `touch` it"
+                )
 
 
 def files_below(*folders: str) -> Iterator[Path]:
@@ -143,7 +184,9 @@ def files_below(*folders: str) -> Iterator[Path]:
 
 
 def user_path(word: str, what: str) -> Path:
-    """Read what is called so, or else a path with ~ for a home and no blanks at its ends; what: begins a refusal."""
+    """Read what is called so, or else a path with ~ for a home and no blanks at its ends; what:
+    begins a refusal.
+    """
     try:
         return Path(word) if Path(word).exists() else Path(word.strip()).expanduser()
     except RuntimeError:
@@ -151,7 +194,9 @@ def user_path(word: str, what: str) -> Path:
 
 
 def user_file(word: str, what: str) -> Path:
-    """Read the path of a file as its user wrote it; `ConfigError`, begun by `what`, where there is none."""
+    """Read the path of a file as its user wrote it; `ConfigError`, begun by `what`, where there is
+    none.
+    """
     path = user_path(word, what)
     if not path.is_file():
         raise ConfigError(f"{what}: no such file")
@@ -159,7 +204,8 @@ def user_file(word: str, what: str) -> Path:
 
 
 def shown_path(path: Path) -> str:
-    """Write a file's path for a message: from the folder the suite is run in, or from the suite's own.
+    """Write a file's path for a message: from the folder the suite is run in, or from the suite's
+    own.
 
     Of a file that an archive was unpacked to, the archive's path and the file's place in it.
     """
@@ -171,7 +217,9 @@ def shown_path(path: Path) -> str:
 
 
 def config_file(place: str) -> Path:
-    """Find a file under config/: that of the folder the suite is run in where there is one, else the suite's own."""
+    """Find a file under config/: that of the folder the suite is run in where there is one, else
+    the suite's own.
+    """
     own = Path("config", place)
     return own if own.exists() else ROOT / "config" / place
 
@@ -182,15 +230,22 @@ def is_left_behind(path: str) -> bool:
 
 
 def list_folder(folder: Path, ending: str = "") -> list[Path]:
-    """List what lies in a folder, by name, without what systems and editors leave; nothing where it may not be read."""
+    """List what lies in a folder, by name, without what systems and editors leave; nothing where it
+    may not be read.
+    """
     with suppress(OSError):
-        names = [name for name in os.listdir(folder) if name.endswith(ending) and not is_left_behind(name)]
+        names = [
+            name
+            for name in os.listdir(folder)
+            if name.endswith(ending) and not is_left_behind(name)
+        ]
         return [folder / name for name in sorted(names)]
     return []
 
 
 def refuse_unread(folder: Path, *read: str) -> None:
-    """Raise `ConfigError` for a YAML or Python file in a folder or below that none of the patterns `read` finds.
+    """Raise `ConfigError` for a YAML or Python file in a folder or below that none of the patterns
+    `read` finds.
 
     What begins with _ is left alone, and what systems and editors leave.
     """
@@ -199,12 +254,15 @@ def refuse_unread(folder: Path, *read: str) -> None:
         place = path.relative_to(folder).as_posix()
         private = place.startswith("_") or "/_" in place or is_left_behind(place)
         if path not in found and not private and LOOKS_READ.fullmatch(path.name):
-            raise ConfigError(f"{path}: this file is never read; files that are read in {folder}: {', '.join(read)}")
+            raise ConfigError(
+                f"{path}: this file is never read; files that are read in {folder}: {', '.join(read)}"
+            )
 
 
 @contextmanager
 def atomic_write(path: str | Path, *, wait: bool = True) -> Iterator[BinaryIO]:
-    """Open a file that takes its place once all of it is on the disk; until then what stood there stands.
+    """Open a file that takes its place once all of it is on the disk; until then what stood there
+    stands.
 
     wait: for the disk. False for one of many files, whose writer calls `os.sync` once at its end.
     `CannotWrite` where the disk is full, or the file system refuses in another way.
@@ -237,7 +295,9 @@ def _refusal(error: BaseException | None) -> OSError | None:
 
 @cache
 def _remove_deserted(folder: Path, process: int) -> None:
-    """Remove what killed processes had begun to write there, but for another user's; once for each process or fork."""
+    """Remove what killed processes had begun to write there, but for another user's; once for each
+    process or fork.
+    """
     for entry in os.scandir(folder) if os.access(folder, os.R_OK) else ():
         with suppress(OSError):
             if (name := UNFINISHED.fullmatch(entry.name)) and _is_deserted(entry, *name.groups()):
@@ -245,25 +305,32 @@ def _remove_deserted(folder: Path, process: int) -> None:
 
 
 def _is_deserted(entry: os.DirEntry, host: str, process: str) -> bool:
-    """Say whether a file is given up: its process has ended, or another host has not touched it for a day."""
+    """Say whether a file is given up: its process has ended, or another host has not touched it for
+    a day.
+    """
     if host != HOST:
         return time.time() - entry.stat(follow_symlinks=False).st_mtime > DAY
     import psutil  # few folders hold unfinished files
 
     try:
-        return psutil.Process(int(process)).status() == psutil.STATUS_ZOMBIE  # ended, and not yet waited for
+        # ended, and not yet waited for
+        return psutil.Process(int(process)).status() == psutil.STATUS_ZOMBIE
     except psutil.Error as error:  # it may be hidden, as another user's
         return isinstance(error, psutil.NoSuchProcess)
 
 
 @contextmanager
 def open_zip(path: Path, largest: int) -> Iterator[zipfile.ZipFile]:
-    """Open a zip archive from elsewhere; refuse one that would unpack to more than `largest` bytes."""
+    """Open a zip archive from elsewhere; refuse one that would unpack to more than `largest`
+    bytes.
+    """
     with zipfile.ZipFile(path) as archive:
         entries = archive.infolist()
         for entry in entries:
             if entry.compress_type not in METHODS:
-                raise zipfile.BadZipFile(f"{entry.filename} uses a compression method other than deflate")
+                raise zipfile.BadZipFile(
+                    f"{entry.filename} uses a compression method other than deflate"
+                )
         size = sum(entry.file_size for entry in entries)
         if size > largest:
             raise ConfigError(f"{path}: unpacks to {size:,} bytes; the limit is {largest:,}")

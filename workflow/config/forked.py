@@ -1,8 +1,10 @@
-"""Run a script in a fork of a process that has its imports: `python -m workflow.config.forked question NAME ...`.
+"""Run a script in a fork of a process that has its imports: `python -m workflow.config.forked
+question NAME ...`.
 
-A page takes a second to make, and what it imports (pandas, matplotlib) twice that. So one process beside Snakemake's
-imports it while the plan is made, and forks for each page. Where there is none (on a cluster, in a container) or
-it does not answer, the script starts as any other. Its output, its exit and what it writes are the same.
+A page takes a second to make, and what it imports (pandas, matplotlib) twice that. So one process
+beside Snakemake's imports it while the plan is made, and forks for each page. Where there is none
+(on a cluster, in a container) or it does not answer, the script starts as any other. Its output,
+its exit and what it writes are the same.
 """
 
 import gc
@@ -20,16 +22,19 @@ from pathlib import Path
 from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
 
-ADDRESS = "ATTENTION_FORKS"  # the variable that says by which socket it is asked, from the folder where all run
+# the variable that says by which socket it is asked, from the folder where all run
+ADDRESS = "ATTENTION_FORKS"
 IMPORTED = "workflow.scripts.question"  # with it comes most of what any page needs
 THIS = [sys.executable, "-m", "workflow.config.forked"]
 _STARTED: list[subprocess.Popen] = []  # open as long as this process lives
 
 
 def start(address: Path) -> None:
-    """Start the process that forks, where it can; it ends with this one, as its standard input does then.
+    """Start the process that forks, where it can; it ends with this one, as its standard input does
+    then.
 
-    address: of its socket, from this folder. It is the process's alone: what a killed one left there is replaced.
+    address: of its socket, from this folder. It is the process's alone: what a killed one left
+    there is replaced.
     """
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     os.environ[ADDRESS] = str(address)
@@ -60,14 +65,20 @@ def serve(address: Path) -> None:
 
 
 def prepare() -> None:
-    """Import what most pages need and read what is the same for all of them, while Snakemake has not asked yet."""
+    """Import what most pages need and read what is the same for all of them, while Snakemake has
+    not asked yet.
+    """
     with suppress(ConfigError):  # whose page it is says so
         import_module(IMPORTED).prepare()
-    gc.disable()  # a fork ends within seconds; to look for cycles takes a twelfth of them and frees next to nothing
+    # a fork ends within seconds; to look for cycles takes a twelfth of them and frees next to
+    # nothing
+    gc.disable()
 
 
 def answer(child, client: socket.socket) -> None:
-    """Tell a client how its script ended, as a shell would: 128 and the signal by which it was killed."""
+    """Tell a client how its script ended, as a shell would: 128 and the signal by which it was
+    killed.
+    """
     child.join()
     with client, suppress(OSError):  # it was killed meanwhile
         client.sendall(bytes([child.exitcode if child.exitcode >= 0 else 128 - child.exitcode]))
@@ -86,7 +97,9 @@ def work(client: socket.socket) -> None:
 
 
 def ask(address: str, words: list[str]) -> int:
-    """Return how a script ended; `OSError` where nobody answers. words: its name, and what it is told."""
+    """Return how a script ended; `OSError` where nobody answers. words: its name, and what it is
+    told.
+    """
     with socket.socket(socket.AF_UNIX) as server:
         server.connect(address)
         socket.send_fds(server, [b" "], [1, 2])

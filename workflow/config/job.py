@@ -1,4 +1,6 @@
-"""What identifies a run: what the jobs of all tasks share. Closed; every setting is spelled out. Imports no torch."""
+"""What identifies a run: what the jobs of all tasks share. Closed; every setting is spelled out.
+Imports no torch.
+"""
 
 import hashlib
 import json
@@ -13,13 +15,15 @@ from workflow.config.trials import Factors, multiply
 
 VERSION = 2
 Share = Field(0.0, ge=0, lt=1)
-KeyHeads = Annotated[PositiveStrictInt | None, Field(exclude_if=lambda value: value is None)]  # of a net
+# of a net
+KeyHeads = Annotated[PositiveStrictInt | None, Field(exclude_if=lambda value: value is None)]
 
 
 class Job(FrozenModel):
     """All that identifies a run; each task adds its name and its sections in its own folder.
 
-    trials: by the digests of their runs, the trials one of which decides on some settings, which are the recipe's here.
+    trials: by the digests of their runs, the trials one of which decides on some settings, which
+    are the recipe's here.
     """
 
     version: Literal[2] = VERSION
@@ -27,7 +31,9 @@ class Job(FrozenModel):
     corpus: Name
     checksum: str
     seed: StrictInt = Field(ge=0)
-    trials: Annotated[dict[Name, Factors] | None, Field(exclude_if=lambda value: value is None)] = None
+    trials: Annotated[dict[Name, Factors] | None, Field(exclude_if=lambda value: value is None)] = (
+        None
+    )
 
     @cached_property
     def digest(self) -> str:
@@ -40,12 +46,16 @@ class Job(FrozenModel):
         return _digest({**self._identity(), "seed": None})
 
     def varied(self, factors: Factors, **changes) -> "Job":
-        """Return the job with these factors of its settings, and without trials. changes: other keys."""
+        """Return the job with these factors of its settings, and without trials. changes: other
+        keys.
+        """
         content = self.model_dump(exclude={"trials"})
         return parse(type(self), {**multiply(content, factors), **changes}, "trial")
 
     def following(self, trial: str | None) -> "Job":
-        """Return the job with the settings of one of its trials, by the digest of its run; None: it has none."""
+        """Return the job with the settings of one of its trials, by the digest of its run; None: it
+        has none.
+        """
         return self if trial is None else self.varied(self.trials[trial])
 
     def model_copy(self, **changes) -> "Job":
@@ -68,14 +78,16 @@ def _digest(content: dict) -> str:
 def refuse_uneven_keys(heads: int, key_heads: int | None) -> None:
     """Raise `ConfigError` where heads of queries could not share heads of keys alike."""
     if key_heads and heads % key_heads:
-        raise ConfigError(f"key_heads must divide heads, got key_heads = {key_heads}, heads = {heads}")
+        raise ConfigError(
+            f"key_heads must divide heads, got key_heads = {key_heads}, heads = {heads}"
+        )
 
 
 class Training(FrozenModel):
     """What every task has: updates and their rate, precision, when to score and save, when to stop.
 
-    devices: GPUs, or processes on a CPU with `threads` each, that share every update. They come to the numbers of one,
-    but for rounding and dropout, so that they do not identify a run.
+    devices: GPUs, or processes on a CPU with `threads` each, that share every update. They come to
+    the numbers of one, but for rounding and dropout, so that they do not identify a run.
     """
 
     accumulate: PositiveStrictInt = 1

@@ -1,4 +1,6 @@
-"""Where a value came from: the file and line of each key and element of a YAML file, which errors name."""
+"""Where a value came from: the file and line of each key and element of a YAML file, which errors
+name.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -23,7 +25,9 @@ class Place:
 
 
 class Placed(dict):
-    """A mapping that was read from a file. places: of its values by key; one that code has set since has none."""
+    """A mapping that was read from a file. places: of its values by key; one that code has set
+    since has none.
+    """
 
     places: dict = {}
 
@@ -59,7 +63,11 @@ def find(raw, path: Iterable) -> Place | None:
     """
     place = None
     for part in path:
-        inside = part in raw if isinstance(raw, dict) else isinstance(raw, list) and part in range(len(raw))
+        inside = (
+            part in raw
+            if isinstance(raw, dict)
+            else isinstance(raw, list) and part in range(len(raw))
+        )
         if inside:
             place = getattr(raw, "places", {}).get(part, place)
             raw = raw[part]
@@ -72,14 +80,20 @@ def words_of(line: str) -> list[str]:
 
 
 def find_named(raw, text: str) -> Place | None:
-    """Find the place of the one key or value that reads so; None where there is none, or several."""
+    """Find the place of the one key or value that reads so; None where there is none, or
+    several.
+    """
     places = {place for word, place in _words(raw) if word == text}
     return places.pop() if len(places) == 1 else None
 
 
 def _words(raw) -> Iterator[tuple[str, Place]]:
-    """Yield each key and each value that is neither a mapping nor a list, as text with its place."""
-    pairs = raw.items() if isinstance(raw, dict) else enumerate(raw) if isinstance(raw, list) else ()
+    """Yield each key and each value that is neither a mapping nor a list, as text with its
+    place.
+    """
+    pairs = (
+        raw.items() if isinstance(raw, dict) else enumerate(raw) if isinstance(raw, list) else ()
+    )
     for key, value in pairs:
         if place := getattr(raw, "places", {}).get(key):
             yield str(key), place
@@ -89,7 +103,9 @@ def _words(raw) -> Iterator[tuple[str, Place]]:
 
 
 def place_of_name(error: ConfigError, *contents) -> ConfigError:
-    """Begin an error about an unknown name with its place, where one of these contents alone has it, and once."""
+    """Begin an error about an unknown name with its place, where one of these contents alone has
+    it, and once.
+    """
     unknown = UNKNOWN.match(str(error))
     found = [place for each in contents if unknown and (place := find_named(each, unknown[1]))]
     if error.is_placed or len(found) != 1:
@@ -100,7 +116,9 @@ def place_of_name(error: ConfigError, *contents) -> ConfigError:
 
 
 def placed(line: str, where: str, place: Place | None) -> ConfigError:
-    """Make an error that begins with the place, if it is known. where: what was read, by its file or in words."""
+    """Make an error that begins with the place, if it is known. where: what was read, by its file
+    or in words.
+    """
     if place and Path(place.file).stem == where:
         where = str(place)
     elif place and place.file in where:

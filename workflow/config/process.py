@@ -1,6 +1,8 @@
-"""Snakemake's own process: one for each folder of results, and told to stop it tells its runs, which save checkpoints.
+"""Snakemake's own process: one for each folder of results, and told to stop it tells its runs,
+which save checkpoints.
 
-A scheduler may tell Snakemake alone, which by itself waits until its runs have ended, however long that takes.
+A scheduler may tell Snakemake alone, which by itself waits until its runs have ended, however long
+that takes.
 """
 
 import ctypes
@@ -13,25 +15,33 @@ from pathlib import Path
 
 from workflow.config.errors import ConfigError
 
-PASSED_ON = (signal.SIGTERM, signal.SIGUSR1)  # what a scheduler sends before it takes a machine away
+# what a scheduler sends before it takes a machine away
+PASSED_ON = (signal.SIGTERM, signal.SIGUSR1)
 RUN = ["-m", "workflow.scripts.train"]  # the words after Python's name in the command of a run
 PR_SET_PDEATHSIG = 1  # of linux/prctl.h
 _LOCKS: list[int] = []  # open as long as this process lives
 
 
 def refuse_second(lock: Path, what: str) -> None:
-    """Hold a lock as long as this process lives; `ConfigError` where another one has it. what: what it works on.
+    """Hold a lock as long as this process lives; `ConfigError` where another one has it. what: what
+    it works on.
 
-    The system frees the lock of a process that was killed. Snakemake's own outlives it: the profiles switch that off.
+    The system frees the lock of a process that was killed. Snakemake's own outlives it: the
+    profiles switch that off.
     """
     try:
         lock.parent.mkdir(exist_ok=True)
         _LOCKS.append(os.open(lock, os.O_RDWR | os.O_CREAT, 0o666))
         flock(_LOCKS[-1], LOCK_EX | LOCK_NB)
     except BlockingIOError:
-        raise ConfigError(f"another workflow is running on {what} in this folder; wait until it has finished") from None
+        raise ConfigError(
+            f"another workflow is running on {what} in this folder; wait until it has finished"
+        ) from None
     except OSError as error:  # a network folder without such locks, or another user's lock
-        print(f"cannot lock {what}, so a second workflow would go unnoticed: {lock}: {error.strerror}", file=sys.stderr)
+        print(
+            f"cannot lock {what}, so a second workflow would go unnoticed: {lock}: {error.strerror}",
+            file=sys.stderr,
+        )
 
 
 def end_with_parent() -> None:
@@ -45,11 +55,13 @@ def pass_on_to_runs() -> None:
 
     SIGUSR1 becomes the SIGTERM that Snakemake knows: it starts nothing more.
     """
-    if threading.current_thread() is not threading.main_thread():  # a workflow that is started from Python
+    # a workflow that is started from Python
+    if threading.current_thread() is not threading.main_thread():
         return
     numbers, written = os.pipe()
     os.set_blocking(written, False)
-    signal.set_wakeup_fd(written, warn_on_full_buffer=False)  # whatever handler Snakemake sets later
+    # whatever handler Snakemake sets later
+    signal.set_wakeup_fd(written, warn_on_full_buffer=False)
     signal.signal(signal.SIGUSR1, lambda number, frame: signal.raise_signal(signal.SIGTERM))
     threading.Thread(target=_watch, args=(numbers,), daemon=True).start()
 

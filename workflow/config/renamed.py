@@ -1,7 +1,8 @@
-"""Names that the suite had before: each is refused with its new name, and older results are read by it.
+"""Names that the suite had before: each is refused with its new name, and older results are read by
+it.
 
-Results of older clones enter in three places, and nowhere else: plans (`workflow.plan.row`), files of rows
-(`workflow.results.rows`) and evidence (`workflow.report.claims.ledger`).
+Results of older clones enter in three places, and nowhere else: plans (`workflow.plan.row`), files
+of rows (`workflow.results.rows`) and evidence (`workflow.report.claims.ledger`).
 """
 
 KEYS = {"ablations": "questions", "ablation": "question", "beside": "baseline"}
@@ -23,12 +24,15 @@ NAMES = {  # of questions, with their tables and figures, and of a study
     "sparsity": "sparse_adaptive_spans",
     "sparsity_of_xl": "sparse_xl",
 }
-PAGES = ("analytic.html", "budget.html", "status.html", "verdicts.html", "papers/since.html")  # of a scale's reports
+# of a scale's reports
+PAGES = ("analytic.html", "budget.html", "status.html", "verdicts.html", "papers/since.html")
 _ALL = KEYS | VERDICTS | KINDS | NAMES
 
 
 def new_name(name: str) -> str:
-    """Return the new name of a key, question, table, figure, study or published value; any other name as it is."""
+    """Return the new name of a key, question, table, figure, study or published value; any other
+    name as it is.
+    """
     study, dot, rest = name.partition(".")
     return f"{_ALL.get(study, study)}.{rest}" if dot else _ALL.get(name, name)
 
@@ -44,13 +48,18 @@ def renew_row(row: dict) -> dict:
 
 
 def renew_evidence(content):
-    """Give older evidence, or an older ledger, the keys, names and verdicts of today, at every depth."""
+    """Give older evidence, or an older ledger, the keys, names and verdicts of today, at every
+    depth.
+    """
     if isinstance(content, list):
         return [renew_evidence(each) for each in content]
     if not isinstance(content, dict):
         return content
     older = "ablation" in content
-    renewed = {"question" if key == "ablation" else key: renew_evidence(value) for key, value in content.items()}
+    renewed = {
+        "question" if key == "ablation" else key: renew_evidence(value)
+        for key, value in content.items()
+    }
     for key in ("verdict", "overall"):
         if isinstance(renewed.get(key), str):
             renewed[key] = VERDICTS.get(renewed[key], renewed[key])

@@ -1,4 +1,6 @@
-"""Closed schemas: an unknown key is refused with the nearest valid one, and bad input ends in one line."""
+"""Closed schemas: an unknown key is refused with the nearest valid one, and bad input ends in one
+line.
+"""
 
 import ast
 import re
@@ -8,27 +10,39 @@ from pathlib import Path
 from typing import Annotated, TypeVar, get_args, get_origin
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PositiveInt,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import from_json
 
 from workflow.config.errors import ConfigError, UnknownKey, check_known, shown
 from workflow.config.files import shown_path
 from workflow.config.places import Place, Placed, PlacedList, find, placed, placed_by_name
 
-# Whole numbers as they are written: neither true nor '500' nor 6.0 passes for one. No count or seed is larger than what
-# a double holds without rounding.
+# Whole numbers as they are written: neither true nor '500' nor 6.0 passes for one. No count or seed
+# is larger than what a double holds without rounding.
 LARGEST = 2**53
 NOWHERE: dict[str, type[BaseModel]] = {}
-Name = Annotated[str, Field(pattern=r"^\w[\w .,=+()-]*$", max_length=100)]  # may become the name of a file
-ALTERNATIVES = ("int", "constrained-int", "str", "dict")  # pydantic adds them to a place that takes several types
+# may become the name of a file
+Name = Annotated[str, Field(pattern=r"^\w[\w .,=+()-]*$", max_length=100)]
+# pydantic adds them to a place that takes several types
+ALTERNATIVES = ("int", "constrained-int", "str", "dict")
 StrictInt = Annotated[int, Field(strict=True, le=LARGEST)]
 PositiveStrictInt = Annotated[PositiveInt, Field(strict=True, le=LARGEST)]
 
 
 def one_of(what: str, valid) -> AfterValidator:
-    """Make an annotation that raises `ConfigError` with the nearest name unless the value is one of `valid`.
+    """Make an annotation that raises `ConfigError` with the nearest name unless the value is one of
+    `valid`.
 
-    valid: names, or a function that gives them when a value is checked, so that importing a schema reads no file.
+    valid: names, or a function that gives them when a value is checked, so that importing a schema
+    reads no file.
     """
 
     def known(value):
@@ -39,9 +53,12 @@ def one_of(what: str, valid) -> AfterValidator:
 
 
 class StrictModel(BaseModel):
-    # A run that diverged has NaN in its curve: it is written as NaN, for a null could not be read back as a number.
+    # A run that diverged has NaN in its curve: it is written as NaN, for a null could not be read
+    # back as a number.
     # Deferred: a process needs a few of all schemas, and each takes pydantic milliseconds.
-    model_config = ConfigDict(defer_build=True, extra="forbid", ser_json_inf_nan="constants", allow_inf_nan=False)
+    model_config = ConfigDict(
+        defer_build=True, extra="forbid", ser_json_inf_nan="constants", allow_inf_nan=False
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -50,7 +67,9 @@ class StrictModel(BaseModel):
         for key, value in raw.items() if isinstance(raw, dict) else ():
             if key not in fields:
                 _refuse_unknown(key, raw, fields)
-            if isinstance(value, bool | str | list | dict) and _takes_numbers(fields[str(key)].annotation):
+            if isinstance(value, bool | str | list | dict) and _takes_numbers(
+                fields[str(key)].annotation
+            ):
                 _refuse_quoted(key, value, raw)
         return raw
 
@@ -74,7 +93,9 @@ def _takes_numbers(annotation) -> bool:
 
 
 def _refuse_quoted(key, value, raw: dict) -> None:
-    """Raise `ConfigError` for a text, true or false in place of a number: a number has no quotes."""
+    """Raise `ConfigError` for a text, true or false in place of a number: a number has no
+    quotes.
+    """
     for each in _leaves(value):
         if isinstance(each, bool | str):
             error = ConfigError(f"{key} = {shown(each)}: must be a number, without quotes")
@@ -100,12 +121,18 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def parse(
-    model: type[Model], raw, where: str, *, part: bool = False, elsewhere: dict[str, type[BaseModel]] = NOWHERE
+    model: type[Model],
+    raw,
+    where: str,
+    *,
+    part: bool = False,
+    elsewhere: dict[str, type[BaseModel]] = NOWHERE,
 ) -> Model | None:
-    """Parse `raw` as `model`; `ConfigError` names the file and line, the key, the value, and what would be valid.
+    """Parse `raw` as `model`; `ConfigError` names the file and line, the key, the value, and what
+    would be valid.
 
-    part: of a document, where a key that is left out is no mistake; None where one is. elsewhere: by place, what a key
-    may belong to besides the parts of this model.
+    part: of a document, where a key that is left out is no mistake; None where one is. elsewhere:
+    by place, what a key may belong to besides the parts of this model.
     """
     try:
         return model.model_validate(raw)
@@ -114,11 +141,17 @@ def parse(
     except ConfigError as error:
         raise placed_by_name(error, raw, where) from None
     except ValidationError as error:
-        if wrong := [each for each in error.errors(include_url=False) if not part or each["type"] != "missing"]:
+        if wrong := [
+            each
+            for each in error.errors(include_url=False)
+            if not part or each["type"] != "missing"
+        ]:
             raise _first_refusal(wrong, where, raw) from None
 
 
-def _line_of(error: UnknownKey, model: type[BaseModel], elsewhere: dict[str, type[BaseModel]]) -> str:
+def _line_of(
+    error: UnknownKey, model: type[BaseModel], elsewhere: dict[str, type[BaseModel]]
+) -> str:
     """Say where a key belongs that is valid elsewhere; of any other the nearest name."""
     others = {"at the top": model, **_parts_of(model), **elsewhere}
     known = [place for place, other in others.items() if error.key in other.model_fields]
@@ -129,7 +162,9 @@ def _line_of(error: UnknownKey, model: type[BaseModel], elsewhere: dict[str, typ
 
 @cache
 def _parts_of(model: type[BaseModel], above: str = "") -> dict[str, type[BaseModel]]:
-    """Map places in a document to the models of what is there: `under grid`, `under variants.NAME`."""
+    """Map places in a document to the models of what is there: `under grid`, `under
+    variants.NAME`.
+    """
     parts: dict[str, type[BaseModel]] = {}
     for name, field in model.model_fields.items():
         for each, place in _models_in(field.annotation, f"{above}{name}"):
@@ -152,17 +187,22 @@ def _first_refusal(errors: list[dict], where: str, raw) -> ConfigError:
         missing = [f"'{_place(each)}'" for each in errors if each["type"] == "missing"]
         line = f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
         return placed(line, where, find(raw, first["loc"]))
-    # A place that takes several types has an error for each; those inside a list that is one of them say the most.
+    # A place that takes several types has an error for each; those inside a list that is one of
+    # them say the most.
     inside = [each for each in errors if f"{_place(each)}.".startswith(f"{_place(first)}.")]
     place = max(map(_place, inside), key=lambda each: each.count("."))
     told = [each for each in inside if _place(each) == place]
     value, said = shown(told[0]["input"]), " or ".join(dict.fromkeys(each["msg"] for each in told))
     said = said.replace(" or Input should ", " or ")
-    return placed(f"{f'{place} = {value}' if place else value}: {said}", where, find(raw, told[0]["loc"]))
+    return placed(
+        f"{f'{place} = {value}' if place else value}: {said}", where, find(raw, told[0]["loc"])
+    )
 
 
 def _place(error: dict) -> str:
-    return ".".join(str(part) for part in error["loc"] if part not in ALTERNATIVES and "[" not in str(part))
+    return ".".join(
+        str(part) for part in error["loc"] if part not in ALTERNATIVES and "[" not in str(part)
+    )
 
 
 def parse_json(text: str | bytes, where: str):
@@ -175,30 +215,42 @@ def parse_json(text: str | bytes, where: str):
 
 def read_json(path: Path, what: str = ""):
     """Read a JSON file. what: said of the file where it holds none."""
-    return parse_json(path.read_bytes(), f"{shown_path(path)}: {what}" if what else shown_path(path))
+    return parse_json(
+        path.read_bytes(), f"{shown_path(path)}: {what}" if what else shown_path(path)
+    )
 
 
 class UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """YAML without code, by libyaml where it is there, ten times as fast; a key that stands twice is refused."""
+    """YAML without code, by libyaml where it is there, ten times as fast; a key that stands twice
+    is refused.
+    """
 
     def construct_mapping(self, node, deep=False):
         seen = set()
         for key, _ in node.value:
             if (name := str(key.value)) in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"key '{name}' is given twice", key.start_mark)
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"key '{name}' is given twice", key.start_mark
+                )
             seen.add(name)
         return super().construct_mapping(node, deep)
 
     file = ""  # where it reads
 
     def construct_placed_mapping(self, node):
-        """Make a mapping whose values know their places. In two steps, for an anchor within it may refer to it."""
+        """Make a mapping whose values know their places. In two steps, for an anchor within it may
+        refer to it.
+        """
         mapping = Placed()
         yield mapping
         mapping.update(self.construct_mapping(node))
         # a value of several lines begins where its key stands
-        lines = {key: value if isinstance(value, yaml.ScalarNode) else key for key, value in node.value}
-        mapping.places = {self.construct_object(key): self._place(line) for key, line in lines.items()}
+        lines = {
+            key: value if isinstance(value, yaml.ScalarNode) else key for key, value in node.value
+        }
+        mapping.places = {
+            self.construct_object(key): self._place(line) for key, line in lines.items()
+        }
 
     def construct_placed_list(self, node):
         """Make a list whose elements know their places."""
@@ -223,7 +275,9 @@ UniqueKeyLoader.add_implicit_resolver("tag:yaml.org,2002:float", NUMBER, list("-
 
 
 def load_yaml(text: str, loader: type[UniqueKeyLoader] = UniqueKeyLoader, file: str = ""):
-    """Parse a YAML text; `ConfigError` where it is none. file: where it stands; without one no value has a place."""
+    """Parse a YAML text; `ConfigError` where it is none. file: where it stands; without one no
+    value has a place.
+    """
     try:
         reader = loader(text)
         reader.file = file

@@ -1,8 +1,10 @@
-"""A study, a paper or questions of one's own, is a folder studies/NAME/, and nothing elsewhere names it.
+"""A study, a paper or questions of one's own, is a folder studies/NAME/, and nothing elsewhere
+names it.
 
-study.yaml says its title, its authors and what the paper prints; questions/ and claims/ hold YAML, tables/ and figures/
-Python, formulas.py the paper's formulas. Folders that the config names come first, then those of the folder the suite
-is run in, then the suite's own: where two have the same file of a study, the first counts.
+study.yaml says its title, its authors and what the paper prints; questions/ and claims/ hold YAML,
+tables/ and figures/ Python, formulas.py the paper's formulas. Folders that the config names come
+first, then those of the folder the suite is run in, then the suite's own: where two have the same
+file of a study, the first counts.
 """
 
 import json
@@ -17,14 +19,16 @@ from types import ModuleType
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import ROOT, list_folder, refuse_unread, shown_path, user_path
 
-NAMED = "ATTENTION_STUDIES"  # the folders that the config names, as JSON, for all processes of a workflow
+# the folders that the config names, as JSON, for all processes of a workflow
+NAMED = "ATTENTION_STUDIES"
 KINDS = {"questions": "yaml", "claims": "yaml", "tables": "py", "figures": "py"}
 PLACES = ("study.yaml", "formulas.py", *(f"{kind}/*.{ending}" for kind, ending in KINDS.items()))
 WORDS = {"questions": "question", "claims": "claim", "tables": "table", "figures": "figure"}
 
 
 def read_also(folders: list[str]) -> None:
-    """Read the studies in these folders from now on, here and in the processes that this one starts.
+    """Read the studies in these folders from now on, here and in the processes that this one
+    starts.
 
     `ConfigError` for a folder that is no study.
     """
@@ -33,7 +37,9 @@ def read_also(folders: list[str]) -> None:
         if not (path / "study.yaml").is_file():
             raise ConfigError(f"studies: {path}: expected a folder with a study.yaml")
     if len({path.name for path in paths}) < len(paths):
-        raise ConfigError(f"studies: {', '.join(folders)}: two studies have the same name; rename one")
+        raise ConfigError(
+            f"studies: {', '.join(folders)}: two studies have the same name; rename one"
+        )
     if paths:
         os.environ[NAMED] = json.dumps([str(path) for path in paths])
 
@@ -44,23 +50,29 @@ def known_studies() -> list[str]:
 
 
 def study_files(kind: str) -> dict[str, tuple[str, Path]]:
-    """Find every question, claim, table or figure, one of `KINDS`: its study and its file by its name.
+    """Find every question, claim, table or figure, one of `KINDS`: its study and its file by its
+    name.
 
-    Files whose name starts with _ are left out. `ConfigError` for a name that cannot be asked for, or that two studies
-    have.
+    Files whose name starts with _ are left out. `ConfigError` for a name that cannot be asked for,
+    or that two studies have.
     """
     return _files(kind, *_bases())
 
 
 def study_file(kind: str, name: str) -> Path:
-    """Find the file of a question, claim, table or figure; `ConfigError` with the nearest name where there is none."""
+    """Find the file of a question, claim, table or figure; `ConfigError` with the nearest name
+    where there is none.
+    """
     check_known(WORDS[kind], name, study_files(kind))
     return study_files(kind)[name][1]
 
 
 def part_of(study: str, name: str) -> Path | None:
     """Find a file of a study, such as study.yaml; None where it has none."""
-    return next((folder / name for folder in _folders_in(*_bases())[study] if (folder / name).is_file()), None)
+    return next(
+        (folder / name for folder in _folders_in(*_bases())[study] if (folder / name).is_file()),
+        None,
+    )
 
 
 def module_file(name: str) -> Path | None:
@@ -70,21 +82,27 @@ def module_file(name: str) -> Path | None:
 
 
 def load_module(path: Path) -> ModuleType:
-    """Import the Python file of a study as `studies.NAME...`, so that it can import what stands beside it."""
+    """Import the Python file of a study as `studies.NAME...`, so that it can import what stands
+    beside it.
+    """
     import_module("studies").__path__[:] = map(str, _homes())
     home = next(home for home in _homes() if path.is_relative_to(home))
     return import_module(".".join(["studies", *path.relative_to(home).with_suffix("").parts]))
 
 
 def _bases() -> tuple[tuple[Path, ...], Path]:
-    """Return what decides which studies there are: the folders that are named, and where the suite is run."""
+    """Return what decides which studies there are: the folders that are named, and where the suite
+    is run.
+    """
     return tuple(map(Path, json.loads(os.environ.get(NAMED) or "[]"))), Path.cwd()
 
 
 def _homes() -> list[Path]:
     """List the folders that hold studies, those that count first in front."""
     named, here = _bases()
-    return list(dict.fromkeys([*(folder.parent for folder in named), here / "studies", ROOT / "studies"]))
+    return list(
+        dict.fromkeys([*(folder.parent for folder in named), here / "studies", ROOT / "studies"])
+    )
 
 
 @cache
@@ -92,10 +110,16 @@ def _folders_in(named: tuple[Path, ...], here: Path) -> dict[str, list[Path]]:
     """Find the folders of each study, those that count first in front."""
     for home in (homes := (here / "studies", ROOT / "studies")):
         refuse_unread(home, *(f"[a-z]*/{place}" for place in PLACES))
-    for folder, (kind, ending) in product(named, KINDS.items()):  # what else lies in that folder is its owner's
+    # what else lies in that folder is its owner's
+    for folder, (kind, ending) in product(named, KINDS.items()):
         refuse_unread(folder / kind, f"*.{ending}")
     found: dict[str, list[Path]] = {}
-    inside = [path for home in homes for path in list_folder(home) if path.is_dir() and re.match("[a-z]", path.name)]
+    inside = [
+        path
+        for home in homes
+        for path in list_folder(home)
+        if path.is_dir() and re.match("[a-z]", path.name)
+    ]
     for folder in dict.fromkeys([*named, *inside]):
         found.setdefault(folder.name, []).append(folder)
     for folders in found.values():
@@ -109,17 +133,25 @@ def _folders_in(named: tuple[Path, ...], here: Path) -> dict[str, list[Path]]:
 def _files(kind: str, named: tuple[Path, ...], here: Path) -> dict[str, tuple[str, Path]]:
     files: dict[str, tuple[str, Path]] = {}
     for study, folders in _folders_in(named, here).items():
-        for path in (path for folder in folders for path in list_folder(folder / kind, f".{KINDS[kind]}")):
+        for path in (
+            path for folder in folders for path in list_folder(folder / kind, f".{KINDS[kind]}")
+        ):
             if path.name.startswith("_"):
                 continue
             _check_name(path, path.stem)
             other, first = files.setdefault(path.stem, (study, path))
             if other != study:
-                raise ConfigError(f"{shown_path(path)}: {shown_path(first)} has this name already; choose another")
+                raise ConfigError(
+                    f"{shown_path(path)}: {shown_path(first)} has this name already; choose another"
+                )
     return dict(sorted(files.items()))
 
 
 def _check_name(path: Path, name: str) -> None:
-    """Refuse a name that cannot be a rule of the workflow, a word of a command and a part of files' names."""
+    """Refuse a name that cannot be a rule of the workflow, a word of a command and a part of files'
+    names.
+    """
     if not re.fullmatch(r"\w[\w-]{0,99}", name):
-        raise ConfigError(f"{shown_path(path)}: expected a name of at most 100 letters, digits, _ and -")
+        raise ConfigError(
+            f"{shown_path(path)}: expected a name of at most 100 letters, digits, _ and -"
+        )

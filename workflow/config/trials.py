@@ -40,7 +40,8 @@ def every_trial(trials: Trials) -> list[Factors]:
 
 
 def multiply(content: dict, factors: Factors) -> dict:
-    """Multiply settings of a job's content; `ConfigError` where a variant lacks one, or it is 0. Whole ones stay whole.
+    """Multiply settings of a job's content; `ConfigError` where a variant lacks one, or it is 0.
+    Whole ones stay whole.
 
     >>> multiply({"training": {"lr": 0.006}}, {"lr": 0.3})
     {'training': {'lr': 0.0018}}

@@ -1,7 +1,7 @@
 """Peak memory, measured in a process of its own, so that no measurement includes what another left.
 
-The processes are forked from one that has imported the libraries and computed nothing; what is measured is the memory
-that such a process holds above that.
+The processes are forked from one that has imported the libraries and computed nothing; what is
+measured is the memory that such a process holds above that.
 """
 
 import gc
@@ -26,7 +26,9 @@ def in_fresh_process(work: Callable[..., dict], *arguments, seconds: float = 600
     status: ok, or error, oom where it raised or died, timeout where it took longer than `seconds`.
     """
     here, there = multiprocessing.Pipe(duplex=False)
-    process = multiprocessing.get_context("fork").Process(target=_send, args=(there, work, arguments))
+    process = multiprocessing.get_context("fork").Process(
+        target=_send, args=(there, work, arguments)
+    )
     process.start()
     there.close()
     answer = {"status": "timeout", "reason": f"no answer in {seconds:.0f} s"}
@@ -46,7 +48,11 @@ def _death(status: int) -> dict:
     """Say how a process ended that gave no answer; the system kills one when memory ends."""
     if status == -signal.SIGKILL:
         return {"status": "oom", "reason": "the process was killed"}
-    ended = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+    ended = (
+        f"was ended by {signal.Signals(-status).name}"
+        if status < 0
+        else f"ended with status {status}"
+    )
     return {"status": "error", "reason": f"the process {ended}"}
 
 
@@ -61,11 +67,14 @@ def _send(pipe, work, arguments) -> None:
     pipe.close()
 
 
-def peak_memory(make: Callable, device: torch.device, threads: int, budget: int | None = None) -> dict:
-    """Measure the peak of `STEPS` calls of the function that `make()` returns, in bytes above the libraries.
+def peak_memory(
+    make: Callable, device: torch.device, threads: int, budget: int | None = None
+) -> dict:
+    """Measure the peak of `STEPS` calls of the function that `make()` returns, in bytes above the
+    libraries.
 
-    make: loads the net, so its weights count; memory that is free again after loading does not. budget: bytes above
-    the libraries beyond which an allocation fails.
+    make: loads the net, so its weights count; memory that is free again after loading does not.
+    budget: bytes above the libraries beyond which an allocation fails.
     """
     fix_sums(threads)
     _load_libraries()
@@ -86,7 +95,9 @@ def peak_memory(make: Callable, device: torch.device, threads: int, budget: int 
 
 
 def _load_libraries() -> None:
-    """Make an update of one number: what a first update brings into memory belongs to torch, not to a net."""
+    """Make an update of one number: what a first update brings into memory belongs to torch, not to
+    a net.
+    """
     parameter = torch.nn.Parameter(torch.ones(1))
     optimiser = Adam([parameter], 0.0, 1.0)
     (parameter * parameter).sum().backward()

@@ -1,6 +1,8 @@
-"""The four kinds of layer of Attention Is All You Need, Table 1, each as a function of a sequence B n d.
+"""The four kinds of layer of Attention Is All You Need, Table 1, each as a function of a sequence B
+n d.
 
-A step is one pass forward and backward over a single random sequence: what a layer adds to a training step.
+A step is one pass forward and backward over a single random sequence: what a layer adds to a
+training step.
 """
 
 from collections.abc import Callable
@@ -22,7 +24,9 @@ class SelfAttention(nn.Module):
 
     def __init__(self, width: int):
         super().__init__()
-        self.attention = _attention(SequenceAttention, width, {"name": "full", "cache": 1}, reads_itself=True)
+        self.attention = _attention(
+            SequenceAttention, width, {"name": "full", "cache": 1}, reads_itself=True
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         visible = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
@@ -34,7 +38,9 @@ class Restricted(nn.Module):
 
     def __init__(self, width: int):
         super().__init__()
-        self.attention = _attention(StreamAttention, width, {"name": "fixed", "limit": REACH}, attends_self=True)
+        self.attention = _attention(
+            StreamAttention, width, {"name": "fixed", "limit": REACH}, attends_self=True
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         return self.attention(x, self.attention.start(len(x)))[0]
@@ -61,12 +67,17 @@ LAYERS = {"self": SelfAttention, "rnn": Recurrent, "conv": Convolutional, "local
 
 def _attention(kind: type, width: int, span: dict, **settings):
     shape = Shape(width, HEADS)
-    others = (build_choice(axis, {"name": PLAIN[axis]}, shape) for axis in ("selection", "normaliser", "position"))
+    others = (
+        build_choice(axis, {"name": PLAIN[axis]}, shape)
+        for axis in ("selection", "normaliser", "position")
+    )
     return kind(shape, build_choice("span", span, shape), *others, **settings)
 
 
 def step(name: str, n: int, width: int, device: torch.device) -> Callable[[], None]:
-    """Make a function that passes forward and backward through a new layer, over one sequence of n positions."""
+    """Make a function that passes forward and backward through a new layer, over one sequence of n
+    positions.
+    """
     torch.manual_seed(0)
     layer = LAYERS[name](width).to(device)
     x = torch.randn(1, n, width, device=device, requires_grad=True)

@@ -1,11 +1,12 @@
 """What public libraries make of a net: how torch and fvcore count it, how entmax normalises it.
 
-Our own count of multiply-accumulates is checked against theirs. Both count matrix products; torch reports two
-operations per multiply-accumulate, fvcore one. fvcore also counts the layer norms, which are left out here as in the
-other counts, and lists what it cannot count: element-wise work, softmax, sorting.
+Our own count of multiply-accumulates is checked against theirs. Both count matrix products; torch
+reports two operations per multiply-accumulate, fvcore one. fvcore also counts the layer norms,
+which are left out here as in the other counts, and lists what it cannot count: element-wise work,
+softmax, sorting.
 
-The papers computed sparse normalisers by the entmax library's sorting and bisection. Ours find tau by Newton's method
-and give the same weights in less time, so the speed of theirs is measured apart.
+The papers computed sparse normalisers by the entmax library's sorting and bisection. Ours find tau
+by Newton's method and give the same weights in less time, so the speed of theirs is measured apart.
 """
 
 import warnings
@@ -23,12 +24,15 @@ from models.kernels.compiled import build
 
 
 def count_by_libraries(net: torch.nn.Module, arguments: tuple, tokens: int) -> dict:
-    """Count net(*arguments): multiply-accumulates per token by torch and by fvcore, and operators fvcore leaves out.
+    """Count net(*arguments): multiply-accumulates per token by torch and by fvcore, and operators
+    fvcore leaves out.
 
-    torch counts with gradients on: without them its counter stops at a module that returns a weight.
+    torch counts with gradients on: without them its counter stops at a module that returns a
+    weight.
     """
     with torch.no_grad(), build.without(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # tracing warns of every Python branch; the shapes here are fixed
+        # tracing warns of every Python branch; the shapes here are fixed
+        warnings.simplefilter("ignore")
         analysis = FlopCountAnalysis(net, arguments).unsupported_ops_warnings(False)
         analysis.uncalled_modules_warnings(False).tracer_warnings("none")
         fvcore = float(analysis.total() - analysis.by_operator()["layer_norm"])

@@ -1,6 +1,8 @@
-"""What is measured of a net with encoder and decoder: an update, the decoding of a batch, and one pair read once.
+"""What is measured of a net with encoder and decoder: an update, the decoding of a batch, and one
+pair read once.
 
-Costs do not depend on what sentences say or pictures show, so both are random, and all of one length.
+Costs do not depend on what sentences say or pictures show, so both are random, and all of one
+length.
 """
 
 from collections.abc import Callable
@@ -19,17 +21,22 @@ LENGTH = 24  # pieces of source and of target: about the mean of the papers' cor
 
 
 def training_step(job, net, device: torch.device) -> tuple[Callable[[], None], int]:
-    """Make a function that makes one whole update; return it and the number of target pieces it learns from."""
+    """Make a function that makes one whole update; return it and the number of target pieces it
+    learns from.
+    """
     training, length = job.training, min(LENGTH, job.net.max_length)
     batches = [
-        _random_batch(job, net, max(1, training.tokens // length), length, device) for _ in range(training.accumulate)
+        _random_batch(job, net, max(1, training.tokens // length), length, device)
+        for _ in range(training.accumulate)
     ]
     step = update_step(training, net, lambda: losses(net, training, batches))
     return step, sum(target[:, 1:].numel() for _, target in batches)
 
 
 def prediction(job, net, device: torch.device, batch: int) -> tuple[Callable[[], None], int]:
-    """Make a function that decodes `batch` sentences with the job's beam; return it and the number of pieces."""
+    """Make a function that decodes `batch` sentences with the job's beam; return it and the number
+    of pieces.
+    """
     net.eval()
     length, width = min(LENGTH, job.net.max_length), job.evaluation.beam
     source, target = _random_batch(job, net, batch, length, device)
@@ -41,7 +48,8 @@ def prediction(job, net, device: torch.device, batch: int) -> tuple[Callable[[],
             state = net.encode(source).rows(rows)
             for position in range(length):
                 _, state = net.step(target[rows, position], state)
-                state = state.rows(torch.arange(len(rows), device=device))  # as beams are kept or given up
+                # as beams are kept or given up
+                state = state.rows(torch.arange(len(rows), device=device))
 
     return step, batch * length
 
@@ -52,12 +60,17 @@ def evaluation(job, net, device: torch.device) -> tuple[Callable[[], None], int]
 
 
 def count(job, net, device: torch.device) -> dict:
-    """Count multiply-accumulates per target piece of one pair of sentences, by ours, torch's and fvcore's counters."""
+    """Count multiply-accumulates per target piece of one pair of sentences, by ours, torch's and
+    fvcore's counters.
+    """
     net.train()
     source, target = _random_batch(job, net, 1, min(LENGTH, job.net.max_length), device)
     inputs = target[:, :-1]
     counted = count_by_libraries(net, (source, inputs), inputs.size(1))
-    return {"macs_analytic": macs.pair(net, net.enter(source)[1].size(1), inputs.size(1)), **counted}
+    return {
+        "macs_analytic": macs.pair(net, net.enter(source)[1].size(1), inputs.size(1)),
+        **counted,
+    }
 
 
 def _random_batch(job, net, batch: int, length: int, device: torch.device):

@@ -1,7 +1,8 @@
-"""How speeds are timed: in a process that runs one file of benchmarks/, in rounds, beside a reference step.
+"""How speeds are timed: in a process that runs one file of benchmarks/, in rounds, beside a
+reference step.
 
-The reference step is a small training step of plain torch that depends on nothing of the nets that are timed. Timed
-before and after every turn, it says how fast the machine was just then.
+The reference step is a small training step of plain torch that depends on nothing of the nets that
+are timed. Timed before and after every turn, it says how fast the machine was just then.
 """
 
 import json
@@ -27,20 +28,34 @@ FEWEST, MOST = 3, 200  # rounds of one turn
 
 
 def run_benchmark(settings: dict[str, str]) -> list[dict]:
-    """Run benchmarks/test_throughput.py with these environment variables; return its reports: extra_info and stats.
+    """Run benchmarks/test_throughput.py with these environment variables; return its reports:
+    extra_info and stats.
 
-    Empty where pytest ended without a report. Variables of pytest's own are not passed on: in a worker of a test run
-    they would switch timing off.
+    Empty where pytest ended without a report. Variables of pytest's own are not passed on: in a
+    worker of a test run they would switch timing off.
     """
-    with tempfile.TemporaryFile() as report:  # without a name: nothing is left where this process is killed
-        words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "benchmarks/test_throughput.py"]
+    # without a name: nothing is left where this process is killed
+    with tempfile.TemporaryFile() as report:
+        words = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "benchmarks/test_throughput.py",
+        ]
         words += [
             f"--benchmark-json=/dev/fd/{report.fileno()}",
             "--benchmark-disable-gc",
             "--benchmark-columns=median,iqr,rounds",
         ]
-        inherited = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
-        subprocess.run(words, cwd=ROOT, env=inherited | settings, pass_fds=[report.fileno()], check=False)
+        inherited = {
+            key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")
+        }
+        subprocess.run(
+            words, cwd=ROOT, env=inherited | settings, pass_fds=[report.fileno()], check=False
+        )
         report.seek(0)
         written = report.read()
         return json.loads(written)["benchmarks"] if written else []
@@ -67,10 +82,14 @@ def time_turn(step: Callable[[], object], seconds: float, device: torch.device) 
 
 
 def reference_step(device: torch.device) -> Callable[[], object]:
-    """Make the reference step: attention without projections, layer upon layer, forward and back, always the same."""
+    """Make the reference step: attention without projections, layer upon layer, forward and back,
+    always the same.
+    """
     draw = torch.Generator().manual_seed(0)
     inputs = torch.randn(STREAMS, LENGTH, WIDTH, generator=draw).to(device)
-    weights = [(torch.randn(WIDTH, WIDTH, generator=draw) / WIDTH**0.5).to(device) for _ in range(LAYERS)]
+    weights = [
+        (torch.randn(WIDTH, WIDTH, generator=draw) / WIDTH**0.5).to(device) for _ in range(LAYERS)
+    ]
     weights = [weight.requires_grad_() for weight in weights]
 
     def step():
@@ -90,7 +109,9 @@ def time_reference(step: Callable[[], object], device: torch.device) -> list[flo
 
 
 def quiet_time(threads: int, device: torch.device) -> float:
-    """Time the reference step in milliseconds while nothing disturbs it: the fastest of the medians of some blocks."""
+    """Time the reference step in milliseconds while nothing disturbs it: the fastest of the medians
+    of some blocks.
+    """
     fix_sums(threads)
     step, blocks = reference_step(device), []
     for _ in range(BLOCKS):

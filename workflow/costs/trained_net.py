@@ -1,4 +1,6 @@
-"""The net to be measured, in the state its training left it: what adaptive heads cost depends on what they learned."""
+"""The net to be measured, in the state its training left it: what adaptive heads cost depends on
+what they learned.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,13 +16,16 @@ from workflow.training import checkpoint
 from workflow.training.loop import build_net
 from workflow.training.update import add_gradients, make_optimiser
 
-SPARSE = ("sparsemax", "entmax15", "entmax_alpha")  # normalisers that the entmax library has as well
+# normalisers that the entmax library has as well
+SPARSE = ("sparsemax", "entmax15", "entmax_alpha")
 EMBEDDING = "embedding.weight"  # every net has one
 
 
 @dataclass(frozen=True)
 class TrainedRun:
-    """A run whose net is measured. path: its weights.pt, or record.json where the run came with the project."""
+    """A run whose net is measured. path: its weights.pt, or record.json where the run came with the
+    project.
+    """
 
     path: Path
     job: Job
@@ -37,9 +42,11 @@ class TrainedRun:
 
     @property
     def has_weights(self) -> bool:
-        """Say whether there is a trained net; there is none where the run failed or came with the project.
+        """Say whether there is a trained net; there is none where the run failed or came with the
+        project.
 
-        No weights are read: the memory that they leave free would be missing from what a fork of this process measures.
+        No weights are read: the memory that they leave free would be missing from what a fork of
+        this process measures.
         """
         if self.path.name != "weights.pt":
             return False
@@ -65,15 +72,21 @@ class TrainedRun:
 
     @property
     def timed(self) -> tuple[str, ...]:
-        """Name the steps that are timed; those of a sparse normaliser also as the papers computed it, by a library."""
+        """Name the steps that are timed; those of a sparse normaliser also as the papers computed
+        it, by a library.
+        """
         ours = ("train", "predict")
         by_library = self.job.attention.normaliser["name"] in SPARSE
         return ours + tuple(f"library_{kind}" for kind in ours if by_library)
 
     def unmeasured_row(self, kind: str) -> dict:
-        """Return the row of a run without weights: the one that came with the project, or one that says why not."""
+        """Return the row of a run without weights: the one that came with the project, or one that
+        says why not.
+        """
         failure = {"status": "error", "reason": "not measured: the run left no weights"}
-        known = (row for row in precomputed_costs(kind) if row["configuration"] == self.job.configuration)
+        known = (
+            row for row in precomputed_costs(kind) if row["configuration"] == self.job.configuration
+        )
         return next(known, None) or {**self.about, **failure}
 
 
@@ -81,14 +94,18 @@ def count_symbols(state: dict) -> int:
     return state[EMBEDDING].shape[0]
 
 
-def random_block(job: Job, symbols: int, device: torch.device, batch: int | None = None, block: int | None = None):
+def random_block(
+    job: Job, symbols: int, device: torch.device, batch: int | None = None, block: int | None = None
+):
     """Draw inputs B T; what a text says changes no cost."""
     shape = (batch or job.training.batch, block or job.training.block)
     return torch.randint(symbols, shape, generator=torch.Generator().manual_seed(0)).to(device)
 
 
 def update_step(training: Training, net, losses: Callable[[], Iterable]) -> Callable[[], None]:
-    """Make a function that makes a whole update at a rate of 0, so that the net stays what it is."""
+    """Make a function that makes a whole update at a rate of 0, so that the net stays what it
+    is.
+    """
     optimiser = make_optimiser(training, list(net.parameters()))
     optimiser.lr = 0.0
     net.train()
@@ -102,7 +119,9 @@ def update_step(training: Training, net, losses: Callable[[], Iterable]) -> Call
 
 
 def raise_limit(job: Job, net, S: int, device: torch.device):
-    """Copy a net with the limit of its spans and positions raised to S; learned spans keep their length."""
+    """Copy a net with the limit of its spans and positions raised to S; learned spans keep their
+    length.
+    """
     choices = {axis: getattr(job.attention, axis) for axis in ("span", "position")}
     raised = {axis: {**choice, "limit": S} for axis, choice in choices.items() if "limit" in choice}
     longer_job = job.model_copy(update={"attention": job.attention.model_copy(update=raised)})

@@ -1,4 +1,6 @@
-"""Draw the records that an audit trains again: of those that came with the project, or of another's bundle."""
+"""Draw the records that an audit trains again: of those that came with the project, or of another's
+bundle.
+"""
 
 import random
 from collections.abc import Iterator
@@ -16,12 +18,15 @@ from workflow.plan.other_results import find_bundle
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.results import archive
 
-SHORT = 40  # seconds that a run took which is drawn before longer ones: three of them fit into two minutes
+# seconds that a run took which is drawn before longer ones: three of them fit into two minutes
+SHORT = 40
 
 
 @contextmanager
 def runs_of(path: str | None) -> Iterator[Path]:
-    """Yield the folder with the records of a scale's results or a bundle; None: of what came with the project."""
+    """Yield the folder with the records of a scale's results or a bundle; None: of what came with
+    the project.
+    """
     with archive.opened(PRECOMPUTED if path is None else find_bundle("audit_of", path)) as place:
         yield place / "runs" if path is None else place.parent / "runs"
 
@@ -47,7 +52,9 @@ class Audit:
 
     @property
     def files(self) -> list[str]:
-        """List the records that training again leaves; the workflow ends in a line where nothing can be drawn."""
+        """List the records that training again leaves; the workflow ends in a line where nothing
+        can be drawn.
+        """
         try:
             return [f"results/audit/{digest}/record.json" for digest in self.drawn]
         except (ConfigError, OSError) as error:
@@ -57,23 +64,31 @@ class Audit:
     def drawn(self) -> list[str]:
         """Draw so many runs, or take all of a question; `ConfigError` where none has a record.
 
-        Those first that must be equal to the bit, the short ones before others, and among them as the seed has it:
-        whoever names the seed, and not who made the records, chooses.
+        Those first that must be equal to the bit, the short ones before others, and among them as
+        the seed has it: whoever names the seed, and not who made the records, chooses.
         """
         wanted = self.config.audit
         with runs_of(self.of) as folder:
             found = recorded(self.runs, folder)
             if isinstance(wanted, str):
-                found = [digest for digest in found if digest in {row.job.digest for row in self.runs.rows_of(wanted)}]
+                found = [
+                    digest
+                    for digest in found
+                    if digest in {row.job.digest for row in self.runs.rows_of(wanted)}
+                ]
                 wanted = len(found)
             if not found:
                 raise ConfigError("audit: no run of this config has a record there")
             random.Random(self.seed).shuffle(found)
-            return sorted(found, key=lambda digest: _comes_late(folder / digest / "record.json"))[:wanted]
+            return sorted(found, key=lambda digest: _comes_late(folder / digest / "record.json"))[
+                :wanted
+            ]
 
 
 def _comes_late(path: Path) -> tuple[bool, bool]:
-    """Say whether a run need not be equal, and whether it took long or failed, as its record says, edited or not."""
+    """Say whether a run need not be equal, and whether it took long or failed, as its record says,
+    edited or not.
+    """
     record = read_json(path)
     record = record if isinstance(record, dict) else {}
     seconds = float((record.get("cost") or {}).get("seconds", "inf"))

@@ -1,4 +1,6 @@
-"""List the claims and the question that each is about. `workflow.report.claims.schema` reads all that a claim says."""
+"""List the claims and the question that each is about. `workflow.report.claims.schema` reads all
+that a claim says.
+"""
 
 import subprocess
 import sys
@@ -23,7 +25,9 @@ def known_claims() -> list[str]:
     left_out, files = questions_left_out(), study_files("claims")
     if not left_out:
         return list(files)
-    return [name for name, (_, path) in files.items() if read_yaml(path).get("question") not in left_out]
+    return [
+        name for name, (_, path) in files.items() if read_yaml(path).get("question") not in left_out
+    ]
 
 
 @cache
@@ -36,16 +40,20 @@ def _content(name: str) -> dict:
 
 
 def refuse_wrong(stamp: Path) -> None:
-    """Read every claim, unless `stamp` says that all were right and no claim, question or number has changed.
+    """Read every claim, unless `stamp` says that all were right and no claim, question or number
+    has changed.
 
-    What a claim may measure takes a second to import, which every dry run would pay: so it is another process.
+    What a claim may measure takes a second to import, which every dry run would pay: so it is
+    another process.
     """
     files = [path for kind in ("claims", "questions") for _, path in study_files(kind).values()]
     files += [path for study in known_studies() for name in ASIDE if (path := part_of(study, name))]
     state = "".join(f"{path} {file_digest(path)}\n" for path in files)
     if stamp.is_file() and stamp.read_text(encoding="utf-8") == state:
         return
-    read = subprocess.run([sys.executable, "-m", "workflow.scripts.claims"], stderr=subprocess.PIPE, text=True)
+    read = subprocess.run(
+        [sys.executable, "-m", "workflow.scripts.claims"], stderr=subprocess.PIPE, text=True
+    )
     if read.returncode:
         raise ConfigError(read.stderr.strip().removeprefix("claims.py: "))
     write_text(stamp, state)
@@ -71,6 +79,13 @@ def costs_claimed(question: str) -> list[str]:
     wanted = set()
     for name in claims_about(question):
         content = _content(name)
-        sides = [content, *(side for key in ("ours", "than") if isinstance(side := content.get(key), dict))]
-        wanted |= {REGISTRY[side["measure"]].source for side in sides if str(side.get("measure")) in REGISTRY}
+        sides = [
+            content,
+            *(side for key in ("ours", "than") if isinstance(side := content.get(key), dict)),
+        ]
+        wanted |= {
+            REGISTRY[side["measure"]].source
+            for side in sides
+            if str(side.get("measure")) in REGISTRY
+        }
     return [kind for kind in COSTS if kind in wanted]

@@ -1,4 +1,6 @@
-"""Digests of the code behind each rule's outputs: a parameter of the rule, so that a change makes its outputs again."""
+"""Digests of the code behind each rule's outputs: a parameter of the rule, so that a change makes
+its outputs again.
+"""
 
 import hashlib
 from collections.abc import Iterable
@@ -13,7 +15,8 @@ from workflow.plan.questions import load_question
 from workflow.tasks.spec import TASKS
 
 PAGES = "workflow/report/templates/*"  # templates, styles and scripts of the pages
-TEXTS = [f"tasks/{task}.yaml" for task in TASKS]  # their titles are badges in tables, figures, claims and pages
+# their titles are badges in tables, figures, claims and pages
+TEXTS = [f"tasks/{task}.yaml" for task in TASKS]
 
 
 class Code:
@@ -48,7 +51,11 @@ class Code:
     def of_question(self, name: str) -> str:
         """Digest the code and config behind the tables, figures, claims and pages of a question."""
         question = load_question(name)
-        builders = [study_file(kind, each) for kind in ("tables", "figures") for each in getattr(question, kind)]
+        builders = [
+            study_file(kind, each)
+            for kind in ("tables", "figures")
+            for each in getattr(question, kind)
+        ]
         asked = [*_files("questions", [name]), *_files("claims", claims_about(name))]
         return self._of_report("question", map(sources.file_in_suite, builders), asked)
 
@@ -57,11 +64,17 @@ class Code:
 
     def of_report(self, questions: Iterable[str]) -> str:
         """Digest the same of what stands on all questions."""
-        return self._of_report("report", [], [*_files("questions", questions), *_files("claims", known_claims())])
+        return self._of_report(
+            "report", [], [*_files("questions", questions), *_files("claims", known_claims())]
+        )
 
     def _of_report(self, script: str, builders: Iterable[str], asked: list[Path]) -> str:
         templates = sources.files_under(PAGES) if script != "evidence" else frozenset()
-        printed = [part_of(study, name) for study in known_studies() for name in ("study.yaml", "formulas.py")]
+        printed = [
+            part_of(study, name)
+            for study in known_studies()
+            for name in ("study.yaml", "formulas.py")
+        ]
         contents = [*map(config_file, TEXTS), *filter(None, printed), *asked]
         content = hashlib.sha256(b"".join(path.read_bytes() for path in contents))
         files = sources.of_report(script, *builders) | templates

@@ -19,12 +19,20 @@ from workflow.config.places import Placed, find, place_of_name, words_of
 from workflow.config.strict import StrictModel, one_of, parse, read_yaml
 from workflow.config.studies import known_studies, read_also
 from workflow.plan.questions import Question, check_question, known_questions, load_question
-from workflow.plan.scales import Scale, find_catalogue, known_scales, load_scale, scale_contents, tasks_of_scale
+from workflow.plan.scales import (
+    Scale,
+    find_catalogue,
+    known_scales,
+    load_scale,
+    scale_contents,
+    tasks_of_scale,
+)
 from workflow.tasks.sources import data_folders
 from workflow.tasks.spec import TASKS, UNFINISHED, check_task
 
 Names = Annotated[list[str], Field(min_length=1)]
-TRAIN = ("nothing", "first_seed", "everything")  # which runs are trained although their record came with the project
+# which runs are trained although their record came with the project
+TRAIN = ("nothing", "first_seed", "everything")
 
 
 # by place, what a key may belong to that is none of the config
@@ -32,7 +40,9 @@ BELONGS = {"in config/scales/SCALE/TASK.yaml": Scale, "in the file of a question
 
 
 class Config(StrictModel):
-    """config/config.yaml, with what `snakemake --config` adds. config/README.md says what each key means."""
+    """config/config.yaml, with what `snakemake --config` adds. config/README.md says what each key
+    means.
+    """
 
     scale: Annotated[str, one_of("scale", known_scales)] = "laptop"
     studies: list[str] = []
@@ -51,7 +61,9 @@ class Config(StrictModel):
 
     @property
     def folder(self) -> str:
-        """Name the folder of results and reports: the scale, and the user's own corpus where there is one."""
+        """Name the folder of results and reports: the scale, and the user's own corpus where there
+        is one.
+        """
         if self.corpus is None:
             return self.scale
         _, catalogue = find_catalogue(self.corpus, self.load_scales())
@@ -59,19 +71,32 @@ class Config(StrictModel):
 
     @property
     def identity(self) -> str:
-        """Write as JSON the keys that decide which runs there are; device, data and what is compared do not."""
-        others = {"data_dir", "other_results", "device", "backend", "audit", "audit_seed", "audit_of"}
+        """Write as JSON the keys that decide which runs there are; device, data and what is
+        compared do not.
+        """
+        others = {
+            "data_dir",
+            "other_results",
+            "device",
+            "backend",
+            "audit",
+            "audit_seed",
+            "audit_of",
+        }
         return self.model_dump_json(exclude=others)
 
     @property
     def gpus(self) -> int:
         """Return 1 where runs take a GPU, 0 where they are on a CPU."""
-        return int(self.device == "cuda" or (self.device == "auto" and bool(shutil.which("nvidia-smi"))))
+        return int(
+            self.device == "cuda" or (self.device == "auto" and bool(shutil.which("nvidia-smi")))
+        )
 
     @field_validator("studies")
     @classmethod
     def are_read(cls, folders):
-        read_also(folders)  # before the other keys are checked, for they name what these folders hold
+        # before the other keys are checked, for they name what these folders hold
+        read_also(folders)
         return folders
 
     @field_validator("papers", "tasks", "questions")
@@ -94,15 +119,19 @@ class Config(StrictModel):
         return audit
 
     def load_questions(self) -> dict[str, "Question"]:
-        """Read the questions that are asked for, by name. All files are read, so that a broken one is always noticed.
+        """Read the questions that are asked for, by name. All files are read, so that a broken one
+        is always noticed.
 
-        A scale leaves out the questions of a task that it has no file for. Its own `questions` count where the config
-        names none. A question marked `by_name` takes part only if the config or the scale names it.
+        A scale leaves out the questions of a task that it has no file for. Its own `questions`
+        count where the config names none. A question marked `by_name` takes part only if the config
+        or the scale names it.
         """
         known = {name: load_question(name) for name in known_questions()}
         scales = self.load_scales()
         named = {name for scale in scales.values() for name in scale.questions or []}
-        default = [name for name, question in known.items() if name in named or not question.by_name]
+        default = [
+            name for name, question in known.items() if name in named or not question.by_name
+        ]
         wanted = default if self.questions is None else self.questions
         for task, scale in scales.items():
             try:
@@ -112,7 +141,9 @@ class Config(StrictModel):
         listed = {task: scale.questions for task, scale in scales.items() if self.questions is None}
         papers = known_studies() if self.papers is None else self.papers
         return {
-            name: question.model_copy(update={"seeds": scales[question.task].seeds_of.get(name, question.seeds)})
+            name: question.model_copy(
+                update={"seeds": scales[question.task].seeds_of.get(name, question.seeds)}
+            )
             for name, question in known.items()
             if question.paper in papers and name in wanted and question.task in scales
             if (paid := listed.get(question.task)) is None or name in paid
@@ -120,31 +151,51 @@ class Config(StrictModel):
 
     def _check_named(self, scale: Scale, known: dict[str, Question]) -> None:
         """Refuse questions and variants that a scale names and that are not there."""
-        mentioned = (scale.questions or (), scale.variants, scale.seeds_of, scale.recipes_of, scale.train_first)
+        mentioned = (
+            scale.questions or (),
+            scale.variants,
+            scale.seeds_of,
+            scale.recipes_of,
+            scale.train_first,
+        )
         for name in chain(*mentioned):
             check_known(f"question in config/scales/{self.scale}", name, known)
         for name, variants in scale.variants.items():
             for variant in variants:
-                check_known(f"variant of {name} in config/scales/{self.scale}", variant, known[name].variants)
+                check_known(
+                    f"variant of {name} in config/scales/{self.scale}",
+                    variant,
+                    known[name].variants,
+                )
 
     def load_scales(self) -> dict[str, Scale]:
         """Read the scale's settings by task, for the tasks that are asked for."""
         files = tasks_of_scale(self.scale)
         for name in files:
             check_known(f"task in config/scales/{self.scale}", name, TASKS)
-        return {name: load_scale(self.scale, name) for name in files if self.tasks is None or name in self.tasks}
+        return {
+            name: load_scale(self.scale, name)
+            for name in files
+            if self.tasks is None or name in self.tasks
+        }
 
 
 def _of_file(raw: dict) -> Placed:
-    """Say of each value that config/config.yaml has where it is there; others came with the command."""
+    """Say of each value that config/config.yaml has where it is there; others came with the
+    command.
+    """
     path, given = config_file("config.yaml"), Placed(raw)
     told = read_yaml(path) if path.exists() else {}
-    given.places = {key: place for key in told if raw.get(key) == told[key] and (place := find(told, [key]))}
+    given.places = {
+        key: place for key in told if raw.get(key) == told[key] and (place := find(told, [key]))
+    }
     return given
 
 
 def place_in_config(error: ConfigError, raw: dict) -> ConfigError:
-    """Begin an error about a value of config/config.yaml, one whose first word is its key, with its place."""
+    """Begin an error about a value of config/config.yaml, one whose first word is its key, with its
+    place.
+    """
     place = None if error.is_placed else find(_of_file(raw), words_of(str(error))[:1])
     return ConfigError(f"{place}: {error}") if place else error
 
@@ -165,5 +216,8 @@ def load_config(raw: dict) -> Config:
         config.data_dir = os.environ.get("ATTENTION_DATA_DIR")
     data_folders(config.data_dir)  # refuses a folder that does not exist
     for task, reason in UNFINISHED.items():
-        print(f"task '{task}' is skipped because it is unfinished: {printable(reason)}", file=sys.stderr)
+        print(
+            f"task '{task}' is skipped because it is unfinished: {printable(reason)}",
+            file=sys.stderr,
+        )
     return config

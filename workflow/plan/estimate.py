@@ -1,8 +1,9 @@
-"""Estimate how long runs will take from records: as long as the nearest run took, times how much more they compute.
+"""Estimate how long runs will take from records: as long as the nearest run took, times how much
+more they compute.
 
-The nearest: of the same kind of device, then of the same task, then of this machine (unless it computes far less or
-more), then the most alike. Of several seeds of a configuration the fastest counts: whatever else the machine had to do
-made the others slower.
+The nearest: of the same kind of device, then of the same task, then of this machine (unless it
+computes far less or more), then the most alike. Of several seeds of a configuration the fastest
+counts: whatever else the machine had to do made the others slower.
 """
 
 import math
@@ -20,11 +21,13 @@ from workflow.plan.work import SHARE, Device, device_seconds, work
 from workflow.results.record import Record, read_record
 
 START = 4.0  # seconds in which a run starts and ends, however little it computes
-# Times too long or too short: runs of scale laptop told from those of overnight, on another machine and with up to 60
-# times the work, were off by 1.9 on average (docs/log.md).
+# Times too long or too short: runs of scale laptop told from those of overnight, on another machine
+# and with up to 60 times the work, were off by 1.9 on average (docs/log.md).
 OFF = 2.0
-COMPARABLE = math.log(60)  # a run of so many times less work mostly starts and ends, and says nothing of this machine
-OTHER_CHOICE, OTHER_NET, OTHER_CORPUS = 2.0, 1.0, 0.1  # how far two runs are apart, in powers of e of work
+# a run of so many times less work mostly starts and ends, and says nothing of this machine
+COMPARABLE = math.log(60)
+# how far two runs are apart, in powers of e of work
+OTHER_CHOICE, OTHER_NET, OTHER_CORPUS = 2.0, 1.0, 0.1
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,9 @@ def estimate(job: Job, runs: Iterable[Timed], *, gpu: bool = False) -> Estimate 
     """Estimate the time of one run, on a GPU or on a CPU; None where no run has ended well."""
     computed, configuration = work(job), job.configuration
     ended = [run for run in runs if run.record.cost]
-    nearest = min(ended, key=lambda run: _distance(job, computed, configuration, run, gpu), default=None)
+    nearest = min(
+        ended, key=lambda run: _distance(job, computed, configuration, run, gpu), default=None
+    )
     if nearest is None:
         return None
     return Estimate(job, START + nearest.record.cost.seconds * computed / nearest.work, nearest)
@@ -69,21 +74,35 @@ def estimate(job: Job, runs: Iterable[Timed], *, gpu: bool = False) -> Estimate 
 
 def _distance(job: Job, computed: float, configuration: str, run: Timed, gpu: bool) -> tuple:
     known = run.record.job
-    choices = sum(getattr(job.attention, axis)["name"] != getattr(known.attention, axis)["name"] for axis in AXES)
+    choices = sum(
+        getattr(job.attention, axis)["name"] != getattr(known.attention, axis)["name"]
+        for axis in AXES
+    )
     apart = abs(math.log(computed / run.work)) + OTHER_CHOICE * choices
-    apart += OTHER_NET * (job.net.name != known.net.name) + OTHER_CORPUS * (job.corpus != known.corpus)
+    apart += OTHER_NET * (job.net.name != known.net.name) + OTHER_CORPUS * (
+        job.corpus != known.corpus
+    )
     here = run.here and abs(math.log(computed / run.work)) < COMPARABLE
-    kinds = (run.is_gpu != gpu, job.task != known.task, not here, known.configuration != configuration)
+    kinds = (
+        run.is_gpu != gpu,
+        job.task != known.task,
+        not here,
+        known.configuration != configuration,
+    )
     return (*kinds, apart, run.seconds)
 
 
 def read_timed(runs: Path) -> list[Timed]:
-    """Read every run whose record can be read, once: those of this folder first, then what came with the project.
+    """Read every run whose record can be read, once: those of this folder first, then what came
+    with the project.
 
     A run has taken place here where its folder holds weights: none come with a record.
     """
     found: dict[str, Timed] = {}
-    for path in (*sorted(runs.glob("*/record.json")), *sorted(PRECOMPUTED.glob("runs/*/record.json"))):
+    for path in (
+        *sorted(runs.glob("*/record.json")),
+        *sorted(PRECOMPUTED.glob("runs/*/record.json")),
+    ):
         if (run := _read(path)) is not None:
             found.setdefault(run.record.digest, run)
     return list(found.values())
@@ -107,7 +126,9 @@ def spell(seconds: float) -> str:
 
 
 def spell_hours(hours: float) -> str:
-    """Write hours, with two digits where they are few: 0.1304, 84.2, 4523.0 -> '0.13', '84', '4,523'."""
+    """Write hours, with two digits where they are few: 0.1304, 84.2, 4523.0 -> '0.13', '84',
+    '4,523'.
+    """
     if hours < 0.01:
         return "less than 0.01"
     return f"{hours:,.0f}" if hours >= 10 else f"{hours:.2g}"
@@ -115,13 +136,17 @@ def spell_hours(hours: float) -> str:
 
 @dataclass(frozen=True)
 class TrainingTime:
-    """estimates: one for each run of which something like it has ended. cores: of the machine; a GPU takes one run."""
+    """estimates: one for each run of which something like it has ended. cores: of the machine; a
+    GPU takes one run.
+    """
 
     estimates: list[Estimate]
     cores: int
 
     @classmethod
-    def of(cls, jobs: Iterable[Job], known: list[Timed], cores: int, *, gpu: bool = False) -> "TrainingTime":
+    def of(
+        cls, jobs: Iterable[Job], known: list[Timed], cores: int, *, gpu: bool = False
+    ) -> "TrainingTime":
         return cls([each for job in jobs if (each := estimate(job, known, gpu=gpu))], cores)
 
     @property
@@ -136,7 +161,9 @@ class TrainingTime:
 
     @property
     def wall(self) -> float:
-        """Estimate the seconds until all is done: the work shared among the cores, and at least the longest run."""
+        """Estimate the seconds until all is done: the work shared among the cores, and at least the
+        longest run.
+        """
         longest = max(each.seconds for each in self.estimates)
         return max(self.device_seconds / (1 if self.on_gpu else self.cores), longest)
 
@@ -146,18 +173,33 @@ class TrainingTime:
     def source_lines(self) -> list[str]:
         """Say which runs the estimates are based on, and how close these are to the plan."""
         nearest = {id(each.nearest): each.nearest for each in self.estimates}.values()
-        places = {f"{run.record.origin.device} ({'run here' if run.here else 'precomputed'})" for run in nearest}
-        new = [each for each in self.estimates if each.job.configuration != each.nearest.record.job.configuration]
+        places = {
+            f"{run.record.origin.device} ({'run here' if run.here else 'precomputed'})"
+            for run in nearest
+        }
+        new = [
+            each
+            for each in self.estimates
+            if each.job.configuration != each.nearest.record.job.configuration
+        ]
         lines = [f"based on {len(nearest)} runs on {', '.join(sorted(places))}"]
-        lines.append(f"{len(self.estimates) - len(new)} of {len(self.estimates)} repeat a configuration that has run")
+        lines.append(
+            f"{len(self.estimates) - len(new)} of {len(self.estimates)} repeat a configuration that has run"
+        )
         lines[-1] += f"; the other estimates may be off by {OFF:g}× or more" if new else ""
-        if other := sorted({each.job.task for each in new if each.nearest.record.job.task != each.job.task}):
-            lines.append(f"no run of {', '.join(other)} has a record: the time is extrapolated from another task")
+        if other := sorted(
+            {each.job.task for each in new if each.nearest.record.job.task != each.job.task}
+        ):
+            lines.append(
+                f"no run of {', '.join(other)} has a record: the time is extrapolated from another task"
+            )
         return lines
 
 
 def device_lines(jobs: Iterable[Job], name: str, device: Device) -> list[str]:
-    """Say how long a named device would train all jobs, those that are trained already among them."""
+    """Say how long a named device would train all jobs, those that are trained already among
+    them.
+    """
     jobs, seconds = list(jobs), Counter()
     for job in jobs:
         seconds[job.task] += device_seconds(job, device)

@@ -35,7 +35,9 @@ class Labels:
 
 def _name_cell(row: PlanRow) -> str:
     """Name the variant, corpus, S, k and size of a row, and what it tries."""
-    grid = [f"{name} = {value}" for name, value in (("S", row.S), ("k", row.k)) if value is not None]
+    grid = [
+        f"{name} = {value}" for name, value in (("S", row.S), ("k", row.k)) if value is not None
+    ]
     grid += [f"size {row.size:g}"] if row.size != 1 else []
     grid += [f"trial of {key} x {factor:g}" for key, factor in row.factors.items()]
     grid += ["tuned"] if row.tuning == "tuned" else []
@@ -49,7 +51,8 @@ def _askers(rows: list[PlanRow]) -> str:
 
 
 def name_group(questions: Iterable[str]) -> str:
-    """Name a file for the configurations of these questions: all of them, or the first, their number and a digest.
+    """Name a file for the configurations of these questions: all of them, or the first, their
+    number and a digest.
 
     >>> name_group(["span_limit", "known_entropy"])
     'known_entropy+span_limit'
@@ -67,7 +70,8 @@ def name_choice(job: Job) -> str:
 
 
 def digests(wanted: list[str], others: list[str]) -> str:
-    """Return a regular expression for the wanted digests: a list of them, or of the `others` it excludes, if shorter.
+    """Return a regular expression for the wanted digests: a list of them, or of the `others` it
+    excludes, if shorter.
 
     Snakemake matches it against every file, so a long one would cost much time.
     """

@@ -1,4 +1,6 @@
-"""Describe what can be asked for by name: in messages, in Snakemake's report, and where one is misspelt."""
+"""Describe what can be asked for by name: in messages, in Snakemake's report, and where one is
+misspelt.
+"""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -26,8 +28,13 @@ def title_of_paper(name: str) -> str:
 
 
 def asked_of(targets: Targets, name: str) -> str:
-    """Return a question, with what the scale lacks of what it asks for: seeds, and a seed for its trials."""
-    question, seeds = targets.questions[name], len({row.job.seed for row in targets.runs.rows_of(name) if row.plain})
+    """Return a question, with what the scale lacks of what it asks for: seeds, and a seed for its
+    trials.
+    """
+    question, seeds = (
+        targets.questions[name],
+        len({row.job.seed for row in targets.runs.rows_of(name) if row.plain}),
+    )
     lacks = [f"{seeds} of {question.seeds} seeds"] if seeds < (question.seeds or 0) else []
     lacks += ["not tuned at this scale"] if name in targets.untuned else []
     return question.question + (f" ({'; '.join(lacks)})" if lacks else "")
@@ -49,10 +56,14 @@ def describe(targets: Targets) -> dict[str, str]:
     return {name: "; ".join(said) for name, said in lines.items()}
 
 
-def refuse_unknown(targets: Targets, target: str, rules: list[str], asked: Collection[str]) -> NoReturn:
-    """End with a line that gives the nearest name of a target, or how to ask for what the config leaves out.
+def refuse_unknown(
+    targets: Targets, target: str, rules: list[str], asked: Collection[str]
+) -> NoReturn:
+    """End with a line that gives the nearest name of a target, or how to ask for what the config
+    leaves out.
 
-    asked: the targets of the command line. Any other raises `ConfigError`, because another workflow may make it.
+    asked: the targets of the command line. Any other raises `ConfigError`, because another workflow
+    may make it.
     """
     line = _why_unknown(targets, target, rules)
     raise SystemExit(f"config error: {line}") if target in asked else ConfigError(line)
@@ -60,7 +71,9 @@ def refuse_unknown(targets: Targets, target: str, rules: list[str], asked: Colle
 
 def _why_unknown(targets: Targets, target: str, rules: list[str]) -> str:
     known = {name: load_question(name) for name in known_questions()}
-    behind = {each: name for name, one in known.items() for each in (*one.tables, *one.figures, name)}
+    behind = {
+        each: name for name, one in known.items() for each in (*one.tables, *one.figures, name)
+    }
     left_out = {name: question for name, question in behind.items() if name not in targets.named}
     known_names = [*targets.named, *rules, *left_out]
     renamed = new_name(target) if new_name(target) in known_names else None
@@ -72,6 +85,13 @@ def _why_unknown(targets: Targets, target: str, rules: list[str]) -> str:
         return f"{line} `snakemake --list-target-rules` lists them all"
     question, config = left_out[near], targets.config
     task = load_question(question).task
-    if config.papers is None and config.tasks is None and config.questions is None and task in config.load_scales():
-        return f"{line} the config does not include it; run it with --config 'questions=[{question}]'"
+    if (
+        config.papers is None
+        and config.tasks is None
+        and config.questions is None
+        and task in config.load_scales()
+    ):
+        return (
+            f"{line} the config does not include it; run it with --config 'questions=[{question}]'"
+        )
     return f"{line} the config's papers, tasks, questions or scale exclude its question {question}"

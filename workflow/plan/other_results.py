@@ -1,4 +1,6 @@
-"""Find bundles shown beside this scale's results in the ledger: precomputed ones, and those that the config names."""
+"""Find bundles shown beside this scale's results in the ledger: precomputed ones, and those that
+the config names.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,14 +15,18 @@ from workflow.tasks.sources import json_checksum
 
 @dataclass(frozen=True)
 class OtherResults:
-    """Other results, by the `name` that the ledger gives them. path: as `workflow.report.bundle` reads it."""
+    """Other results, by the `name` that the ledger gives them. path: as `workflow.report.bundle`
+    reads it.
+    """
 
     name: str
     path: Path
 
     @property
     def stamp(self) -> str:
-        """Digest names, sizes and times of the files; of precomputed results all, because they share their records."""
+        """Digest names, sizes and times of the files; of precomputed results all, because they
+        share their records.
+        """
         folder = PRECOMPUTED if self.path.is_relative_to(PRECOMPUTED) else self.path
         files = [self.path] if self.path.is_file() else sorted(folder.rglob("[!.]*.json"))
         seen = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
@@ -28,21 +34,31 @@ class OtherResults:
 
 
 def find_bundle(key: str, word: str) -> Path:
-    """Find what a config's key names: a scale's results or a bundle; `ConfigError` where it is neither."""
+    """Find what a config's key names: a scale's results or a bundle; `ConfigError` where it is
+    neither.
+    """
     path = user_path(word, f"{key} '{word}'")
     came = path.resolve() in [PRECOMPUTED / name for name in precomputed_scales()]
     if not came and not is_zipfile(path) and not (path / "plan.json").is_file():
-        raise ConfigError(f"{key} '{word}': neither a scale's results, such as results/small, nor a bundle")
+        raise ConfigError(
+            f"{key} '{word}': neither a scale's results, such as results/small, nor a bundle"
+        )
     return path
 
 
 def find_other_results(scale: str, named: list[str]) -> dict[str, OtherResults]:
-    """Find other results by the name of their file; precomputed results of `scale` itself are its own runs, left out.
+    """Find other results by the name of their file; precomputed results of `scale` itself are its
+    own runs, left out.
 
-    named: folders of other scales (`results/small`) or archives (`theirs.zip`); `ConfigError` where there is none. In
-    the ledger they are called as they are here, without results/; in names of files they are a digest.
+    named: folders of other scales (`results/small`) or archives (`theirs.zip`); `ConfigError` where
+    there is none. In the ledger they are called as they are here, without results/; in names of
+    files they are a digest.
     """
-    results = {name: OtherResults(name, PRECOMPUTED / name) for name in precomputed_scales() if name != scale}
+    results = {
+        name: OtherResults(name, PRECOMPUTED / name)
+        for name in precomputed_scales()
+        if name != scale
+    }
     for word in named:
         path = find_bundle("other_results", word)
         if path.resolve() in [PRECOMPUTED / name for name in precomputed_scales()]:

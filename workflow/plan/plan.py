@@ -1,7 +1,8 @@
 """Turn the config into jobs. Pure: no torch, nothing written.
 
-config -> `plan` -> one `PlanRow` per (question, variant, corpus, S, k, size, seed), and per trial. Two questions that
-ask for the same job share its digest, and so its run. A configuration has all the seeds that either asks for.
+config -> `plan` -> one `PlanRow` per (question, variant, corpus, S, k, size, seed), and per trial.
+Two questions that ask for the same job share its digest, and so its run. A configuration has all
+the seeds that either asks for.
 """
 
 from itertools import product
@@ -19,7 +20,14 @@ from workflow.plan.questions import Question, Variant, known_questions, load_que
 from workflow.plan.reads import names_in
 from workflow.plan.row import PlanRow
 from workflow.plan.same_training import refuse_unnamed
-from workflow.plan.scales import Recipe, Scale, find_catalogue, load_corpora, places_of_settings, scale_contents
+from workflow.plan.scales import (
+    Recipe,
+    Scale,
+    find_catalogue,
+    load_corpora,
+    places_of_settings,
+    scale_contents,
+)
 from workflow.plan.sizes import grown
 from workflow.plan.tuning import is_untuned, tuned
 from workflow.plan.variant import attention_of, grid_values, scaled
@@ -31,8 +39,8 @@ from workflow.tasks.task import MEASURES, BaseCatalogue
 def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]:
     """List every job that the config asks for, in a stable order.
 
-    missing: collects the datasets that are not available, with the reason; their jobs lack only the checksum and serve
-    for estimates. Without `missing` such a dataset is refused.
+    missing: collects the datasets that are not available, with the reason; their jobs lack only the
+    checksum and serve for estimates. Without `missing` such a dataset is refused.
     """
     scales, rows = config.load_scales(), {}
     for task, scale in scales.items():
@@ -47,7 +55,9 @@ def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]
     if not rows:
         raise ConfigError(_why_none(config))
     if config.corpus is not None and not any(row.corpus == config.corpus for row in rows.values()):
-        raise ConfigError(f"corpus '{config.corpus}': a dataset of task {task}, which no chosen question uses")
+        raise ConfigError(
+            f"corpus '{config.corpus}': a dataset of task {task}, which no chosen question uses"
+        )
     every = _with_every_seed(list(rows.values()))
     return _recorded(every, config) if config.train == "nothing" else every
 
@@ -61,12 +71,16 @@ def _why_none(config: Config) -> str:
 
 
 def _with_every_seed(rows: list[PlanRow]) -> list[PlanRow]:
-    """Give each configuration all seeds that any question asks for, so that all pages say the same of it.
+    """Give each configuration all seeds that any question asks for, so that all pages say the same
+    of it.
 
     Trials come last, with the seed that judges nothing.
     """
     jobs: dict[str, dict[str, AnyJob]] = {}
-    judged, trials = [row for row in rows if row.tuning != "trial"], [row for row in rows if row.tuning == "trial"]
+    judged, trials = (
+        [row for row in rows if row.tuning != "trial"],
+        [row for row in rows if row.tuning == "trial"],
+    )
     for row in judged:
         jobs.setdefault(row.job.configuration, {}).setdefault(row.job.digest, row.job)
     first: dict[tuple, PlanRow] = {}
@@ -79,14 +93,22 @@ def _with_every_seed(rows: list[PlanRow]) -> list[PlanRow]:
 def _recorded(rows: list[PlanRow], config: Config) -> list[PlanRow]:
     """Keep the rows whose record is precomputed or was trained here before."""
     made = Path("results/runs")
-    kept = [row for row in rows if precomputed(each := row.job.digest) or (made / each / "record.json").exists()]
+    kept = [
+        row
+        for row in rows
+        if precomputed(each := row.job.digest) or (made / each / "record.json").exists()
+    ]
     if not kept:
-        raise ConfigError(f"train = 'nothing': no run of scale {config.scale} is precomputed or was trained here")
+        raise ConfigError(
+            f"train = 'nothing': no run of scale {config.scale} is precomputed or was trained here"
+        )
     return kept
 
 
 def _check_named(task: str) -> None:
-    """Refuse a task whose specification names code that is not there; the code itself is imported by runs alone."""
+    """Refuse a task whose specification names code that is not there; the code itself is imported
+    by runs alone.
+    """
     for field in ("runner", "write_corpus", "costs"):
         dotted = getattr(TASKS[task], field)
         module, _, attribute = dotted.partition(":")
@@ -108,12 +130,18 @@ def _check_corpora_named(config: Config, task: str, scale: Scale) -> None:
     for part, corpora in parts.items():
         for corpus in corpora:
             try:
-                check_known(f"corpus {where}, {part}:", corpus, named | set(load_corpora(task).choices(corpus)))
+                check_known(
+                    f"corpus {where}, {part}:",
+                    corpus,
+                    named | set(load_corpora(task).choices(corpus)),
+                )
             except ConfigError as error:
                 raise place_of_name(error, *scale_contents(config.scale, task)) from None
 
 
-def _rows(name: str, question: Question, scale: Scale, config: Config, missing: dict[str, str] | None):
+def _rows(
+    name: str, question: Question, scale: Scale, config: Config, missing: dict[str, str] | None
+):
     """List the rows of one question: those of the recipe, then its trials and what follows them."""
     rows = list(_rows_of_recipe(name, question, scale, config, missing))
     try:
@@ -122,18 +150,30 @@ def _rows(name: str, question: Question, scale: Scale, config: Config, missing: 
             return rows
         return [*rows, *tuned(question, [row for row in rows if row.size == 1], scale.trial_seed)]
     except ConfigError as error:
-        raise error if error.is_placed else ConfigError(f"question {name}, scale {scale.scale}: {error}") from None
+        raise (
+            error
+            if error.is_placed
+            else ConfigError(f"question {name}, scale {scale.scale}: {error}")
+        ) from None
 
 
-def _rows_of_recipe(name: str, question: Question, scale: Scale, config: Config, missing: dict[str, str] | None):
-    """Yield those of the recipe; the config's own corpus replaces the scale's where the task can read it."""
+def _rows_of_recipe(
+    name: str, question: Question, scale: Scale, config: Config, missing: dict[str, str] | None
+):
+    """Yield those of the recipe; the config's own corpus replaces the scale's where the task can
+    read it.
+    """
     catalogue = load_corpora(question.task)
     stand_ins = {corpus: scale.corpora.get(corpus, corpus) for corpus in question.corpora}
     recipes_of = dict(zip(stand_ins, stand_ins, strict=True))
     if config.corpus is not None and catalogue.knows(config.corpus):
         stand_ins = {corpus: stand_in and config.corpus for corpus, stand_in in stand_ins.items()}
-        recipes_of = dict.fromkeys(stand_ins, next((corpus for corpus in stand_ins if stand_ins[corpus]), None))
-    for (paper_corpus, corpus), (called, variant) in product(stand_ins.items(), question.variants.items()):
+        recipes_of = dict.fromkeys(
+            stand_ins, next((corpus for corpus in stand_ins if stand_ins[corpus]), None)
+        )
+    for (paper_corpus, corpus), (called, variant) in product(
+        stand_ins.items(), question.variants.items()
+    ):
         if corpus is None or called not in scale.variants.get(name, question.variants):
             continue
         about = {"question": name, "paper": question.paper, "variant": called}
@@ -141,48 +181,75 @@ def _rows_of_recipe(name: str, question: Question, scale: Scale, config: Config,
         about |= {"label": variant.label, "colour": variant.colour, "baseline": variant.baseline}
         if not catalogue.knows(corpus):
             _refuse_unknown_corpus(name, question, scale, corpus, catalogue)
-        data = {"corpus": catalogue.slug(corpus), "checksum": _checksum(catalogue, corpus, config, missing)}
+        data = {
+            "corpus": catalogue.slug(corpus),
+            "checksum": _checksum(catalogue, corpus, config, missing),
+        }
         try:
             recipe = scale.recipe(variant.recipe, name, recipes_of[paper_corpus])
             cells = list(_jobs_of(variant, recipe, question, scale, data))
-            _refuse_idle([job.attention for *_, job in cells], catalogue.most_keys(corpus, cells[0][-1]))
+            _refuse_idle(
+                [job.attention for *_, job in cells], catalogue.most_keys(corpus, cells[0][-1])
+            )
             yield from (PlanRow(**about, size=size, S=S, k=k, job=job) for size, S, k, job in cells)
         except ConfigError as error:
             where = f"question {name}, variant {called}, scale {scale.scale}"
             raise _of_variant(error, where, name, called, scale) from None
 
 
-def _refuse_unknown_corpus(name: str, question: Question, scale: Scale, corpus: str, catalogue: BaseCatalogue) -> None:
-    """Raise `ConfigError` with the place where the scale, or the question, names a dataset that is not there."""
+def _refuse_unknown_corpus(
+    name: str, question: Question, scale: Scale, corpus: str, catalogue: BaseCatalogue
+) -> None:
+    """Raise `ConfigError` with the place where the scale, or the question, names a dataset that is
+    not there.
+    """
     try:
-        check_known(f"dataset of question {name}, scale {scale.scale}:", corpus, catalogue.choices(corpus))
+        check_known(
+            f"dataset of question {name}, scale {scale.scale}:", corpus, catalogue.choices(corpus)
+        )
     except ConfigError as error:
         content = read_yaml(study_file("questions", name))
         raise place_of_name(error, content, *scale_contents(scale.scale, question.task)) from None
 
 
-def _of_variant(error: ConfigError, where: str, name: str, called: str, scale: Scale) -> ConfigError:
-    """Begin an error about a variant with the line of what it names: a setting of the variant, or of the scale.
+def _of_variant(
+    error: ConfigError, where: str, name: str, called: str, scale: Scale
+) -> ConfigError:
+    """Begin an error about a variant with the line of what it names: a setting of the variant, or
+    of the scale.
 
-    Of anything else with the line of the variant. An error that says its place already stays as it is.
+    Of anything else with the line of the variant. An error that says its place already stays as it
+    is.
     """
     if error.is_placed:
         return error
     path, line = study_file("questions", name), str(error)
     content = read_yaml(path)
     given = [
-        (part, key) for part in ("net", "training", "times") for key in content["variants"][called].get(part) or {}
+        (part, key)
+        for part in ("net", "training", "times")
+        for key in content["variants"][called].get(part) or {}
     ]
     own = [each for each in given if each[1] in words_of(line)]
     of_scale = {} if own else places_of_settings(scale.scale, load_question(name).task, line)
     if of_scale:
         others = "; ".join(f"{key}: {place}" for key, place in [*of_scale.items()][1:])
-        return placed(f"{line}{f' ({others})' if others else ''}", where, next(iter(of_scale.values())))
-    return placed(line, f"{shown_path(path)}: {where}", find(content, ["variants", called, *next(iter(own), ())]))
+        return placed(
+            f"{line}{f' ({others})' if others else ''}", where, next(iter(of_scale.values()))
+        )
+    return placed(
+        line,
+        f"{shown_path(path)}: {where}",
+        find(content, ["variants", called, *next(iter(own), ())]),
+    )
 
 
-def _checksum(catalogue: BaseCatalogue, corpus: str, config: Config, missing: dict[str, str] | None) -> str:
-    """Return the checksum of a dataset; a text of the user's own must be there, even for a mere plan."""
+def _checksum(
+    catalogue: BaseCatalogue, corpus: str, config: Config, missing: dict[str, str] | None
+) -> str:
+    """Return the checksum of a dataset; a text of the user's own must be there, even for a mere
+    plan.
+    """
     try:
         return catalogue.checksum(corpus, config.data_dir)
     except ConfigError as error:
@@ -193,7 +260,9 @@ def _checksum(catalogue: BaseCatalogue, corpus: str, config: Config, missing: di
 
 
 def _jobs_of(variant: Variant, recipe: Recipe, question: Question, scale: Scale, data: dict):
-    """Yield (size, S, k, job) over the grid of one variant on one corpus. recipe: the variant's, for the corpus."""
+    """Yield (size, S, k, job) over the grid of one variant on one corpus. recipe: the variant's,
+    for the corpus.
+    """
     task = question.task
     contents = {
         "net": {**scaled(recipe.net, variant.times), **variant.net},
@@ -204,28 +273,45 @@ def _jobs_of(variant: Variant, recipe: Recipe, question: Question, scale: Scale,
     places = {f"under {name}": model for name, model in models.items()}
     sized = {size: grown(contents, size) for size in question.sizes}
     sections = {
-        size: {name: parse(models[name], content, name, elsewhere=places) for name, content in each.items()}
+        size: {
+            name: parse(models[name], content, name, elsewhere=places)
+            for name, content in each.items()
+        }
         for size, each in sized.items()
     }
     limits = [S for S in scale.S if variant.largest_S is None or variant.largest_S >= S]
     spans = grid_values(variant.S if variant.S is not None else question.grid.S, limits, "S")
     counts = grid_values(variant.k if variant.k is not None else question.grid.k, scale.k, "k")
     if len(sections) > 1 and len(spans) * len(counts) > 1:
-        raise ConfigError(f"sizes: with several sizes a variant has one S and one k, got S = {spans}, k = {counts}")
+        raise ConfigError(
+            f"sizes: with several sizes a variant has one S and one k, got S = {spans}, k = {counts}"
+        )
     for size, S, k, seed in product(sections, spans, counts, scale.seeds[: question.seeds]):
         attention = attention_of(variant, recipe, scale, S, k, section(task, "attention"))
-        job = {"scale": scale.scale, "task": task, **data, "attention": attention, **sections[size], "seed": seed}
+        job = {
+            "scale": scale.scale,
+            "task": task,
+            **data,
+            "attention": attention,
+            **sections[size],
+            "seed": seed,
+        }
         yield size, S, attention.selection.get("k"), parse(JOBS[task], job, "job")
 
 
 def _refuse_idle(choices: list[AttentionChoices], most: int) -> None:
-    """Refuse an S beyond the `most` keys that there are, and a k that drops none at any S of a variant.
+    """Refuse an S beyond the `most` keys that there are, and a k that drops none at any S of a
+    variant.
 
     At the smaller S of a grid k may keep all keys: they stand beside the larger.
     """
     widest = max(each.span.get("limit", most) for each in choices)
     if widest > most:
-        raise ConfigError(f"S = {widest}: a query sees at most {most} keys here; valid: 1 to {most}")
+        raise ConfigError(
+            f"S = {widest}: a query sees at most {most} keys here; valid: 1 to {most}"
+        )
     k = max(each.selection.get("k", 1) for each in choices)
     if k > widest:
-        raise ConfigError(f"k = {k} keeps all keys, because a query sees at most {widest} here; valid: 1 to {widest}")
+        raise ConfigError(
+            f"k = {k} keeps all keys, because a query sees at most {widest} here; valid: 1 to {widest}"
+        )

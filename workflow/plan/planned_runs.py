@@ -1,4 +1,6 @@
-"""Look up the runs of a plan: which question asks for which, and which run represents a configuration."""
+"""Look up the runs of a plan: which question asks for which, and which run represents a
+configuration.
+"""
 
 import hashlib
 from collections import defaultdict
@@ -15,16 +17,20 @@ from workflow.results.precomputed import precomputed
 
 
 class PlannedRuns:
-    """The runs of a plan. rows: in a stable order. plain: without trials, what follows them, and other sizes.
+    """The runs of a plan. rows: in a stable order. plain: without trials, what follows them, and
+    other sizes.
 
-    missing: datasets that are not available, with the reason. Their runs have no job file and cannot be trained.
+    missing: datasets that are not available, with the reason. Their runs have no job file and
+    cannot be trained.
     """
 
     def __init__(self, rows: list[PlanRow], config: Config, missing: dict[str, str]):
         self.rows, self.missing = rows, missing
         self.plain = [row for row in rows if row.plain]
         self.train = config.train
-        self.train_first = frozenset(name for scale in config.load_scales().values() for name in scale.train_first)
+        self.train_first = frozenset(
+            name for scale in config.load_scales().values() for name in scale.train_first
+        )
 
     @cached_property
     def jobs(self) -> dict[str, Job]:
@@ -33,7 +39,9 @@ class PlannedRuns:
 
     @cached_property
     def configurations(self) -> dict[str, str]:
-        """Map each configuration whose costs are measured to the run whose net is: that of its first seed."""
+        """Map each configuration whose costs are measured to the run whose net is: that of its
+        first seed.
+        """
         first: dict[str, str] = {}
         for row in self.plain:
             first.setdefault(row.job.configuration, row.job.digest)
@@ -49,23 +57,34 @@ class PlannedRuns:
         return {row.job.corpus: row for row in self.rows}
 
     def texts_of_topics(self, question: str | None = None) -> list[str]:
-        """List the file names of the datasets, of a question or of all, whose optimal predictor is known."""
+        """List the file names of the datasets, of a question or of all, whose optimal predictor is
+        known.
+        """
         texts = dict.fromkeys(row.job.corpus for row in self.rows_of(question))
         return [slug for slug in texts if self._of_topics[slug]]
 
     @cached_property
     def _of_topics(self) -> dict[str, bool]:
-        """Say of each dataset whether it is a corpus of topics, whose optimal predictor is known."""
-        catalogues = {task: load_corpora(task).entries for task in {row.job.task for row in self.rows}}
-        texts = {slug: catalogues[row.job.task].get(row.corpus) for slug, row in self.corpora.items()}
+        """Say of each dataset whether it is a corpus of topics, whose optimal predictor is
+        known.
+        """
+        catalogues = {
+            task: load_corpora(task).entries for task in {row.job.task for row in self.rows}
+        }
+        texts = {
+            slug: catalogues[row.job.task].get(row.corpus) for slug, row in self.corpora.items()
+        }
         return {slug: bool(getattr(text, "topics", None)) for slug, text in texts.items()}
 
     def optimal_predictor_options(self, slug: str) -> str:
         """Write the options of the script of optimal predictors: windows, streams, tokens."""
         jobs = [job for job in self.jobs.values() if job.corpus == slug]
         spans = [job.attention.span for job in jobs]
-        limits = {span["limit"] for span in spans if span.get("limit")} or {span["cache"] for span in spans}
-        windows = limits | {2**n for n in range(2, max(limits).bit_length() + 1)}  # up to the first beyond every S
+        limits = {span["limit"] for span in spans if span.get("limit")} or {
+            span["cache"] for span in spans
+        }
+        # up to the first beyond every S
+        windows = limits | {2**n for n in range(2, max(limits).bit_length() + 1)}
         return f"--windows {' '.join(map(str, sorted(windows)))} {self.scored_part(slug)}"
 
     def scored_part(self, slug: str) -> str:
@@ -74,11 +93,19 @@ class PlannedRuns:
         return f"--streams {scored.streams} --tokens {scored.tokens}"
 
     def dynamic_jobs(self, slug: str) -> dict[str, Job]:
-        """Map digest to job for the jobs that read a text with a dynamic span, at the largest S among them."""
+        """Map digest to job for the jobs that read a text with a dynamic span, at the largest S
+        among them.
+        """
         of_text = {row.job.digest: row.job for row in self.plain if row.job.corpus == slug}
-        jobs = {digest: job for digest, job in of_text.items() if job.attention.span["name"] == "dynamic"}
+        jobs = {
+            digest: job
+            for digest, job in of_text.items()
+            if job.attention.span["name"] == "dynamic"
+        }
         largest = max((job.attention.span["limit"] for job in jobs.values()), default=None)
-        return {digest: job for digest, job in jobs.items() if job.attention.span["limit"] == largest}
+        return {
+            digest: job for digest, job in jobs.items() if job.attention.span["limit"] == largest
+        }
 
     def dynamic_nets(self, slug: str) -> list[str]:
         """List the files of weights of the jobs of `dynamic_jobs` that are trained here."""
@@ -87,7 +114,9 @@ class PlannedRuns:
 
     @cached_property
     def without_job_file(self) -> list[str]:
-        """List the runs without a job file. A job file that exists is not an output: its content never changes."""
+        """List the runs without a job file. A job file that exists is not an output: its content
+        never changes.
+        """
         known = [digest for digest, job in self.jobs.items() if job.corpus not in self.missing]
         return [digest for digest in known if not Path(f"results/runs/{digest}/job.json").exists()]
 
@@ -97,7 +126,9 @@ class PlannedRuns:
         if self.train == "everything":
             return frozenset(self.jobs)
         named = {row.job.digest for row in self.plain if row.question in self.train_first}
-        return frozenset(named.intersection(self.configurations.values()) if self.train == "first_seed" else ())
+        return frozenset(
+            named.intersection(self.configurations.values()) if self.train == "first_seed" else ()
+        )
 
     def is_precomputed(self, digest: str) -> bool:
         """Say whether the record of a run is taken from what came with the project."""
@@ -128,7 +159,9 @@ class PlannedRuns:
         return list(dict.fromkeys(row.job.digest for row in self.rows_of(question)))
 
     def configurations_of(self, question: str) -> list[str]:
-        return list(dict.fromkeys(row.job.configuration for row in self.rows_of(question) if row.plain))
+        return list(
+            dict.fromkeys(row.job.configuration for row in self.rows_of(question) if row.plain)
+        )
 
     def records_of(self, question: str | None = None) -> list[str]:
         return [f"results/runs/{digest}/record.json" for digest in self.digests_of(question)]
@@ -138,9 +171,12 @@ class PlannedRuns:
         return self.jobs[self.configurations[configuration]]
 
     def data_of(self, digest: str) -> str:
-        """Name the file of the dataset that a run reads; end in a line where it is not available."""
+        """Name the file of the dataset that a run reads; end in a line where it is not
+        available.
+        """
         corpus = self.jobs[digest].corpus
-        if corpus in self.missing:  # Snakemake asks for what is to be made alone, and shows other errors in many lines
+        # Snakemake asks for what is to be made alone, and shows other errors in many lines
+        if corpus in self.missing:
             raise SystemExit(f"config error: {self.missing[corpus]}")
         return f"results/data/{corpus}.npz"
 
@@ -161,7 +197,9 @@ class PlannedRuns:
         return [f"results/runs/{digest}/record.json" for digest in self.choices[choice].trials]
 
     def net_of(self, configuration: str) -> str:
-        """Name the file that a configuration is measured from: its weights, or a precomputed record, which has none."""
+        """Name the file that a configuration is measured from: its weights, or a precomputed
+        record, which has none.
+        """
         digest = self.configurations[configuration]
         return f"results/runs/{digest}/{'record.json' if self.is_precomputed(digest) else 'weights.pt'}"
 
@@ -169,7 +207,8 @@ class PlannedRuns:
     def groups(self) -> dict[str, list[str]]:
         """Group the configurations that the same questions ask for, to be timed together.
 
-        So each configuration is timed once, and a question waits for no timing that it does not ask for.
+        So each configuration is timed once, and a question waits for no timing that it does not ask
+        for.
         """
         asked: dict[str, dict[str, None]] = defaultdict(dict)
         for row in self.plain:
@@ -194,19 +233,42 @@ class PlannedRuns:
         return sorted({job.training.threads for job in self.jobs.values()})
 
     def longest_spans(self, question: str) -> list[str]:
-        """List the configurations to seek the longest S from: each span at its largest S, with all keys and softmax."""
+        """List the configurations to seek the longest S from: each span at its largest S, with all
+        keys and softmax.
+        """
         best: dict[str, PlanRow] = {}
         for row in (row for row in self.rows_of(question) if row.plain):
             attention = row.job.attention
-            plain = attention.selection["name"] == "all" and attention.normaliser["name"] == "softmax"
+            plain = (
+                attention.selection["name"] == "all" and attention.normaliser["name"] == "softmax"
+            )
             name, limit = attention.span["name"], attention.span.get("limit")
-            if plain and limit and (name not in best or limit > best[name].job.attention.span["limit"]):
+            if (
+                plain
+                and limit
+                and (name not in best or limit > best[name].job.attention.span["limit"])
+            ):
                 best[name] = row
         return [row.job.configuration for row in best.values()]
 
     def digest_of(self, question: str | None = None) -> str:
-        """Digest a question's rows in the plan, or all: if they change, what is made of them is made again."""
-        asked = ("question", "variant", "label", "colour", "baseline", "paper_corpus", "S", "k", "size", "tuning")
+        """Digest a question's rows in the plan, or all: if they change, what is made of them is
+        made again.
+        """
+        asked = (
+            "question",
+            "variant",
+            "label",
+            "colour",
+            "baseline",
+            "paper_corpus",
+            "S",
+            "k",
+            "size",
+            "tuning",
+        )
         rows = self.rows_of(question)
-        lines = [" ".join(str(getattr(row, key)) for key in asked) + f" {row.job.digest}" for row in rows]
+        lines = [
+            " ".join(str(getattr(row, key)) for key in asked) + f" {row.job.digest}" for row in rows
+        ]
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:DIGITS]

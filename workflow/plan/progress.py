@@ -1,8 +1,10 @@
-"""What a run of the workflow says while it runs: one line that stays, and a line for each thing that ended.
+"""What a run of the workflow says while it runs: one line that stays, and a line for each thing
+that ended.
 
-Snakemake's own lines go to its log alone. Of a run its record says what it showed; any other step may print it as the
-last line of its log, after `SHOWN`. A step that refuses to go on says why in the last line of its log, which is shown;
-of one that ended otherwise Snakemake shows all. Where nobody looks at a terminal there is a line a minute.
+Snakemake's own lines go to its log alone. Of a run its record says what it showed; any other step
+may print it as the last line of its log, after `SHOWN`. A step that refuses to go on says why in
+the last line of its log, which is shown; of one that ended otherwise Snakemake shows all. Where
+nobody looks at a terminal there is a line a minute.
 """
 
 import errno
@@ -35,7 +37,8 @@ TERMINAL, LOG = 1.0, 60.0  # seconds between two lines on progress
 BAD = (LogEvent.JOB_ERROR, LogEvent.GROUP_ERROR, LogEvent.ERROR)
 REFUSED = re.compile(r"\w+\.py: ")  # begins the line with which `command_line.run` ends a script
 OF_A_SHELL = "CalledProcessError"  # in what Snakemake says of a step before its JOB_ERROR
-PLAIN = ("Nothing to be done", "Complete log")  # of Snakemake's other lines, those that a user needs
+# of Snakemake's other lines, those that a user needs
+PLAIN = ("Nothing to be done", "Complete log")
 SHORT = 2.0  # seconds of a step of which nothing else is known
 
 
@@ -50,12 +53,15 @@ class Step:
 
 
 class Progress(logging.Handler):
-    """Follows the events of Snakemake. training: seconds that each run without a record is expected to take, by digest.
+    """Follows the events of Snakemake. training: seconds that each run without a record is expected
+    to take, by digest.
 
     Not all of these need be asked for.
     """
 
-    def __init__(self, stream, *, terminal: bool, training: dict[str, float] | None = None, cores: int = 1):
+    def __init__(
+        self, stream, *, terminal: bool, training: dict[str, float] | None = None, cores: int = 1
+    ):
         super().__init__()
         self.stream, self.terminal, self.cores = Printed(stream), terminal, cores
         self.training = training or {}
@@ -84,7 +90,11 @@ class Progress(logging.Handler):
             lines = [refusal] if refusal else [*self.held, self.format(record).strip()]
             self.held.clear()
             self.say("\n".join(lines))
-        elif event in BAD or record.levelno >= logging.WARNING or record.getMessage().startswith(PLAIN):
+        elif (
+            event in BAD
+            or record.levelno >= logging.WARNING
+            or record.getMessage().startswith(PLAIN)
+        ):
             self.say(self.format(record).strip())
 
     def say(self, line: str) -> None:
@@ -119,7 +129,9 @@ class Progress(logging.Handler):
         self.say(f"{words} ({spell(seconds)})")
 
     def _refusal(self, step: Step | None) -> str | None:
-        """Say in one line why a step refused to go on; None where it did not. A full disk keeps it from saying so."""
+        """Say in one line why a step refused to go on; None where it did not. A full disk keeps it
+        from saying so.
+        """
         if step is None or (last := _last_line(step.log)) is None:
             return None
         if REFUSED.match(last):
@@ -145,15 +157,24 @@ class Progress(logging.Handler):
     def line(self) -> str:
         """Say how many steps are done, what time is left, and what runs now."""
         now = [*self.running.values()]
-        doing = "; ".join(step.words for step in now[:2]) + (f"; and {len(now) - 2} more" if len(now) > 2 else "")
-        return ", ".join(filter(None, [f"{self.done} of {self.total} steps", self._time_left(), doing]))
+        doing = "; ".join(step.words for step in now[:2]) + (
+            f"; and {len(now) - 2} more" if len(now) > 2 else ""
+        )
+        return ", ".join(
+            filter(None, [f"{self.done} of {self.total} steps", self._time_left(), doing])
+        )
 
     def _time_left(self) -> str | None:
-        """Estimate the time left: of runs as told from records, of other steps as long as their like took."""
+        """Estimate the time left: of runs as told from records, of other steps as long as their
+        like took.
+        """
         if self.left["train"] > len(self.training):
             return None
         ahead = sum(count * self._usual(rule) for rule, count in self.left.items())
-        gone = sum(min(time.monotonic() - step.began, self._usual(step.rule)) for step in self.running.values())
+        gone = sum(
+            min(time.monotonic() - step.began, self._usual(step.rule))
+            for step in self.running.values()
+        )
         seconds = max(0.0, (ahead - gone) / self.cores)
         return f"about {spell(round(seconds))} left" if seconds >= 1 else None
 
@@ -184,13 +205,17 @@ def _shown(logs: list[str]) -> str | None:
 def _last_line(logs: list[str]) -> str | None:
     """Read the last line of a step's log; None where it has no log that can be read."""
     try:
-        return Path(logs[0]).read_text(encoding="utf-8", errors="replace").rstrip().rpartition("\n")[2]
+        return (
+            Path(logs[0]).read_text(encoding="utf-8", errors="replace").rstrip().rpartition("\n")[2]
+        )
     except (OSError, IndexError):
         return None
 
 
 def say_once_what_is_not_written(handler: logging.FileHandler, say: Callable[[str], None]) -> None:
-    """Let Snakemake's log say in one line that it cannot be written, in place of a traceback for each of its lines."""
+    """Let Snakemake's log say in one line that it cannot be written, in place of a traceback for
+    each of its lines.
+    """
 
     def refuse(record: logging.LogRecord) -> None:
         error = sys.exc_info()[1]
@@ -204,14 +229,21 @@ def say_once_what_is_not_written(handler: logging.FileHandler, say: Callable[[st
 
 
 def follow(workflow, targets: Targets) -> Progress | None:
-    """Put our lines in place of Snakemake's on the terminal; None where a user asked for Snakemake's own."""
-    asked, usual = workflow.output_settings, [each for each in logger.handlers if each.name == "DefaultStreamHandler"]
+    """Put our lines in place of Snakemake's on the terminal; None where a user asked for
+    Snakemake's own.
+    """
+    asked, usual = (
+        workflow.output_settings,
+        [each for each in logger.handlers if each.name == "DefaultStreamHandler"],
+    )
     own = asked.dryrun or asked.printshellcmds or asked.quiet or asked.debug_dag or asked.verbose
     if own or not usual or not workflow.is_main_process:
         _watch_logs(partial(print, file=sys.stderr, flush=True))
         return None
     cores = workflow.resource_settings.cores or 1
-    progress = Progress(sys.stderr, terminal=sys.stderr.isatty(), training=_expected(targets, cores), cores=cores)
+    progress = Progress(
+        sys.stderr, terminal=sys.stderr.isatty(), training=_expected(targets, cores), cores=cores
+    )
     progress.setFormatter(usual[0].formatter)
     logger.removeHandler(usual[0])
     logger.addHandler(progress)
@@ -227,7 +259,11 @@ def _watch_logs(say: Callable[[str], None]) -> None:
 
 def _expected(targets: Targets, cores: int) -> dict[str, float]:
     """Estimate the seconds of every run that has no record yet, by digest."""
-    waiting = [targets.runs.jobs[each] for each in targets.runs.trained if not (RUNS / each / "record.json").exists()]
+    waiting = [
+        targets.runs.jobs[each]
+        for each in targets.runs.trained
+        if not (RUNS / each / "record.json").exists()
+    ]
     if not waiting:
         return {}
     needed = TrainingTime.of(waiting, read_timed(RUNS), cores, gpu=bool(targets.config.gpus))

@@ -1,4 +1,6 @@
-"""Read questions, studies/*/questions/NAME.yaml: a question, its variants, the tables and figures that answer it."""
+"""Read questions, studies/*/questions/NAME.yaml: a question, its variants, the tables and figures
+that answer it.
+"""
 
 import re
 from dataclasses import replace
@@ -11,25 +13,34 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import ROOT, list_folder
 from workflow.config.strict import Name, PositiveStrictInt, StrictModel, one_of, parse, read_yaml
-from workflow.config.studies import KINDS, known_studies, part_of, shown_path, study_file, study_files
+from workflow.config.studies import (
+    KINDS,
+    known_studies,
+    part_of,
+    shown_path,
+    study_file,
+    study_files,
+)
 from workflow.config.trials import Trials
 from workflow.tasks.spec import TASKS, UNFINISHED, check_task, section
 from workflow.tasks.task import TaskSpec
 
-RULE = re.compile(r"^rule (\w+):", re.MULTILINE)  # those that rules/ writes in a loop have names that no file can have
+# those that rules/ writes in a loop have names that no file can have
+RULE = re.compile(r"^rule (\w+):", re.MULTILINE)
 PaperName = Annotated[str, one_of("paper", known_studies)]
 Values = PositiveStrictInt | str | Annotated[list[PositiveStrictInt], Field(min_length=1)] | None
 
 
 class Variant(StrictModel):
-    """How a variant differs from the recipe. S and k: a number, a list, `all`, `max` or `min` of the scale's grid.
+    """How a variant differs from the recipe. S and k: a number, a list, `all`, `max` or `min` of
+    the scale's grid.
 
-    largest_S: the grid ends there for this variant, for instance because a paper trained nothing longer.
-    net and training replace keys of the recipe, `times` multiplies sizes of its net. trials: in place of the
-    question's, as many.
-    apply_to: see `Seq2SeqAttentionChoices`. baseline: the variant that it is compared with, in place of the first.
-    label, colour: the variant's in tables and figures, in place of its name and the colour of its attention. No job
-    knows these three.
+    largest_S: the grid ends there for this variant, for instance because a paper trained nothing
+    longer. net and training replace keys of the recipe, `times` multiplies sizes of its net.
+    trials: in place of the question's, as many.
+    apply_to: see `Seq2SeqAttentionChoices`. baseline: the variant that it is compared with, in
+    place of the first. label, colour: the variant's in tables and figures, in place of its name and
+    the colour of its attention. No job knows these three.
     """
 
     recipe: str = "base"
@@ -51,7 +62,9 @@ class Variant(StrictModel):
 
 
 class Grid(StrictModel):
-    """S and k of every variant that sets none of its own: numbers, or `all`, `max` or `min` of the scale's grid."""
+    """S and k of every variant that sets none of its own: numbers, or `all`, `max` or `min` of the
+    scale's grid.
+    """
 
     S: Values = None
     k: Values = None
@@ -60,11 +73,12 @@ class Grid(StrictModel):
 class Question(StrictModel):
     """One question, its variants, and the tables and figures that answer it.
 
-    paper: the study on whose page it stands; by default the one whose folder holds the file. seeds: how many of the
-    scale's seeds it takes at least, null for all. by_name: whether it is left out unless the `questions` of config or
-    scale name it. trials: factors of settings that are tried for every variant at scales that have a seed for trials.
-    sizes: of nets beside the scale's, which is 1 (`workflow.plan.sizes`). score: the quantity that answers it, in place
-    of the task's.
+    paper: the study on whose page it stands; by default the one whose folder holds the file. seeds:
+    how many of the scale's seeds it takes at least, null for all. by_name: whether it is left out
+    unless the `questions` of config or scale name it. trials: factors of settings that are tried
+    for every variant at scales that have a seed for trials.
+    sizes: of nets beside the scale's, which is 1 (`workflow.plan.sizes`). score: the quantity that
+    answers it, in place of the task's.
     """
 
     question: str
@@ -92,7 +106,11 @@ class Question(StrictModel):
     @classmethod
     def is_measured(cls, score, info):
         if score and (task := info.data.get("task")):
-            known = {each.name for each in TASKS[task].quantities if each.source == "metric" and each.better}
+            known = {
+                each.name
+                for each in TASKS[task].quantities
+                if each.source == "metric" and each.better
+            }
             check_known("score", score, known)
         return score
 
@@ -116,7 +134,9 @@ class Question(StrictModel):
         for name, variant in variants.items():
             shown = variant.label or name
             if shown in seen:
-                raise ConfigError(f"variants {seen[shown]} and {name} have the same label '{shown}'; change one")
+                raise ConfigError(
+                    f"variants {seen[shown]} and {name} have the same label '{shown}'; change one"
+                )
             seen[shown] = name
         return variants
 
@@ -132,7 +152,9 @@ class Question(StrictModel):
     def variants_are_tried_alike(self):
         own = [name for name, variant in self.variants.items() if variant.trials]
         if own and self.trials is None:
-            raise ConfigError(f"variants.{own[0]}.trials: valid only if the question has trials, which these replace")
+            raise ConfigError(
+                f"variants.{own[0]}.trials: valid only if the question has trials, which these replace"
+            )
         return self
 
     @field_validator("tables", "figures")
@@ -163,7 +185,9 @@ def _task_of(path: Path) -> str:
 
 
 def check_question(what: str, name: str) -> None:
-    """Raise `ConfigError` unless this is a question: with the reason where its task is unfinished."""
+    """Raise `ConfigError` unless this is a question: with the reason where its task is
+    unfinished.
+    """
     if task := questions_left_out().get(name):
         check_task(f"{what} '{name}': its task", task)
     check_known(what, name, known_questions())
@@ -171,41 +195,69 @@ def check_question(what: str, name: str) -> None:
 
 @cache
 def load_question(name: str) -> Question:
-    """Read a question; `ConfigError` where there is none of that name, or where its file breaks the schema."""
+    """Read a question; `ConfigError` where there is none of that name, or where its file breaks the
+    schema.
+    """
     path = study_file("questions", name)
     raw = {"paper": path.parents[1].name} | read_yaml(path)
     return parse(Question, raw, shown_path(path), elsewhere=_parts_of_variants(raw))
 
 
 def _parts_of_variants(raw: dict) -> dict[str, type[BaseModel]]:
-    """Map the places of nets and training in a question's file to their models, which are its task's."""
+    """Map the places of nets and training in a question's file to their models, which are its
+    task's.
+    """
     task = str(raw.get("task", Question.model_fields["task"].default))
-    return {f"under variants.NAME.{part}": section(task, part) for part in ("net", "training") if task in TASKS}
+    return {
+        f"under variants.NAME.{part}": section(task, part)
+        for part in ("net", "training")
+        if task in TASKS
+    }
 
 
 def check_owners(questions: dict[str, Question]) -> None:
     """Refuse a table or figure that more than one of the questions name."""
     for kind in ("tables", "figures"):
-        for name in dict.fromkeys(each for question in questions.values() for each in getattr(question, kind)):
-            owners = [owner for owner, question in questions.items() if name in getattr(question, kind)]
+        for name in dict.fromkeys(
+            each for question in questions.values() for each in getattr(question, kind)
+        ):
+            owners = [
+                owner for owner, question in questions.items() if name in getattr(question, kind)
+            ]
             if len(owners) > 1:
-                raise ConfigError(f"{kind} {name}: listed by {' and '.join(owners)}; it may belong to only one")
+                raise ConfigError(
+                    f"{kind} {name}: listed by {' and '.join(owners)}; it may belong to only one"
+                )
 
 
 def find_owners() -> dict[str, str]:
     """Map each name, in small letters, to what has it: the workflow, or a file of a study.
 
-    A question shares its name with the table and figure that it names; `ConfigError` for any other name of two things.
+    A question shares its name with the table and figure that it names; `ConfigError` for any other
+    name of two things.
     """
-    rules = "".join(path.read_text(encoding="utf-8") for path in list_folder(ROOT / "workflow" / "rules", ".smk"))
-    owners = dict.fromkeys(["formulas", *RULE.findall(rules)], "the workflow itself")  # claims may be about formulas
+    rules = "".join(
+        path.read_text(encoding="utf-8")
+        for path in list_folder(ROOT / "workflow" / "rules", ".smk")
+    )
+    # claims may be about formulas
+    owners = dict.fromkeys(["formulas", *RULE.findall(rules)], "the workflow itself")
     asked = {name: load_question(name) for name in known_questions()}
-    answers = {(kind, name) for name in asked for kind in ("tables", "figures") if name in getattr(asked[name], kind)}
+    answers = {
+        (kind, name)
+        for name in asked
+        for kind in ("tables", "figures")
+        if name in getattr(asked[name], kind)
+    }
     things = [("studies", name, part_of(name, "study.yaml")) for name in known_studies()]
     left_out = {("questions", name) for name in questions_left_out()}
     files = [(kind, name, path) for kind in KINDS for name, (_, path) in study_files(kind).items()]
     things += [each for each in files if each[:2] not in left_out]
-    for path, name in [(shown_path(path), name.lower()) for kind, name, path in things if (kind, name) not in answers]:
+    for path, name in [
+        (shown_path(path), name.lower())
+        for kind, name, path in things
+        if (kind, name) not in answers
+    ]:
         if (owner := owners.setdefault(name, path)) != path:
             raise ConfigError(f"{path}: {owner} has this name already; choose another")
     return owners

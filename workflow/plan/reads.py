@@ -1,8 +1,9 @@
 """Find what a table or figure reads, as its file says in `READS`, without importing it.
 
-READS = ("runs", "flops", "throughput"): the runs of its question, with these costs. READS = (): formulas alone.
-"maps" stands for the attention that the record of one seed keeps. A table's `build` and a figure's `data` take a frame
-for the runs, if they are named, and one for each other thing that is measured of no run.
+READS = ("runs", "flops", "throughput"): the runs of its question, with these costs. READS = ():
+formulas alone. "maps" stands for the attention that the record of one seed keeps. A table's `build`
+and a figure's `data` take a frame for the runs, if they are named, and one for each other thing
+that is measured of no run.
 """
 
 import ast
@@ -18,7 +19,8 @@ from workflow.plan.questions import load_question
 from workflow.results.registry import COSTS, OF_TEXTS
 
 MAPS = "maps"
-FRAMES = ("runs", "layers", *OF_TEXTS)  # what READS may name and a builder is then given, in this order
+# what READS may name and a builder is then given, in this order
+FRAMES = ("runs", "layers", *OF_TEXTS)
 HOLDS = {"tables": {"TITLE", "CAPTION", "build"}, "figures": {"TITLE", "CAPTION", "data", "draw"}}
 TAKES = {"tables": "build", "figures": "data"}  # the function that is given what READS names
 READABLE = (*FRAMES, MAPS, *COSTS)
@@ -26,13 +28,17 @@ READABLE = (*FRAMES, MAPS, *COSTS)
 
 @cache
 def reads(kind: str, name: str) -> tuple[str, ...]:
-    """Return a file's `READS`; `ConfigError` if it has none or names what cannot be read. kind: tables | figures."""
+    """Return a file's `READS`; `ConfigError` if it has none or names what cannot be read. kind:
+    tables | figures.
+    """
     path = study_file(kind, name)
     module = parse_python(path)
     _check_holds(path, module, HOLDS[kind])
     wanted = assigned(module, "READS", None)
     if not isinstance(wanted, tuple | list):
-        raise ConfigError(f'{shown_path(path)}: does not say what it reads; expected a line like READS = ("runs",)')
+        raise ConfigError(
+            f'{shown_path(path)}: does not say what it reads; expected a line like READS = ("runs",)'
+        )
     for each in wanted:
         check_known(f"entry of READS in {shown_path(path)}", each, READABLE)
     given = [frame for frame in FRAMES if frame in wanted]
@@ -48,20 +54,32 @@ def reads(kind: str, name: str) -> tuple[str, ...]:
 def _check_holds(path: Path, module: ast.Module, needed: set[str]) -> None:
     """Raise `ConfigError` where a module lacks one of these names."""
     if lacking := sorted(needed - names_in(module)):
-        raise ConfigError(f"{shown_path(path)}: '{lacking[0]}' is missing; it needs {', '.join(sorted(needed))}")
+        raise ConfigError(
+            f"{shown_path(path)}: '{lacking[0]}' is missing; it needs {', '.join(sorted(needed))}"
+        )
 
 
 def _check_parameters(path: Path, module: ast.Module, name: str, given: list[str]) -> None:
-    """Raise `ConfigError` unless a function of a module can be called with what it is given, in this order.
+    """Raise `ConfigError` unless a function of a module can be called with what it is given, in
+    this order.
 
     A function that the module imports is not looked at.
     """
-    found = [node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == name]
+    found = [
+        node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == name
+    ]
     if not found or found[-1].args.vararg:
         return
-    words, taken = found[-1].args, [arg.arg for arg in (*found[-1].args.posonlyargs, *found[-1].args.args)]
+    words, taken = (
+        found[-1].args,
+        [arg.arg for arg in (*found[-1].args.posonlyargs, *found[-1].args.args)],
+    )
     required = len(taken) - len(words.defaults)
-    named_only = [arg.arg for arg, default in zip(words.kwonlyargs, words.kw_defaults, strict=True) if default is None]
+    named_only = [
+        arg.arg
+        for arg, default in zip(words.kwonlyargs, words.kw_defaults, strict=True)
+        if default is None
+    ]
     swapped = set(taken) == set(given) and taken != given
     if named_only or swapped or not required <= len(given) <= len(taken):
         has = f"{name}({', '.join([*taken, *named_only])})"
@@ -80,13 +98,17 @@ def names_in(module: ast.Module) -> set[str]:
             names |= {each.asname or each.name for each in node.names}
         else:
             names |= {
-                each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+                each.id
+                for each in ast.walk(node)
+                if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
             }
     return names
 
 
 def costs_shown(question: str) -> list[str]:
-    """List the costs on a question's page: all, but the longest span only where a table or claim of it reads that."""
+    """List the costs on a question's page: all, but the longest span only where a table or claim of
+    it reads that.
+    """
     readers = [reads("tables", name) for name in load_question(question).tables]
     longest = any("longest_span" in kinds for kinds in (*readers, costs_claimed(question)))
     return [kind for kind in COSTS if kind != "longest_span" or longest]

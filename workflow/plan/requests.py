@@ -1,7 +1,8 @@
-"""Say what time and memory a job asks a scheduler for, as functions for `resources:`, and which runs travel together.
+"""Say what time and memory a job asks a scheduler for, as functions for `resources:`, and which
+runs travel together.
 
-A run asks for its estimated time (`workflow.plan.estimate`) times the factor by which estimates may be off; other jobs
-ask for minutes. A job that asked for too little asks for more at each attempt.
+A run asks for its estimated time (`workflow.plan.estimate`) times the factor by which estimates may
+be off; other jobs ask for minutes. A job that asked for too little asks for more at each attempt.
 """
 
 import math
@@ -15,20 +16,26 @@ from workflow.plan.targets import Targets
 from workflow.plan.work import FAR, memory_bytes, work
 
 DAY = 86400  # seconds; a run that takes longer is interrupted, and goes on in its next job
-NOTICE = 120  # seconds before its time is up that a run is told so: enough to end an update and write a checkpoint
+# seconds before its time is up that a run is told so: enough to end an update and write a
+# checkpoint
+NOTICE = 120
 SHORT = 600  # seconds; runs that ask for no more travel in groups
-MINUTES, TIMING = 10, 60  # minutes that a job asks for: one that is no run; one that times configurations
-# A run asks for so many times the memory that it is expected to take, and from the second attempt on for twice that,
-# no more: a run that is interrupted again and again must not outgrow its node.
+# minutes that a job asks for: one that is no run; one that times configurations
+MINUTES, TIMING = 10, 60
+# A run asks for so many times the memory that it is expected to take, and from the second attempt
+# on for twice that, no more: a run that is interrupted again and again must not outgrow its node.
 SPARE = 1.5
 UNKNOWN = 8000  # MB, for a run where nothing like it has ended
-TOLD, ALONE = f"--signal=USR1@{NOTICE}", "--exclusive"  # options of sbatch; alone: no other job on its node
+# options of sbatch; alone: no other job on its node
+TOLD, ALONE = f"--signal=USR1@{NOTICE}", "--exclusive"
 
 Request = Callable[..., int]
 
 
 class Requests:
-    """What each rule asks for. scheduled: whether jobs go to a scheduler; if not, nothing is estimated or asked for."""
+    """What each rule asks for. scheduled: whether jobs go to a scheduler; if not, nothing is
+    estimated or asked for.
+    """
 
     def __init__(self, targets: Targets, *, scheduled: bool):
         self.targets, self.scheduled = targets, scheduled
@@ -41,10 +48,16 @@ class Requests:
     # requests of rules
 
     def of_run(self) -> dict[str, Request | str]:
-        """Return what `train` asks for; GPUs in any case, because without a scheduler Snakemake counts them."""
+        """Return what `train` asks for; GPUs in any case, because without a scheduler Snakemake
+        counts them.
+        """
         jobs, gpus = self.targets.runs.jobs, self.targets.config.gpus
-        return {"gpu": lambda wildcards: gpus * jobs[wildcards.digest].training.devices} | self._asked(
-            lambda wildcards, attempt: minutes(self.seconds_of(wildcards.digest) * 2 ** (attempt - 1)),
+        return {
+            "gpu": lambda wildcards: gpus * jobs[wildcards.digest].training.devices
+        } | self._asked(
+            lambda wildcards, attempt: minutes(
+                self.seconds_of(wildcards.digest) * 2 ** (attempt - 1)
+            ),
             mem_mb=lambda wildcards, attempt: min(attempt, 2) * self.megabytes_of(wildcards.digest),
             slurm_extra=TOLD,
         )
@@ -54,7 +67,9 @@ class Requests:
         digests = self.targets.runs.configurations
         return self._asked(
             _rising(MINUTES),
-            mem_mb=lambda wildcards, attempt: min(attempt, 2) * self.megabytes_of(digests[wildcards.configuration]),
+            mem_mb=lambda wildcards, attempt: (
+                min(attempt, 2) * self.megabytes_of(digests[wildcards.configuration])
+            ),
         )
 
     def of_timing(self) -> dict[str, Request | str]:
@@ -67,7 +82,9 @@ class Requests:
 
     @property
     def group(self) -> Callable | None:
-        """Return the function that groups short runs, which travel together; None where nothing is scheduled."""
+        """Return the function that groups short runs, which travel together; None where nothing is
+        scheduled.
+        """
         of_run = lambda wildcards: "short" if self.seconds_of(wildcards.digest) <= SHORT else None  # noqa: E731
         return of_run if self.scheduled else None
 
@@ -75,7 +92,8 @@ class Requests:
     def group_of_pages(self) -> str | None:
         """Name the group of what is made of records; None where nothing is scheduled.
 
-        Whenever a run ends, Snakemake looks at all that a job of a group waits for: long for ten thousand runs.
+        Whenever a run ends, Snakemake looks at all that a job of a group waits for: long for ten
+        thousand runs.
         """
         return "report" if self.scheduled else None
 
@@ -85,7 +103,9 @@ class Requests:
     # estimates
 
     def _estimate(self, digest: str) -> Estimate | None:
-        """Estimate a run; None where all runs known are far smaller, or not of the same kind of device."""
+        """Estimate a run; None where all runs known are far smaller, or not of the same kind of
+        device.
+        """
         gpu = bool(self.targets.config.gpus)
         found = estimate(self._job(digest), self.known, gpu=gpu)
         if found is None or found.nearest.is_gpu != gpu:
@@ -93,7 +113,9 @@ class Requests:
         return found if work(found.job) <= FAR * found.nearest.work else None
 
     def seconds_of(self, digest: str) -> float:
-        """Return the seconds to ask for: the estimate with its error, at most the run's own limit, and `NOTICE`."""
+        """Return the seconds to ask for: the estimate with its error, at most the run's own limit,
+        and `NOTICE`.
+        """
         limit, expected = self._job(digest).training.time_limit_s, self.estimate(digest)
         return NOTICE + (min(limit, expected.seconds * OFF) if expected else limit)
 

@@ -1,7 +1,9 @@
-"""Find the training settings in which the variants of a question differ although the question does not name them.
+"""Find the training settings in which the variants of a question differ although the question does
+not name them.
 
-A difference between such variants may come from how they were trained. A variant names a setting by its own `training`,
-or by trials that choose it. A recipe names nothing: it belongs to the scale, and a question does not see it.
+A difference between such variants may come from how they were trained. A variant names a setting by
+its own `training`, or by trials that choose it. A recipe names nothing: it belongs to the scale,
+and a question does not see it.
 """
 
 from collections import defaultdict
@@ -21,8 +23,8 @@ ORGANISATION = {"devices", "threads", "time_limit_s", "evaluate_every", "checkpo
 class Trained:
     """How one run of a question's recipes was trained.
 
-    compared_within: the paper's corpus, whose recipe it follows, and its size; variants are compared where both are
-    equal. training: that section of its job.
+    compared_within: the paper's corpus, whose recipe it follows, and its size; variants are
+    compared where both are equal. training: that section of its job.
     """
 
     variant: str
@@ -30,15 +32,20 @@ class Trained:
     training: dict[str, object]
 
 
-def unnamed_settings(question: Question, runs: Iterable[Trained], tuned: bool) -> dict[str, dict[str, object]]:
-    """Map each training setting that differs and is not named to its value in each variant that does not name it.
+def unnamed_settings(
+    question: Question, runs: Iterable[Trained], tuned: bool
+) -> dict[str, dict[str, object]]:
+    """Map each training setting that differs and is not named to its value in each variant that
+    does not name it.
 
-    tuned: whether the trials of the question are run, so that they choose the settings that they try.
+    tuned: whether the trials of the question are run, so that they choose the settings that they
+    try.
     """
     values: dict[tuple, dict[str, object]] = defaultdict(dict)
     for run in runs:
         _, size = run.compared_within
-        named = _named_by(question, run.variant, tuned and size == 1)  # trials are run at the scale's own size alone
+        # trials are run at the scale's own size alone
+        named = _named_by(question, run.variant, tuned and size == 1)
         for setting in run.training.keys() - named - ORGANISATION:
             values[setting, run.compared_within][run.variant] = run.training[setting]
     differing: dict[str, dict[str, object]] = {}
@@ -56,13 +63,17 @@ def _named_by(question: Question, variant: str, tuned: bool) -> set[str]:
 
 
 def refuse_unnamed(question: Question, rows: list[PlanRow], scale: Scale) -> None:
-    """Raise `ConfigError` where variants differ in an unnamed setting, unless the scale follows the papers' recipes.
+    """Raise `ConfigError` where variants differ in an unnamed setting, unless the scale follows the
+    papers' recipes.
 
     rows: those of the question's recipes at every size, without trials.
     """
     if scale.follows_papers:
         return
-    runs = [Trained(row.variant, (row.paper_corpus, row.size), row.job.training.model_dump()) for row in rows]
+    runs = [
+        Trained(row.variant, (row.paper_corpus, row.size), row.job.training.model_dump())
+        for row in rows
+    ]
     differing = unnamed_settings(question, runs, tuned=scale.trial_seed is not None)
     if differing:
         settings = " and ".join(_in_words(setting, values) for setting, values in differing.items())
@@ -84,6 +95,8 @@ def _in_words(setting: str, values: dict[str, object]) -> str:
 
 
 def _first_other(values: dict[str, object]) -> str | None:
-    """Return the first variant whose value is not that of the first of all; None where all are equal."""
+    """Return the first variant whose value is not that of the first of all; None where all are
+    equal.
+    """
     expected = next(iter(values.values()))
     return next((variant for variant, value in values.items() if value != expected), None)

@@ -1,4 +1,6 @@
-"""Read how much is run: config/scales/SCALE/TASK.yaml, over what the scales of a task share, each key checked."""
+"""Read how much is run: config/scales/SCALE/TASK.yaml, over what the scales of a task share, each
+key checked.
+"""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -6,13 +8,27 @@ from functools import cache, reduce
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, Field, WrapValidator, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Field,
+    WrapValidator,
+    field_validator,
+    model_validator,
+)
 
 from workflow.config.choices import AXES, choice_names, choice_settings
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import ROOT, config_file, list_folder
 from workflow.config.places import Place, find, place_of_name, placed, words_of
-from workflow.config.strict import PositiveStrictInt, StrictInt, StrictModel, parse, parse_json, read_yaml
+from workflow.config.strict import (
+    PositiveStrictInt,
+    StrictInt,
+    StrictModel,
+    parse,
+    parse_json,
+    read_yaml,
+)
 from workflow.tasks.spec import TASKS, UNFINISHED, section
 from workflow.tasks.task import BaseCatalogue
 
@@ -20,7 +36,8 @@ from workflow.tasks.task import BaseCatalogue
 def _known_settings(settings: dict, handler, info) -> dict:
     """Refuse settings that a choice of attention does not have, and choices that do not exist."""
     checked = handler(settings)
-    axes = {choice: axis for axis in AXES for choice in choice_names(axis)}  # no two axes share a choice
+    # no two axes share a choice
+    axes = {choice: axis for axis in AXES for choice in choice_names(axis)}
     for name, values in settings.items():
         check_known("choice of attention", name, axes)
         known = choice_settings(axes[name], name)
@@ -33,7 +50,8 @@ def _known_settings(settings: dict, handler, info) -> dict:
     return checked
 
 
-Settings = Annotated[dict[str, dict[str, Any]], WrapValidator(_known_settings)]  # by name of the choice
+# by name of the choice
+Settings = Annotated[dict[str, dict[str, Any]], WrapValidator(_known_settings)]
 Sizes = Annotated[list[PositiveStrictInt], AfterValidator(sorted)]
 
 
@@ -48,10 +66,12 @@ class Recipe(StrictModel):
 
 
 class Measure(StrictModel):
-    """How costs are measured. seconds: per cell and pass. memory_mb: the budget beyond which a step counts as `oom`.
+    """How costs are measured. seconds: per cell and pass. memory_mb: the budget beyond which a step
+    counts as `oom`.
 
-    predict_batch: streams, or sentences, side by side. longest_S: where the search for the longest span ends.
-    layer_width, layer_lengths: d and every n of the layers in Table 1 of Attention Is All You Need (translation alone).
+    predict_batch: streams, or sentences, side by side. longest_S: where the search for the longest
+    span ends. layer_width, layer_lengths: d and every n of the layers in Table 1 of Attention Is
+    All You Need (translation alone).
     """
 
     passes: PositiveStrictInt
@@ -69,16 +89,19 @@ def read_measure(text: str) -> Measure:
 
 
 class Scale(StrictModel):
-    """How much is run: texts, grids of S and k, seeds, nets, steps. settings_at: settings for one S alone.
+    """How much is run: texts, grids of S and k, seeds, nets, steps. settings_at: settings for one S
+    alone.
 
-    based_on: the scale that this one changes, null for what the scales of its task share. corpora: what stands in for a
-    paper's text; null where nothing does, and the text is left out. questions: those this scale has time for, null for
-    all. variants: by question, those of its variants that this scale has time for. seeds_of: by question, how many
-    seeds it takes here, in place of what its own file says. train_first: questions whose first seed is trained here
-    although its record came with the project. recipes_at: by corpus, what changes in every recipe there. recipes_of:
-    by question and corpus, what stands in place of recipes_at. trial_seed: of the trials of questions that have some,
-    null for no trials. follows_papers: whether each recipe is its paper's, so that variants may differ in training
-    settings that their question does not name (`workflow.plan.same_training`).
+    based_on: the scale that this one changes, null for what the scales of its task share. corpora:
+    what stands in for a paper's text; null where nothing does, and the text is left out. questions:
+    those this scale has time for, null for all. variants: by question, those of its variants that
+    this scale has time for. seeds_of: by question, how many seeds it takes here, in place of what
+    its own file says. train_first: questions whose first seed is trained here although its record
+    came with the project. recipes_at: by corpus, what changes in every recipe there. recipes_of: by
+    question and corpus, what stands in place of recipes_at. trial_seed: of the trials of questions
+    that have some, null for no trials. follows_papers: whether each recipe is its paper's, so that
+    variants may differ in training settings that their question does not name
+    (`workflow.plan.same_training`).
     """
 
     scale: str
@@ -137,12 +160,16 @@ class Scale(StrictModel):
     def recipe(self, name: str, question: str, corpus: str) -> Recipe:
         """Look up a recipe by name, as this question follows it on this corpus."""
         check_known("recipe", name, self.recipes)
-        here = self.recipes_of.get(question, {}).get(corpus) or self.recipes_at.get(corpus, Recipe())
+        here = self.recipes_of.get(question, {}).get(corpus) or self.recipes_at.get(
+            corpus, Recipe()
+        )
         return Recipe(**{key: value | getattr(here, key) for key, value in self.recipes[name]})
 
     @property
     def work(self) -> float:
-        """Estimate the multiply-adds of training its first net: what it learns from x layers x width squared."""
+        """Estimate the multiply-adds of training its first net: what it learns from x layers x
+        width squared.
+        """
         recipe = next(iter(self.recipes.values()))
         training = self.training | recipe.training
         learned = math.prod(training.get(key, 1) for key in ("steps", "block", "batch", "tokens"))
@@ -150,8 +177,12 @@ class Scale(StrictModel):
 
 
 def known_scales() -> list[str]:
-    """List the scales: folders of config/scales/, of the suite and of the folder where it is run."""
-    folders = (folder for base in (ROOT, Path()) for folder in list_folder(base / "config" / "scales"))
+    """List the scales: folders of config/scales/, of the suite and of the folder where it is
+    run.
+    """
+    folders = (
+        folder for base in (ROOT, Path()) for folder in list_folder(base / "config" / "scales")
+    )
     return sorted({folder.name for folder in folders if list_folder(folder, ".yaml")})
 
 
@@ -161,11 +192,16 @@ def tasks_of_scale(scale: str) -> list[str]:
     Unfinished ones are left out.
     """
     folders = [base / "config" / "scales" / scale for base in (ROOT, Path())]
-    return sorted({path.stem for folder in folders for path in list_folder(folder, ".yaml")} - UNFINISHED.keys())
+    return sorted(
+        {path.stem for folder in folders for path in list_folder(folder, ".yaml")}
+        - UNFINISHED.keys()
+    )
 
 
 def load_scale(scale: str, task: str) -> Scale:
-    """Merge the files of a scale and read the whole; each file is also checked by itself, so that errors name it."""
+    """Merge the files of a scale and read the whole; each file is also checked by itself, so that
+    errors name it.
+    """
     files = _files_of(scale, task)
     for place, content in files.items():
         parse(Scale, content, f"config/{place}", part=True, elsewhere=_parts_of_recipes(task))
@@ -184,7 +220,9 @@ def merge(base: dict, changes: dict) -> dict:
 
 
 def _files_of(scale: str, task: str, above: tuple[str, ...] = ()) -> dict[str, dict]:
-    """Read the files behind a scale, the shared one first and its own last. above: the scales that are based on it."""
+    """Read the files behind a scale, the shared one first and its own last. above: the scales that
+    are based on it.
+    """
     place, shared = f"scales/{scale}/{task}.yaml", f"scales/{task}.yaml"
     content = read_yaml(config_file(place))
     based_on = content.get("based_on")
@@ -210,14 +248,22 @@ def scale_contents(scale: str, task: str) -> list[dict]:
 
 
 def _parts_of_recipes(task: str) -> dict[str, type[BaseModel]]:
-    """Map the places of nets, training and evaluation in a scale's file to their models, which are the task's."""
+    """Map the places of nets, training and evaluation in a scale's file to their models, which are
+    the task's.
+    """
     net = {"under recipes.NAME.net": section(task, "net")}
     return net | {f"under {name}": section(task, name) for name in ("training", "evaluation")}
 
 
 def _sections_in(content: dict) -> Iterator[tuple[str, dict]]:
-    """Yield each net, training and evaluation that a file gives, of the scale and of its recipes."""
-    recipes = [content.get("recipes"), content.get("recipes_at"), *(content.get("recipes_of") or {}).values()]
+    """Yield each net, training and evaluation that a file gives, of the scale and of its
+    recipes.
+    """
+    recipes = [
+        content.get("recipes"),
+        content.get("recipes_at"),
+        *(content.get("recipes_of") or {}).values(),
+    ]
     for part in (content, *(recipe for each in recipes for recipe in (each or {}).values())):
         for name in ("net", "training", "evaluation"):
             if part.get(name):
@@ -232,12 +278,16 @@ def _check_sections(content: dict, task: str, where: str) -> None:
 
 
 def places_of_settings(scale: str, task: str, line: str) -> dict[str, Place]:
-    """Find where the settings are that a line about a scale's merged settings names, in the order in which it does."""
+    """Find where the settings are that a line about a scale's merged settings names, in the order
+    in which it does.
+    """
     places: dict[str, Place] = {}
     for content in scale_contents(scale, task):
         for _, given in _sections_in(content):
             places |= {
-                key: place for key in given if key != "name" and key in words_of(line) and (place := find(given, [key]))
+                key: place
+                for key in given
+                if key != "name" and key in words_of(line) and (place := find(given, [key]))
             }
     return dict(sorted(places.items(), key=lambda each: words_of(line).index(each[0])))
 
@@ -249,15 +299,21 @@ def load_corpora(task: str) -> BaseCatalogue:
 
 
 def find_catalogue(name: str, tasks: Iterable[str] = TASKS) -> tuple[str, BaseCatalogue]:
-    """Find the task, and its datasets, that know a name; `ConfigError` with the nearest name where none does."""
+    """Find the task, and its datasets, that know a name; `ConfigError` with the nearest name where
+    none does.
+    """
     catalogues = {task: load_corpora(task) for task in tasks}
     for task, catalogue in catalogues.items():
         if catalogue.knows(name):
             return task, catalogue
-    check_known("dataset", name, [choice for each in catalogues.values() for choice in each.choices(name)])
+    check_known(
+        "dataset", name, [choice for each in catalogues.values() for choice in each.choices(name)]
+    )
 
 
 @cache
 def strength(scale: str) -> float:
-    """Return the largest `Scale.work` among the tasks of a scale; 0 where no such scale is known."""
+    """Return the largest `Scale.work` among the tasks of a scale; 0 where no such scale is
+    known.
+    """
     return max((load_scale(scale, task).work for task in tasks_of_scale(scale)), default=0.0)

@@ -7,11 +7,13 @@ LENGTHS = ("evaluate_every", "checkpoint_every")
 
 
 def grown(sections: dict[str, dict], size: float) -> dict[str, dict]:
-    """Change the sections of a job for a net of another size; `ConfigError` where a width would be no whole number.
+    """Change the sections of a job for a net of another size; `ConfigError` where a width would be
+    no whole number.
 
-    At size s the net is s times as wide (`WIDTHS`; as many heads, each s times as wide) and has the root of s times as
-    many layers, updates, and updates between points of its curve, each rounded. The highest rate falls with the root
-    of s, as wider nets need. What an update costs grows about as s to the power 2.5, all of training as the cube of s.
+    At size s the net is s times as wide (`WIDTHS`; as many heads, each s times as wide) and has the
+    root of s times as many layers, updates, and updates between points of its curve, each rounded.
+    The highest rate falls with the root of s, as wider nets need. What an update costs grows about
+    as s to the power 2.5, all of training as the cube of s.
 
     sections: with "net" and "training", as a job has them.
     """
@@ -25,6 +27,9 @@ def grown(sections: dict[str, dict], size: float) -> dict[str, dict]:
     wider = {key: int(width) for key, width in wider.items()}
     every = {key: max(1, round(training[key] * root)) for key in LENGTHS}
     points = max(1, round(training["steps"] / training["evaluate_every"]))
-    longer = every | {"steps": points * every["evaluate_every"], "lr": float(f"{training['lr'] / root:.3g}")}
+    longer = every | {
+        "steps": points * every["evaluate_every"],
+        "lr": float(f"{training['lr'] / root:.3g}"),
+    }
     net = net | wider | {"layers": max(1, round(net["layers"] * root))}
     return sections | {"net": net, "training": training | longer}

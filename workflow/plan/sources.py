@@ -1,9 +1,9 @@
 """Find the files of the suite that a number depends on, and digest them.
 
-Read from the imports, without importing anything: what an entry point imports, what that imports, and so on.
-Alternatives (choices of attention, nets, tasks, tables, figures) count only where a job or a target names them: their
-registries are not followed. So a changed line in one choice of attention makes the runs that use it out of date, and no
-others.
+Read from the imports, without importing anything: what an entry point imports, what that imports,
+and so on. Alternatives (choices of attention, nets, tasks, tables, figures) count only where a job
+or a target names them: their registries are not followed. So a changed line in one choice of
+attention makes the runs that use it out of date, and no others.
 """
 
 import ast
@@ -20,8 +20,10 @@ from workflow.config.strict import parse_python
 from workflow.config.studies import module_file
 from workflow.tasks.spec import TASKS
 
-ALTERNATIVES = (*AXES.values(), "nets", *TASKS, "tables", "figures")  # folders whose files a job or target names
-REGISTRIES = ("__init__.py", "spec.py")  # they name alternatives, and are neither followed nor counted
+# folders whose files a job or target names
+ALTERNATIVES = (*AXES.values(), "nets", *TASKS, "tables", "figures")
+# they name alternatives, and are neither followed nor counted
+REGISTRIES = ("__init__.py", "spec.py")
 NUMBERS = ("models", "workflow/training", "workflow/tasks", "workflow/costs")
 BUILDER = "models/kernels/compiled/build.py"  # compiles the C beside it
 REPORT = ("workflow/report", "workflow/results", "workflow/tasks/formula.py", "studies")
@@ -47,14 +49,18 @@ def digest(files: frozenset[str]) -> str:
 
 
 def recorded(files: Iterable[str]) -> dict:
-    """Return what an origin keeps of its files: `source`, the digest of all; `sources`, the digest of each."""
+    """Return what an origin keeps of its files: `source`, the digest of all; `sources`, the digest
+    of each.
+    """
     files = frozenset(files)
     return {"source": digest(files), "sources": digests(files)}
 
 
 @cache
 def imports(file: str) -> tuple[str, ...]:
-    """List the files of the suite that a file imports anywhere, and the C beside one that builds it."""
+    """List the files of the suite that a file imports anywhere, and the C beside one that builds
+    it.
+    """
     files: dict[str, None] = {}
     if file == BUILDER:
         files |= dict.fromkeys(sorted(files_under(f"{Path(file).parent}/*.[ch]")))
@@ -99,7 +105,11 @@ def closure(*entries: str, rooms: tuple[str, ...]) -> frozenset[str]:
         followed.add(file)
         for other in imports(file):
             beside = Path(other).parent == Path(file).parent
-            if Path(other).name in REGISTRIES or not other.startswith(rooms) or (is_alternative(other) and not beside):
+            if (
+                Path(other).name in REGISTRIES
+                or not other.startswith(rooms)
+                or (is_alternative(other) and not beside)
+            ):
                 continue
             waiting.append(other)
     return frozenset(followed)
@@ -117,7 +127,10 @@ def file_of(dotted: str) -> str:
 
 def _named_by(job: Job) -> list[str]:
     """List the alternatives that a job names: four choices, a net, a task."""
-    choices = [f"models/attention/{folder}/{getattr(job.attention, axis)['name']}.py" for axis, folder in AXES.items()]
+    choices = [
+        f"models/attention/{folder}/{getattr(job.attention, axis)['name']}.py"
+        for axis, folder in AXES.items()
+    ]
     files = [*choices, f"models/nets/{job.net.name}.py", file_of(TASKS[job.task].runner)]
     for file in files:
         if not (ROOT / file).is_file():
@@ -148,5 +161,7 @@ def of_report(script: str, *entries: str) -> frozenset[str]:
 @cache
 def files_under(*patterns: str) -> frozenset[str]:
     """List the files of the suite that match."""
-    paths = [path for pattern in patterns for path in ROOT.glob(pattern) if not is_left_behind(path.name)]
+    paths = [
+        path for pattern in patterns for path in ROOT.glob(pattern) if not is_left_behind(path.name)
+    ]
     return frozenset(path.relative_to(ROOT).as_posix() for path in paths if path.is_file())

@@ -1,7 +1,7 @@
 """Tell the Snakefile which files there are, and which others each is made from. Imports no torch.
 
-A question's tables, figures, claims and pages are made together, from its own runs and the costs and code that they
-read. What concerns several questions is made from their files.
+A question's tables, figures, claims and pages are made together, from its own runs and the costs
+and code that they read. What concerns several questions is made from their files.
 """
 
 from dataclasses import dataclass
@@ -23,15 +23,23 @@ from workflow.plan.tuning import is_untuned
 from workflow.results.registry import COSTS, OF_TEXTS
 
 ENDINGS = {"tables": ("csv", "tex", "json"), "figures": ("svg", "pdf", "png", "csv")}
-SHARED_PAGES = ("index", "headline_claims", "model_selection", "ledger", "formulas", "coverage", "pivot")
+SHARED_PAGES = (
+    "index",
+    "headline_claims",
+    "model_selection",
+    "ledger",
+    "formulas",
+    "coverage",
+    "pivot",
+)
 
 
 @dataclass(frozen=True)
 class Targets:
     """The config, read and checked; every list in a stable order.
 
-    measures: by task. untuned: the questions whose trials this scale does not run. other_results: those that stand
-    beside these in the ledger, by name.
+    measures: by task. untuned: the questions whose trials this scale does not run. other_results:
+    those that stand beside these in the ledger, by name.
     """
 
     config: Config
@@ -44,7 +52,9 @@ class Targets:
 
     @classmethod
     def of(cls, raw: dict) -> "Targets":
-        """Read and check a config. A dataset that is not available is refused only when a run that reads it is due."""
+        """Read and check a config. A dataset that is not available is refused only when a run that
+        reads it is due.
+        """
         try:
             return cls._of(raw)
         except ConfigError as error:
@@ -55,16 +65,27 @@ class Targets:
         config, missing = load_config(raw), {}
         runs = PlannedRuns(plan(config, missing), config, missing)
         named = {row.question for row in runs.rows}
-        questions = {name: question for name, question in config.load_questions().items() if name in named}
+        questions = {
+            name: question for name, question in config.load_questions().items() if name in named
+        }
         scales = config.load_scales()
         measures = {task: scale.measure for task, scale in scales.items()}
-        untuned = [name for name, question in questions.items() if is_untuned(question, scales[question.task])]
+        untuned = [
+            name
+            for name, question in questions.items()
+            if is_untuned(question, scales[question.task])
+        ]
         check_owners(questions)
         find_owners()  # refuses a name of two things
         others = find_other_results(config.folder, config.other_results)
         targets = cls(config, runs, Code(runs), questions, measures, untuned, others)
-        # Rules ask for these again. What is wrong in a claim, table or figure is refused here, in one line.
-        _ = targets.all_files, targets.all_rows, [targets.code.of_question(name) for name in questions]
+        # Rules ask for these again. What is wrong in a claim, table or figure is refused here, in
+        # one line.
+        _ = (
+            targets.all_files,
+            targets.all_rows,
+            [targets.code.of_question(name) for name in questions],
+        )
         return targets
 
     @cached_property
@@ -110,16 +131,25 @@ class Targets:
 
     def artefacts(self, kind: str) -> list[str]:
         """Name all tables or figures of the questions. kind: tables | figures."""
-        return sorted({name for question in self.questions.values() for name in getattr(question, kind)})
+        return sorted(
+            {name for question in self.questions.values() for name in getattr(question, kind)}
+        )
 
     def question_with(self, kind: str, name: str) -> str:
         """Name the question that a table or figure answers."""
-        return next(each for each, question in self.questions.items() if name in getattr(question, kind))
+        return next(
+            each for each, question in self.questions.items() if name in getattr(question, kind)
+        )
 
     def kinds_read(self, name: str) -> set[str]:
         """List the kinds of rows that a question's tables, figures, claims and page read."""
         question = self.questions[name]
-        read = {each for kind in ENDINGS for artefact in getattr(question, kind) for each in reads(kind, artefact)}
+        read = {
+            each
+            for kind in ENDINGS
+            for artefact in getattr(question, kind)
+            for each in reads(kind, artefact)
+        }
         return {*read, *costs_claimed(name), *costs_shown(name)}
 
     def costs_of(self, name: str) -> list[str]:
@@ -145,7 +175,9 @@ class Targets:
         return f"{self.reports}/questions/{name}/index.html"
 
     def answer_of(self, name: str) -> list[str]:
-        """List a question's page and the records behind it: whoever asks for it gets a deleted record made again."""
+        """List a question's page and the records behind it: whoever asks for it gets a deleted
+        record made again.
+        """
         return [self.page_of(name), *self.runs.records_of(name)]
 
     def claims_of(self, name: str) -> str:
@@ -162,12 +194,17 @@ class Targets:
         about = question_of(name)
         if about == FORMULAS:
             return []
-        return [*([self.layers] if about == LAYERS else self.answer_of(about)), *self.evidence_files]
+        return [
+            *([self.layers] if about == LAYERS else self.answer_of(about)),
+            *self.evidence_files,
+        ]
 
     def is_judged(self, claim: str) -> bool:
         """Say whether this config asks for what a claim is about."""
         about = question_of(claim)
-        return about in self.questions or about == FORMULAS or (about == LAYERS and self.reads_layers)
+        return (
+            about in self.questions or about == FORMULAS or (about == LAYERS and self.reads_layers)
+        )
 
     @property
     def evidence_files(self) -> list[str]:
@@ -185,19 +222,33 @@ class Targets:
     @property
     def all_rows(self) -> list[str]:
         """List the runs of all questions, the costs that their pages show, and the layers."""
-        shown = [[self.rows_of(name), *self.cost_files(name, *costs_shown(name))] for name in self.questions]
+        shown = [
+            [self.rows_of(name), *self.cost_files(name, *costs_shown(name))]
+            for name in self.questions
+        ]
         return list(dict.fromkeys([*chain(*shown), *([self.layers] if self.reads_layers else [])]))
 
     @property
     def shared_pages(self) -> list[str]:
-        """List the pages that several questions share: those of papers, the index and what stands beside it."""
+        """List the pages that several questions share: those of papers, the index and what stands
+        beside it.
+        """
         papers = (f"papers/{paper}" for paper in self.papers)
         return [f"{self.reports}/{name}.html" for name in (*SHARED_PAGES, *papers)]
 
     @property
     def report_files(self) -> list[str]:
-        """List what is made of all questions together: the ledger, all runs as one table, and the shared pages."""
-        names = ("ledger.json", "ledger.csv", "overview.json", "runs.csv", "runs.parquet", "runs_columns.csv")
+        """List what is made of all questions together: the ledger, all runs as one table, and the
+        shared pages.
+        """
+        names = (
+            "ledger.json",
+            "ledger.csv",
+            "overview.json",
+            "runs.csv",
+            "runs.parquet",
+            "runs_columns.csv",
+        )
         return [*(f"{self.results}/{name}" for name in names), *self.shared_pages]
 
     @property
@@ -208,7 +259,9 @@ class Targets:
 
     @cached_property
     def named(self) -> dict[str, list[str]]:
-        """Map what can be asked for by name to its files: tables, figures, claims, questions, papers."""
+        """Map what can be asked for by name to its files: tables, figures, claims, questions,
+        papers.
+        """
         names: dict[str, list[str]] = {}
         for kind in ENDINGS:
             for name in self.artefacts(kind):
@@ -219,10 +272,14 @@ class Targets:
         for name in self.questions:
             names.setdefault(name, []).extend(self.answer_of(name))
         for paper in self.papers:
-            names.setdefault(paper, []).extend(chain(*map(self.answer_of, self.questions_of(paper))))
+            names.setdefault(paper, []).extend(
+                chain(*map(self.answer_of, self.questions_of(paper)))
+            )
         return names
 
     @property
     def all_files(self) -> list[str]:
-        """List what `snakemake` makes: whatever can be asked for by name, and the pages that lead to it."""
+        """List what `snakemake` makes: whatever can be asked for by name, and the pages that lead
+        to it.
+        """
         return list(dict.fromkeys([*chain(*self.named.values()), *self.pages]))

@@ -1,4 +1,6 @@
-"""The trials of a question: each variant gets as many, by seeds that judge nothing, and is run again as they say."""
+"""The trials of a question: each variant gets as many, by seeds that judge nothing, and is run
+again as they say.
+"""
 
 import math
 from collections import defaultdict
@@ -17,11 +19,12 @@ def is_untuned(question: Question, scale: Scale) -> bool:
 
 
 def tuned(question: Question, rows: list[PlanRow], seed: int) -> Iterator[PlanRow]:
-    """Yield the trials of a question's variants, and its own runs again, each following the trials of its variant.
+    """Yield the trials of a question's variants, and its own runs again, each following the trials
+    of its variant.
 
-    A variant is tried on its first text, at its largest S and k: what is chosen there holds for it everywhere. rows:
-    those of the recipe, in the order of the grid. seed: of the trials. `ConfigError` where they are too many for so
-    few seeds.
+    A variant is tried on its first text, at its largest S and k: what is chosen there holds for it
+    everywhere. rows: those of the recipe, in the order of the grid. seed: of the trials.
+    `ConfigError` where they are too many for so few seeds.
     """
     by_variant: dict[str, list[PlanRow]] = defaultdict(list)
     for row in rows:
@@ -38,17 +41,27 @@ def tuned(question: Question, rows: list[PlanRow], seed: int) -> Iterator[PlanRo
         yield from trials[name]
         follows = {trial.job.digest: trial.factors for trial in trials[name]}
         for row in mine:
-            yield row.model_copy(update={"tuning": "tuned", "job": row.job.model_copy(update={"trials": follows})})
+            yield row.model_copy(
+                update={"tuning": "tuned", "job": row.job.model_copy(update={"trials": follows})}
+            )
 
 
 def _trials_of(question: Question, name: str, rows: list[PlanRow], seed: int) -> list[PlanRow]:
     """List the trials of a variant."""
     own = every_trial(question.variants[name].trials or question.trials)
     if len(own) != (alike := len(every_trial(question.trials))):
-        raise ConfigError(f"trials of {name}: {len(own)}, the others have {alike}; valid: the same number for all")
+        raise ConfigError(
+            f"trials of {name}: {len(own)}, the others have {alike}; valid: the same number for all"
+        )
     first = [row for row in rows if row.paper_corpus == rows[0].paper_corpus]
     last = first[-1]  # the grid rises
     return [
-        last.model_copy(update={"tuning": "trial", "factors": factors, "job": last.job.varied(factors, seed=seed)})
+        last.model_copy(
+            update={
+                "tuning": "trial",
+                "factors": factors,
+                "job": last.job.varied(factors, seed=seed),
+            }
+        )
         for factors in own
     ]

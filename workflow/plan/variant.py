@@ -1,4 +1,6 @@
-"""What a variant makes of its recipe and of the scale's grid: the net's sizes, attention, S and k."""
+"""What a variant makes of its recipe and of the scale's grid: the net's sizes, attention, S and
+k.
+"""
 
 from workflow.config.choices import AXES, AttentionChoices, choice_names, complete_choice, from_grid
 from workflow.config.errors import ConfigError, check_known
@@ -8,20 +10,33 @@ from workflow.plan.scales import Recipe, Scale
 
 
 def scaled(net: dict, times: dict[str, float]) -> dict:
-    """Multiply some sizes of a recipe's net, to make a paper's variation at the size of the scale."""
+    """Multiply some sizes of a recipe's net, to make a paper's variation at the size of the
+    scale.
+    """
     for key in times:
-        check_known("size in times", key, [name for name, value in net.items() if type(value) is int])
+        check_known(
+            "size in times", key, [name for name, value in net.items() if type(value) is int]
+        )
     sizes = {key: round(net[key] * factor) for key, factor in times.items()}
     for key, size in sizes.items():
         if size < 1 or abs(size - net[key] * times[key]) > 0.01:
-            raise ConfigError(f"times: {key} = {net[key]} x {times[key]:g} is not a whole number of at least 1")
+            raise ConfigError(
+                f"times: {key} = {net[key]} x {times[key]:g} is not a whole number of at least 1"
+            )
     return {**net, **sizes}
 
 
 def attention_of(
-    variant: Variant, recipe: Recipe, scale: Scale, S: int | None, k: int | None, model: type[AttentionChoices]
+    variant: Variant,
+    recipe: Recipe,
+    scale: Scale,
+    S: int | None,
+    k: int | None,
+    model: type[AttentionChoices],
 ) -> AttentionChoices:
-    """Return the four choices of a variant: its own or its recipe's, with the settings of scale, recipe and grid."""
+    """Return the four choices of a variant: its own or its recipe's, with the settings of scale,
+    recipe and grid.
+    """
     defaults: dict[str, dict] = {}
     for settings in (scale.settings, recipe.settings, scale.settings_at.get(S, {})):
         for name, values in settings.items():
@@ -31,7 +46,9 @@ def attention_of(
         check_known("axis", axis, AXES)
     choices = named | {axis: own for axis in AXES if (own := getattr(variant, axis)) is not None}
     _refuse_unread(variant, choices)
-    complete = {axis: complete_choice(axis, choices.get(axis), defaults, {"S": S, "k": k}) for axis in AXES}
+    complete = {
+        axis: complete_choice(axis, choices.get(axis), defaults, {"S": S, "k": k}) for axis in AXES
+    }
     where = {} if variant.apply_to is None else {"apply_to": variant.apply_to}
     return parse(model, complete | where, "attention")
 
@@ -51,7 +68,9 @@ def _refuse_unread(variant: Variant, choices: dict[str, str | dict]) -> None:
 
 
 def grid_values(wanted, grid: list[int], key: str) -> list:
-    """List the values meant by `all`, `max` or `min` of the scale's grid, by a number, or by a list of numbers."""
+    """List the values meant by `all`, `max` or `min` of the scale's grid, by a number, or by a list
+    of numbers.
+    """
     if isinstance(wanted, str):
         named = {"all": grid, "max": grid[-1:], "min": grid[:1]}
         check_known(f"value of {key}", wanted, [*named, "a whole number"])

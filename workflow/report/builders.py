@@ -15,18 +15,23 @@ def load_builder(kind: str, name: str):
 
 
 def builder_inputs(kind: str, name: str, frames: Frames) -> list[pd.DataFrame]:
-    """Return the frames that the function of a table or figure takes: those that its module names in `READS`."""
+    """Return the frames that the function of a table or figure takes: those that its module names
+    in `READS`.
+    """
     inputs = []
     for frame in FRAMES:
         if frame in reads(kind, name):
             if getattr(frames, frame) is None:
-                raise ConfigError(f"{kind.removesuffix('s')} {name}: reads {frame}, but none were given")
+                raise ConfigError(
+                    f"{kind.removesuffix('s')} {name}: reads {frame}, but none were given"
+                )
             inputs.append(getattr(frames, frame))
     return inputs
 
 
 def describe_origin(builder, frames: Frames, used: pd.DataFrame | None) -> tuple[str, list[str]]:
-    """Say in a line where the numbers of a table or figure come from; list the commits of the code behind them.
+    """Say in a line where the numbers of a table or figure come from; list the commits of the code
+    behind them.
 
     used: the runs that it uses.
     """

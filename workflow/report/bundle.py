@@ -1,7 +1,9 @@
-"""Read a bundle, the results of one scale, wherever they come from. Nothing else reads results made elsewhere.
+"""Read a bundle, the results of one scale, wherever they come from. Nothing else reads results made
+elsewhere.
 
-A bundle is the folder of a scale under results/, an archive of it (`workflow.results.archive`), or a folder that came
-with the project, results/precomputed/SCALE. Records lie in ../runs; costs and other measurements in the folder itself.
+A bundle is the folder of a scale under results/, an archive of it (`workflow.results.archive`), or
+a folder that came with the project, results/precomputed/SCALE. Records lie in ../runs; costs and
+other measurements in the folder itself.
 """
 
 from dataclasses import dataclass
@@ -28,7 +30,9 @@ class NothingRun(ConfigError):
 
 @dataclass(frozen=True)
 class Bundle:
-    """The results of one scale. records: by digest. frames: all that tables, figures and claims can read."""
+    """The results of one scale. records: by digest. frames: all that tables, figures and claims can
+    read.
+    """
 
     name: str
     records: dict[str, Record]
@@ -40,9 +44,13 @@ class Bundle:
 
 
 def read_bundle(path: Path) -> Bundle:
-    """Read the bundle at a path, a folder or an archive; `ConfigError` in a line where there is nothing to read."""
+    """Read the bundle at a path, a folder or an archive; `ConfigError` in a line where there is
+    nothing to read.
+    """
     if not path.is_dir() and not path.is_file():
-        raise ConfigError(f"{path}: no such bundle; expected a scale's results, such as results/laptop, or an archive")
+        raise ConfigError(
+            f"{path}: no such bundle; expected a scale's results, such as results/laptop, or an archive"
+        )
     with archive.opened(path) as scale:
         return _read_scale(scale, str(path))
 
@@ -57,14 +65,20 @@ def _read_scale(path: Path, name: str) -> Bundle:
     present = [row for row in planned if row["digest"] in records]
     if not present:
         raise NothingRun(f"{name}: none of its runs has a record")
-    measured = [file for kind in (*COSTS, *OF_TEXTS, *RENAMED) for file in list_folder(path / kind, ".json")]
+    measured = [
+        file for kind in (*COSTS, *OF_TEXTS, *RENAMED) for file in list_folder(path / kind, ".json")
+    ]
     layers = path / "layers.json"
-    rows = dict.fromkeys(COSTS, []) | collect_rows([*measured, *([layers] if layers.exists() else [])])
+    rows = dict.fromkeys(COSTS, []) | collect_rows(
+        [*measured, *([layers] if layers.exists() else [])]
+    )
     return Bundle(name, records, join_frames(rows | {"runs": build_rows(present, records)}, name))
 
 
 def _read_questions(path: Path, name: str) -> list[dict]:
-    """List which question asks for which run: as planned then, or as today's config asks for precomputed results."""
+    """List which question asks for which run: as planned then, or as today's config asks for
+    precomputed results.
+    """
     if (path / "plan.json").exists():
         return read_plan(path / "plan.json")
     if path.resolve().parent == PRECOMPUTED:
@@ -72,4 +86,6 @@ def _read_questions(path: Path, name: str) -> list[dict]:
         return [row.record() for row in plan(load_config(config))]
     scales = sorted(folder.parent.name for folder in path.glob("*/plan.json"))
     hint = f"; did you mean {path}/{scales[0]}?" if scales else ""
-    raise ConfigError(f"{name}: no plan.json in it; expected a scale's results, such as results/laptop{hint}")
+    raise ConfigError(
+        f"{name}: no plan.json in it; expected a scale's results, such as results/laptop{hint}"
+    )

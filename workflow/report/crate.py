@@ -29,13 +29,22 @@ DESCRIBED = {
     "record.json": "the settings, scores, costs and provenance of a run",
 }
 RUN = ("record.json", "weights.safetensors", "card.md")
-LISTED = ("plan.json", "runs.parquet", "runs.csv", "runs_columns.csv", "ledger.json", "ledger.csv", "index.html")
+LISTED = (
+    "plan.json",
+    "runs.parquet",
+    "runs.csv",
+    "runs_columns.csv",
+    "ledger.json",
+    "ledger.csv",
+    "index.html",
+)
 
 
 def crate_of(scale: str, paths: Iterable[str], version: str, between: tuple[str, str]) -> str:
     """Describe an archive as a Workflow Run RO-Crate, in JSON-LD.
 
-    paths: all files in it. version: of the suite. between: start times of the first and the last run.
+    paths: all files in it. version: of the suite. between: start times of the first and the last
+    run.
     """
     crate, paths, (first, last) = ROCrate(version="1.1"), [*paths], between
     crate.name = f"Quality and cost of attention variants: scale {scale}"
@@ -43,10 +52,16 @@ def crate_of(scale: str, paths: Iterable[str], version: str, between: tuple[str,
         "Records, costs, tables, figures and pages of one scale of a Snakemake workflow that trains and evaluates "
         "attention variants and compares its measurements with every table, figure and claim of three papers."
     )
-    crate.root_dataset["license"] = crate.add(ContextEntity(crate, LICENSE, {"@type": "CreativeWork", "name": "MIT"}))
+    crate.root_dataset["license"] = crate.add(
+        ContextEntity(crate, LICENSE, {"@type": "CreativeWork", "name": "MIT"})
+    )
     crate.root_dataset["datePublished"] = last
     profiles = [
-        crate.add(ContextEntity(crate, address, {"@type": "CreativeWork", "name": name, "version": address[-3:]}))
+        crate.add(
+            ContextEntity(
+                crate, address, {"@type": "CreativeWork", "name": name, "version": address[-3:]}
+            )
+        )
         for address, name in PROFILES.items()
     ]
     crate.root_dataset["conformsTo"] = profiles
@@ -63,9 +78,13 @@ def crate_of(scale: str, paths: Iterable[str], version: str, between: tuple[str,
     results = [each for each in made if each not in asked]
     action = {"@type": "CreateAction", "name": f"snakemake --config scale={scale}"}
     action |= {"startTime": first, "endTime": last}
-    action["description"] = "Trains, evaluates and benchmarks every configuration of the scale, and writes its report."
+    action["description"] = (
+        "Trains, evaluates and benchmarks every configuration of the scale, and writes its report."
+    )
     crate.root_dataset["mentions"] = crate.add(
-        ContextEntity(crate, "#run", action | {"instrument": main, "object": asked, "result": results})
+        ContextEntity(
+            crate, "#run", action | {"instrument": main, "object": asked, "result": results}
+        )
     )
     return json.dumps(crate.metadata.generate(), indent=1, ensure_ascii=False) + "\n"
 
@@ -73,7 +92,10 @@ def crate_of(scale: str, paths: Iterable[str], version: str, between: tuple[str,
 def _file(crate: ROCrate, path: str):
     """Add a file of the archive; the record of a run is named by its digest."""
     name = Path(path).name
-    about = {"name": path, "encodingFormat": TYPES.guess_type(path)[0] or "application/octet-stream"}
+    about = {
+        "name": path,
+        "encodingFormat": TYPES.guess_type(path)[0] or "application/octet-stream",
+    }
     if name in DESCRIBED:
         about["description"] = DESCRIBED[name]
     return crate.add_file(dest_path=path, properties=about)

@@ -1,6 +1,8 @@
-"""Export the corpora that ship with the suite as text files with a Croissant description, for an archive.
+"""Export the corpora that ship with the suite as text files with a Croissant description, for an
+archive.
 
-Croissant 1.0 (MLCommons): one dataset, one file per split of each corpus. Third-party corpora are not redistributed.
+Croissant 1.0 (MLCommons): one dataset, one file per split of each corpus. Third-party corpora are
+not redistributed.
 """
 
 import hashlib
@@ -13,9 +15,11 @@ from workflow.plan.scales import load_corpora
 from workflow.tasks import store
 from workflow.tasks.spec import load
 
-OURS = ("embedded", "topics")  # kinds of corpora that are generated, or read from installed packages
+# kinds of corpora that are generated, or read from installed packages
+OURS = ("embedded", "topics")
 FOLDER, DESCRIPTION = "texts", "croissant.json"
-LICENSES = ("BSD-3-Clause", "Unicode-3.0", "MIT")  # sympy's source code; babel's names and formats; everything else
+# Sympy's source code; babel's names and formats; everything else
+LICENSES = ("BSD-3-Clause", "Unicode-3.0", "MIT")
 VOCABULARY = {
     "@language": "en",
     "@vocab": "https://schema.org/",
@@ -59,13 +63,20 @@ VOCABULARY = {
 def texts_of(data: Path, names: Iterable[tuple[str, str]]) -> dict[str, bytes]:
     """Return the corpora that ship with the suite as text files: path in the archive -> content.
 
-    names: (task, dataset) pairs used by runs of language modelling and translation. data: the folder of datasets.
+    names: (task, dataset) pairs used by runs of language modelling and translation. data: the
+    folder of datasets.
     """
     files = {}
     for task, name in sorted(set(names)):
-        path, write, entry = data / f"{name}.npz", _writer(task), load_corpora(task).entries.get(name)
+        path, write, entry = (
+            data / f"{name}.npz",
+            _writer(task),
+            load_corpora(task).entries.get(name),
+        )
         if write and path.exists() and getattr(entry, "kind", None) in OURS:
-            files |= {f"{FOLDER}/{name}/{file}": text.encode() for file, text in write(path).items()}
+            files |= {
+                f"{FOLDER}/{name}/{file}": text.encode() for file, text in write(path).items()
+            }
     return files
 
 
@@ -111,7 +122,11 @@ def _records(path: str) -> dict:
     _, text, split = path.split("/")
     name = f"{text}_{Path(split).stem}"
     of_lines = path.endswith(".txt")
-    fields = {"line": {"fileProperty": "lines"}} if of_lines else {side: {"column": side} for side in store.SIDES}
+    fields = (
+        {"line": {"fileProperty": "lines"}}
+        if of_lines
+        else {side: {"column": side} for side in store.SIDES}
+    )
     return {
         "@type": "cr:RecordSet",
         "@id": name,

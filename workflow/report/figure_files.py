@@ -1,4 +1,5 @@
-"""Write the files of a figure: SVG, PDF and PNG with scale, device and seeds at the foot, and its numbers as CSV.
+"""Write the files of a figure: SVG, PDF and PNG with scale, device and seeds at the foot, and its
+numbers as CSV.
 
 The three pictures carry those numbers, the runs and their commits inside: see `workflow.cli.trace`.
 """
@@ -25,7 +26,9 @@ def add_foot(figure, origin: str) -> None:
 
 
 def save(figure, out: Path, title: str, origin: str, trace: str) -> None:
-    """Write the three pictures, the origin at the foot, `trace` inside. The same data give the same bytes."""
+    """Write the three pictures, the origin at the foot, `trace` inside. The same data give the same
+    bytes.
+    """
     add_foot(figure, origin)
     lay_out(figure)
     for ending, metadata in provenance.metadata(title, origin, trace).items():
@@ -34,7 +37,9 @@ def save(figure, out: Path, title: str, origin: str, trace: str) -> None:
 
 
 def draw_once() -> None:
-    """Draw a figure in each format before processes are forked, which then find fonts and backends loaded."""
+    """Draw a figure in each format before processes are forked, which then find fonts and backends
+    loaded.
+    """
     figure = draw_message("")
     for ending in provenance.metadata("", "", ""):
         figure.savefig(io.BytesIO(), format=ending)
@@ -43,7 +48,8 @@ def draw_once() -> None:
 def write_figure(out: Path, name: str, frames: Frames) -> None:
     """Draw a figure and write it as SVG to `out`, in the other formats and as numbers beside it."""
     builder = load_builder("figures", name)
-    numbers = builder.data(*builder_inputs("figures", name, frames)).reset_index(drop=True)  # marks name its rows
+    # marks name its rows
+    numbers = builder.data(*builder_inputs("figures", name, frames)).reset_index(drop=True)
     write_text(out.with_suffix(".csv"), csv_text(numbers))
     used = builder.used(frames.runs) if frames.runs is not None else None
     origin, commits = describe_origin(builder, frames, used)

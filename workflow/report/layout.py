@@ -1,7 +1,9 @@
-"""Lay out a table, the same on a page and in LaTeX: our rows first, then cited ones; each column with its digits.
+"""Lay out a table, the same on a page and in LaTeX: our rows first, then cited ones; each column
+with its digits.
 
-What the papers print stands apart, without a difference, unless every number in the column is comparable with it: see
-`workflow.report.published.is_comparable`. On a page it has a table of its own, in LaTeX a column.
+What the papers print stands apart, without a difference, unless every number in the column is
+comparable with it: see `workflow.report.published.is_comparable`. On a page it has a table of its
+own, in LaTeX a column.
 """
 
 from dataclasses import dataclass
@@ -27,7 +29,9 @@ class Column:
 
 
 def list_rows(cells: list[dict]) -> list[tuple[str, bool]]:
-    """List each row with whether it is only cited, a row of a paper that holds nothing of ours; those come last."""
+    """List each row with whether it is only cited, a row of a paper that holds nothing of ours;
+    those come last.
+    """
     rows = dict.fromkeys(cell["row"] for cell in cells)
     ours = {cell["row"] for cell in cells if cell["kind"] in OURS}
     theirs = {cell["row"] for cell in cells if cell["kind"] == "cited"} - ours
@@ -45,21 +49,29 @@ def _column(title: str, cells: list[dict]) -> Column:
     unit = units.pop() if len(units) == 1 else ""
     published = [cell for cell in cells if cell["published_value"] is not None]
     # what the paper prints for a setting stands beside ours
-    apart = not any(cell["comparable"] for cell in published) and any(cell["kind"] != "setting" for cell in published)
+    apart = not any(cell["comparable"] for cell in published) and any(
+        cell["kind"] != "setting" for cell in published
+    )
     form = form_of((cell["value"] for cell in cells), map(half_of, cells), unit)
     return Column(title, unit, form, apart)
 
 
 def half_of(cell: dict) -> float | None:
-    """Return the number behind ±, half the interval, or half the range of the points that stand in its place."""
+    """Return the number behind ±, half the interval, or half the range of the points that stand in
+    its place.
+    """
     if cell["points"]:
         return (max(cell["points"]) - min(cell["points"])) / 2
     return half_width(cell["low"], cell["high"]) if is_number(cell["high"]) else None
 
 
 def text_of(cell: dict, form: Form) -> str:
-    """Write a mean with its interval, the points that stand in place of both, or the value alone."""
+    """Write a mean with its interval, the points that stand in place of both, or the value
+    alone.
+    """
     if cell["points"]:
         return ", ".join(map(form.text, cell["points"]))
     value, low, high = cell["value"], cell["low"], cell["high"]
-    return form.text(value) + (reach(value, low, high, form.text) if is_number(low) and is_number(high) else "")
+    return form.text(value) + (
+        reach(value, low, high, form.text) if is_number(low) and is_number(high) else ""
+    )

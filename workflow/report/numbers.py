@@ -1,7 +1,9 @@
-"""Write numbers as text: one alone, a column of them with the same number of decimals, and in sentences of answers.
+"""Write numbers as text: one alone, a column of them with the same number of decimals, and in
+sentences of answers.
 
-A column has as many decimals as two digits of its narrowest interval need; without intervals, as its numbers need.
-Counts below a million are written out, 65,536 and never 65.54k; from a million on a suffix stands for the zeros.
+A column has as many decimals as two digits of its narrowest interval need; without intervals, as
+its numbers need. Counts below a million are written out, 65,536 and never 65.54k; from a million on
+a suffix stands for the zeros.
 """
 
 import math
@@ -32,7 +34,9 @@ def name_places(S: float | None, k: float | None) -> list[str]:
 
 
 def at_limits(limits: list[int]) -> str:
-    """Name the limits S of a few runs, ` at S = 128 and 256`; an empty text for runs without a limit."""
+    """Name the limits S of a few runs, ` at S = 128 and 256`; an empty text for runs without a
+    limit.
+    """
     return f" at S = {join([f'{S:,}' for S in limits])}" if limits else ""
 
 
@@ -47,7 +51,9 @@ def rounded(value: float, places: int) -> float:
 
 @dataclass(frozen=True)
 class Form:
-    """How the numbers of a column are written: divided by `scale`, with `places` decimals and a suffix."""
+    """How the numbers of a column are written: divided by `scale`, with `places` decimals and a
+    suffix.
+    """
 
     places: int = 0
     scale: float = 1
@@ -61,13 +67,17 @@ class Form:
 
 
 def form_of(values: Iterable, halves: Iterable = (), unit: str = "") -> Form:
-    """Find the form of a column. halves: the numbers behind ±, as `workflow.report.layout.half_of` gives them."""
+    """Find the form of a column. halves: the numbers behind ±, as `workflow.report.layout.half_of`
+    gives them.
+    """
     sizes = [abs(value) for value in values if is_number(value) and value]
     if not sizes:
         return Form(3 if unit in BITS else 0)
     scale, suffix = _scale(min(sizes), unit)
     sizes = [size / scale for size in sizes]
-    narrow = [half / scale for half in halves if is_number(half) and half > 1e-9 * scale * max(sizes)]
+    narrow = [
+        half / scale for half in halves if is_number(half) and half > 1e-9 * scale * max(sizes)
+    ]
     if narrow:
         return Form(min(_decimals(min(narrow), OF_INTERVAL), MOST), scale, suffix)
     if unit in BITS:
@@ -77,13 +87,17 @@ def form_of(values: Iterable, halves: Iterable = (), unit: str = "") -> Form:
     if suffix:
         places = _decimals(min(sizes), DIGITS)
     else:
-        places = max(_decimals(max(sizes), DIGITS), _decimals(min(sizes), 2) if max(sizes) < 1000 else 0)
+        places = max(
+            _decimals(max(sizes), DIGITS), _decimals(min(sizes), 2) if max(sizes) < 1000 else 0
+        )
     return Form(min(places, MOST, longest(sizes)), scale, suffix)
 
 
 @dataclass(frozen=True)
 class Printed:
-    """A number as a paper prints it. text: with its digits, `0.50` or `1.0M`. place: of its last digit, 0.01 or 1e5."""
+    """A number as a paper prints it. text: with its digits, `0.50` or `1.0M`. place: of its last
+    digit, 0.01 or 1e5.
+    """
 
     value: float
     text: str
@@ -91,10 +105,12 @@ class Printed:
 
     @classmethod
     def read(cls, text: str) -> "Printed | None":
-        """Read a number that is written with a point, an exponent, thousands or one of k, M, G, T; None for other text.
+        """Read a number that is written with a point, an exponent, thousands or one of k, M, G, T;
+        None for other text.
 
-        Whole numbers from a million on stand for what is printed with a suffix, 42000000 for 42M: those that are whole
-        millions are printed to the million, and those that are whole thousands of them to 1e9 (90M, 120G).
+        Whole numbers from a million on stand for what is printed with a suffix, 42000000 for 42M:
+        those that are whole millions are printed to the million, and those that are whole thousands
+        of them to 1e9 (90M, 120G).
         """
         if not (parts := PRINTED.fullmatch(text.strip())):
             return None
@@ -110,7 +126,9 @@ class Printed:
         return cls(value, number(value), _place_of_whole(value))
 
     def is_rounded(self, result: float) -> bool:
-        """Whether a result, rounded to the last digit that is printed, is this number; a half is rounded either way."""
+        """Whether a result, rounded to the last digit that is printed, is this number; a half is
+        rounded either way.
+        """
         return abs(result - self.value) <= self.place / 2 * (1 + 1e-9)
 
 
@@ -124,21 +142,27 @@ def longest(values: Iterable[float]) -> int:
 
 
 def _scale(smallest: float, unit: str) -> tuple[float, str]:
-    """Find what every number of a column is divided by, and its suffix, so that the smallest keeps its digits."""
+    """Find what every number of a column is divided by, and its suffix, so that the smallest keeps
+    its digits.
+    """
     if unit == "bytes":
         return next((bound for bound in BYTES if smallest >= bound[0]), BYTES[-1])
     return next((bound for bound in SUFFIXES if smallest >= bound[0]), (1, ""))
 
 
 def _decimals(size: float, digits: int) -> int:
-    """Count the decimals that `digits` significant digits need; of a number alone, a zero before the point is one."""
+    """Count the decimals that `digits` significant digits need; of a number alone, a zero before
+    the point is one.
+    """
     if digits == DIGITS:
         size = max(size, 1.0)
     return max(0, digits - 1 - math.floor(math.log10(float(f"{size:.{digits - 1}e}"))))
 
 
 def number(value, unit: str = "") -> str:
-    """Write one number: 1234567 as 1.235M, bits to three places, bytes in MiB or GiB; a missing value is empty."""
+    """Write one number: 1234567 as 1.235M, bits to three places, bytes in MiB or GiB; a missing
+    value is empty.
+    """
     if missing(value):
         return ""
     if not is_number(value):
@@ -157,14 +181,20 @@ def within(value, low: float | None, high: float | None, unit: str = "") -> str:
     """Write a number with its interval, if it has one, in the digits that the interval allows."""
     if not (is_number(low) and is_number(high)):
         return number(value, unit)
-    form = Form() if 1000 <= abs(value) < SUFFIXES[-1][0] else form_of([value], [(high - low) / 2], unit)
+    form = (
+        Form()
+        if 1000 <= abs(value) < SUFFIXES[-1][0]
+        else form_of([value], [(high - low) / 2], unit)
+    )
     return form.text(value) + reach(value, low, high, form.text)
 
 
 def reach(value: float, low: float, high: float, write: Callable[[float], str]) -> str:
-    """Write what follows a mean: ` ± half` its interval or, of one that is not even on both sides, ` (low to high)`.
+    """Write what follows a mean: ` ± half` its interval or, of one that is not even on both sides,
+    ` (low to high)`.
 
-    An interval is uneven where a bound of the quantity cuts it off, and of a ratio, whose logarithm has the even one.
+    An interval is uneven where a bound of the quantity cuts it off, and of a ratio, whose logarithm
+    has the even one.
     """
     half = (high - low) / 2
     if abs(value - low - half) <= 1e-6 * half:
@@ -179,7 +209,9 @@ def quantity(value, unit: str = "") -> str:
 
 
 def behind(unit: str) -> str:
-    """Return what follows a number: a space and its unit, `×` alone, or nothing where the number shows the unit."""
+    """Return what follows a number: a space and its unit, `×` alone, or nothing where the number
+    shows the unit.
+    """
     if unit in ("bytes", "", "layers"):
         return ""
     return unit if unit == "×" else f" {unit}"
@@ -194,7 +226,8 @@ def percent(value) -> str:
 
 
 def to_digits(value: float | None, half: float | None = None) -> str:
-    """Write a number in the decimals of two digits of half its interval, or four digits of its own without one.
+    """Write a number in the decimals of two digits of half its interval, or four digits of its own
+    without one.
 
     >>> to_digits(-1.23456, 0.0321), to_digits(94.4333, 1.48), to_digits(2.0)
     ('\u22121.235', '94.4', '2.000')
@@ -203,11 +236,14 @@ def to_digits(value: float | None, half: float | None = None) -> str:
         return ""
     size, digits = (half, 2) if half else (abs(value) or 1.0, 4)
     decimals = min(6, max(0, digits - 1 - math.floor(math.log10(size))))
-    return f"{round(value, decimals) + 0.0:,.{decimals}f}".replace("-", MINUS)  # no minus before a zero
+    # no minus before a zero
+    return f"{round(value, decimals) + 0.0:,.{decimals}f}".replace("-", MINUS)
 
 
 def reach_to_digits(value: float, ends: tuple[float, float], half: float | None) -> str:
-    """Write what follows a mean, as `reach`, in the decimals that `to_digits` gives it. half: as there."""
+    """Write what follows a mean, as `reach`, in the decimals that `to_digits` gives it. half: as
+    there.
+    """
     return reach(value, *ends, lambda each: to_digits(each, half))
 
 
@@ -237,4 +273,8 @@ def count(number: int, noun: str) -> str:
 
 def quoted(name: str) -> str:
     """Put a name that has a comma in quotation marks, so that a sentence shows where it ends."""
-    return f"\N{LEFT DOUBLE QUOTATION MARK}{name}\N{RIGHT DOUBLE QUOTATION MARK}" if "," in name else name
+    return (
+        f"\N{LEFT DOUBLE QUOTATION MARK}{name}\N{RIGHT DOUBLE QUOTATION MARK}"
+        if "," in name
+        else name
+    )

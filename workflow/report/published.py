@@ -1,4 +1,5 @@
-"""Read what the papers print, cell by cell, and their formulas: studies/*/study.yaml and formulas.py.
+"""Read what the papers print, cell by cell, and their formulas: studies/*/study.yaml and
+formulas.py.
 
 The cells of tables name a printed value by its id.
 """
@@ -19,17 +20,23 @@ from workflow.report.numbers import Printed, number
 
 @cache
 def formulas() -> dict[str, Callable[..., float]]:
-    """Import the functions of every study's formulas.py, by name. `ConfigError` where two have the same name."""
+    """Import the functions of every study's formulas.py, by name. `ConfigError` where two have the
+    same name.
+    """
     found: dict[str, Callable[..., float]] = {}
     for path in (path for study in known_studies() if (path := part_of(study, "formulas.py"))):
         for name, function in getmembers(load_module(path), isfunction):
             if found.setdefault(name, function) is not function:
-                raise ConfigError(f"{shown_path(path)}: formula '{name}' is another study's too; choose another name")
+                raise ConfigError(
+                    f"{shown_path(path)}: formula '{name}' is another study's too; choose another name"
+                )
     return found
 
 
 class Recomputed(StrictModel):
-    """A formula by its name, and the inputs with which it gives a printed number. times: a factor of its result."""
+    """A formula by its name, and the inputs with which it gives a printed number. times: a factor
+    of its result.
+    """
 
     formula: str
     inputs: dict[str, float]
@@ -49,7 +56,10 @@ class Recomputed(StrictModel):
 
     @property
     def result(self) -> float:
-        inputs = {key: int(value) if float(value).is_integer() else value for key, value in self.inputs.items()}
+        inputs = {
+            key: int(value) if float(value).is_integer() else value
+            for key, value in self.inputs.items()
+        }
         return formulas()[self.formula](**inputs) * self.times
 
 
@@ -73,7 +83,9 @@ class PrintedNumber(float):
 
 
 def keep_printed(value: float | str | list) -> float | str | list:
-    """Make a number of a text that is one, with its digits; leave lists and other text as they are."""
+    """Make a number of a text that is one, with its digits; leave lists and other text as they
+    are.
+    """
     text = value if isinstance(value, str) else repr(value).removesuffix(".0")
     if isinstance(value, list) or not (printed := Printed.read(text)):
         return value
@@ -83,7 +95,8 @@ def keep_printed(value: float | str | list) -> float | str | list:
 
 
 class Published(StrictModel):
-    """One published number. value: as it is printed, `0.50` or `1.0M`; a whole 42000000 stands for 42M.
+    """One published number. value: as it is printed, `0.50` or `1.0M`; a whole 42000000 stands for
+    42M.
 
     inferred, digitised: not printed. conflict: what is known of two sources that disagree.
     recomputed: the formula that gives it without training; not_recomputed: why none does.
@@ -111,14 +124,20 @@ class Published(StrictModel):
         return self.value.printed.text
 
     def is_rounded(self, result: float) -> bool:
-        """Whether a result rounds to the digits that are printed; `ConfigError` where no number is."""
+        """Whether a result rounds to the digits that are printed; `ConfigError` where no number
+        is.
+        """
         if not isinstance(self.value, PrintedNumber):
-            raise ConfigError(f"published value '{self.id}': {self.value} is no number, which a result could round to")
+            raise ConfigError(
+                f"published value '{self.id}': {self.value} is no number, which a result could round to"
+            )
         return self.value.printed.is_rounded(result)
 
     @property
     def source(self) -> Literal["published", "inferred", "digitised"]:
-        """Say where the value comes from: printed digits, other printed values, or a plot that was read off."""
+        """Say where the value comes from: printed digits, other printed values, or a plot that was
+        read off.
+        """
         return "digitised" if self.digitised else "inferred" if self.inferred else "published"
 
 
@@ -137,7 +156,9 @@ class Artefact(StrictModel):
 
 
 class Study(StrictModel):
-    """A paper, or questions of one's own, which have no authors. artefacts: the paper's tables and figures, by name."""
+    """A paper, or questions of one's own, which have no authors. artefacts: the paper's tables and
+    figures, by name.
+    """
 
     title: str = Field(min_length=1)
     authors: str | None = None
@@ -154,7 +175,10 @@ class Study(StrictModel):
 def studies() -> dict[str, Study]:
     """Read what every study says of itself."""
     paths = {name: part_of(name, "study.yaml") for name in known_studies()}
-    return {name: parse(Study, read_yaml(path, AsPrinted), shown_path(path)) for name, path in paths.items()}
+    return {
+        name: parse(Study, read_yaml(path, AsPrinted), shown_path(path))
+        for name, path in paths.items()
+    }
 
 
 @cache
@@ -164,7 +188,9 @@ def load() -> dict[str, Published]:
     for name, study in studies().items():
         for value in study.values:
             if value.id in values:
-                raise ConfigError(f"study {name}: id '{value.id}' is another value's too; choose another")
+                raise ConfigError(
+                    f"study {name}: id '{value.id}' is another value's too; choose another"
+                )
             values[value.id] = value
     return values
 
@@ -187,7 +213,8 @@ def value(key: str) -> float:
 
 
 def join(cells: pd.DataFrame) -> pd.DataFrame:
-    """Add to cells (`workflow.report.tables.cells`) what the paper prints, and the difference where comparable.
+    """Add to cells (`workflow.report.tables.cells`) what the paper prints, and the difference where
+    comparable.
 
     published_source: published | inferred | digitised. difference_pct: in per cent.
     """
@@ -207,11 +234,13 @@ def join(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def is_comparable(cell: dict, published: Published) -> bool:
-    """Whether a difference in per cent to what the paper prints means something, in tables and on pages.
+    """Whether a difference in per cent to what the paper prints means something, in tables and on
+    pages.
 
-    It does for what a formula gives, unless the printed number was inferred, and for a ratio of costs. It does for a
-    score or a span only if nets and text are the paper's own, never for smaller nets or another text. Times and memory
-    belong to a machine, and a setting is chosen, not found.
+    It does for what a formula gives, unless the printed number was inferred, and for a ratio of
+    costs. It does for a score or a span only if nets and text are the paper's own, never for
+    smaller nets or another text. Times and memory belong to a machine, and a setting is chosen, not
+    found.
     """
     if cell["kind"] == "analytic":
         return published.source != "inferred"
@@ -222,5 +251,7 @@ def is_comparable(cell: dict, published: Published) -> bool:
 
 def _difference(cell: dict, published: Published) -> float | None:
     value, printed = cell["value"], published.value
-    numbers = all(isinstance(side, int | float) and not isinstance(side, bool) for side in (value, printed))
+    numbers = all(
+        isinstance(side, int | float) and not isinstance(side, bool) for side in (value, printed)
+    )
     return 100 * (value / printed - 1) if numbers and printed and value == value else None

@@ -44,7 +44,9 @@ LATEX |= {sign: rf"\{sign}" for sign in "&%$#_{}"}
 
 
 def as_lines(cells: pd.DataFrame, origin: str) -> pd.DataFrame:
-    """Return one line per cell, for people. Lines with a run or a measurement behind them name its `origin`."""
+    """Return one line per cell, for people. Lines with a run or a measurement behind them name its
+    `origin`.
+    """
     order = {row: number for number, (row, _) in enumerate(list_rows(cells.to_dict("records")))}
     cells = cells.sort_values("row", key=lambda rows: rows.map(order), kind="stable")
     lines = cells[list(CSV_COLUMNS)].rename(columns=CSV_COLUMNS)
@@ -56,7 +58,9 @@ def as_lines(cells: pd.DataFrame, origin: str) -> pd.DataFrame:
 
 
 def as_texts(cells: pd.DataFrame) -> pd.DataFrame:
-    """Arrange the cells as text, rows by columns, for LaTeX, laid out as on a page: see `workflow.report.layout`."""
+    """Arrange the cells as text, rows by columns, for LaTeX, laid out as on a page: see
+    `workflow.report.layout`.
+    """
     lines = json.loads(cells.to_json(orient="records"))  # what is missing is None, as on a page
     at = {(cell["row"], cell["column"]): cell for cell in lines}
     texts = {}
@@ -64,22 +68,38 @@ def as_texts(cells: pd.DataFrame) -> pd.DataFrame:
         found = [at.get((row, column.title)) for row, _ in list_rows(lines)]
         texts[column.title] = [_text(cell, column) if cell else "" for cell in found]
         if column.apart:
-            texts[f"{column.title}, published"] = [_published(cell) if cell else "" for cell in found]
+            texts[f"{column.title}, published"] = [
+                _published(cell) if cell else "" for cell in found
+            ]
     return pd.DataFrame(texts, index=[row for row, _ in list_rows(lines)])
 
 
 def _text(cell: dict, column: Column) -> str:
-    """Write our number and, in parentheses unless it has its own column, what the paper prints, with the difference."""
-    ours = text_of(cell, column.form) if cell["status"] == "ok" and cell["kind"] != "cited" else cell["status"]
+    """Write our number and, in parentheses unless it has its own column, what the paper prints,
+    with the difference.
+    """
+    ours = (
+        text_of(cell, column.form)
+        if cell["status"] == "ok" and cell["kind"] != "cited"
+        else cell["status"]
+    )
     if cell["kind"] == "cited":
         ours = "" if column.apart else "cited"
-    theirs = "" if column.apart else ", ".join(filter(None, (_published(cell), percent(cell["difference_pct"]))))
+    theirs = (
+        ""
+        if column.apart
+        else ", ".join(filter(None, (_published(cell), percent(cell["difference_pct"]))))
+    )
     return f"{ours} ({theirs})" if theirs else ours
 
 
 def _published(cell: dict) -> str:
     text = cell["published_text"]
-    return f"{cell['published_source']} {text}" if text and cell["published_source"] != "published" else text
+    return (
+        f"{cell['published_source']} {text}"
+        if text and cell["published_source"] != "published"
+        else text
+    )
 
 
 def as_latex(cells: pd.DataFrame, title: str, origin: str) -> str:
@@ -97,19 +117,33 @@ def pick_used(cells: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
 def write_table(out: Path, name: str, frames: Frames) -> None:
     """Build a table and write it as JSON to `out`, as CSV and LaTeX beside it.
 
-    A builder whose columns name directions of translation says by `DIRECTIONS` which dataset of the paper each is of;
-    one whose rows have the paper's names for its models says by `name_rows` what ours are called.
+    A builder whose columns name directions of translation says by `DIRECTIONS` which dataset of the
+    paper each is of; one whose rows have the paper's names for its models says by `name_rows` what
+    ours are called.
     """
     builder = load_builder("tables", name)
     cells = join(builder.build(*builder_inputs("tables", name, frames)))
     used = None if frames.runs is None else pick_used(cells, frames.runs)
     named = name_directions(cells["column"], getattr(builder, "DIRECTIONS", {}), used)
-    rows = builder.name_rows(used) if hasattr(builder, "name_rows") and used is not None and len(used) else {}
-    cells = cells.assign(texts=texts_of_cells(cells, used), column=named, row=cells["row"].replace(rows))
+    rows = (
+        builder.name_rows(used)
+        if hasattr(builder, "name_rows") and used is not None and len(used)
+        else {}
+    )
+    cells = cells.assign(
+        texts=texts_of_cells(cells, used), column=named, row=cells["row"].replace(rows)
+    )
     origin, commits = describe_origin(builder, frames, used)
-    about = {"title": builder.TITLE, "caption": builder.CAPTION, "provenance": origin, "commits": commits}
+    about = {
+        "title": builder.TITLE,
+        "caption": builder.CAPTION,
+        "provenance": origin,
+        "commits": commits,
+    }
     about["texts"] = badges_of_columns(cells, used)
-    about["signed"] = provenance.signatures(used, [] if used is None else sorted(used["digest"].unique()))
+    about["signed"] = provenance.signatures(
+        used, [] if used is None else sorted(used["digest"].unique())
+    )
     write_text(out.with_suffix(".csv"), csv_text(as_lines(cells, origin)))
     write_text(out.with_suffix(".tex"), as_latex(cells, builder.TITLE, origin))
     content = {**about, "cells": json.loads(cells.to_json(orient="records"))}

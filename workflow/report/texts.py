@@ -1,7 +1,8 @@
-"""Name the dataset that was actually used: a badge of a few words and a line about it, from config/tasks/*.yaml.
+"""Name the dataset that was actually used: a badge of a few words and a line about it, from
+config/tasks/*.yaml.
 
-The badge of a dataset that replaces a paper's says so: "synthetic phrases en-de, not WMT14 en-de". A dataset has one
-badge, even if it replaces several.
+The badge of a dataset that replaces a paper's says so: "synthetic phrases en-de, not WMT14 en-de".
+A dataset has one badge, even if it replaces several.
 """
 
 import re
@@ -19,7 +20,9 @@ from workflow.tasks.task import BaseCatalogue
 
 @dataclass(frozen=True)
 class Badge:
-    """The badge of a dataset: its title, and the datasets of the papers that it replaces. about: one line about it."""
+    """The badge of a dataset: its title, and the datasets of the papers that it replaces. about:
+    one line about it.
+    """
 
     badge: str
     about: str
@@ -28,10 +31,13 @@ class Badge:
 def badge_of(task: str, paper_corpora: Iterable[str], corpus: str) -> Badge:
     """Make the badge of a dataset, which names it and the datasets of the papers that it replaces.
 
-    paper_corpora: the datasets of the papers. corpus: the one that was used, by its name in the plan.
+    paper_corpora: the datasets of the papers. corpus: the one that was used, by its name in the
+    plan.
     """
     catalogue = _catalogue(task, config_file(f"tasks/{task}.yaml"))
-    others = [each for each in paper_corpora if corpus != each and not catalogue.is_part(corpus, each)]
+    others = [
+        each for each in paper_corpora if corpus != each and not catalogue.is_part(corpus, each)
+    ]
     names = [catalogue.title(corpus), *dict.fromkeys(catalogue.title(each) for each in others)]
     return Badge(", not ".join(names), catalogue.about(corpus))
 
@@ -45,25 +51,40 @@ def _catalogue(task: str, path: Path) -> BaseCatalogue:
 def badges(runs: pd.DataFrame | None) -> list[dict[str, str]]:
     """List the badge and description of every dataset that the runs use, sorted by badge."""
     read = set() if runs is None else set(_badges(runs).values())
-    return [{"badge": each.badge, "about": each.about} for each in sorted(read, key=lambda each: each.badge)]
+    return [
+        {"badge": each.badge, "about": each.about}
+        for each in sorted(read, key=lambda each: each.badge)
+    ]
 
 
 def badge_of_bits(rows: Iterable[Mapping]) -> Badge:
-    """Say whether runs are reproducible bit for bit, and name the commits of those that are not. rows: not empty."""
+    """Say whether runs are reproducible bit for bit, and name the commits of those that are not.
+    rows: not empty.
+    """
     once = {row["digest"]: row for row in rows}.values()
     bound = [row for row in once if row["bits"] != "portable"]
     if not bound:
-        return Badge("bit-exact", "Reproducible bit for bit on any x86 CPU. Verify with `snakemake audit`.")
+        return Badge(
+            "bit-exact", "Reproducible bit for bit on any x86 CPU. Verify with `snakemake audit`."
+        )
     commits = ", ".join(sorted({row["commit"][:7] for row in bound}))
     some = "" if len(bound) == len(once) else f"{len(bound)} of {len(once)} runs: "
     few = f"{some}bit-exact on one machine only"
-    return Badge(few, f"Trained at commit {commits}. On other machines results differ within the variance over seeds.")
+    return Badge(
+        few,
+        f"Trained at commit {commits}. On other machines results differ within the variance over seeds.",
+    )
 
 
 def _badges(runs: pd.DataFrame) -> dict[tuple[str, str], Badge]:
-    """Find the one badge of each (task, text), which names all texts of the papers that it stands in for."""
+    """Find the one badge of each (task, text), which names all texts of the papers that it stands
+    in for.
+    """
     groups = runs.groupby(["task", "corpus"], sort=False)["paper_corpus"].unique()
-    return {(task, corpus): badge_of(task, sorted(papers), corpus) for (task, corpus), papers in groups.items()}
+    return {
+        (task, corpus): badge_of(task, sorted(papers), corpus)
+        for (task, corpus), papers in groups.items()
+    }
 
 
 def names_of_texts(runs: pd.DataFrame) -> dict[str, str]:
@@ -77,9 +98,13 @@ def name_badges(runs: pd.DataFrame | None) -> str:
 
 
 def with_badge(runs: pd.DataFrame) -> pd.DataFrame:
-    """Add to runs `text`, the badge of the text that each read; one row for each run, as in `with_titles`."""
+    """Add to runs `text`, the badge of the text that each read; one row for each run, as in
+    `with_titles`.
+    """
     read, once = _badges(runs), _once(runs)
-    texts = [read[text].badge for text in once[["task", "corpus"]].itertuples(index=False, name=None)]
+    texts = [
+        read[text].badge for text in once[["task", "corpus"]].itertuples(index=False, name=None)
+    ]
     return once.assign(text=pd.Series(texts, index=once.index, dtype=object))
 
 
@@ -101,10 +126,14 @@ def direction_of(corpus: str) -> str:
     return f"{entry.source.capitalize()}-{entry.target.capitalize()}"
 
 
-def name_directions(columns: pd.Series, directions: Mapping[str, str], runs: pd.DataFrame | None) -> pd.Series:
-    """Name in titles of columns what was translated, where that is not the paper's: `En-Fr (paper: En-Vi), gain`.
+def name_directions(
+    columns: pd.Series, directions: Mapping[str, str], runs: pd.DataFrame | None
+) -> pd.Series:
+    """Name in titles of columns what was translated, where that is not the paper's: `En-Fr (paper:
+    En-Vi), gain`.
 
-    directions: as titles of columns write a direction of the paper -> the paper's dataset. runs: of the table.
+    directions: as titles of columns write a direction of the paper -> the paper's dataset. runs: of
+    the table.
     """
     if runs is None or not directions:
         return columns
@@ -122,7 +151,8 @@ def name_directions(columns: pd.Series, directions: Mapping[str, str], runs: pd.
 def with_titles(runs: pd.DataFrame) -> pd.DataFrame:
     """Add to runs `title`, the name of the text that each read.
 
-    Where a text stands in for several of the papers', a run of it still has one row for each variant, S and k.
+    Where a text stands in for several of the papers', a run of it still has one row for each
+    variant, S and k.
     """
     once = _once(runs)
     titles = [title_of(*key) for key in zip(once["task"], once["corpus"], strict=True)]
@@ -132,13 +162,26 @@ def with_titles(runs: pd.DataFrame) -> pd.DataFrame:
 def texts_of_cells(cells: pd.DataFrame, runs: pd.DataFrame | None) -> list[list[str]]:
     """List for each cell of a table the badges of what the runs behind it read."""
     read = {} if runs is None else with_badge(runs).groupby("digest")["text"].agg(set).to_dict()
-    return [sorted(set().union(*(read[digest] for digest in digests))) for digests in cells["digests"]]
+    return [
+        sorted(set().union(*(read[digest] for digest in digests))) for digests in cells["digests"]
+    ]
 
 
 def badges_of_columns(cells: pd.DataFrame, runs: pd.DataFrame | None) -> list[dict]:
-    """List the badges of a table, each with the `columns` in which a cell has it. cells: with their `texts`."""
-    found = [(text, column) for texts, column in zip(cells["texts"], cells["column"], strict=True) for text in texts]
+    """List the badges of a table, each with the `columns` in which a cell has it. cells: with their
+    `texts`.
+    """
+    found = [
+        (text, column)
+        for texts, column in zip(cells["texts"], cells["column"], strict=True)
+        for text in texts
+    ]
     return [
-        each | {"columns": list(dict.fromkeys(column for text, column in found if text == each["badge"]))}
+        each
+        | {
+            "columns": list(
+                dict.fromkeys(column for text, column in found if text == each["badge"])
+            )
+        }
         for each in badges(runs)
     ]

@@ -1,8 +1,10 @@
-"""The archive of a bundle: the records, costs, tables, figures and pages of one scale, with their checksums.
+"""The archive of a bundle: the records, costs, tables, figures and pages of one scale, with their
+checksums.
 
-manifest.json: {"version", "scale", "commits", "files": {path: sha256}}; the rest lies under results/ and reports/.
-reports/index.html leads to this scale alone. The same results and pages give the same bytes. What else lies in it
-is for other tools (`workflow.report.crate`, `croissant`), and is never unpacked here.
+manifest.json: {"version", "scale", "commits", "files": {path: sha256}}; the rest lies under
+results/ and reports/. reports/index.html leads to this scale alone. The same results and pages give
+the same bytes. What else lies in it is for other tools (`workflow.report.crate`, `croissant`), and
+is never unpacked here.
 """
 
 import hashlib
@@ -21,8 +23,12 @@ from workflow.results.registry import COSTS, OF_TEXTS
 
 VERSION, READ = 3, (2, 3)  # 2 has the names of `workflow.config.renamed`
 MANIFEST = "manifest.json"
-SCALE = ("*", *(f"{folder}/*" for folder in ("questions", "claims", "tables", "figures", *COSTS, *OF_TEXTS)))
-RUN = ("job.json", "record.json", "curve.csv", "weights.safetensors", "card.md")  # those that `share` wrote
+SCALE = (
+    "*",
+    *(f"{folder}/*" for folder in ("questions", "claims", "tables", "figures", *COSTS, *OF_TEXTS)),
+)
+# those that `share` wrote
+RUN = ("job.json", "record.json", "curve.csv", "weights.safetensors", "card.md")
 LARGEST = 4 << 30  # bytes that a bundle may unpack to
 LARGEST_MANIFEST = 64 << 20
 PLACE = re.compile(
@@ -38,13 +44,22 @@ class Manifest(StrictModel):
 
 
 def list_files(results: Path, reports: Path, scale: str) -> dict[str, Path]:
-    """Find one scale's results, runs and pages for the archive: path in it -> file or link to one, sorted by path."""
+    """Find one scale's results, runs and pages for the archive: path in it -> file or link to one,
+    sorted by path.
+    """
     files = [path for pattern in SCALE for path in (results / scale).glob(pattern)]
     digests = {row["digest"] for row in read_json(results / scale / "plan.json")}
     files += [results / "runs" / digest / name for digest in digests for name in RUN]
     paths = {f"results/{path.relative_to(results).as_posix()}": path for path in files}
-    paths |= {f"reports/{path.relative_to(reports).as_posix()}": path for path in (reports / scale).rglob("*")}
-    return {name: path for name, path in sorted(paths.items()) if PLACE.fullmatch(name) and path.is_file()}
+    paths |= {
+        f"reports/{path.relative_to(reports).as_posix()}": path
+        for path in (reports / scale).rglob("*")
+    }
+    return {
+        name: path
+        for name, path in sorted(paths.items())
+        if PLACE.fullmatch(name) and path.is_file()
+    }
 
 
 def write_archive(
@@ -52,12 +67,19 @@ def write_archive(
 ) -> Manifest:
     """Write the whole archive or nothing.
 
-    files: from `list_files`. root: by name, the page that leads to this scale alone and the script that lists it.
+    files: from `list_files`. root: by name, the page that leads to this scale alone and the script
+    that lists it.
     beside: what is for other tools, and no part of the bundle.
     """
     sums = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
     sums |= {name: hashlib.sha256(content).hexdigest() for name, content in root.items()}
-    commits = sorted({read_or_refuse(path).origin.commit for path in files.values() if path.name == "record.json"})
+    commits = sorted(
+        {
+            read_or_refuse(path).origin.commit
+            for path in files.values()
+            if path.name == "record.json"
+        }
+    )
     manifest = Manifest(version=VERSION, scale=scale, commits=commits, files=sums)
     with atomic_write(out) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         _add(archive, MANIFEST, manifest.model_dump_json(indent=1).encode())
@@ -74,7 +96,9 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
 
 
 def unpack(path: Path, folder: Path) -> Manifest:
-    """Unpack into `folder`; `ConfigError` unless every file is there, is what the manifest says, and stays inside."""
+    """Unpack into `folder`; `ConfigError` unless every file is there, is what the manifest says,
+    and stays inside.
+    """
     try:
         with open_zip(path, LARGEST) as archive:
             manifest = _manifest(path, archive)
@@ -97,7 +121,9 @@ def unpack(path: Path, folder: Path) -> Manifest:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Path]:
-    """Yield the folder of a scale's results, which runs lie beside: the path, or where its archive is unpacked."""
+    """Yield the folder of a scale's results, which runs lie beside: the path, or where its archive
+    is unpacked.
+    """
     if path.is_dir():
         yield path
         return
@@ -119,10 +145,14 @@ def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
     text = b"".join(pieces(archive, MANIFEST))
     manifest = parse(Manifest, parse_json(text, f"{path}: {MANIFEST}"), f"{path}: {MANIFEST}")
     if manifest.version not in READ:
-        raise ConfigError(f"{path}: bundle version {manifest.version}; valid: {' and '.join(map(str, READ))}")
+        raise ConfigError(
+            f"{path}: bundle version {manifest.version}; valid: {' and '.join(map(str, READ))}"
+        )
     for name in manifest.files:
         if not PLACE.fullmatch(name):
-            raise ConfigError(f"{path}: {shown(name)} is outside the bundle's results/ and reports/")
+            raise ConfigError(
+                f"{path}: {shown(name)} is outside the bundle's results/ and reports/"
+            )
     if len(set(names)) < len(names):
         raise ConfigError(f"{path}: {max(names, key=names.count)} is in it twice")
     return manifest

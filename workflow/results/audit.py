@@ -1,4 +1,6 @@
-"""Compare a record with the same job trained again: bit for bit where that must hold, else against seed noise."""
+"""Compare a record with the same job trained again: bit for bit where that must hold, else against
+seed noise.
+"""
 
 import json
 from dataclasses import dataclass, field
@@ -8,16 +10,24 @@ from workflow.tasks.spec import TASKS
 
 FILES = 4  # of other sources that are named
 # what may change a number, the likeliest first; other versions come after
-REASONS = ("version of torch", "device", "devices", "driver", "precision", "version of compiler", "threads")
+REASONS = (
+    "version of torch",
+    "device",
+    "devices",
+    "driver",
+    "precision",
+    "version of compiler",
+    "threads",
+)
 
 
 @dataclass(frozen=True)
 class Finding:
     """What an audit says of one record.
 
-    digest, label: of the run. verdict: `equal`, `within seed noise`, `unequal`, `beyond seed noise`, `inconclusive`,
-    or `refused`. must: whether it has to be equal to the bit. first: where the first loss differs. differs: each number
-    that does. reasons: what was not the same.
+    digest, label: of the run. verdict: `equal`, `within seed noise`, `unequal`, `beyond seed
+    noise`, `inconclusive`, or `refused`. must: whether it has to be equal to the bit. first: where
+    the first loss differs. differs: each number that does. reasons: what was not the same.
     """
 
     digest: str
@@ -42,7 +52,9 @@ def must_be_equal(record: Record, here: Record) -> bool:
 
 
 def compare(label: str, record: Record, here: Record, seeds: list[Record]) -> Finding:
-    """Compare a record with what was trained `here`. seeds: records of the same configuration, itself among them."""
+    """Compare a record with what was trained `here`. seeds: records of the same configuration,
+    itself among them.
+    """
     must, differs = must_be_equal(record, here), list_differences(record, here)
     about = {"must": must, "record": record, "here": here}
     if not differs:
@@ -52,26 +64,43 @@ def compare(label: str, record: Record, here: Record, seeds: list[Record]) -> Fi
         "first": find_first(record, here),
         "reasons": list_reasons(record.origin, here.origin),
     }
-    return Finding(record.digest, label, "unequal" if must else judge_scatter(record, here, seeds), **about)
+    return Finding(
+        record.digest, label, "unequal" if must else judge_scatter(record, here, seeds), **about
+    )
 
 
 def list_differences(record: Record, here: Record) -> list[str]:
     """Name what differs: status, scores, facts, the learning curve, losses, weights."""
-    found = [] if record.status == here.status else [f"status {record.status} in the record, {here.status} here"]
+    found = (
+        []
+        if record.status == here.status
+        else [f"status {record.status} in the record, {here.status} here"]
+    )
     for name in sorted({*record.metrics, *here.metrics}):
         theirs, ours = record.metrics.get(name), here.metrics.get(name)
         if not _same(theirs, ours):
             found.append(f"{name} {theirs!r} in the record, {ours!r} here")
     # a record that is passed on lacks sentences, and attention maps but for a few runs
     kept = sorted(record.facts.items())
-    found += [f"fact {name}" for name, fact in kept if name not in here.facts or not _same(fact, here.facts[name])]
-    curves = ([point.model_dump(exclude={"tokens_per_s"}) for point in each.curve] for each in (record, here))
+    found += [
+        f"fact {name}"
+        for name, fact in kept
+        if name not in here.facts or not _same(fact, here.facts[name])
+    ]
+    curves = (
+        [point.model_dump(exclude={"tokens_per_s"}) for point in each.curve]
+        for each in (record, here)
+    )
     if not _same(*curves):
         found.append("the learning curve")
     for name in ("losses", "weights"):
         theirs, ours = getattr(record, name), getattr(here, name)
         if theirs and theirs != ours:
-            found.append(f"the {name}" if name == "losses" else f"the weights, {theirs} in the record, {ours} here")
+            found.append(
+                f"the {name}"
+                if name == "losses"
+                else f"the weights, {theirs} in the record, {ours} here"
+            )
     return found
 
 
@@ -85,7 +114,11 @@ def find_first(record: Record, here: Record) -> str:
     for power, (theirs, ours) in enumerate(zip(record.losses, here.losses, strict=False)):
         if not _same(theirs, ours):
             before = 2 ** (power - 1) if power else 0
-            exact = f"update {2**power}" if 2**power - before == 1 else f"one of updates {before + 1} to {2**power}"
+            exact = (
+                f"update {2**power}"
+                if 2**power - before == 1
+                else f"one of updates {before + 1} to {2**power}"
+            )
             return f"losses first differ at {exact}"
     for theirs, ours in zip(record.curve, here.curve, strict=False):
         trained = ("train_bpc", "train_ppl")
@@ -100,22 +133,34 @@ def list_reasons(record: Origin, here: Origin) -> list[str]:
     other = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
     named = [name for name in REASONS if name in other]
     named += [name for name in other if name.startswith("version of ") and name not in REASONS]
-    reasons = [f"{name}: {theirs.get(name, 'none')} there, {ours.get(name, 'none')} here" for name in named]
+    reasons = [
+        f"{name}: {theirs.get(name, 'none')} there, {ours.get(name, 'none')} here" for name in named
+    ]
     changed = sorted(name.removeprefix("source ") for name in other if name.startswith("source "))
     if changed:
         more = f" and {len(changed) - FILES} more" if len(changed) > FILES else ""
-        reasons.insert(0, f"code: {', '.join(changed[:FILES])}{more}; the record is from commit {record.commit[:7]}")
+        reasons.insert(
+            0,
+            f"code: {', '.join(changed[:FILES])}{more}; the record is from commit {record.commit[:7]}",
+        )
     return reasons
 
 
 def judge_scatter(record: Record, here: Record, seeds: list[Record]) -> str:
-    """Say whether the scores differ from the record's by no more than its configuration's seeds differ."""
-    scores = [quantity.name for quantity in TASKS[record.job.task].quantities if quantity.name in record.metrics]
+    """Say whether the scores differ from the record's by no more than its configuration's seeds
+    differ.
+    """
+    scores = [
+        quantity.name
+        for quantity in TASKS[record.job.task].quantities
+        if quantity.name in record.metrics
+    ]
     known = [[each.metrics[name] for each in seeds if name in each.metrics] for name in scores]
     if here.status != record.status or any(len(values) < 2 for values in known) or not scores:
         return "inconclusive"
     near = all(
-        name in here.metrics and abs(here.metrics[name] - record.metrics[name]) <= max(values) - min(values)
+        name in here.metrics
+        and abs(here.metrics[name] - record.metrics[name]) <= max(values) - min(values)
         for name, values in zip(scores, known, strict=True)
     )
     return "within seed noise" if near else "beyond seed noise"

@@ -1,6 +1,7 @@
 """Write all runs as one file, with a data dictionary: the meaning, unit and source of each column.
 
-The file has scalars and the identity of each run. Curves, spans of single heads and other lists stay in the records.
+The file has scalars and the identity of each run. Curves, spans of single heads and other lists
+stay in the records.
 """
 
 from dataclasses import asdict, dataclass
@@ -15,7 +16,8 @@ from workflow.results.registry import COSTS, REGISTRY, Quantity, Source
 from workflow.results.runs_table import SHAPE, csv_text
 from workflow.tasks.spec import TASKS
 
-TYPES = {"text": "str", "integer": "Int64", "number": "float64"}  # of pandas; each can hold a missing value
+# of pandas; each can hold a missing value
+TYPES = {"text": "str", "integer": "Int64", "number": "float64"}
 FROM: dict[Source, str] = {
     "metric": "metrics of record.json",
     "fact": "facts of record.json",
@@ -35,7 +37,11 @@ class Column:
 
 PLAN, JOB, RECORD = "plan.json", "job.json", "record.json"
 _NAMED = {  # column: (type, meaning, source)
-    "question": ("text", "the question that requests the run; a run of two questions has a row for each", PLAN),
+    "question": (
+        "text",
+        "the question that requests the run; a run of two questions has a row for each",
+        PLAN,
+    ),
     "paper": ("text", "the paper of the question", PLAN),
     "variant": ("text", "the variant of the question: what differs from the recipe", PLAN),
     "label": ("text", "the variant's name in tables and figures", PLAN),
@@ -46,9 +52,17 @@ _NAMED = {  # column: (type, meaning, source)
     "S": ("integer", "limit S: the maximum span of any head", PLAN),
     "k": ("integer", "k of top-k: the number of keys that a query keeps", PLAN),
     "size": ("number", "model width relative to the scale's models", PLAN),
-    "tuning": ("text", "`trial` for a tuning run, `tuned` for a run with tuned settings; empty for the recipe", PLAN),
+    "tuning": (
+        "text",
+        "`trial` for a tuning run, `tuned` for a run with tuned settings; empty for the recipe",
+        PLAN,
+    ),
     "digest": ("text", "the run; its folder is results/runs/DIGEST", PLAN),
-    "configuration": ("text", "the job without its seed; costs are measured once per configuration", PLAN),
+    "configuration": (
+        "text",
+        "the job without its seed; costs are measured once per configuration",
+        PLAN,
+    ),
     "task": ("text", f"{', '.join(TASKS)}", JOB),
     "seed": ("integer", "the seed of initialisation, batches and dropout", JOB),
     "scale": ("text", "the scale of the run: config/scales/", JOB),
@@ -59,20 +73,36 @@ _NAMED = {  # column: (type, meaning, source)
     ),
     "reason": ("text", "why the run failed, or which scores are missing and why", RECORD),
     "device": ("text", "the device that trained it", RECORD),
-    "backend": ("text", "the code that computed attention in training: compiled, band (PyTorch) or triton", RECORD),
+    "backend": (
+        "text",
+        "the code that computed attention in training: compiled, band (PyTorch) or triton",
+        RECORD,
+    ),
     "follows": ("text", "the digest of the trial whose settings it uses", RECORD),
     "steps": ("integer", "number of updates", JOB),
     "lr": ("number", "peak learning rate", RECORD),
     "net": ("text", "the model around the attention", JOB),
     "source": ("text", "a digest of the source files that its numbers depend on", RECORD),
     "commit": ("text", "the commit of the project that trained it", RECORD),
-    "bits": ("text", "reproducibility: `portable` (bit-exact on any x86 CPU) or `this machine`", RECORD),
-    "signature": ("text", "the first digits of the digest of its record; verdicts refer to it", RECORD),
+    "bits": (
+        "text",
+        "reproducibility: `portable` (bit-exact on any x86 CPU) or `this machine`",
+        RECORD,
+    ),
+    "signature": (
+        "text",
+        "the first digits of the digest of its record; verdicts refer to it",
+        RECORD,
+    ),
     "span": ("text", "axis span: which keys a head sees", JOB),
     "selection": ("text", "axis selection: which of these keys it keeps", JOB),
     "normaliser": ("text", "axis normaliser: how scores become weights", JOB),
     "position": ("text", "axis position: how distance enters the score", JOB),
-    "apply_to": ("text", "the attention layers (encoder, decoder, cross) that the choices apply to", JOB),
+    "apply_to": (
+        "text",
+        "the attention layers (encoder, decoder, cross) that the choices apply to",
+        JOB,
+    ),
     "smoothing": ("number", "label smoothing", JOB),
     "sentences": ("integer", "number of test sentences or images scored; 0 means all", JOB),
 }
@@ -94,10 +124,16 @@ def _of_quantities() -> list[Column]:
     for quantity in (each for each in REGISTRY.values() if each.number):
         kind, place = quantity.source, FROM[quantity.source]
         if kind in COSTS and kind not in sources:
-            columns.append(Column(f"{kind}_status", "text", "", f"whether {kind} was measured", place))
+            columns.append(
+                Column(f"{kind}_status", "text", "", f"whether {kind} was measured", place)
+            )
             columns.append(Column(f"{kind}_reason", "text", "", f"why {kind} is missing", place))
         sources.add(kind)
-        columns.append(Column(quantity.name, "number", _unit(quantity), quantity.meaning or quantity.title, place))
+        columns.append(
+            Column(
+                quantity.name, "number", _unit(quantity), quantity.meaning or quantity.title, place
+            )
+        )
     return columns
 
 
@@ -110,7 +146,10 @@ def _unit(quantity: Quantity) -> str:
 
 COLUMNS = [
     *(Column(name, kind, "", meaning, source) for name, (kind, meaning, source) in _NAMED.items()),
-    *(Column(name, "number" if name == "dropout" else "integer", "", _SHAPES[name], JOB) for name in SHAPE),
+    *(
+        Column(name, "number" if name == "dropout" else "integer", "", _SHAPES[name], JOB)
+        for name in SHAPE
+    ),
     *_of_quantities(),
 ]
 

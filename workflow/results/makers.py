@@ -1,7 +1,8 @@
-"""What measured a cost: the code that computed attention, and the machine. Costs compare only if both are the same.
+"""What measured a cost: the code that computed attention, and the machine. Costs compare only if
+both are the same.
 
-A choice without compiled code runs in PyTorch, which by itself takes several times the time and memory. A ratio of the
-two would compare code, not variants.
+A choice without compiled code runs in PyTorch, which by itself takes several times the time and
+memory. A ratio of the two would compare code, not variants.
 """
 
 import re
@@ -15,14 +16,23 @@ from workflow.results.timings import WITHOUT, clocks
 
 KINDS = ("memory", "longest_span", "throughput")  # costs that depend on the code; MACs do not
 DEFINITION = "definition"
-WORDS = {"compiled": "compiled C", "band": "PyTorch", "triton": "a Triton kernel", DEFINITION: "the dense definition"}
+WORDS = {
+    "compiled": "compiled C",
+    "band": "PyTorch",
+    "triton": "a Triton kernel",
+    DEFINITION: "the dense definition",
+}
 UNNAMED = "code that the record does not name"
-LIBRARY = "library_"  # quantities measured with another library's normaliser, so that no layer is compiled
-LINE = re.compile(r", (?P<passes>forward|backward): (?P<code>\w+) \([\d,]+\)$")  # as `training.backends.chosen` has it
+# quantities measured with another library's normaliser, so that no layer is compiled
+LIBRARY = "library_"
+# as `training.backends.chosen` has it
+LINE = re.compile(r", (?P<passes>forward|backward): (?P<code>\w+) \([\d,]+\)$")
 
 
 def code_of(backends: Iterable[str]) -> str | None:
-    """Name the code that computed attention in training, or else in evaluation; None if the record names none."""
+    """Name the code that computed attention in training, or else in evaluation; None if the record
+    names none.
+    """
     lines = list(backends)
     if lines == [DEFINITION]:
         return DEFINITION
@@ -35,8 +45,8 @@ def code_of(backends: Iterable[str]) -> str | None:
 class Makers:
     """What measured the costs of some runs.
 
-    codes: as returned by `code_of`. machines: by name or, for timings, by their reference step (`timed`). Timings are
-    compared pair by pair, so one common machine is enough.
+    codes: as returned by `code_of`. machines: by name or, for timings, by their reference step
+    (`timed`). Timings are compared pair by pair, so one common machine is enough.
     """
 
     codes: frozenset[str | None]
@@ -44,7 +54,9 @@ class Makers:
     timed: bool
 
     def why_apart(self, base: "Makers", base_name: str) -> str | None:
-        """Return why these costs cannot be compared with the base's; None if they can. base_name: a variant."""
+        """Return why these costs cannot be compared with the base's; None if they can. base_name: a
+        variant.
+        """
         if not self.codes or not base.codes:
             return None  # one was not measured, which is a different reason
         if self.codes != base.codes:
@@ -55,7 +67,9 @@ class Makers:
 
 
 def makers_of(rows: pd.DataFrame, quantity: str) -> Makers | None:
-    """Find what measured a cost of these runs; None for a quantity that does not depend on the code."""
+    """Find what measured a cost of these runs; None for a quantity that does not depend on the
+    code.
+    """
     kind = REGISTRY[quantity].source if quantity in REGISTRY else None
     if kind not in KINDS or f"{kind}_backend" not in rows:
         return None
@@ -66,7 +80,9 @@ def makers_of(rows: pd.DataFrame, quantity: str) -> Makers | None:
     return Makers(frozenset(codes), frozenset(clocked if timed else machines), timed)
 
 
-def why_apart(rows: pd.DataFrame, base: pd.DataFrame, quantity: str, base_name: str, of_base: str = "") -> str | None:
+def why_apart(
+    rows: pd.DataFrame, base: pd.DataFrame, quantity: str, base_name: str, of_base: str = ""
+) -> str | None:
     """Return why a cost of these runs cannot be compared with the base's; None if it can.
 
     of_base: the quantity of the base, if it has another name.

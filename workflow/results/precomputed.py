@@ -1,7 +1,9 @@
-"""Read results that ship with the project, made on other machines: results/precomputed, laid out like a bundle.
+"""Read results that ship with the project, made on other machines: results/precomputed, laid out
+like a bundle.
 
-runs/DIGEST/record.json: each run. SCALE/KIND/all.json: the costs of all configurations of a scale. The same folder
-holds what was measured for the scale as a whole, and SCALE/settings.json with the settings used.
+runs/DIGEST/record.json: each run. SCALE/KIND/all.json: the costs of all configurations of a scale.
+The same folder holds what was measured for the scale as a whole, and SCALE/settings.json with the
+settings used.
 """
 
 from functools import cache
@@ -13,7 +15,8 @@ from workflow.results.registry import OF_TEXTS
 from workflow.results.rows import read_rows
 
 SETTINGS = "settings.json"
-NOT_MEASURED = "not measured: the scale was run in part"  # stored in shipped costs as the reason, so do not change it
+# stored in shipped costs as the reason, so do not change it
+NOT_MEASURED = "not measured: the scale was run in part"
 NOT_RUN = "not run"  # the status of what was not attempted, which is not a failure
 
 
@@ -31,16 +34,24 @@ def precomputed(digest: str) -> Path | None:
 @cache
 def precomputed_costs(kind: str, scale: str = "*") -> list[dict]:
     """Read the rows of one kind of cost, one per configuration."""
-    return [row for file in sorted(PRECOMPUTED.glob(f"{scale}/{kind}/all.json")) for row in read_rows(file)[1]]
+    return [
+        row
+        for file in sorted(PRECOMPUTED.glob(f"{scale}/{kind}/all.json"))
+        for row in read_rows(file)[1]
+    ]
 
 
 def came_with(scale: str, name: str, settings: str) -> bool:
-    """Return whether KIND/NAME, measured for a scale as a whole, ships with the project and used these settings."""
+    """Return whether KIND/NAME, measured for a scale as a whole, ships with the project and used
+    these settings.
+    """
     path = PRECOMPUTED / scale / SETTINGS
     return path.exists() and read_json(path).get(name) == settings
 
 
 def file_of_scale(name: str) -> str:
-    """Return the file of KIND/NAME in a scale's folder: KIND/NAME.json if it belongs to a corpus, else KIND.json."""
+    """Return the file of KIND/NAME in a scale's folder: KIND/NAME.json if it belongs to a corpus,
+    else KIND.json.
+    """
     kind = name.partition("/")[0]
     return f"{name}.json" if kind in OF_TEXTS else f"{kind}.json"

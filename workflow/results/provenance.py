@@ -1,6 +1,8 @@
-"""What a figure's file carries: the runs behind it, their commits, its numbers. Written and read here alone.
+"""What a figure's file carries: the runs behind it, their commits, its numbers. Written and read
+here alone.
 
-It stands in the file's own metadata, as JSON: dc:source of an SVG, Keywords of a PDF, Source of a PNG.
+It stands in the file's own metadata, as JSON: dc:source of an SVG, Keywords of a PDF, Source of a
+PNG.
 """
 
 import json
@@ -22,22 +24,40 @@ UNREADABLE += (RecursionError, Image.DecompressionBombError)
 
 
 def trace_of(
-    used: pd.DataFrame | None, origin: str, texts: list[dict], numbers: pd.DataFrame, commits: list[str]
+    used: pd.DataFrame | None,
+    origin: str,
+    texts: list[dict],
+    numbers: pd.DataFrame,
+    commits: list[str],
 ) -> str:
-    """Write the JSON that a figure carries. used: the runs behind it; numbers: what is drawn; texts: see `Trace`."""
+    """Write the JSON that a figure carries. used: the runs behind it; numbers: what is drawn;
+    texts: see `Trace`.
+    """
     runs = sorted(used["digest"].unique()) if used is not None and len(used) else []
-    content = {"origin": origin, "texts": texts, "runs": runs, "signed": signatures(used, runs), "commits": commits}
+    content = {
+        "origin": origin,
+        "texts": texts,
+        "runs": runs,
+        "signed": signatures(used, runs),
+        "commits": commits,
+    }
     return json.dumps(content | {"data": csv_text(numbers)})
 
 
 def signatures(runs: pd.DataFrame | None, digests: Iterable[str]) -> dict[str, str]:
     """Map each of these runs to the signature of its record."""
-    known = {} if runs is None or not len(runs) else dict(zip(runs["digest"], runs["signature"], strict=True))
+    known = (
+        {}
+        if runs is None or not len(runs)
+        else dict(zip(runs["digest"], runs["signature"], strict=True))
+    )
     return {digest: known[digest] for digest in digests if digest in known}
 
 
 def metadata(title: str, origin: str, trace: str) -> dict[str, dict[str, str | None]]:
-    """Give what matplotlib writes into a file of each format; no date, so that the same data give the same bytes."""
+    """Give what matplotlib writes into a file of each format; no date, so that the same data give
+    the same bytes.
+    """
     return {
         "svg": {"Title": title, "Description": origin, "Source": trace, "Date": None},
         "pdf": {"Title": title, "Subject": origin, "Keywords": trace, "CreationDate": None},
@@ -46,7 +66,8 @@ def metadata(title: str, origin: str, trace: str) -> dict[str, dict[str, str | N
 
 
 class Trace(StrictModel):
-    """What a figure carries. texts: badge and about of what its runs read. signed: the signature of each run's record.
+    """What a figure carries. texts: badge and about of what its runs read. signed: the signature of
+    each run's record.
 
     data: its numbers, as CSV.
     """
@@ -60,7 +81,9 @@ class Trace(StrictModel):
 
 
 def read(path: Path) -> Trace:
-    """Read what a figure (.svg, .pdf, .png) or a table (.json) carries; `ConfigError` for any other file."""
+    """Read what a figure (.svg, .pdf, .png) or a table (.json) carries; `ConfigError` for any other
+    file.
+    """
     readers = {".svg": _svg, ".pdf": _pdf, ".png": _png, ".json": _table}
     if path.suffix not in readers:
         raise ConfigError(f"{path}: expected a figure or table of this suite: {', '.join(readers)}")
@@ -84,7 +107,8 @@ def _pdf(path: Path):
     from pypdf import PdfReader  # imported here, as few read a figure's file
     from pypdf.errors import PyPdfError
 
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # we report a file that cannot be read, in one line
+    # we report a file that cannot be read, in one line
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         entries = PdfReader(path).metadata
     except PyPdfError as error:
@@ -99,7 +123,9 @@ def _png(path: Path):
 
 
 def _table(path: Path):
-    """Collect the digests behind all cells of a table's JSON, or behind all verdicts of a ledger's."""
+    """Collect the digests behind all cells of a table's JSON, or behind all verdicts of a
+    ledger's.
+    """
     content = json.loads(path.read_bytes())
     if isinstance(content, dict) and "claims" in content:
         return _ledger(content)
@@ -107,19 +133,37 @@ def _table(path: Path):
         return None
     runs = sorted({digest for cell in content["cells"] for digest in cell["digests"]})
     texts = [{key: text[key] for key in ("badge", "about")} for text in content.get("texts", [])]
-    about = {"origin": content["provenance"], "texts": texts, "runs": runs, "commits": content.get("commits", [])}
+    about = {
+        "origin": content["provenance"],
+        "texts": texts,
+        "runs": runs,
+        "commits": content.get("commits", []),
+    }
     about["signed"] = content.get("signed", {})
     return about | {"data": csv_text(pd.DataFrame(content["cells"]))}
 
 
 def _ledger(content: dict) -> dict:
-    """Collect the records that the verdicts of these results rest on; those of other results lie elsewhere."""
+    """Collect the records that the verdicts of these results rest on; those of other results lie
+    elsewhere.
+    """
     signed = {digest: mark for line in content["claims"] for digest, mark in line["signed"].items()}
     rows = [
-        {"claim": line["name"], "verdict": line["verdict"], "run": digest, "signed": line["signed"].get(digest)}
+        {
+            "claim": line["name"],
+            "verdict": line["verdict"],
+            "run": digest,
+            "signed": line["signed"].get(digest),
+        }
         for line in content["claims"]
         for digest in line["digests"]
     ]
-    origins = [content["provenance"]] if isinstance(content["provenance"], str) else content["provenance"] or []
+    origins = (
+        [content["provenance"]]
+        if isinstance(content["provenance"], str)
+        else content["provenance"] or []
+    )
     about = {"origin": "; ".join(origins), "runs": sorted(signed), "signed": signed, "commits": []}
-    return about | {"data": csv_text(pd.DataFrame(rows, columns=["claim", "verdict", "run", "signed"]))}
+    return about | {
+        "data": csv_text(pd.DataFrame(rows, columns=["claim", "verdict", "run", "signed"]))
+    }

@@ -1,4 +1,5 @@
-"""The record: what a run leaves behind, and the only thing that crosses from runs to tables and pages.
+"""The record: what a run leaves behind, and the only thing that crosses from runs to tables and
+pages.
 
 Closed and versioned. A run that breaks leaves a record too, with its status and its reason.
 """
@@ -22,7 +23,8 @@ from workflow.tasks.task import ON_CURVE
 
 VERSION = 2
 DIGITS = 12  # of a signature
-# A list of numbers over several lines, as an indent writes it. No text matches: JSON escapes its line breaks.
+# A list of numbers over several lines, as an indent writes it. No text matches: JSON escapes its
+# line breaks.
 LIST_OF_NUMBERS = re.compile(r"\[\n\s*([-+.\deE,\s]+?)\n\s*\]")
 Status = Literal["ok", "diverged", "oom", "timeout", "error"]
 
@@ -49,9 +51,11 @@ Point = create_model(
 
 
 class Macs(Measured):
-    """Multiply-accumulates per predicted character or piece, in three readings of the same trained net.
+    """Multiply-accumulates per predicted character or piece, in three readings of the same trained
+    net.
 
-    paper: the formula of Adaptive Attention Span, Tables 1 and 2, at the mean span reached; translation has none.
+    paper: the formula of Adaptive Attention Span, Tables 1 and 2, at the mean span reached;
+    translation has none.
     dense: the graph as the definition computes it in one training block, nothing trimmed.
     executed: the graph as the engine computes it, after trimming to what the heads reach.
     """
@@ -62,7 +66,9 @@ class Macs(Measured):
 
 
 class Cost(Measured):
-    """backends: what computed attention, for what it was chosen; on a GPU why not the kernel, or in which tiles."""
+    """backends: what computed attention, for what it was chosen; on a GPU why not the kernel, or in
+    which tiles.
+    """
 
     seconds: float
     tokens_per_s: float
@@ -75,9 +81,9 @@ class Cost(Measured):
 class Origin(StrictModel):
     """Where a number comes from.
 
-    source: a digest of the files that can change it; sources: the digest of each. accepted: in old records, changes
-    of those files that somebody said alter no number. devices: how many such devices shared the work. missing: what
-    this machine did not tell, or refused, and why.
+    source: a digest of the files that can change it; sources: the digest of each. accepted: in old
+    records, changes of those files that somebody said alter no number. devices: how many such
+    devices shared the work. missing: what this machine did not tell, or refused, and why.
     """
 
     commit: str
@@ -98,11 +104,15 @@ class Origin(StrictModel):
     missing: dict[str, str] = {}
 
     def fields(self) -> dict[str, str]:
-        """List by name what two origins may differ in, versions and source files one by one; not the time."""
+        """List by name what two origins may differ in, versions and source files one by one; not
+        the time.
+        """
         fields = self.model_dump(exclude={"started", "versions", "sources", "accepted"})
         fields |= {f"version of {name}": version for name, version in self.versions.items()}
         fields |= {f"source {file}": digest for file, digest in self.sources.items()}
-        fields |= {f"accepted change {number}": line for number, line in enumerate(self.accepted, 1)}
+        fields |= {
+            f"accepted change {number}": line for number, line in enumerate(self.accepted, 1)
+        }
         return {name: str(value) for name, value in fields.items()}
 
 
@@ -110,10 +120,11 @@ class Record(Measured):
     """What a run leaves behind; of one that broke, `reason` says why, and there are no metrics.
 
     missing: why a score, fact or count of a trained net could not be had, by its name.
-    bits: how far the last digit of its scores travels, `training.backends.bits`. losses: in nats, of the first 1, 2, 4,
+    bits: how far the last digit of its scores travels, `training.backends.bits`. losses: in nats,
+    of the first 1, 2, 4,
     .. updates added up. weights: a digest of what the net learned, none where it learned nothing.
-    contents: a digest of all else, as it was written. follows: the digest of the trial whose settings it was trained
-    with, where its job has trials.
+    contents: a digest of all else, as it was written. follows: the digest of the trial whose
+    settings it was trained with, where its job has trials.
     """
 
     version: Literal[2] = VERSION
@@ -136,7 +147,9 @@ class Record(Measured):
 
     @property
     def signature(self) -> str:
-        """Return the digits of `contents` by which tables, figures and verdicts name what they rest on."""
+        """Return the digits of `contents` by which tables, figures and verdicts name what they rest
+        on.
+        """
         return (self.contents or "")[:DIGITS]
 
     @property
@@ -146,9 +159,18 @@ class Record(Measured):
 
     @property
     def why(self) -> str | None:
-        """Say why the run failed, or what a trained net lacks: names with the same reason stand together."""
-        named = {each: [name for name in self.missing if self.missing[name] == each] for each in self.missing.values()}
-        return self.reason or "; ".join(f"{', '.join(names)}: {each}" for each, names in named.items()) or None
+        """Say why the run failed, or what a trained net lacks: names with the same reason stand
+        together.
+        """
+        named = {
+            each: [name for name in self.missing if self.missing[name] == each]
+            for each in self.missing.values()
+        }
+        return (
+            self.reason
+            or "; ".join(f"{', '.join(names)}: {each}" for each, names in named.items())
+            or None
+        )
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -174,24 +196,41 @@ def curve_text(record: "Record") -> str:
 
 
 def write_record(path: str | Path, record: Record) -> None:
-    """Write a record; a list of numbers, such as the counts of a thousand sentences, takes one line."""
+    """Write a record; a list of numbers, such as the counts of a thousand sentences, takes one
+    line.
+    """
     contents = _digest(json.loads(record.model_dump_json()))
     text = record.model_copy(update={"contents": contents}).model_dump_json(indent=1)
-    write_text(path, LIST_OF_NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n")
+    write_text(
+        path, LIST_OF_NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"
+    )
 
 
 class Edited(ConfigError):
-    """A record that says something else than its run wrote. left: the record without anything that was measured."""
+    """A record that says something else than its run wrote. left: the record without anything that
+    was measured.
+    """
 
     def __init__(self, path: str | Path, record: Record):
         reason = "edited after the run, so its numbers are not the run's"
         super().__init__(f"{shown_path(Path(path))}: {reason}; delete it")
-        nothing = {"metrics": {}, "facts": {}, "missing": {}, "cost": None, "curve": [], "weights": None}
-        self.left = record.model_copy(update=nothing | {"status": "error", "reason": f"its record was {reason}"})
+        nothing = {
+            "metrics": {},
+            "facts": {},
+            "missing": {},
+            "cost": None,
+            "curve": [],
+            "weights": None,
+        }
+        self.left = record.model_copy(
+            update=nothing | {"status": "error", "reason": f"its record was {reason}"}
+        )
 
 
 def read_or_refuse(path: str | Path) -> Record:
-    """Read one record; of one that was edited by hand, which is said in a line, only that it is refused."""
+    """Read one record; of one that was edited by hand, which is said in a line, only that it is
+    refused.
+    """
     try:
         return read_record(path)
     except Edited as error:
@@ -200,12 +239,16 @@ def read_or_refuse(path: str | Path) -> Record:
 
 
 def read_record(path: str | Path) -> Record:
-    """Read one record; `Edited` where it was edited by hand, `ConfigError` where it is truncated or foreign."""
+    """Read one record; `Edited` where it was edited by hand, `ConfigError` where it is truncated or
+    foreign.
+    """
     where = shown_path(Path(path))
     raw = read_json(Path(path), "not a record, delete it and run again")
     version = raw.get("version") if isinstance(raw, dict) else None
     if version != VERSION:
-        raise ConfigError(f"{where}: record version {shown(version)}, this suite reads {VERSION}; move results away")
+        raise ConfigError(
+            f"{where}: record version {shown(version)}, this suite reads {VERSION}; move results away"
+        )
     record = parse(Record, raw, f"{where}: not a record of this suite")
     if record.contents != _digest(raw):
         raise Edited(path, record)

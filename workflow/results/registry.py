@@ -1,10 +1,10 @@
 """The registry of all quantities: the title, unit, direction and source of each.
 
-The scores and facts of a task are defined in the folder of the task. This module defines what every run has, and the
-costs that are measured for a configuration.
+The scores and facts of a task are defined in the folder of the task. This module defines what every
+run has, and the costs that are measured for a configuration.
 
-Every metric or fact in a record, and every measured cost, must be listed here. Tables, pages and claims take titles
-and units from the registry, and a record with an unknown name is refused.
+Every metric or fact in a record, and every measured cost, must be listed here. Tables, pages and
+claims take titles and units from the registry, and a record with an unknown name is refused.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,8 @@ from workflow.results.statistics import UNBOUNDED, Bounds
 from workflow.tasks.spec import TASKS
 from workflow.tasks.task import Quantity, fact, merge_quantities
 
-COSTS = ("flops", "memory", "longest_span", "throughput")  # measured for a configuration after its training
+# measured for a configuration after its training
+COSTS = ("flops", "memory", "longest_span", "throughput")
 OF_TEXTS = ("optimal_predictor", "topic_borders")  # measured on a synthetic corpus
 Source = Literal["metric", "fact", "curve", "run", "flops", "memory", "longest_span", "throughput"]
 SPREAD = "half-width of its 95 % interval over rounds, as a fraction of the mean"
@@ -31,42 +32,96 @@ def _timed(kind: str, speed: str, step: str) -> list[Quantity]:
     """List the quantities of a step that is timed in interleaved rounds."""
     what = step.removesuffix(", ms")
     return [
-        Quantity(f"{kind}_tokens_per_s", speed, "tokens/s", "throughput", better="higher", claimable=True),
-        Quantity(f"{kind}_ms", step, "", "throughput", better="lower", meaning=f"{what}, mean over rounds"),
+        Quantity(
+            f"{kind}_tokens_per_s", speed, "tokens/s", "throughput", better="higher", claimable=True
+        ),
+        Quantity(
+            f"{kind}_ms",
+            step,
+            "",
+            "throughput",
+            better="lower",
+            meaning=f"{what}, mean over rounds",
+        ),
         Quantity(f"{kind}_spread", f"{what}, {SPREAD}", "", "throughput"),
         Quantity(f"{kind}_turns", "its rounds", "ms", "throughput", number=False),
-        Quantity(f"{kind}_references", "the reference step of each round", "ms", "throughput", number=False),
+        Quantity(
+            f"{kind}_references",
+            "the reference step of each round",
+            "ms",
+            "throughput",
+            number=False,
+        ),
     ]
 
 
 _OF_ALL_TASKS = [
     fact("spans", "span of each head", "characters"),
     fact("alpha", "alpha of each head"),
-    Quantity("late_gain", "dev improvement in the last quarter of training", "bits", "curve", bounds=UNBOUNDED),
+    Quantity(
+        "late_gain",
+        "dev improvement in the last quarter of training",
+        "bits",
+        "curve",
+        bounds=UNBOUNDED,
+    ),
     # the cost of the run itself
     Quantity("parameters", "#params", "parameters", "run", better="lower"),
     Quantity("seconds", "training time", "s", "run", better="lower"),
     Quantity("tokens_per_s", "training throughput of the run", "tokens/s", "run", better="higher"),
     Quantity("peak_memory_bytes", "peak memory of the run", "bytes", "run", better="lower"),
     Quantity("macs_dense", "MACs, dense", "MACs", "run", "lower", meaning=DENSE),
-    Quantity("macs_executed", "MACs, executed", "MACs", "run", "lower", claimable=True, meaning=EXECUTED),
+    Quantity(
+        "macs_executed", "MACs, executed", "MACs", "run", "lower", claimable=True, meaning=EXECUTED
+    ),
     # measured for a configuration
-    Quantity("macs_analytic", FROM_SHAPES, "", "flops", "lower", meaning=f"{PER}, from tensor shapes"),
-    Quantity("macs_torch", "MACs counted by PyTorch", "", "flops", "lower", meaning=f"{PER}, counted by PyTorch"),
-    Quantity("macs_fvcore", "MACs counted by fvcore", "", "flops", "lower", meaning=f"{PER}, counted by fvcore"),
+    Quantity(
+        "macs_analytic", FROM_SHAPES, "", "flops", "lower", meaning=f"{PER}, from tensor shapes"
+    ),
+    Quantity(
+        "macs_torch",
+        "MACs counted by PyTorch",
+        "",
+        "flops",
+        "lower",
+        meaning=f"{PER}, counted by PyTorch",
+    ),
+    Quantity(
+        "macs_fvcore",
+        "MACs counted by fvcore",
+        "",
+        "flops",
+        "lower",
+        meaning=f"{PER}, counted by fvcore",
+    ),
     Quantity("unsupported", "operators that fvcore does not count", "", "flops", number=False),
-    Quantity("memory_train_bytes", "training memory", "bytes", "memory", better="lower", claimable=True),
+    Quantity(
+        "memory_train_bytes", "training memory", "bytes", "memory", better="lower", claimable=True
+    ),
     Quantity("memory_evaluate_bytes", "evaluation memory", "bytes", "memory", better="lower"),
-    Quantity("memory_reserved_bytes", "memory reserved by the allocator", "bytes", "memory", better="lower"),
+    Quantity(
+        "memory_reserved_bytes",
+        "memory reserved by the allocator",
+        "bytes",
+        "memory",
+        better="lower",
+    ),
     Quantity("reference_ms", "reference step, ms", "", "throughput", meaning=QUIET),
     Quantity("quiet", "whether the machine was idle", "", "throughput", number=False),
     *_timed("train", "training speed", "step time, ms"),
     *_timed("predict", "prediction speed", "prediction time, ms"),
     *_timed("library_train", "training speed (entmax library)", "step time (entmax library), ms"),
-    *_timed("library_predict", "prediction speed (entmax library)", "prediction time (entmax library), ms"),
+    *_timed(
+        "library_predict",
+        "prediction speed (entmax library)",
+        "prediction time (entmax library), ms",
+    ),
 ]
 _QUANTITIES = sorted(
-    [*merge_quantities(TASKS.values()), *(replace(quantity, tasks=tuple(TASKS)) for quantity in _OF_ALL_TASKS)],
+    [
+        *merge_quantities(TASKS.values()),
+        *(replace(quantity, tasks=tuple(TASKS)) for quantity in _OF_ALL_TASKS),
+    ],
     key=lambda quantity: get_args(Source).index(quantity.source),
 )
 REGISTRY = {quantity.name: quantity for quantity in _QUANTITIES}
@@ -83,6 +138,8 @@ def bounds_of(name: str) -> Bounds:
 
 
 def check_registered(kind: Source, of: str, wanted: Iterable[str]) -> None:
-    """Raise `ConfigError` with the nearest known name if no task has this metric or fact. of: their origin."""
+    """Raise `ConfigError` with the nearest known name if no task has this metric or fact. of: their
+    origin.
+    """
     for name in wanted:
         check_known(f"{kind} of {of} (the `quantities` of a task name them)", name, names(kind))

@@ -1,4 +1,6 @@
-"""Files of rows, which say what they hold: {"kind": "runs" | "flops" | ..., "rows": [{...}, ...]}."""
+"""Files of rows, which say what they hold: {"kind": "runs" | "flops" | ..., "rows": [{...},
+...]}.
+"""
 
 import json
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""All runs of one question as a table: a row per row of its plan, joined with its record and with costs."""
+"""All runs of one question as a table: a row per row of its plan, joined with its record and with
+costs.
+"""
 
 import math
 from collections import defaultdict
@@ -21,11 +23,23 @@ from workflow.results.rows import read_rows
 from workflow.results.timings import SPEEDS, describe_timings
 from workflow.results.trained_enough import FAILED_TO_TRAIN, late_gain, why_untrained
 
-pd.options.mode.string_storage = "python"  # Arrow's strings take longer in frames of a few hundred rows
+# Arrow's strings take longer in frames of a few hundred rows
+pd.options.mode.string_storage = "python"
 
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # first characters of a text that a spreadsheet computes
+# first characters of a text that a spreadsheet computes
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 SHAPE = ("layers", "d_model", "heads", "key_heads", "d_ff", "d_k", "d_v", "dropout")
-PLANNED = ("question", "paper", "variant", "paper_corpus", "S", "k", "digest", "configuration", "corpus")
+PLANNED = (
+    "question",
+    "paper",
+    "variant",
+    "paper_corpus",
+    "S",
+    "k",
+    "digest",
+    "configuration",
+    "corpus",
+)
 TIMINGS = ("configuration", "reference_ms", "quiet", *SPEEDS)  # what is said of them
 RECIPE = {"size": 1.0, "tuning": None, "factors": {}, "follows": None, "lr": None, "backend": None}
 OPTIMAL_PREDICTOR = ("corpus", "window", "words", "bpc", "characters")
@@ -49,8 +63,16 @@ def _row(planned: dict, record: Record) -> dict:
     row |= {"size": planned.get("size", 1.0), "tuning": planned.get("tuning")}
     row |= {"factors": planned.get("factors") or {}, "follows": record.follows}
     row |= {"task": job.task, "seed": job.seed, "scale": job.scale}
-    row |= {"status": FAILED_TO_TRAIN if untrained else record.status, "reason": untrained or record.why}
-    row |= {"missing": record.missing, "device": record.origin.device, "steps": job.training.steps, "net": job.net.name}
+    row |= {
+        "status": FAILED_TO_TRAIN if untrained else record.status,
+        "reason": untrained or record.why,
+    }
+    row |= {
+        "missing": record.missing,
+        "device": record.origin.device,
+        "steps": job.training.steps,
+        "net": job.net.name,
+    }
     row |= {"backend": code_of(cost.backends) if cost else None}
     row |= {"source": record.origin.source, "commit": record.origin.commit, "bits": record.bits}
     row["signature"] = record.signature
@@ -61,7 +83,9 @@ def _row(planned: dict, record: Record) -> dict:
     row["sentences"] = getattr(job.evaluation, "sentences", None)
     row |= {name: metrics.get(name) for name in names("metric")}
     row |= {name: record.facts.get(name) for name in names("fact")}
-    row |= {name: getattr(cost, name, None) for name in names("run") if not name.startswith("macs_")}
+    row |= {
+        name: getattr(cost, name, None) for name in names("run") if not name.startswith("macs_")
+    }
     macs = cost.macs if cost else None
     row |= {f"macs_{key}": getattr(macs, key, None) for key in ("paper", "dense", "executed")}
     return row | {"curve": curve, "late_gain": late_gain(curve)}
@@ -70,8 +94,8 @@ def _row(planned: dict, record: Record) -> dict:
 class Layer(BaseModel):
     """One kind of layer of Table 1 at one length n, as `workflow.scripts.layers` measures it.
 
-    turns: medians of a step in ms, one for each turn, over `rounds` steps in all. ms: their mean. bytes: the peak above
-    the libraries.
+    turns: medians of a step in ms, one for each turn, over `rounds` steps in all. ms: their mean.
+    bytes: the peak above the libraries.
     """
 
     layer: Name
@@ -89,17 +113,24 @@ class Layer(BaseModel):
 
 @dataclass(frozen=True)
 class Frames:
-    """What a table or figure may read: the runs with the costs that were given, and what belongs to no run.
+    """What a table or figure may read: the runs with the costs that were given, and what belongs to
+    no run.
 
-    others: trials, runs that follow one, and nets of other sizes, which no table or figure of a paper shows.
-    layers: of Table 1. optimal_predictor: its bpc on a text, window by window. topic_borders: dynamic spans around the
-    borders of topics and within words. Both are empty where nothing is known.
+    others: trials, runs that follow one, and nets of other sizes, which no table or figure of a
+    paper shows.
+    layers: of Table 1. optimal_predictor: its bpc on a text, window by window. topic_borders:
+    dynamic spans around the borders of topics and within words. Both are empty where nothing is
+    known.
     """
 
     runs: pd.DataFrame | None
     layers: pd.DataFrame | None
-    optimal_predictor: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(OPTIMAL_PREDICTOR)))
-    topic_borders: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(TOPIC_BORDERS)))
+    optimal_predictor: pd.DataFrame = field(
+        default_factory=lambda: pd.DataFrame(columns=list(OPTIMAL_PREDICTOR))
+    )
+    topic_borders: pd.DataFrame = field(
+        default_factory=lambda: pd.DataFrame(columns=list(TOPIC_BORDERS))
+    )
     others: pd.DataFrame | None = None
 
     @property
@@ -114,28 +145,44 @@ class Frames:
 
 
 def read_frames(paths: Iterable[Path]) -> Frames:
-    """Read files of rows into frames: costs stand on the rows of the runs of their configuration."""
+    """Read files of rows into frames: costs stand on the rows of the runs of their
+    configuration.
+    """
     paths = list(paths)
     return join_frames(collect_rows(paths), ", ".join(map(shown_path, paths)))
 
 
 def collect_rows(paths: Iterable[Path]) -> dict[str, list[dict]]:
-    """Collect the rows of several files, by what they are rows of; `ConfigError` for layers unlike `Layer`."""
+    """Collect the rows of several files, by what they are rows of; `ConfigError` for layers unlike
+    `Layer`.
+    """
     rows = defaultdict(list)
     for path in paths:
         kind, content = read_rows(path)
         if kind == "layers":
             wrong = f"{shown_path(path)}: not layers as the workflow writes them"
-            content = [parse(Layer, row, f"{wrong}, row {number}").model_dump() for number, row in enumerate(content)]
+            content = [
+                parse(Layer, row, f"{wrong}, row {number}").model_dump()
+                for number, row in enumerate(content)
+            ]
         rows[kind] += content
     return dict(rows)
 
 
 def join_frames(rows: dict[str, list[dict]], where: str) -> Frames:
-    """Make frames of rows by kind; `ConfigError` where they are not this suite's. where: what they were read from."""
-    layers = pd.DataFrame(rows["layers"], columns=list(Layer.model_fields)) if "layers" in rows else None
-    optimal_predictor = pd.DataFrame(rows.get("optimal_predictor", []), columns=list(OPTIMAL_PREDICTOR))
-    of_texts = (optimal_predictor, pd.DataFrame(rows.get("topic_borders", []), columns=list(TOPIC_BORDERS)))
+    """Make frames of rows by kind; `ConfigError` where they are not this suite's. where: what they
+    were read from.
+    """
+    layers = (
+        pd.DataFrame(rows["layers"], columns=list(Layer.model_fields)) if "layers" in rows else None
+    )
+    optimal_predictor = pd.DataFrame(
+        rows.get("optimal_predictor", []), columns=list(OPTIMAL_PREDICTOR)
+    )
+    of_texts = (
+        optimal_predictor,
+        pd.DataFrame(rows.get("topic_borders", []), columns=list(TOPIC_BORDERS)),
+    )
     if "runs" not in rows:
         return Frames(None, layers, *of_texts)
     costs = {kind: rows[kind] for kind in COSTS if kind in rows}
@@ -144,14 +191,19 @@ def join_frames(rows: dict[str, list[dict]], where: str) -> Frames:
         plain = runs["tuning"].isna() & (runs["size"] == 1)
         return Frames(runs[plain].copy(), layers, *of_texts, others=runs[~plain].copy())
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ConfigError(f"{where}: not runs as the workflow writes them ({type(error).__name__}: {error})") from None
+        raise ConfigError(
+            f"{where}: not runs as the workflow writes them ({type(error).__name__}: {error})"
+        ) from None
 
 
 def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd.DataFrame:
-    """Make a frame of runs, missing and infinite numbers NaN. costs: rows by kind; a kind not given has no columns."""
+    """Make a frame of runs, missing and infinite numbers NaN. costs: rows by kind; a kind not given
+    has no columns.
+    """
     # an older table has no labels, names nothing that is missing, and has runs of its recipes alone
     costed = [
-        {"label": row["variant"], "colour": None, "baseline": None, "missing": {}, **RECIPE, **row} for row in rows
+        {"label": row["variant"], "colour": None, "baseline": None, "missing": {}, **RECIPE, **row}
+        for row in rows
     ]
     of_run = {row["digest"]: row for row in costed}
     for kind, measured in (costs or {}).items():
@@ -162,15 +214,20 @@ def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd
             row[f"{kind}_status"], row[f"{kind}_reason"] = cost.get("status"), cost.get("reason")
             if cost.get("reason") == NOT_MEASURED:
                 row[f"{kind}_status"] = NOT_RUN
-            if kind in KINDS:  # an older row names no code and no machine: they are those of the run that it measured
+            # an older row names no code and no machine: they are those of the run that it measured
+            if kind in KINDS:
                 run = of_run.get(cost.get("digest"), row)
                 row[f"{kind}_backend"] = cost.get("backend") or run["backend"]
                 row[f"{kind}_machine"] = cost.get("machine") or run["device"]
     runs = pd.DataFrame(costed)
-    numbers = runs.columns.intersection(["S", "k", *(name for name, quantity in REGISTRY.items() if quantity.number)])
+    numbers = runs.columns.intersection(
+        ["S", "k", *(name for name, quantity in REGISTRY.items() if quantity.number)]
+    )
     runs[numbers] = runs[numbers].apply(pd.to_numeric).replace((math.inf, -math.inf), math.nan)
-    texts = dict.fromkeys(runs.select_dtypes("str").columns, object)  # pandas gives each such column a block of its own
-    return runs.astype(texts).copy()  # few blocks again: pandas is slow, and warns, where many columns were added
+    # pandas gives each such column a block of its own
+    texts = dict.fromkeys(runs.select_dtypes("str").columns, object)
+    # few blocks again: pandas is slow, and warns, where many columns were added
+    return runs.astype(texts).copy()
 
 
 def count_seeds(runs: pd.DataFrame) -> str:
@@ -181,22 +238,32 @@ def count_seeds(runs: pd.DataFrame) -> str:
 
 
 def describe_runs(runs: pd.DataFrame, texts: str = "") -> str:
-    """Describe in one line the scale, device, seeds and timings behind a table. texts: its corpora in words."""
+    """Describe in one line the scale, device, seeds and timings behind a table. texts: its corpora
+    in words.
+    """
     if not len(runs):
         return "no runs: values are computed or cited"
     texts = texts or ", ".join(sorted(runs["corpus"].unique()))
     scale, device = (", ".join(sorted(runs[column].unique())) for column in ("scale", "device"))
     steps = ", ".join(f"{count:,}" for count in sorted(runs["steps"].unique()))
     line = f"scale {scale}; {device}; {count_seeds(runs)}; {steps} steps; corpus: {texts}"
-    scored = ", ".join(f"{count:.0f}" if count else "all" for count in sorted(runs["sentences"].dropna().unique()))
+    scored = ", ".join(
+        f"{count:.0f}" if count else "all" for count in sorted(runs["sentences"].dropna().unique())
+    )
     line = f"{line}; scored on {scored} test examples" if scored else line
-    timings = runs[runs.columns.intersection(TIMINGS)].drop_duplicates("configuration").to_dict("records")
+    timings = (
+        runs[runs.columns.intersection(TIMINGS)].drop_duplicates("configuration").to_dict("records")
+    )
     return "; ".join([line, *describe_timings(timings)])
 
 
 def csv_text(frame: pd.DataFrame) -> str:
-    """Write a frame as CSV that no spreadsheet computes: a text that begins like a formula gets an apostrophe."""
-    texts = [name for name, dtype in frame.dtypes.items() if not pd.api.types.is_numeric_dtype(dtype)]
+    """Write a frame as CSV that no spreadsheet computes: a text that begins like a formula gets an
+    apostrophe.
+    """
+    texts = [
+        name for name, dtype in frame.dtypes.items() if not pd.api.types.is_numeric_dtype(dtype)
+    ]
     return frame.assign(**{name: frame[name].map(_guarded) for name in texts}).to_csv(index=False)
 
 

@@ -1,13 +1,16 @@
 """What a few runs can tell: intervals, p values, and the smallest effect that could have been seen.
 
-Few seeds are the rule here: an interval, in tables, figures and claims alike, is Student's, which is wide for so few.
-The mean of a score that has bounds lies between them, so the part of an interval beyond a bound says nothing and is cut
-off: what is left holds the mean as often as all of it (Mandelkern 2002, Statistical Science 17). On a transformed scale
-(logit, arcsine) the interval is that of another mean: of skewed scores it holds ours less often with each seed, down to
-64 of 100 at 12 seeds (tests/results/test_statistics.py has Student's beside them).
+Few seeds are the rule here: an interval, in tables, figures and claims alike, is Student's, which
+is wide for so few. The mean of a score that has bounds lies between them, so the part of an
+interval beyond a bound says nothing and is cut
+off: what is left holds the mean as often as all of it (Mandelkern 2002, Statistical Science 17). On
+a transformed scale (logit, arcsine) the interval is that of another mean: of skewed scores it holds
+ours less often with each seed, down to 64 of 100 at 12 seeds (tests/results/test_statistics.py has
+Student's beside them).
 
-Pairs of several blocks (texts) scatter around the mean of their own: that an effect is larger on one text than on
-another says nothing of how well it is known on these. Each block counts alike, however many pairs it has.
+Pairs of several blocks (texts) scatter around the mean of their own: that an effect is larger on
+one text than on another says nothing of how well it is known on these. Each block counts alike,
+however many pairs it has.
 """
 
 import math
@@ -15,16 +18,19 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean
 
-from scipy.special import nctdtrinc, ndtri, stdtr, stdtrit  # scipy.stats has the same; its import takes a second
+# Scipy.stats has the same; its import takes a second
+from scipy.special import nctdtrinc, ndtri, stdtr, stdtrit
 
 LEVEL, POWER = 0.05, 0.8
-# Seeds are added at three looks at most, when each text has so many of them. Where each look is held to this level, the
-# chance is LEVEL that any of the three shows an effect which is not there (Pocock 1977; simulated with Student's t).
+# Seeds are added at three looks at most, when each text has so many of them. Where each look is
+# held to this level, the chance is LEVEL that any of the three shows an effect which is not there
+# (Pocock 1977; simulated with Student's t).
 LOOKS, AT_EACH_LOOK = (3, 6, 12), 0.019
 Bounds = tuple[float, float]  # the least and the most that a quantity can be
 UNBOUNDED: Bounds = (-math.inf, math.inf)
 POSITIVE: Bounds = (0.0, math.inf)
-FEWEST = 3  # seeds on a text from which an interval is shown; of fewer it is too wide to say anything
+# seeds on a text from which an interval is shown; of fewer it is too wide to say anything
+FEWEST = 3
 
 
 def mean_of(values: Sequence[float], blocks: Sequence[str] | None = None) -> float:
@@ -40,7 +46,8 @@ def fewest_on_a_text(texts: Sequence[str]) -> int:
 def mean_interval(
     values: Sequence[float], blocks: Sequence[str] | None = None, bounds: Bounds = UNBOUNDED
 ) -> tuple[float, float | None, float | None]:
-    """Compute mean and 95 % interval over seeds or pairs, by Student's t; no interval below two values.
+    """Compute mean and 95 % interval over seeds or pairs, by Student's t; no interval below two
+    values.
 
     bounds: of a single value, where the interval is cut off.
     """
@@ -52,13 +59,21 @@ def mean_interval(
     return mean, max(least, mean - half), min(most, mean + half)
 
 
-def over_seeds(values: Sequence[float], blocks: Sequence[str] | None = None, bounds: Bounds = UNBOUNDED) -> dict:
-    """Compute how a few seeds, or turns of a timing, are shown everywhere: value, their mean; low, high; points.
+def over_seeds(
+    values: Sequence[float], blocks: Sequence[str] | None = None, bounds: Bounds = UNBOUNDED
+) -> dict:
+    """Compute how a few seeds, or turns of a timing, are shown everywhere: value, their mean; low,
+    high; points.
 
-    From `FEWEST` seeds on the mean has its interval; of fewer stand the values themselves, `points`. What is the same
-    for every seed has neither. bounds: as for `mean_interval`.
+    From `FEWEST` seeds on the mean has its interval; of fewer stand the values themselves,
+    `points`. What is the same for every seed has neither. bounds: as for `mean_interval`.
     """
-    shown = {"value": sum(values) / len(values) if values else None, "low": None, "high": None, "points": None}
+    shown = {
+        "value": sum(values) / len(values) if values else None,
+        "low": None,
+        "high": None,
+        "points": None,
+    }
     if len(set(values)) < 2:
         return shown | ({"value": values[0]} if values else {})
     if len(values) < FEWEST:
@@ -79,33 +94,50 @@ def interval_factor(n: int) -> float:
 
 
 def apart_by_chance(values: Sequence[float]) -> float | None:
-    """Compute what two more values such as these differ by at most, in 95 of 100 pairs; None of fewer than `FEWEST`."""
+    """Compute what two more values such as these differ by at most, in 95 of 100 pairs; None of
+    fewer than `FEWEST`.
+    """
     n = len(values)
-    return None if n < FEWEST else math.sqrt(2) * scatter(values) * float(stdtrit(n - 1, 1 - LEVEL / 2))
+    return (
+        None
+        if n < FEWEST
+        else math.sqrt(2) * scatter(values) * float(stdtrit(n - 1, 1 - LEVEL / 2))
+    )
 
 
 def widening(n: int, blocks: int) -> float:
-    """Compute by how much a percentile interval of means, n pairs drawn anew in each block, is narrower than Student's.
+    """Compute by how much a percentile interval of means, n pairs drawn anew in each block, is
+    narrower than Student's.
 
-    Drawing takes the scatter of n pairs as that of all, and its bounds from a normal distribution: of three pairs on
-    one text such an interval holds 67 of a hundred means, not 95.
+    Drawing takes the scatter of n pairs as that of all, and its bounds from a normal distribution:
+    of three pairs on one text such an interval holds 67 of a hundred means, not 95.
     """
-    return float(math.sqrt(n / (n - 1)) * stdtrit(blocks * (n - 1), 1 - LEVEL / 2) / ndtri(1 - LEVEL / 2))
+    return float(
+        math.sqrt(n / (n - 1)) * stdtrit(blocks * (n - 1), 1 - LEVEL / 2) / ndtri(1 - LEVEL / 2)
+    )
 
 
 def half_width(low, high):
-    """Halve an interval, or each in two columns: what stands behind ±. None where there is no interval."""
+    """Halve an interval, or each in two columns: what stands behind ±. None where there is no
+    interval.
+    """
     return None if low is None or high is None else (high - low) / 2
 
 
-def p_of(values: Sequence[float], against: float = 0.0, blocks: Sequence[str] | None = None) -> float:
-    """Compute p of Student's t test, two-sided, that the mean over pairs is `against`; the values must scatter."""
+def p_of(
+    values: Sequence[float], against: float = 0.0, blocks: Sequence[str] | None = None
+) -> float:
+    """Compute p of Student's t test, two-sided, that the mean over pairs is `against`; the values
+    must scatter.
+    """
     apart = abs(mean_of(values, blocks) - against) / _error(values, blocks)
     return float(2 * stdtr(_freedom(values, blocks), -apart))
 
 
 def over_looks(p: float) -> float:
-    """Correct p for the looks that were planned: it is at most `LEVEL` where p is at most `AT_EACH_LOOK`."""
+    """Correct p for the looks that were planned: it is at most `LEVEL` where p is at most
+    `AT_EACH_LOOK`.
+    """
     return min(1.0, p * LEVEL / AT_EACH_LOOK)
 
 
@@ -114,26 +146,39 @@ def count_looks(few: int) -> int:
     return sum(few >= seeds for seeds in LOOKS)
 
 
-def p_equal(values: Sequence[float], against: float, within: float, blocks: Sequence[str] | None = None) -> float:
-    """Compute p of two one-sided t tests (Schuirmann 1987) that the mean lies farther than `within` from `against`."""
+def p_equal(
+    values: Sequence[float], against: float, within: float, blocks: Sequence[str] | None = None
+) -> float:
+    """Compute p of two one-sided t tests (Schuirmann 1987) that the mean lies farther than `within`
+    from `against`.
+    """
     beyond = abs(mean_of(values, blocks) - against) - within
     return float(stdtr(_freedom(values, blocks), beyond / _error(values, blocks)))
 
 
-def detectable_effect(values: Sequence[float], blocks: Sequence[str] | None = None, level: float = LEVEL) -> float:
-    """Compute the smallest effect that so many pairs, scattered like these, would have shown four times out of five."""
+def detectable_effect(
+    values: Sequence[float], blocks: Sequence[str] | None = None, level: float = LEVEL
+) -> float:
+    """Compute the smallest effect that so many pairs, scattered like these, would have shown four
+    times out of five.
+    """
     n = len(values)
     return smallest_effect(_error(values, blocks) * n**0.5, n, n - _freedom(values, blocks), level)
 
 
 def smallest_effect(scatter: float, n: int, blocks: int = 1, level: float = LEVEL) -> float:
-    """Compute the smallest effect that n pairs with this standard deviation show in a t test (noncentral t)."""
-    edge = stdtrit(n - blocks, 1 - level / 2)  # the other tail adds nothing at effects as large as these
+    """Compute the smallest effect that n pairs with this standard deviation show in a t test
+    (noncentral t).
+    """
+    # the other tail adds nothing at effects as large as these
+    edge = stdtrit(n - blocks, 1 - level / 2)
     return float(nctdtrinc(n - blocks, 1 - POWER, edge) * scatter / n**0.5)
 
 
 def scatter(values: Sequence[float], blocks: Sequence[str] | None = None) -> float:
-    """Compute the standard deviation of pairs around the mean of their block; 0 where they differ by rounding alone."""
+    """Compute the standard deviation of pairs around the mean of their block; 0 where they differ
+    by rounding alone.
+    """
     means = [(fmean(block), block) for block in _blocked(values, blocks)]
     squares = sum((value - mean) ** 2 for mean, block in means for value in block)
     deviation = math.sqrt(squares / _freedom(values, blocks))
@@ -141,7 +186,9 @@ def scatter(values: Sequence[float], blocks: Sequence[str] | None = None) -> flo
 
 
 def _blocked(values: Sequence[float], blocks: Sequence[str] | None) -> list[list[float]]:
-    """Group values by block; in one group where no block has two, for then none says how they scatter."""
+    """Group values by block; in one group where no block has two, for then none says how they
+    scatter.
+    """
     if blocks is None or len(set(blocks)) == len(values):
         return [list(values)]
     groups: dict[str, list[float]] = {}
@@ -156,14 +203,22 @@ def _freedom(values: Sequence[float], blocks: Sequence[str] | None) -> int:
 
 
 def _error(values: Sequence[float], blocks: Sequence[str] | None) -> float:
-    """Compute the standard error of the mean: the scatter over the root of n, for n pairs in blocks of one size."""
+    """Compute the standard error of the mean: the scatter over the root of n, for n pairs in blocks
+    of one size.
+    """
     sizes = [len(block) for block in _blocked(values, blocks)]
     return scatter(values, blocks) * math.sqrt(sum(1 / size for size in sizes)) / len(sizes)
 
 
 def holm(p_values: list[float]) -> list[float]:
-    """Correct each p for its family (Holm 1979): the smallest times their number, the next times one less, rising."""
-    order, corrected, largest = sorted(range(len(p_values)), key=p_values.__getitem__), [1.0] * len(p_values), 0.0
+    """Correct each p for its family (Holm 1979): the smallest times their number, the next times
+    one less, rising.
+    """
+    order, corrected, largest = (
+        sorted(range(len(p_values)), key=p_values.__getitem__),
+        [1.0] * len(p_values),
+        0.0,
+    )
     for rank, place in enumerate(order):
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
         corrected[place] = largest

@@ -1,8 +1,10 @@
-"""Timings: the time, or speed, of every turn that a configuration had among the others, and what turns say of two.
+"""Timings: the time, or speed, of every turn that a configuration had among the others, and what
+turns say of two.
 
-Times are given as on the machine when it was quiet (`workflow.scripts.throughput`), so that those of all groups of a
-report can be compared. Those of two machines cannot: their `reference_ms` differ. It is missing where a timing came
-without a reference step; such timings are compared among themselves.
+Times are given as on the machine when it was quiet (`workflow.scripts.throughput`), so that those
+of all groups of a report can be compared. Those of two machines cannot: their `reference_ms`
+differ. It is missing where a timing came without a reference step; such timings are compared among
+themselves.
 """
 
 import math
@@ -22,7 +24,9 @@ AGAIN = "--forcerun throughput"  # option of snakemake
 
 
 def turn_values(row: Mapping, quantity: str) -> list[float]:
-    """Compute a time or speed turn by turn, whose mean is the row's; the value alone where no turns were kept."""
+    """Compute a time or speed turn by turn, whose mean is the row's; the value alone where no turns
+    were kept.
+    """
     value, turns = row[quantity], row.get(f"{TIMED[quantity]}_turns")
     if not value or math.isnan(value):  # a speed of 0 is none
         return []
@@ -49,20 +53,28 @@ def all_turns(rows: pd.DataFrame, quantity: str) -> list[float]:
 def split_turns(rows: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """Make a row of each `turn` of each configuration: its `value`, and which runs it is of."""
     turns = [
-        run | {"turn": n, "value": value} for run, values in _each(rows, quantity) for n, value in enumerate(values)
+        run | {"turn": n, "value": value}
+        for run, values in _each(rows, quantity)
+        for n, value in enumerate(values)
     ]
     return pd.DataFrame(turns, columns=[*WHOSE, "turn", "value"]).astype({"value": float})
 
 
 def over_turns(rows: pd.DataFrame, quantity: str) -> dict:
-    """Compute value, low, high, points of a time or speed over the turns of one configuration, as for seeds."""
+    """Compute value, low, high, points of a time or speed over the turns of one configuration, as
+    for seeds.
+    """
     return over_seeds(all_turns(rows, quantity), bounds=POSITIVE)
 
 
-def ratio_over_turns(rows: pd.DataFrame, base: pd.DataFrame, quantity: str, of_base: str = "") -> dict:
-    """Compute value, low, high, points of a ratio, turn by turn on every text; value is None where nothing compares.
+def ratio_over_turns(
+    rows: pd.DataFrame, base: pd.DataFrame, quantity: str, of_base: str = ""
+) -> dict:
+    """Compute value, low, high, points of a ratio, turn by turn on every text; value is None where
+    nothing compares.
 
-    The mean is that of logarithms, as in claims. of_base: where the quantity of the base has another name.
+    The mean is that of logarithms, as in claims. of_base: where the quantity of the base has
+    another name.
     """
     return ratio_of_turns(by_turn(rows, quantity), by_turn(base, of_base or quantity))
 
@@ -71,8 +83,13 @@ def ratio_of_turns(ours: Mapping[tuple, float], theirs: Mapping[tuple, float]) -
     """Compute the same of values that `by_turn` gave."""
     pairs = {key: (value, theirs[key]) for key, value in ours.items() if key in theirs}
     shown = over_seeds([math.log(a / b) for a, b in pairs.values()], [text for text, *_ in pairs])
-    restored = {key: None if shown[key] is None else math.exp(shown[key]) for key in ("value", "low", "high")}
-    return restored | {"points": None if shown["points"] is None else [math.exp(each) for each in shown["points"]]}
+    restored = {
+        key: None if shown[key] is None else math.exp(shown[key])
+        for key in ("value", "low", "high")
+    }
+    return restored | {
+        "points": None if shown["points"] is None else [math.exp(each) for each in shown["points"]]
+    }
 
 
 def by_turn(rows: pd.DataFrame, quantity: str) -> dict[tuple, float]:
@@ -102,12 +119,16 @@ def describe_timings(rows: Iterable[Mapping]) -> list[str]:
     timed = [row for row in once if any(pd.notna(row.get(name)) for name in SPEEDS)]
     said, references = [], [_clock(row.get("reference_ms")) for row in timed]
     if without := references.count(WITHOUT):
-        said.append(f"{_how_many(without, timed)} timed without correction for other load on the machine")
+        said.append(
+            f"{_how_many(without, timed)} timed without correction for other load on the machine"
+        )
     if len(set(references)) > 1:
         said.append("timed on several machines, so not all speeds are compared")
     if restless := sum(row.get("quiet") is False for row in timed):
         which = _how_many(restless, timed)
-        said.append(f"other processes were running while {which} were timed; `snakemake {AGAIN}` times them again")
+        said.append(
+            f"other processes were running while {which} were timed; `snakemake {AGAIN}` times them again"
+        )
     return said
 
 

@@ -1,9 +1,11 @@
-"""Decide whether a run converged, failed to train, or moved its learned spans, by fixed rules on the learning curve.
+"""Decide whether a run converged, failed to train, or moved its learned spans, by fixed rules on
+the learning curve.
 
-The curve is read in bits per character or subword: bpc, or log2 of the perplexity. A run has converged if the last
-quarter of the updates improved dev by at most `FLAT` bits. A model no better than the unigram distribution of the
-symbols failed to train, and any comparison with it would be meaningless. The record holds the score of that
-distribution, the unigram entropy of dev; for older records without it, a curve that is flat from the start counts.
+The curve is read in bits per character or subword: bpc, or log2 of the perplexity. A run has
+converged if the last quarter of the updates improved dev by at most `FLAT` bits. A model no better
+than the unigram distribution of the symbols failed to train, and any comparison with it would be
+meaningless. The record holds the score of that distribution, the unigram entropy of dev; for older
+records without it, a curve that is flat from the start counts.
 """
 
 import math
@@ -15,8 +17,10 @@ import pandas as pd
 FAILED_TO_TRAIN = "failed to train"  # status of a run whose model is no better than chance
 FLAT = 0.02  # bits; claims are about differences of this size
 LATE = 0.25  # fraction of the updates
-EARLY = 0.15  # fraction of the updates: by here a curve must begin to show by itself whether a model learned
-NOTHING = 0.05  # bits; all models trained so far gain 0.14 or more after the first tenth, or 0.04 or less
+# fraction of the updates: by here a curve must begin to show by itself whether a model learned
+EARLY = 0.15
+# Bits; all models trained so far gain 0.14 or more after the first tenth, or 0.04 or less
+NOTHING = 0.05
 GROWN = 1.25  # a span has grown if it exceeds this multiple of its initial value plus one key
 LEARNED = ("adaptive", "dynamic")  # spans that training changes
 UNMOVED = "learned spans barely moved from their initial values: no conclusion about spans"
@@ -25,7 +29,8 @@ CONFIGURATION = ["configuration", "corpus", "size"]
 
 
 def late_gain(curve: list[dict]) -> float | None:
-    """Compute the improvement on dev over the last quarter of the updates, in bits per character or subword.
+    """Compute the improvement on dev over the last quarter of the updates, in bits per character or
+    subword.
 
     The curve is interpolated linearly between its points. None if it has fewer than two points.
     """
@@ -43,17 +48,22 @@ def late_gain(curve: list[dict]) -> float | None:
 
 
 def converged(late_gain: float | None) -> bool:
-    """Return whether a curve has flattened; None (no curve, or nothing that training changes) counts as converged."""
+    """Return whether a curve has flattened; None (no curve, or nothing that training changes)
+    counts as converged.
+    """
     return (late_gain or 0.0) <= FLAT
 
 
-def why_untrained(curve: list[dict], losses: Sequence[float] = (), chance: float | None = None) -> str | None:
-    """Return why a model failed to train: dev is not `NOTHING` bits better than chance, or than early in training.
+def why_untrained(
+    curve: list[dict], losses: Sequence[float] = (), chance: float | None = None
+) -> str | None:
+    """Return why a model failed to train: dev is not `NOTHING` bits better than chance, or than
+    early in training.
 
     None if it learned, if it is worse than chance but still improving, and if the data cannot tell.
 
-    losses: from the record, in nats, summed over the first 1, 2, 4, ... updates; they give the early loss where the
-    curve starts late. chance: the unigram entropy of dev, in bits.
+    losses: from the record, in nats, summed over the first 1, 2, 4, ... updates; they give the
+    early loss where the curve starts late. chance: the unigram entropy of dev, in bits.
     """
     points = _points(curve)
     if not points:
@@ -72,12 +82,16 @@ def why_untrained(curve: list[dict], losses: Sequence[float] = (), chance: float
 
 
 def _is_falling(points: list[tuple[int, float]], chance: float) -> bool:
-    """Return whether a model worse than chance may still be improving: its curve fell, or has one point."""
+    """Return whether a model worse than chance may still be improving: its curve fell, or has one
+    point.
+    """
     best = min(bits for _, bits in points)
     return best > chance + NOTHING and (len(points) < 2 or points[0][1] - best >= NOTHING)
 
 
-def _from_the_start(points: list[tuple[int, float]], losses: Sequence[float]) -> list[tuple[int, float]]:
+def _from_the_start(
+    points: list[tuple[int, float]], losses: Sequence[float]
+) -> list[tuple[int, float]]:
     """Prepend the mean loss of the last early updates to a curve that starts late."""
     if len(losses) < 2 or points[0][0] <= EARLY * points[-1][0]:
         return points
@@ -104,13 +118,16 @@ def learned_spans(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def hardly_moved(runs: pd.DataFrame) -> pd.Series:
-    """Mark the finished runs whose learned spans barely moved from their initial values, though S allows longer ones.
+    """Mark the finished runs whose learned spans barely moved from their initial values, though S
+    allows longer ones.
 
-    Each configuration (dataset, S, k, model size) is judged by the mean over its own seeds. A span that starts at its
-    limit cannot grow and is not marked.
+    Each configuration (dataset, S, k, model size) is judged by the mean over its own seeds. A span
+    that starts at its limit cannot grow and is not marked.
     """
     learned = learned_spans(runs)
-    over_seeds = learned.groupby(CONFIGURATION, dropna=False)[["mean_span", "start_span"]].transform("mean")
+    over_seeds = learned.groupby(CONFIGURATION, dropna=False)[
+        ["mean_span", "start_span"]
+    ].transform("mean")
     least = GROWN * (over_seeds["start_span"] + 1)
     marked = ~(learned["S"] <= least) & (over_seeds["mean_span"] < least)
     # by position, because a table of runs joined from several may repeat its index

@@ -1,4 +1,6 @@
-"""Which of some trials is followed: the one with the best score on dev among those that ended well."""
+"""Which of some trials is followed: the one with the best score on dev among those that ended
+well.
+"""
 
 import math
 from collections.abc import Iterable
@@ -13,25 +15,37 @@ from workflow.tasks.spec import TASKS
 
 
 def dev_score(record: Record) -> float | None:
-    """Return the score on dev by which trials are compared, of which less is better; None where a trial has none."""
+    """Return the score on dev by which trials are compared, of which less is better; None where a
+    trial has none.
+    """
     score = record.metrics.get(f"dev_{TASKS[record.job.task].curve[0]}")
     return score if record.status == "ok" and score is not None and math.isfinite(score) else None
 
 
 def best_of(records: Iterable[Record]) -> str:
-    """Return the digest of the best trial, the first among equals; `ConfigError` where none ended well."""
-    scores = {record.digest: score for record in records if (score := dev_score(record)) is not None}
+    """Return the digest of the best trial, the first among equals; `ConfigError` where none ended
+    well.
+    """
+    scores = {
+        record.digest: score for record in records if (score := dev_score(record)) is not None
+    }
     if not scores:
         raise ConfigError("trials: all failed, so there is nothing to choose from")
     return min(scores, key=scores.__getitem__)
 
 
 def read_choice(path: Path | None, job: Job) -> str | None:
-    """Read which trial a job follows; `ConfigError` unless it has trials and this is one of them, or has none."""
+    """Read which trial a job follows; `ConfigError` unless it has trials and this is one of them,
+    or has none.
+    """
     if path is None and job.trials is None:
         return None
     if path is None or job.trials is None:
-        wrong = "has no trials to choose from" if path else "has trials; say which it follows: --choice FILE"
+        wrong = (
+            "has no trials to choose from"
+            if path
+            else "has trials; say which it follows: --choice FILE"
+        )
         raise ConfigError(f"job {job.digest}: {wrong}")
     content = read_json(path)
     follows = content.get("follows") if isinstance(content, dict) else None
@@ -40,7 +54,9 @@ def read_choice(path: Path | None, job: Job) -> str | None:
 
 
 def equal_run(job: Job, runs: Path, source: str) -> Record | None:
-    """Find a run of this very job whose record came with the project, or by the same code, if its bits travel."""
+    """Find a run of this very job whose record came with the project, or by the same code, if its
+    bits travel.
+    """
     made, came = runs / job.digest / "record.json", precomputed(job.digest)
     for path in filter(Path.exists, [made, *([came] if came else [])]):
         record = read_record(path)

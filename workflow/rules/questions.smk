@@ -3,10 +3,14 @@ def shown(kind, name):
     first, *others = targets.files_of(kind, name)
     paper = targets.questions[targets.question_with(kind, name)].paper
     titles = (title_of_paper(paper), title_of_artefact(kind, name))
-    category, shows = (title.replace("{", "{\N{WORD JOINER}") for title in titles)  # a word in braces is a wildcard
+    category, shows = (
+        title.replace("{", "{\N{WORD JOINER}") for title in titles
+    )  # a word in braces is a wildcard
     caption = f"../report/captions/{kind.removesuffix('s')}.rst"
     labels = {kind.removesuffix("s"): name, "shows": shows}
-    first = report(first, caption=caption, category=category, subcategory=kind.title(), labels=labels)
+    first = report(
+        first, caption=caption, category=category, subcategory=kind.title(), labels=labels
+    )
     return [first, *others]
 
 
@@ -23,7 +27,11 @@ for name, question in targets.questions.items():
         output:
             [of(name) for of in (targets.rows_of, targets.claims_of, targets.page_of)],
             f"{targets.results}/answers/{name}.json",
-            [shown(kind, each) for kind in ("tables", "figures") for each in getattr(question, kind)],
+            [
+                shown(kind, each)
+                for kind in ("tables", "figures")
+                for each in getattr(question, kind)
+            ],
         log:
             f"logs/{targets.folder}/question/{name}.log",
         priority: 1 + len(question.tables) + len(question.figures)  # the longest first, so that no core waits at the end

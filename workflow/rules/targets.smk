@@ -1,4 +1,8 @@
-TARGETS = ["all", "bundle", "audit"]  # and the names of tables, figures, claims, questions and papers
+TARGETS = [
+    "all",
+    "bundle",
+    "audit",
+]  # and the names of tables, figures, claims, questions and papers
 
 
 # Rules without output (`all` and those of named targets) run whenever they are requested. Then the summary runs too,

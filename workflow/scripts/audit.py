@@ -1,8 +1,9 @@
-"""Audit records by training the same jobs again: `python -m workflow.scripts.audit DIGEST... --scale S --about X`.
+"""Audit records by training the same jobs again: `python -m workflow.scripts.audit DIGEST...
+--scale S --about X`.
 
-Reads results/audit/DIGEST/record.json, checks that no record was edited, writes reports/SCALE/audit.html and prints
-three lines. Exits with 1 if a record was edited, or differs where bits must match; otherwise deletes what was trained
-here, so that the next audit trains again.
+Reads results/audit/DIGEST/record.json, checks that no record was edited, writes
+reports/SCALE/audit.html and prints three lines. Exits with 1 if a record was edited, or differs
+where bits must match; otherwise deletes what was trained here, so that the next audit trains again.
 """
 
 import os
@@ -25,7 +26,9 @@ AGAIN = Path("results/audit")
 
 
 def read_all(targets: Targets, of: str | None) -> tuple[dict[str, Record], list[Finding]]:
-    """Read every record there, of other scales too; what is not as its run wrote it is a finding."""
+    """Read every record there, of other scales too; what is not as its run wrote it is a
+    finding.
+    """
     records, refused = {}, []
     with runs_of(of) as folder:
         for path in sorted(folder.glob("*/record.json")):
@@ -33,7 +36,11 @@ def read_all(targets: Targets, of: str | None) -> tuple[dict[str, Record], list[
             try:
                 records[digest] = read_record(path)
             except ConfigError as error:
-                label = targets.runs.labels.run(digest) if digest in targets.runs.jobs else "a run of another scale"
+                label = (
+                    targets.runs.labels.run(digest)
+                    if digest in targets.runs.jobs
+                    else "a run of another scale"
+                )
                 refused.append(Finding(digest, label, "refused", must=True, differs=[str(error)]))
     return records, refused
 
@@ -43,22 +50,31 @@ def compare_all(targets: Targets, digests: list[str], records: dict[str, Record]
     findings = []
     for digest in (each for each in digests if each in records):
         record, here = records[digest], read_record(AGAIN / digest / "record.json")
-        seeds = [each for each in records.values() if each.job.configuration == record.job.configuration]
+        seeds = [
+            each for each in records.values() if each.job.configuration == record.job.configuration
+        ]
         findings.append(compare(targets.runs.labels.run(digest), record, here, seeds))
     return findings
 
 
 def say(findings: list[Finding], about: str, read: int) -> list[str]:
-    """Say in three lines which records were drawn, which machines trained them, and whether they match."""
+    """Say in three lines which records were drawn, which machines trained them, and whether they
+    match.
+    """
     compared = [each for each in findings if each.record]
     names = "; ".join(f"{each.digest} {each.label}" for each in compared) or "none"
     sides = [{_machine(getattr(each, side)) for each in compared} for side in ("record", "here")]
     machines = [" and ".join(sorted(side)) or "nothing" for side in sides]
     counts = Counter(each.verdict for each in findings)
-    said = ", ".join(f"{count} {verdict}{' to the bit' * (verdict == 'equal')}" for verdict, count in counts.items())
+    said = ", ".join(
+        f"{count} {verdict}{' to the bit' * (verdict == 'equal')}"
+        for verdict, count in counts.items()
+    )
     faults = [f"{each.digest}: {_explain(each)}" for each in findings if each.verdict != "equal"]
     whole = (
-        f"all {read} records" if not any(each.verdict == "refused" for each in findings) else f"not all {read} records"
+        f"all {read} records"
+        if not any(each.verdict == "refused" for each in findings)
+        else f"not all {read} records"
     )
     return [
         f"{about}: {names}",
@@ -90,7 +106,8 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("digests", nargs="+", help="of the runs")
     parser.add_argument("--about", required=True, help="which records were drawn, and how")
     parser.add_argument(
-        "--of", help="results of a scale, or a bundle, that holds the records; default: the precomputed records"
+        "--of",
+        help="results of a scale, or a bundle, that holds the records; default: the precomputed records",
     )
     options, site = parse_with_site(parser, argv)
     targets = Targets.of(parse_json(os.environ.get(CONFIG, "{}"), "config"))

@@ -1,4 +1,6 @@
-"""Choose among trials: `python -m workflow.scripts.choose OUT RECORD...` writes which had the best score on dev."""
+"""Choose among trials: `python -m workflow.scripts.choose OUT RECORD...` writes which had the best
+score on dev.
+"""
 
 import json
 from pathlib import Path
@@ -14,7 +16,10 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("records", type=Path, nargs="+", help="record.json of each trial")
     options = parser.parse_args(argv)
     records = [read_record(path) for path in options.records]
-    chosen = {"follows": best_of(records), "dev": {record.digest: dev_score(record) for record in records}}
+    chosen = {
+        "follows": best_of(records),
+        "dev": {record.digest: dev_score(record) for record in records},
+    }
     write_text(options.out, json.dumps(chosen, indent=1) + "\n")
 
 

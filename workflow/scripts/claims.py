@@ -6,7 +6,9 @@ from workflow.report.claims.schema import load_claim
 
 
 def main(argv: list[str] | None = None) -> None:
-    Parser(prog="claims", description="Check that every claim's file follows the schema.").parse_args(argv)
+    Parser(
+        prog="claims", description="Check that every claim's file follows the schema."
+    ).parse_args(argv)
     for name in known_claims():
         load_claim(name)
 

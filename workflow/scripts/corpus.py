@@ -1,4 +1,6 @@
-"""Make one corpus ready for training: `python -m workflow.scripts.corpus NAME OUT.npz [--data-dir DIR]`."""
+"""Make one corpus ready for training: `python -m workflow.scripts.corpus NAME OUT.npz [--data-dir
+DIR]`.
+"""
 
 import os
 from pathlib import Path

@@ -1,7 +1,8 @@
-"""Measure one configuration: `python -m workflow.scripts.costs WEIGHTS --flops OUT --memory OUT [--device auto]`.
+"""Measure one configuration: `python -m workflow.scripts.costs WEIGHTS --flops OUT --memory OUT
+[--device auto]`.
 
-WEIGHTS: weights.pt of a run, its job.json beside it. Multiply-accumulates and peak memory, in one process, because
-Python and its libraries take longer to start than either takes.
+WEIGHTS: weights.pt of a run, its job.json beside it. Multiply-accumulates and peak memory, in one
+process, because Python and its libraries take longer to start than either takes.
 """
 
 from pathlib import Path
@@ -20,11 +21,14 @@ from workflow.training.backends import chosen
 from workflow.training.guard import failure
 from workflow.training.origin import name_of, pick_device
 
-TOLERANCE = 0.01  # a larger relative difference between our count and a library's makes the row an error
+# a larger relative difference between our count and a library's makes the row an error
+TOLERANCE = 0.01
 
 
 def count_flops(trained: TrainedRun) -> dict:
-    """Count from shapes, and check against torch's and fvcore's counts; a disagreement is a failure with its reason."""
+    """Count from shapes, and check against torch's and fvcore's counts; a disagreement is a failure
+    with its reason.
+    """
     if not trained.has_weights:
         return trained.unmeasured_row("flops")
     device = torch.device("cpu")
@@ -37,20 +41,27 @@ def count_flops(trained: TrainedRun) -> dict:
     for counter in ("macs_torch", "macs_fvcore"):
         difference = row[counter] / row["macs_analytic"] - 1
         if abs(difference) > TOLERANCE:
-            row |= {"status": "error", "reason": f"{counter} differs from our count by {difference:+.1%}"}
+            row |= {
+                "status": "error",
+                "reason": f"{counter} differs from our count by {difference:+.1%}",
+            }
     return row
 
 
 def measure_memory(trained: TrainedRun, device: str) -> dict:
-    """Measure the peak of a training step and of a block of evaluation, in bytes, each in a process of its own.
+    """Measure the peak of a training step and of a block of evaluation, in bytes, each in a process
+    of its own.
 
-    This process must not have computed anything yet: memory it freed would be missing from what its forks hold.
+    This process must not have computed anything yet: memory it freed would be missing from what its
+    forks hold.
     """
     if not trained.has_weights:
         return trained.unmeasured_row("memory")
     training = in_fresh_process(_peak_of, trained, "training_step", device)
     evaluation = in_fresh_process(_peak_of, trained, "evaluation", device)
-    failed = next((measured for measured in (training, evaluation) if measured["status"] != "ok"), None)
+    failed = next(
+        (measured for measured in (training, evaluation) if measured["status"] != "ok"), None
+    )
     return {
         **trained.about,
         "status": failed["status"] if failed else "ok",
@@ -77,7 +88,9 @@ def _peak_of(trained: TrainedRun, work: str, device: str) -> dict:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="costs", description="Measure the MACs and peak memory of one configuration.")
+    parser = Parser(
+        prog="costs", description="Measure the MACs and peak memory of one configuration."
+    )
     parser.add_argument("weights", type=Path)
     parser.add_argument("--flops", type=Path, required=True)
     parser.add_argument("--memory", type=Path, required=True)
@@ -85,7 +98,8 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     torch.set_num_threads(1)  # no thread pool may exist before the forks
     trained = TrainedRun.at(options.weights)
-    memory = measure_memory(trained, options.device)  # first: its forks begin with what this process holds
+    # first: its forks begin with what this process holds
+    memory = measure_memory(trained, options.device)
     write_text(options.memory, write_rows("memory", [memory]))
     write_text(options.flops, write_rows("flops", [count_flops(trained)]))
 

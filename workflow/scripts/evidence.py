@@ -1,7 +1,8 @@
 """Judge all claims by another bundle: `python -m workflow.scripts.evidence NAME PATH OUT`.
 
-PATH: a scale's folder under results/ or results/precomputed/, or an archive. OUT: {"set", "scale", "provenance",
-"claims", "overview"}; the ledger shows its claims next to its own, and the index its overview.
+PATH: a scale's folder under results/ or results/precomputed/, or an archive. OUT: {"set", "scale",
+"provenance", "claims", "overview"}; the ledger shows its claims next to its own, and the index its
+overview.
 """
 
 import json
@@ -27,7 +28,9 @@ def main(argv: list[str] | None = None) -> None:
     frames = read_bundle(options.path).frames
     runs, scales = frames.runs, sorted(set(frames.runs["scale"]))
     if len(scales) > 1:
-        raise ConfigError(f"{options.path}: results of several scales, {' and '.join(scales)}; give one of them")
+        raise ConfigError(
+            f"{options.path}: results of several scales, {' and '.join(scales)}; give one of them"
+        )
     claims = judge_all(collect(known_claims(), frames))
     origin = describe_runs(runs, name_badges(runs))
     content = {"set": options.name, "scale": scales[0], "provenance": origin, "claims": claims}

@@ -1,8 +1,8 @@
 """Weigh and time four kinds of layer: `python -m workflow.scripts.layers OUT --measure MEASURE`.
 
-Attention Is All You Need, Table 1, by the length of the sequence. MEASURE: layer_width, layer_lengths, passes, seconds
-and memory_mb of the scale's measure of translation, as JSON. Every memory in a process of its own; the timings take
-turns, with the device to themselves.
+Attention Is All You Need, Table 1, by the length of the sequence. MEASURE: layer_width,
+layer_lengths, passes, seconds and memory_mb of the scale's measure of translation, as JSON. Every
+memory in a process of its own; the timings take turns, with the device to themselves.
 """
 
 from itertools import product
@@ -28,7 +28,9 @@ TIMED = ("ms", "rounds", "turns")  # turns: medians, one for each pass over all 
 
 
 def memory(name: str, n: int, width: int, device: str, budget: int) -> dict:
-    """Measure what a layer and its sequence hold at the peak, above the libraries that its kind needs."""
+    """Measure what a layer and its sequence hold at the peak, above the libraries that its kind
+    needs.
+    """
     on = pick_device(device)
     torch.set_num_threads(1)
     step(name, WARM, width, on)()
@@ -37,14 +39,19 @@ def memory(name: str, n: int, width: int, device: str, budget: int) -> dict:
 
 def unmeasured(how: Measure) -> list[dict]:
     """List every layer at every length: a row of layer, n, d, and of what is to be measured."""
-    about = [{"layer": name, "n": n, "d": how.layer_width} for name, n in product(LAYERS, sorted(how.layer_lengths))]
+    about = [
+        {"layer": name, "n": n, "d": how.layer_width}
+        for name, n in product(LAYERS, sorted(how.layer_lengths))
+    ]
     return [row | dict.fromkeys((*TIMED, "status", "reason", "bytes")) for row in about]
 
 
 def weigh_all(rows: list[dict], how: Measure, device: str) -> None:
     """Measure the memory of every row, and write it and what failed into them."""
     for row in rows:
-        peak = in_fresh_process(memory, row["layer"], row["n"], row["d"], device, how.memory_mb << 20, seconds=120)
+        peak = in_fresh_process(
+            memory, row["layer"], row["n"], row["d"], device, how.memory_mb << 20, seconds=120
+        )
         row |= {"status": peak["status"], "reason": peak["reason"], "bytes": peak.get("bytes")}
 
 
@@ -56,7 +63,9 @@ def time_all(rows: list[dict], how: Measure, device: torch.device) -> None:
             if row["status"] != "ok":
                 continue
             try:
-                taken.append(time_turn(step(row["layer"], row["n"], row["d"], device), how.seconds, device))
+                taken.append(
+                    time_turn(step(row["layer"], row["n"], row["d"], device), how.seconds, device)
+                )
             except (Exception, MemoryError) as error:
                 row |= failure(error)
     for row, taken in zip(rows, turns, strict=True):
@@ -68,7 +77,9 @@ def time_all(rows: list[dict], how: Measure, device: torch.device) -> None:
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="layers", description="Measure time and memory of four kinds of layer.")
     parser.add_argument("out", type=Path)
-    parser.add_argument("--measure", type=read_measure, required=True, help="as in config/scales/, as JSON")
+    parser.add_argument(
+        "--measure", type=read_measure, required=True, help="as in config/scales/, as JSON"
+    )
     parser.add_argument("--device", default="auto", choices=DEVICES)
     options = parser.parse_args(argv)
     torch.set_num_threads(1)  # no thread pool may exist before the forks

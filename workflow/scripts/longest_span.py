@@ -1,7 +1,8 @@
-"""Find the longest span limit S that fits: `python -m workflow.scripts.longest_span WEIGHTS OUT --measure MEASURE`.
+"""Find the longest span limit S that fits: `python -m workflow.scripts.longest_span WEIGHTS OUT
+--measure MEASURE`.
 
-MEASURE: how the scale measures costs, as JSON. S is doubled until a training step no longer fits the memory budget, so
-`oom` ends the search and is not a failure. Learned spans keep their length.
+MEASURE: how the scale measures costs, as JSON. S is doubled until a training step no longer fits
+the memory budget, so `oom` ends the search and is not a failure. Learned spans keep their length.
 """
 
 from pathlib import Path
@@ -52,10 +53,14 @@ def search(trained: TrainedRun, device: str, settings: Measure) -> dict:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="longest_span", description="Find the longest span limit S that fits in memory.")
+    parser = Parser(
+        prog="longest_span", description="Find the longest span limit S that fits in memory."
+    )
     parser.add_argument("weights", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--measure", type=read_measure, required=True, help="as in config/scales/, as JSON")
+    parser.add_argument(
+        "--measure", type=read_measure, required=True, help="as in config/scales/, as JSON"
+    )
     parser.add_argument("--device", default="auto", choices=DEVICES)
     options = parser.parse_args(argv)
     torch.set_num_threads(1)  # no thread pool may exist before the forks

@@ -1,8 +1,10 @@
-"""Score the optimal predictor: `python -m workflow.scripts.optimal_predictor NAME DATA OUT --windows 16 64 ...`.
+"""Score the optimal predictor: `python -m workflow.scripts.optimal_predictor NAME DATA OUT
+--windows 16 64 ...`.
 
-A row per window, of the test text as nets are scored on it: in the same number of streams, each from its beginning.
-Window 0 is a reader of nothing but the word so far, and none (null) is one of all of the past. Of a text with noise
-stands a row for each number of governed words, too: what their last ones tell, noise left out.
+A row per window, of the test text as nets are scored on it: in the same number of streams, each
+from its beginning. Window 0 is a reader of nothing but the word so far, and none (null) is one of
+all of the past. Of a text with noise stands a row for each number of governed words, too: what
+their last ones tell, noise left out.
 """
 
 from functools import partial
@@ -23,7 +25,9 @@ WORDS = (1, 2, 4, 8, 16, 32)  # that a topic governs
 
 
 def read_streams(corpus: store.Corpus, streams: int, tokens: int) -> list[str]:
-    """Cut the first `tokens` characters of test (0: all) into streams side by side, as they are scored."""
+    """Cut the first `tokens` characters of test (0: all) into streams side by side, as they are
+    scored.
+    """
     letters = corpus.test[: tokens or None]
     length = len(letters) // streams
     rows = letters[: length * streams].reshape(streams, length)
@@ -31,7 +35,9 @@ def read_streams(corpus: store.Corpus, streams: int, tokens: int) -> list[str]:
 
 
 def measure(reader: Reader, texts: list[str], windows: list[int]) -> list[dict]:
-    """Compute a row for each window, and for each number of governed words where noise stands between them."""
+    """Compute a row for each window, and for each number of governed words where noise stands
+    between them.
+    """
     within = {window: partial(reader.bits_within, window=window) for window in sorted(windows)}
     readers = {0: reader.bits_of_words, **within, None: reader.bits}
     rows = []
@@ -40,29 +46,43 @@ def measure(reader: Reader, texts: list[str], windows: list[int]) -> list[dict]:
         rows.append({"window": window, "bpc": float(bits.mean()), "characters": len(bits)})
     for words in WORDS if len(reader.likelihoods) > reader.governed else ():
         bits = np.concatenate([reader.bits_of_last(text, words) for text in texts])
-        rows.append({"window": None, "words": words, "bpc": float(bits.mean()), "characters": len(bits)})
+        rows.append(
+            {"window": None, "words": words, "bpc": float(bits.mean()), "characters": len(bits)}
+        )
     return rows
 
 
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(
-        prog="optimal_predictor", description="Compute the bpc of the Bayes-optimal predictor of a corpus of topics."
+        prog="optimal_predictor",
+        description="Compute the bpc of the Bayes-optimal predictor of a corpus of topics.",
     )
     parser.add_argument("name")
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument(
-        "--windows", type=at_least(1), nargs="+", required=True, help="numbers of characters that the predictor sees"
+        "--windows",
+        type=at_least(1),
+        nargs="+",
+        required=True,
+        help="numbers of characters that the predictor sees",
     )
     parser.add_argument("--streams", type=at_least(1), required=True)
-    parser.add_argument("--tokens", type=at_least(0), required=True, help="test characters to score; 0: all")
+    parser.add_argument(
+        "--tokens", type=at_least(0), required=True, help="test characters to score; 0: all"
+    )
     options = parser.parse_args(argv)
     topics = load_corpora("char_lm").entry(options.name).topics
     if topics is None:
-        raise ConfigError(f"corpus '{options.name}': the optimal predictor is known only for corpora of kind topics")
+        raise ConfigError(
+            f"corpus '{options.name}': the optimal predictor is known only for corpora of kind topics"
+        )
     texts = read_streams(store.read(options.data), options.streams, options.tokens)
     rows = measure(Reader(TopicText(topics)), texts, options.windows)
-    write_text(options.out, write_rows("optimal_predictor", [{"corpus": options.name} | row for row in rows]))
+    write_text(
+        options.out,
+        write_rows("optimal_predictor", [{"corpus": options.name} | row for row in rows]),
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Write the plan: `python -m workflow.scripts.plan OUT [--config CONFIG]`, CONFIG as JSON.
 
-OUT holds one object per row; beside it, results/runs/DIGEST/job.json holds each job. What stands there already stays.
+OUT holds one object per row; beside it, results/runs/DIGEST/job.json holds each job. What stands
+there already stays.
 """
 
 import json
@@ -18,13 +19,19 @@ from workflow.results.record import write_if_changed
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="plan", description="Write the plan, and a job file for each run.")
     parser.add_argument("out", type=Path)
-    parser.add_argument("--config", default=os.environ.get(CONFIG, "{}"), help="the config as JSON; default: no keys")
+    parser.add_argument(
+        "--config",
+        default=os.environ.get(CONFIG, "{}"),
+        help="the config as JSON; default: no keys",
+    )
     options = parser.parse_args(argv)
     missing: dict[str, str] = {}
     rows = plan(load_config(parse_json(options.config, "config")), missing)
     runs = options.out.parent.parent / "runs"
     for job in {row.job.digest: row.job for row in rows if row.corpus not in missing}.values():
-        write_if_changed(runs / job.digest / "job.json", job.model_dump_json(indent=1) + "\n", wait=False)
+        write_if_changed(
+            runs / job.digest / "job.json", job.model_dump_json(indent=1) + "\n", wait=False
+        )
     write_if_changed(options.out, json.dumps([row.record() for row in rows], indent=1))
     os.sync()
 

@@ -1,7 +1,8 @@
-"""Write what came with the project in place of training and measuring: `python -m workflow.scripts.precomputed`.
+"""Write what came with the project in place of training and measuring: `python -m
+workflow.scripts.precomputed`.
 
-Writes all files that the config asks for and that are not there yet: the record of a run, costs by configuration or
-group, and what was measured of the scale as a whole.
+Writes all files that the config asks for and that are not there yet: the record of a run, costs by
+configuration or group, and what was measured of the scale as a whole.
 """
 
 import os
@@ -52,7 +53,9 @@ def take(file: Path, targets: Targets) -> str:
 
 
 def main(argv: list[str] | None = None) -> None:
-    Parser(prog="precomputed", description="Copy precomputed records and costs to results/.").parse_args(argv)
+    Parser(
+        prog="precomputed", description="Copy precomputed records and costs to results/."
+    ).parse_args(argv)
     targets = Targets.of(parse_json(os.environ.get(CONFIG, "{}"), "config"))
     files = targets.precomputed.missing
     for file in files:

@@ -1,8 +1,9 @@
 """Answer one question: `python -m workflow.scripts.question NAME --scale SCALE COSTS...`
 
-Collects the runs that the scale's plan has for it, builds its tables, draws its figures, compares the claims about it
-with what was measured, and writes its page and a page for each of its runs.
-COSTS: files of what else these read: costs of its configurations, layers, what belongs to its texts.
+Collects the runs that the scale's plan has for it, builds its tables, draws its figures, compares
+the claims about it with what was measured, and writes its page and a page for each of its runs.
+COSTS: files of what else these read: costs of its configurations, layers, what belongs to its
+texts.
 """
 
 import json
@@ -32,15 +33,21 @@ from workflow.results.runs_table import Frames, build_rows, collect_rows, join_f
 
 
 def collect_runs(site: Site, name: str, out: Path) -> dict[str, Record]:
-    """Write the runs that are planned for a question with what their records say; these records, by digest."""
+    """Write the runs that are planned for a question with what their records say; these records, by
+    digest.
+    """
     planned = read_plan(site.results / "plan.json", name)
-    records = {row["digest"]: read_or_refuse(site.runs / row["digest"] / "record.json") for row in planned}
+    records = {
+        row["digest"]: read_or_refuse(site.runs / row["digest"] / "record.json") for row in planned
+    }
     write_text(out, write_rows("runs", build_rows(planned, records)))
     return records
 
 
 def write_answer(site: Site, name: str, files: list[Path], records: dict[str, Record]) -> Answer:
-    """Write tables, figures and claims of a question, each from what it reads alone, and the pages that show them."""
+    """Write tables, figures and claims of a question, each from what it reads alone, and the pages
+    that show them.
+    """
     rows, places, question = collect_rows(files), ", ".join(map(str, files)), load_question(name)
 
     @cache
@@ -48,15 +55,23 @@ def write_answer(site: Site, name: str, files: list[Path], records: dict[str, Re
         return join_frames({kind: rows[kind] for kind in kinds if kind in rows}, places)
 
     for table in question.tables:
-        write_table(site.results / "tables" / f"{table}.json", table, frames(*reads("tables", table)))
+        write_table(
+            site.results / "tables" / f"{table}.json", table, frames(*reads("tables", table))
+        )
     for figure in question.figures:
-        write_figure(site.results / "figures" / f"{figure}.svg", figure, frames(*reads("figures", figure)))
-    write_evidence(site.results / "claims" / f"{name}.json", name, frames("runs", *costs_claimed(name)))
+        write_figure(
+            site.results / "figures" / f"{figure}.svg", figure, frames(*reads("figures", figure))
+        )
+    write_evidence(
+        site.results / "claims" / f"{name}.json", name, frames("runs", *costs_claimed(name))
+    )
     return write_pages(site, name, frames("runs", *costs_shown(name)), records)
 
 
 def write_pages(site: Site, name: str, frames: Frames, records: dict[str, Record]) -> Answer:
-    """Write the pages of its runs, then its own, which leads to them; remove pages of runs that it no longer has."""
+    """Write the pages of its runs, then its own, which leads to them; remove pages of runs that it
+    no longer has.
+    """
     runs = frames.everything
     rows = {row["digest"]: row for row in reversed(json.loads(runs.to_json(orient="records")))}
     for digest, uses in find_uses(site, name, runs).items():
@@ -73,7 +88,9 @@ def write_pages(site: Site, name: str, frames: Frames, records: dict[str, Record
 
 
 def prepare() -> None:
-    """Read and load what every question needs, once for all that are answered in forks of this process."""
+    """Read and load what every question needs, once for all that are answered in forks of this
+    process.
+    """
     compile_templates()
     draw_once()
     on_dark()
@@ -87,7 +104,12 @@ def main(argv: list[str] | None = None) -> None:
         description="Answer one question: build its tables and figures, judge its claims, write its pages.",
     )
     parser.add_argument("name")
-    parser.add_argument("costs", type=Path, nargs="*", help="files of costs that its tables, figures and claims read")
+    parser.add_argument(
+        "costs",
+        type=Path,
+        nargs="*",
+        help="files of costs that its tables, figures and claims read",
+    )
     options, site = parse_with_site(parser, argv)
     check_known("question", options.name, known_questions())
     for claim in claims_about(options.name):

@@ -16,7 +16,9 @@ from workflow.training.origin import pick_device
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="reference", description="Time the reference step.")
     parser.add_argument("out", type=Path)
-    parser.add_argument("--threads", type=int, nargs="+", required=True, help="threads of the models that are timed")
+    parser.add_argument(
+        "--threads", type=int, nargs="+", required=True, help="threads of the models that are timed"
+    )
     parser.add_argument("--device", default="auto", choices=DEVICES)
     options = parser.parse_args(argv)
     device = pick_device(options.device)

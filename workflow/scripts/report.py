@@ -1,4 +1,5 @@
-"""Write what stands on all questions: `python -m workflow.scripts.report --scale SCALE --rows ... --evidence ...`
+"""Write what stands on all questions: `python -m workflow.scripts.report --scale SCALE --rows ...
+--evidence ...`
 
 Judges all claims, writes all runs as one table, and the index with the pages beside it.
 """
@@ -14,9 +15,19 @@ from workflow.results.runs_table import read_frames
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="report", description="Judge all claims and write the pages that all questions share.")
-    parser.add_argument("--rows", type=Path, nargs="+", required=True, help="files of runs, their costs, and layers")
-    parser.add_argument("--evidence", type=Path, nargs="*", default=[], help="claims of questions and of other results")
+    parser = Parser(
+        prog="report", description="Judge all claims and write the pages that all questions share."
+    )
+    parser.add_argument(
+        "--rows", type=Path, nargs="+", required=True, help="files of runs, their costs, and layers"
+    )
+    parser.add_argument(
+        "--evidence",
+        type=Path,
+        nargs="*",
+        default=[],
+        help="claims of questions and of other results",
+    )
     options, site = parse_with_site(parser, argv)
     frames = read_frames(options.rows)
     if frames.runs is None:

@@ -1,8 +1,9 @@
-"""Print what was found, what failed, and where it stands: `python -m workflow.scripts.summary SCALE [--asked NAME...]`.
+"""Print what was found, what failed, and where it stands: `python -m workflow.scripts.summary SCALE
+[--asked NAME...]`.
 
-Run after every workflow. Of what was asked for by name it prints the answer, the verdict or the files; of everything
-the project's findings. Writes the index of a scale anew where questions were asked for by name, and reports/index.html,
-which leads to the reports of every scale.
+Run after every workflow. Of what was asked for by name it prints the answer, the verdict or the
+files; of everything the project's findings. Writes the index of a scale anew where questions were
+asked for by name, and reports/index.html, which leads to the reports of every scale.
 """
 
 import shlex
@@ -32,27 +33,44 @@ from workflow.results.runs_table import read_frames
 WIDTH = 100  # characters of a line in the terminal
 
 
-def failure_lines(site: Site, questions: set[str] | None = None, answered: bool = False) -> list[str]:
-    """List the runs and measurements of a scale that failed, a line each. questions: None, all. answered: just now."""
+def failure_lines(
+    site: Site, questions: set[str] | None = None, answered: bool = False
+) -> list[str]:
+    """List the runs and measurements of a scale that failed, a line each. questions: None, all.
+    answered: just now.
+    """
     if not (site.results / "plan.json").exists():
         return []
     try:
         runs = read_runs(site, answered)
-        failed = list_failures(runs if questions is None else runs[runs["question"].isin(questions)])
+        failed = list_failures(
+            runs if questions is None else runs[runs["question"].isin(questions)]
+        )
     except NothingRun:
         failed = []
     except (ConfigError, OSError) as error:
         return [f"unreadable: {error}"]
-    lines = [f"{each['label']} ({each['digest']}): {each['status']}: {each['reason']}" for each in failed]
+    lines = [
+        f"{each['label']} ({each['digest']}): {each['status']}: {each['reason']}" for each in failed
+    ]
     layers = site.results / "layers.json"
     if layers.exists() and (questions is None or LAYERS in questions):
-        broken = [row for row in read_rows(layers)[1] if row["status"] != "ok" and row["reason"] != NOT_MEASURED]
-        lines += [f"layers: {row['layer']}, n = {row['n']}: {row['status']}: {row['reason']}" for row in broken]
+        broken = [
+            row
+            for row in read_rows(layers)[1]
+            if row["status"] != "ok" and row["reason"] != NOT_MEASURED
+        ]
+        lines += [
+            f"layers: {row['layer']}, n = {row['n']}: {row['status']}: {row['reason']}"
+            for row in broken
+        ]
     return [" ".join(line.split()) for line in lines]
 
 
 def read_runs(site: Site, answered: bool) -> pd.DataFrame:
-    """Read what a scale's runs say from the rows of its questions, where these were all answered, else from records."""
+    """Read what a scale's runs say from the rows of its questions, where these were all answered,
+    else from records.
+    """
     questions = {row["question"] for row in read_plan(site.results / "plan.json")}
     rows = [site.results / "questions" / f"{name}.json" for name in sorted(questions)]
     if not (answered and all(map(Path.exists, rows))):
@@ -67,15 +85,23 @@ def list_findings_of(site: Site) -> list[str]:
     if ledger is None:
         return []
     overviews = read_overviews([site.results / f"{OVERVIEW}.json"])
-    lines = [f"{each.asks} {each.text}" for overview in overviews for each in list_findings(overview.isolated)]
+    lines = [
+        f"{each.asks} {each.text}"
+        for overview in overviews
+        for each in list_findings(overview.isolated)
+    ]
     counts = ", ".join(f"{count} {verdict}" for verdict, count in count_verdicts(ledger.measured))
     return [*lines, f"{len(ledger.measured)} claims about measurements: {counts}"]
 
 
 def list_restless(results: Path) -> list[str]:
-    """Say how to repeat timings made while other processes were running; nothing if there are none."""
+    """Say how to repeat timings made while other processes were running; nothing if there are
+    none.
+    """
     files = list_folder(results / "throughput", ".json")
-    restless = shlex.join(str(file) for file in files if any(row.get("quiet") is False for row in read_rows(file)[1]))
+    restless = shlex.join(
+        str(file) for file in files if any(row.get("quiet") is False for row in read_rows(file)[1])
+    )
     said = "other processes were running while speeds were timed; to time them again, delete these and rerun"
     return [f"{said}: rm {restless}"] if restless else []
 
@@ -95,21 +121,48 @@ def print_found(site: Site, asked: list[Asked]) -> None:
     for lines in found if asked else [[line] for line in list_findings_of(site)]:
         for number, line in enumerate(lines):
             begin = "  " if number else "- "
-            print(fill(line, WIDTH, initial_indent=begin, subsequent_indent="  ", break_long_words=False))
+            print(
+                fill(
+                    line,
+                    WIDTH,
+                    initial_indent=begin,
+                    subsequent_indent="  ",
+                    break_long_words=False,
+                )
+            )
 
 
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="summary", description="Print the findings and what failed.")
     parser.add_argument("scale", help="folder under results/ and reports/")
-    parser.add_argument("--asked", nargs="*", default=[], help="the targets of the command line; default: everything")
-    parser.add_argument("--evidence", type=Path, nargs="*", default=[], help="files of claims judged by other results")
+    parser.add_argument(
+        "--asked",
+        nargs="*",
+        default=[],
+        help="the targets of the command line; default: everything",
+    )
+    parser.add_argument(
+        "--evidence",
+        type=Path,
+        nargs="*",
+        default=[],
+        help="files of claims judged by other results",
+    )
     parser.add_argument("--results", type=Path, default=Path("results"))
-    parser.add_argument("--steps-failed", action="store_true", help="some steps of the workflow failed")
+    parser.add_argument(
+        "--steps-failed", action="store_true", help="some steps of the workflow failed"
+    )
     parser.add_argument("--reports", type=Path, default=Path("reports"))
     options = parser.parse_args(argv)
-    site = Site(options.results / options.scale, options.reports / options.scale, options.results / "runs")
+    site = Site(
+        options.results / options.scale, options.reports / options.scale, options.results / "runs"
+    )
     # A name of another workflow's is not known here; of "all" the findings are told.
-    asked = [] if "all" in options.asked else [each for each in map(Asked, options.asked) if each.is_known]
+    asked = (
+        []
+        if "all" in options.asked
+        else [each for each in map(Asked, options.asked) if each.is_known]
+    )
     if any(each.has_page for each in asked) and not options.steps_failed:
         write_made(site, [path for path in options.evidence if path.exists()])
     link_pages(site.reports)

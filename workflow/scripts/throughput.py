@@ -1,10 +1,12 @@
 """Time the configurations of one group: those that the same questions ask for.
 
-    python -m workflow.scripts.throughput OUT WEIGHTS... --reference reference.json --measure MEASURE
+    python -m workflow.scripts.throughput OUT WEIGHTS... --reference reference.json --measure
+    MEASURE
 
-Runs benchmarks/test_throughput.py with the device to itself. The time of each turn is given as on the quiet machine:
-times what the reference step takes there, over what it took beside the turn. Turns for which the machine was not quiet
-are taken once more, and left out where enough others remain.
+Runs benchmarks/test_throughput.py with the device to itself. The time of each turn is given as on
+the quiet machine: times what the reference step takes there, over what it took beside the turn.
+Turns for which the machine was not quiet are taken once more, and left out where enough others
+remain.
 """
 
 import json
@@ -28,7 +30,9 @@ from workflow.training.origin import name_of, pick_device
 
 @dataclass(frozen=True)
 class Turn:
-    """Medians in ms of a step, of the reference steps beside it, and (quiet) of those on the quiet machine."""
+    """Medians in ms of a step, of the reference steps beside it, and (quiet) of those on the quiet
+    machine.
+    """
 
     configuration: str
     kind: str
@@ -40,7 +44,9 @@ class Turn:
 
     @classmethod
     def of(cls, report: dict, quiet: dict[int, float]) -> "Turn":
-        """Read a report of pytest-benchmark. quiet: ms of the reference step by number of threads."""
+        """Read a report of pytest-benchmark. quiet: ms of the reference step by number of
+        threads.
+        """
         info = report["extra_info"]
         about = (info["configuration"], info["kind"], info["tokens"])
         times = (1000 * median(report["stats"]["data"]), info["reference"], quiet[info["threads"]])
@@ -64,11 +70,14 @@ def take_turns(asked: list[tuple[str, TrainedRun]], time_all) -> list[Turn]:
     turns = time_all(asked)
     slow = [(turn.kind, turn.configuration) for turn in turns if not turn.was_quiet]
     runs = {trained.job.configuration: trained for _, trained in asked}
-    return turns + (time_all([(kind, runs[configuration]) for kind, configuration in slow]) if slow else [])
+    return turns + (
+        time_all([(kind, runs[configuration]) for kind, configuration in slow]) if slow else []
+    )
 
 
 def pool_turns(turns: list[Turn], passes: int) -> dict[tuple[str, str], dict]:
-    """Pool the turns of each (configuration, kind), and say whether the machine was quiet for enough of them.
+    """Pool the turns of each (configuration, kind), and say whether the machine was quiet for
+    enough of them.
 
     ms, tokens_per_s: means over turns. spread: half their 95 % interval, as a share of them.
     """
@@ -94,19 +103,32 @@ def _pool(turns: list[Turn], enough: int) -> dict:
     }
 
 
-def build_rows(runs: list[TrainedRun], timed: dict, quiet: dict[int, float], device: torch.device) -> list[dict]:
-    """Make one row per configuration, with columns for each kind of step; one that was not timed says so."""
+def build_rows(
+    runs: list[TrainedRun], timed: dict, quiet: dict[int, float], device: torch.device
+) -> list[dict]:
+    """Make one row per configuration, with columns for each kind of step; one that was not timed
+    says so.
+    """
     measured = []
     for trained in runs:
         if not trained.has_weights:
             measured.append(trained.unmeasured_row("throughput"))
             continue
-        row = {**trained.about, "device": device.type, "machine": name_of(device), "status": "ok", "reason": None}
+        row = {
+            **trained.about,
+            "device": device.type,
+            "machine": name_of(device),
+            "status": "ok",
+            "reason": None,
+        }
         row |= {"reference_ms": quiet[trained.job.training.threads], "quiet": True}
         for kind in trained.timed:
             speed = dict(timed.get((trained.job.configuration, kind), {}))
             if not speed:
-                row |= {"status": "error", "reason": f"{kind} was not timed: see the throughput log"}
+                row |= {
+                    "status": "error",
+                    "reason": f"{kind} was not timed: see the throughput log",
+                }
                 continue
             row["quiet"] = speed.pop("quiet") and row["quiet"]
             backend = speed.pop("backend")
@@ -116,7 +138,9 @@ def build_rows(runs: list[TrainedRun], timed: dict, quiet: dict[int, float], dev
     return measured
 
 
-def run_turns(asked: list[tuple[str, TrainedRun]], measure: Measure, device: torch.device) -> list[dict]:
+def run_turns(
+    asked: list[tuple[str, TrainedRun]], measure: Measure, device: torch.device
+) -> list[dict]:
     """Run the benchmark; return its reports, one for each turn."""
     turns = [(kind, str(trained.path.resolve())) for kind, trained in asked]
     settings = {
@@ -128,11 +152,17 @@ def run_turns(asked: list[tuple[str, TrainedRun]], measure: Measure, device: tor
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="throughput", description="Time the configurations of one group in interleaved rounds.")
+    parser = Parser(
+        prog="throughput", description="Time the configurations of one group in interleaved rounds."
+    )
     parser.add_argument("out", type=Path)
     parser.add_argument("weights", type=Path, nargs="+")
-    parser.add_argument("--reference", type=Path, required=True, help="output of workflow.scripts.reference")
-    parser.add_argument("--measure", type=read_measure, required=True, help="as in config/scales/, as JSON")
+    parser.add_argument(
+        "--reference", type=Path, required=True, help="output of workflow.scripts.reference"
+    )
+    parser.add_argument(
+        "--measure", type=read_measure, required=True, help="as in config/scales/, as JSON"
+    )
     parser.add_argument("--device", default="auto", choices=DEVICES)
     options = parser.parse_args(argv)
     device, passes = pick_device(options.device), options.measure.passes

@@ -2,8 +2,8 @@
 
     python -m workflow.scripts.topic_borders NAME DATA OUT WEIGHTS... --streams B --tokens N
 
-A row for each net, topic and distance from its borders, and for each place within a word; of the test text as nets are
-scored on it.
+A row for each net, topic and distance from its borders, and for each place within a word; of the
+test text as nets are scored on it.
 """
 
 from collections import defaultdict
@@ -23,12 +23,17 @@ from workflow.tasks.char_lm import store
 from workflow.tasks.char_lm.streams import cut
 from workflow.tasks.char_lm.topics import TopicText
 
-EDGES = (-400, -200, -100, -50, 0, 25, 50, 100, 200, 400, 800)  # of bins of characters after a border
+# of bins of characters after a border
+EDGES = (-400, -200, -100, -50, 0, 25, 50, 100, 200, 400, 800)
 BLANK = " "
 
 
 def measure(
-    trained: TrainedRun, corpus: store.Corpus, borders: dict[int, list[int]], streams: int, length: int
+    trained: TrainedRun,
+    corpus: store.Corpus,
+    borders: dict[int, list[int]],
+    streams: int,
+    length: int,
 ) -> list:
     """Measure one net. borders: by mean duration of a topic, places in the test text."""
     job, net = trained.load(torch.device("cpu"))
@@ -43,18 +48,26 @@ def measure(
 
 
 def borders_in_test(source: TopicText, size: int, corpus: store.Corpus) -> dict[int, list[int]]:
-    """Find the places in the test text where a word begins with its topic changed, by mean duration of a topic."""
+    """Find the places in the test text where a word begins with its topic changed, by mean duration
+    of a topic.
+    """
     test = "".join(corpus.symbols[letter] for letter in corpus.test).removesuffix("<eos>")
     if not source.draw(size).decode().endswith(test):
-        raise ConfigError(f"corpus '{corpus.name}': its test split is not the end of the generated corpus")
+        raise ConfigError(
+            f"corpus '{corpus.name}': its test split is not the end of the generated corpus"
+        )
     begins = size - len(test)
-    places = [[place - begins for place in topic if place >= begins] for topic in source.borders(size)]
+    places = [
+        [place - begins for place in topic if place >= begins] for topic in source.borders(size)
+    ]
     return dict(zip(map(int, source.topics.durations), places, strict=True))
 
 
 @torch.no_grad()
 def spans_over(net, streams: Tensor, block: int) -> np.ndarray:
-    """Compute the span at each character of streams B N, the mean over the heads of all layers: B N."""
+    """Compute the span at each character of streams B N, the mean over the heads of all layers: B
+    N.
+    """
     recorded: list[Tensor] = []
 
     def record(layer, inputs) -> None:
@@ -75,9 +88,11 @@ def spans_over(net, streams: Tensor, block: int) -> np.ndarray:
 
 
 def around_borders(spans: np.ndarray, text: str, borders: list[int]) -> list[dict]:
-    """Average spans at the blanks that lie low to high characters after a border: low, high, span, borders.
+    """Average spans at the blanks that lie low to high characters after a border: low, high, span,
+    borders.
 
-    At a blank the next word is guessed, which is where a topic matters; within a word its letters say more.
+    At a blank the next word is guessed, which is where a topic matters; within a word its letters
+    say more.
     """
     blanks = np.array([character == BLANK for character in text])
     rows = []
@@ -86,36 +101,52 @@ def around_borders(spans: np.ndarray, text: str, borders: list[int]) -> list[dic
         for border in borders:
             near[max(0, border + low) : max(0, border + high)] = True
         chosen = spans[near & blanks]
-        rows.append({"low": low, "high": high, "span": float(chosen.mean()) if len(chosen) else None})
+        rows.append(
+            {"low": low, "high": high, "span": float(chosen.mean()) if len(chosen) else None}
+        )
     return [row | {"borders": len(borders)} for row in rows]
 
 
 def within_words(spans: np.ndarray, text: str) -> list[dict]:
-    """Average spans at the blank before a word (place 0) and at each of its letters (1, 2, ...): place, span."""
+    """Average spans at the blank before a word (place 0) and at each of its letters (1, 2, ...):
+    place, span.
+    """
     by_place, place = defaultdict(list), 0
     for character, span in zip(text, spans, strict=True):
         place = 0 if character == BLANK else place + 1
         by_place[place].append(span)
-    return [{"place": place, "span": float(np.mean(values))} for place, values in sorted(by_place.items())]
+    return [
+        {"place": place, "span": float(np.mean(values))}
+        for place, values in sorted(by_place.items())
+    ]
 
 
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(
-        prog="topic_borders", description="Measure dynamic spans around topic changes of a corpus of topics."
+        prog="topic_borders",
+        description="Measure dynamic spans around topic changes of a corpus of topics.",
     )
     parser.add_argument("name")
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("weights", type=Path, nargs="*")
     parser.add_argument("--streams", type=at_least(1), required=True)
-    parser.add_argument("--tokens", type=at_least(0), required=True, help="test characters to read; 0: all")
+    parser.add_argument(
+        "--tokens", type=at_least(0), required=True, help="test characters to read; 0: all"
+    )
     options = parser.parse_intermixed_args(argv)
     entry, corpus = load_corpora("char_lm").entry(options.name), store.read(options.data)
     if entry.topics is None:
-        raise ConfigError(f"corpus '{options.name}': only a corpus of kind topics has topic changes")
+        raise ConfigError(
+            f"corpus '{options.name}': only a corpus of kind topics has topic changes"
+        )
     nets = [trained for trained in map(TrainedRun.at, options.weights) if trained.has_weights]
     borders = borders_in_test(TopicText(entry.topics), entry.bytes, corpus) if nets else {}
-    rows = [row for net in nets for row in measure(net, corpus, borders, options.streams, options.tokens)]
+    rows = [
+        row
+        for net in nets
+        for row in measure(net, corpus, borders, options.streams, options.tokens)
+    ]
     write_text(options.out, write_rows("topic_borders", rows))
 
 

@@ -1,14 +1,17 @@
-"""Train and evaluate one job: `python -m workflow.scripts.train JOB --data FILE [--device auto] [--backend auto]`.
+"""Train and evaluate one job: `python -m workflow.scripts.train JOB --data FILE [--device auto]
+[--backend auto]`.
 
-JOB is a job.json. record.json, curve.csv and weights.pt are written beside it. Whatever happens inside the run becomes
-a record; bad input and what the machine refuses (a full disk) end with an error.
+JOB is a job.json. record.json, curve.csv and weights.pt are written beside it. Whatever happens
+inside the run becomes a record; bad input and what the machine refuses (a full disk) end with an
+error.
 
-A job with trials also needs --choice FILE, which says which of them it follows. Where a run with the settings that come
-of it is there already, its numbers are taken, for they would be the same to the bit.
+A job with trials also needs --choice FILE, which says which of them it follows. Where a run with
+the settings that come of it is there already, its numbers are taken, for they would be the same to
+the bit.
 
-The command trains in a fork, or in one for each of several devices, and waits: of a process that crashes it writes the
-record. On several machines `torchrun` starts them all: `torchrun --nnodes 8 --nproc-per-node 8 -m
-workflow.scripts.train JOB --data FILE`.
+The command trains in a fork, or in one for each of several devices, and waits: of a process that
+crashes it writes the record. On several machines `torchrun` starts them all: `torchrun --nnodes 8
+--nproc-per-node 8 -m workflow.scripts.train JOB --data FILE`.
 """
 
 import argparse
@@ -50,12 +53,20 @@ from workflow.training.update import number_type
 
 
 def write(
-    job: Job, folder: Path, origin: dict, *, net: dict | None = None, log: list[str] = (), again: bool = False, **told
+    job: Job,
+    folder: Path,
+    origin: dict,
+    *,
+    net: dict | None = None,
+    log: list[str] = (),
+    again: bool = False,
+    **told,
 ) -> None:
     """Write weights, curve and record, in this order: where the record is, all else is.
 
-    net: its weights, none where its training failed. origin, told: keys of the record. again: whether a score failed.
-    The checkpoint of a trained run stays until all its scores are there: begun again, it only scores.
+    net: its weights, none where its training failed. origin, told: keys of the record. again:
+    whether a score failed. The checkpoint of a trained run stays until all its scores are there:
+    begun again, it only scores.
     """
     weights = net or {}
     told |= {"log": log[-20:], "weights": checkpoint.digest_of(weights)}
@@ -78,13 +89,16 @@ def train(
 ) -> None:
     """Build, load, train, evaluate, write. `end_badly` says what becomes of a run that fails.
 
-    follows: the digest of the trial whose settings it gets, where the job that was asked for has trials.
+    follows: the digest of the trial whose settings it gets, where the job that was asked for has
+    trials.
     """
     job = asked.following(follows)
     task = load_task(job.task)
     corpus = task.read(data)
     if corpus.checksum != job.checksum:
-        raise ConfigError(f"{data}: corpus checksum {corpus.checksum}, the job expects {job.checksum}")
+        raise ConfigError(
+            f"{data}: corpus checksum {corpus.checksum}, the job expects {job.checksum}"
+        )
     fix_sums(job.training.threads)
     origin = describe_limited(job, device, devices)
     keep = partial(write, asked, folder, origin, follows=follows)
@@ -98,9 +112,16 @@ def train(
             trained.train(check)
         if devices.first:
             far = bits(trained.net, device, number_type(job.training.precision, device))
-            told = {"curve": trained.curve, "log": trained.log, "losses": trained.losses, "bits": far}
+            told = {
+                "curve": trained.curve,
+                "log": trained.log,
+                "losses": trained.losses,
+                "bits": far,
+            }
             told |= evaluate(trained)
-            keep(status="ok", net=trained.net.state_dict(), again=bool(trained.task.missing), **told)
+            keep(
+                status="ok", net=trained.net.state_dict(), again=bool(trained.task.missing), **told
+            )
     except (ConfigError, CannotWrite):  # they say nothing about the run
         raise
     except Exception as error:
@@ -108,20 +129,27 @@ def train(
 
 
 def load_task(name: str) -> type:
-    """Import the class that computes a task; `ConfigError` where it lacks what the loop asks for."""
+    """Import the class that computes a task; `ConfigError` where it lacks what the loop asks
+    for.
+    """
     spec = TASKS[name]
     runner = load(spec.runner)
     if lacking := [each for each in ASKED if not hasattr(runner, each)]:
-        raise ConfigError(f"{spec.runner}: '{lacking[0]}' is missing; the training loop needs {', '.join(ASKED)}")
+        raise ConfigError(
+            f"{spec.runner}: '{lacking[0]}' is missing; the training loop needs {', '.join(ASKED)}"
+        )
     if runner.unit != spec.curve[0]:
-        raise ConfigError(f"{spec.runner}: unit = {shown(runner.unit)}, but the task's curve is in '{spec.curve[0]}'")
+        raise ConfigError(
+            f"{spec.runner}: unit = {shown(runner.unit)}, but the task's curve is in '{spec.curve[0]}'"
+        )
     return runner
 
 
 def check_rehearsal(run: Run, origin: dict) -> None:
     """Refuse, before the first update, what the run's record could not hold after the last.
 
-    `ConfigError` for a column of the curve, a score or a fact that no task names, or that is not of its kind.
+    `ConfigError` for a column of the curve, a score or a fact that no task names, or that is not of
+    its kind.
     """
     runner = TASKS[run.job.task].runner
     choices = {type(choice): choice for layer in run.net.attentions for choice in layer.choices}
@@ -149,28 +177,47 @@ def check_rehearsal(run: Run, origin: dict) -> None:
 
 
 def describe_limited(job: Job, device: torch.device, devices: Devices) -> dict:
-    """Describe where a run is trained; on a CPU its memory is limited first, so that the rest of the machine lives."""
-    origin = describe(device, job.training.precision, sources.recorded(sources.of_run(job)), devices.count)
+    """Describe where a run is trained; on a CPU its memory is limited first, so that the rest of
+    the machine lives.
+    """
+    origin = describe(
+        device, job.training.precision, sources.recorded(sources.of_run(job)), devices.count
+    )
     if device.type == "cpu":
         share = 0.9 / devices.count
-        attempt(origin["missing"], ["limit of memory"], lambda: limit_memory(int(share * virtual_memory().available)))
+        attempt(
+            origin["missing"],
+            ["limit of memory"],
+            lambda: limit_memory(int(share * virtual_memory().available)),
+        )
     return origin
 
 
 def evaluate(trained: Run) -> dict:
-    """Return the scores on dev and test, facts, what the run cost, and why a score or fact is missing."""
+    """Return the scores on dev and test, facts, what the run cost, and why a score or fact is
+    missing.
+    """
     task = trained.task
     known = [quantity.name for quantity in TASKS[trained.job.task].quantities]
-    metrics, facts, macs = attempt(task.missing, known, lambda: task.evaluate(trained.net), ({}, {}, None))
+    metrics, facts, macs = attempt(
+        task.missing, known, lambda: task.evaluate(trained.net), ({}, {}, None)
+    )
     backends = chosen(trained.net)
     print("\n".join(backends), flush=True)
     train_score = f"train_{task.unit}"
-    had = ({train_score: trained.curve[-1][train_score], **metrics}, {**facts, "start_span": trained.start_span})
-    metrics, facts = ({name: value for name, value in each.items() if value is not None} for each in had)
+    had = (
+        {train_score: trained.curve[-1][train_score], **metrics},
+        {**facts, "start_span": trained.start_span},
+    )
+    metrics, facts = (
+        {name: value for name, value in each.items() if value is not None} for each in had
+    )
     for kind, found in (("metric", metrics), ("fact", facts)):  # one that a rehearsal did not give
         for name in found.keys() - {*names(kind)}:
             del found[name]
-            task.missing[name] = f"none of the `quantities` of task {trained.job.task} has this name"
+            task.missing[name] = (
+                f"none of the `quantities` of task {trained.job.task} has this name"
+            )
     metrics, missing = numbers_of(metrics)
     cost = Cost(
         seconds=trained.seconds,
@@ -180,16 +227,21 @@ def evaluate(trained: Run) -> dict:
         macs=macs,
         backends=backends,
     )
-    missing |= {name: reason for name, reason in task.missing.items() if name not in {*metrics, *facts}}
+    missing |= {
+        name: reason for name, reason in task.missing.items() if name not in {*metrics, *facts}
+    }
     return {"metrics": metrics, "facts": facts, "cost": cost, "missing": missing}
 
 
 def numbers_of(scores: dict[str, Any]) -> tuple[dict[str, float], dict[str, str]]:
     """Part scores that are numbers from the reasons that stand in place of the others."""
-    numbers = {name: number for name, score in scores.items() if math.isfinite(number := _number(score))}
+    numbers = {
+        name: number for name, score in scores.items() if math.isfinite(number := _number(score))
+    }
     others = {name: score for name, score in scores.items() if name not in numbers}
     return numbers, {
-        name: each if isinstance(each, str) else f"{each} is not a finite number" for name, each in others.items()
+        name: each if isinstance(each, str) else f"{each} is not a finite number"
+        for name, each in others.items()
     }
 
 
@@ -202,19 +254,30 @@ def _number(score: Any) -> float:
 
 
 def take(same: Record, job: Job, folder: Path, follows: str) -> None:
-    """Write what a run with the same settings found, as found by this job; its net is not measured."""
+    """Write what a run with the same settings found, as found by this job; its net is not
+    measured.
+    """
     checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": {}})
     write_text(folder / "curve.csv", curve_text(same))
-    write_record(folder / "record.json", same.model_copy(update={"digest": job.digest, "job": job, "follows": follows}))
+    write_record(
+        folder / "record.json",
+        same.model_copy(update={"digest": job.digest, "job": job, "follows": follows}),
+    )
 
 
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     parser = Parser(prog="train", description="Train and evaluate one job.")
     parser.add_argument("job", type=Path, help="the path of a job.json")
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--choice", type=Path, help="the file with the chosen trial, for a job with trials")
+    parser.add_argument(
+        "--choice", type=Path, help="the file with the chosen trial, for a job with trials"
+    )
     parser.add_argument("--device", default="auto", choices=DEVICES)
-    parser.add_argument("--devices", type=at_least(1), help="how many devices share the run; default: as the job says")
+    parser.add_argument(
+        "--devices",
+        type=at_least(1),
+        help="how many devices share the run; default: as the job says",
+    )
     parser.add_argument("--backend", default="auto", choices=backend_names())
     return parser.parse_args(argv)
 
@@ -229,7 +292,9 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def start() -> None:
-    """Train in other processes and wait for them; where one crashes, write the record, with what was saved."""
+    """Train in other processes and wait for them; where one crashes, write the record, with what
+    was saved.
+    """
     options = read_options(None)
     asked, folder = read_job(options.job), options.job.parent
     follows = read_choice(options.choice, asked)
@@ -244,7 +309,9 @@ def start() -> None:
         code = sources.recorded(sources.of_run(job))
         origin = describe(pick_device(options.device), job.training.precision, code, count)
         told = checkpoint.load_story(folder / "checkpoint.pt", job, origin["source"])
-        write(asked, folder, origin, status=ended.status, reason=ended.reason, follows=follows, **told)
+        write(
+            asked, folder, origin, status=ended.status, reason=ended.reason, follows=follows, **told
+        )
     finally:  # of a clock that was set back meanwhile: what was read may not be newer than what was found
         end_future(read)
 

@@ -1,1 +1,3 @@
-"""A folder is a task: its job, datasets, net's inputs, loss and scores. The files beside the folders are shared."""
+"""A folder is a task: its job, datasets, net's inputs, loss and scores. The files beside the
+folders are shared.
+"""

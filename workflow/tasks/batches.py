@@ -1,11 +1,12 @@
-"""Sentence pairs in batches counted in pieces, and their loss (Attention Is All You Need, sections 5.1 and 5.4).
+"""Sentence pairs in batches counted in pieces, and their loss (Attention Is All You Need, sections
+5.1 and 5.4).
 
-An epoch: all pairs, shuffled, sorted by length, cut into batches of at most `tokens` pieces on either side, padding
-included; then the batches are shuffled.
+An epoch: all pairs, shuffled, sorted by length, cut into batches of at most `tokens` pieces on
+either side, padding included; then the batches are shuffled.
 
-The loss is cross-entropy with smoothed targets. Scores of N pieces over V take most of the memory of a small net, and
-more time to read than to compute with. So they are read twice, a few rows at a time that a CPU's cache holds, and
-nothing of their size is kept besides their gradient.
+The loss is cross-entropy with smoothed targets. Scores of N pieces over V take most of the memory
+of a small net, and more time to read than to compute with. So they are read twice, a few rows at a
+time that a CPU's cache holds, and nothing of their size is kept besides their gradient.
 """
 
 import math
@@ -34,12 +35,16 @@ def sources(sentences: list[np.ndarray]) -> Tensor:
 
 
 def targets(sentences: list[np.ndarray]) -> Tensor:
-    """Stack targets between <bos> and <eos>: inputs without the last column, what follows without the first."""
+    """Stack targets between <bos> and <eos>: inputs without the last column, what follows without
+    the first.
+    """
     return padded(sentences, (BOS,), (EOS,))
 
 
 def cut_batches(lengths: np.ndarray, order: np.ndarray, tokens: int) -> list[np.ndarray]:
-    """Cut `order`, short pairs first, into batches whose padded size, pairs times the longest, is at most `tokens`."""
+    """Cut `order`, short pairs first, into batches whose padded size, pairs times the longest, is
+    at most `tokens`.
+    """
     batches, start, longest = [], 0, 0
     for position, index in enumerate(order):
         longest = max(longest, int(lengths[index]))
@@ -55,7 +60,9 @@ class Batches:
     def __init__(self, split, tokens: int, seed: int, read=sources):
         """Begin the first epoch. read: makes a tensor of sources, one row each."""
         self.split, self.tokens, self.sources = split, tokens, read
-        self.sizes = np.array([(len(s) + 1, len(t) + 1) for s, t in zip(split.source, split.target, strict=True)])
+        self.sizes = np.array(
+            [(len(s) + 1, len(t) + 1) for s, t in zip(split.source, split.target, strict=True)]
+        )
         self.generator = torch.Generator().manual_seed(seed)
         self._begin()
 
@@ -68,12 +75,16 @@ class Batches:
         self.epoch = [batches[i] for i in torch.randperm(len(batches), generator=self.generator)]
 
     def read(self) -> tuple[Tensor, Tensor]:
-        """Return the sources of the next batch, B N where they are sentences, and its targets B T + 1."""
+        """Return the sources of the next batch, B N where they are sentences, and its targets B T +
+        1.
+        """
         if self.position == len(self.epoch):
             self._begin()
         pairs = self.epoch[self.position]
         self.position += 1
-        return self.sources([self.split.source[i] for i in pairs]), targets([self.split.target[i] for i in pairs])
+        return self.sources([self.split.source[i] for i in pairs]), targets(
+            [self.split.target[i] for i in pairs]
+        )
 
     def state_dict(self) -> dict:
         return {"before": self.before, "position": self.position}
@@ -95,25 +106,34 @@ def count_pieces(target: Tensor) -> int:
 
 
 def losses(net, training, batches: list[tuple[Tensor, Tensor]], devices: Devices = ALONE):
-    """Give (loss, log-loss, weight) of each batch, or of this device's part: weight is its share of all the pieces."""
+    """Give (loss, log-loss, weight) of each batch, or of this device's part: weight is its share of
+    all the pieces.
+    """
     total = sum(count_pieces(target) for _, target in batches)
     for source, target, pieces in share(batches, devices):
         with precision(training, source.device):
             logits = net(source, target[:, :-1])
         smoothed, log_loss = loss(logits, target[:, 1:], training.smoothing)
-        times = count_pieces(target) / pieces if pieces else 1  # a mean over its own pieces becomes one over its share
+        # a mean over its own pieces becomes one over its share
+        times = count_pieces(target) / pieces if pieces else 1
         yield smoothed * times, log_loss * times, devices.count * pieces / total
 
 
-def share(batches: list[tuple[Tensor, Tensor]], devices: Devices) -> list[tuple[Tensor, Tensor, float]]:
+def share(
+    batches: list[tuple[Tensor, Tensor]], devices: Devices
+) -> list[tuple[Tensor, Tensor, float]]:
     """Take this device's part of an update's batches: (sources, targets, pieces).
 
-    Whole batches where all devices get as many, else every N-th sentence of each batch, padded as the batch is. pieces:
-    of a batch; of some of its sentences what as many have on average, so that a penalty, a mean over sentences and
-    their padding, is shared like the loss. 0 where a batch has too few: a device then reads one that does not count.
+    Whole batches where all devices get as many, else every N-th sentence of each batch, padded as
+    the batch is. pieces: of a batch; of some of its sentences what as many have on average, so that
+    a penalty, a mean over sentences and their padding, is shared like the loss. 0 where a batch has
+    too few: a device then reads one that does not count.
     """
     if len(batches) % devices.count == 0:
-        return [(source, target, count_pieces(target)) for source, target in batches[devices.rows(len(batches))]]
+        return [
+            (source, target, count_pieces(target))
+            for source, target in batches[devices.rows(len(batches))]
+        ]
     parts = []
     for source, target in batches:
         mine = slice(devices.rank, None, devices.count)
@@ -124,9 +144,11 @@ def share(batches: list[tuple[Tensor, Tensor]], devices: Devices) -> list[tuple[
 
 
 def loss(logits: Tensor, following: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
-    """Compute the smoothed loss and the log-loss, in nats, of logits B T V: means over the pieces that are no padding.
+    """Compute the smoothed loss and the log-loss, in nats, of logits B T V: means over the pieces
+    that are no padding.
 
-    A piece's target is 1 - smoothing on the piece itself, and the rest evenly on all V. The log-loss has no gradient.
+    A piece's target is 1 - smoothing on the piece itself, and the rest evenly on all V. The
+    log-loss has no gradient.
     """
     return _SmoothedLoss.apply(logits.flatten(0, 1), following.flatten(), smoothing)
 
@@ -157,7 +179,9 @@ class _SmoothedLoss(torch.autograd.Function):
         for rows in _rows(logits):
             part = torch.softmax(in_full(logits[rows]), -1, out=gradient[rows])
             part.sub_(ctx.smoothing / logits.shape[1])
-            part.scatter_add_(1, following[rows, None], part.new_full((len(part), 1), ctx.smoothing - 1))
+            part.scatter_add_(
+                1, following[rows, None], part.new_full((len(part), 1), ctx.smoothing - 1)
+            )
             part.mul_(slopes[rows, None])
         return gradient.to(logits.dtype), None, None
 

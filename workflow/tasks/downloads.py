@@ -1,4 +1,6 @@
-"""Official files: found in `data_dir`, else downloaded through pooch from the first address that gives them."""
+"""Official files: found in `data_dir`, else downloaded through pooch from the first address that
+gives them.
+"""
 
 import logging
 
@@ -7,15 +9,24 @@ from requests import RequestException
 
 from workflow.config.errors import ConfigError
 from workflow.config.files import raise_if_full
-from workflow.tasks.sources import Source, cache_folder, describe_missing, find_files, read_plain, verify_checksum
+from workflow.tasks.sources import (
+    Source,
+    cache_folder,
+    describe_missing,
+    find_files,
+    read_plain,
+    verify_checksum,
+)
 
 RETRIES = 2
 
 
 def read_official(name: str, source: Source, data_dir: str | None, kept_as: str = "") -> bytes:
-    """Read the content that the source's checksum says: of the first file in `data_dir` that has it, else fetched.
+    """Read the content that the source's checksum says: of the first file in `data_dir` that has
+    it, else fetched.
 
-    kept_as: the name under which the cache folder keeps a download, where it is not the dataset's own.
+    kept_as: the name under which the cache folder keeps a download, where it is not the dataset's
+    own.
     """
     refusals = []
     for path in find_files(source, data_dir):
@@ -31,23 +42,37 @@ def read_official(name: str, source: Source, data_dir: str | None, kept_as: str 
 
 
 def fetch(name: str, source: Source, missing: str) -> bytes:
-    """Fetch the plain content from the first address that gives it; `missing` begins the error message if none does."""
+    """Fetch the plain content from the first address that gives it; `missing` begins the error
+    message if none does.
+    """
     failures = []
     for url in source.urls:
         try:
             return _fetch_url(url, name, source)
         except (RequestException, ConfigError) as error:
-            failures.append(f"{url}: {error if isinstance(error, ConfigError) else _describe(error)}")
+            failures.append(
+                f"{url}: {error if isinstance(error, ConfigError) else _describe(error)}"
+            )
     raise ConfigError(f"{missing}; download failed: {'; '.join(failures) or 'no URL is known'}")
 
 
 def _fetch_url(url: str, name: str, source: Source) -> bytes:
-    """Fetch the content from one address and verify its checksum; an earlier download that is damaged is made again."""
+    """Fetch the content from one address and verify its checksum; an earlier download that is
+    damaged is made again.
+    """
     path = cache_folder() / f"{name}-{url.rsplit('/', 1)[-1]}"
     was_kept = path.exists()
-    print(f"{path.name}: kept in {path.parent}" if was_kept else f"{path.name}: from {url}", flush=True)
+    print(
+        f"{path.name}: kept in {path.parent}" if was_kept else f"{path.name}: from {url}",
+        flush=True,
+    )
     pooch.get_logger().setLevel(logging.WARNING)
-    registry = {"path": path.parent, "base_url": "", "registry": {path.name: None}, "urls": {path.name: url}}
+    registry = {
+        "path": path.parent,
+        "base_url": "",
+        "registry": {path.name: None},
+        "urls": {path.name: url},
+    }
     try:
         pooch.create(**registry, retry_if_failed=RETRIES).fetch(path.name)
     except OSError as error:  # those of requests are such too
@@ -65,6 +90,12 @@ def _fetch_url(url: str, name: str, source: Source) -> bytes:
 
 
 def _describe(error: RequestException) -> str:
-    """Name a failure: 404 Not Found, or its kind, as the text of a connection error is a paragraph."""
+    """Name a failure: 404 Not Found, or its kind, as the text of a connection error is a
+    paragraph.
+    """
     response = error.response
-    return f"{response.status_code} {response.reason}" if response is not None else type(error).__name__
+    return (
+        f"{response.status_code} {response.reason}"
+        if response is not None
+        else type(error).__name__
+    )

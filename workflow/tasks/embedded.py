@@ -1,7 +1,9 @@
-"""Files that every installation holds: the sources of sympy, which torch depends on, pinned to one version.
+"""Files that every installation holds: the sources of sympy, which torch depends on, pinned to one
+version.
 
-The wheel and the source archive hold the same bytes, so pip and conda install the same text; the checksums of what is
-made of it are in config/tasks/. Bytes are taken as they are: 23 of them, in UTF-8 letters such as alpha, are not ASCII.
+The wheel and the source archive hold the same bytes, so pip and conda install the same text; the
+checksums of what is made of it are in config/tasks/. Bytes are taken as they are: 23 of them, in
+UTF-8 letters such as alpha, are not ASCII.
 """
 
 from importlib.metadata import version
@@ -17,19 +19,29 @@ PACKAGES = "assumptions calculus concrete core functions logic matrices series s
 
 
 def read_source_files() -> list[bytes]:
-    """Read the Python files of ten packages of sympy, without tests, in the order of their paths; import none."""
+    """Read the Python files of ten packages of sympy, without tests, in the order of their paths;
+    import none.
+    """
     spec = find_spec("sympy")
     if spec is None or spec.origin is None:
         raise ConfigError(f"the embedded corpus is built from {PIN}, which is not installed")
     root = Path(spec.origin).parent
     found = (path for name in PACKAGES.split() for path in (root / name).rglob("*.py"))
     paths = sorted(path.relative_to(root).as_posix() for path in found)
-    own = [path for path in paths if not is_left_behind(path) and not {"tests", "benchmarks"} & set(path.split("/"))]
+    own = [
+        path
+        for path in paths
+        if not is_left_behind(path) and not {"tests", "benchmarks"} & set(path.split("/"))
+    ]
     return [(root / path).read_bytes() for path in own]
 
 
 def verify_embedded(content: bytes, source: Source, what: str, *pins: str) -> None:
-    """Raise `ConfigError` with the pins of what a text is made from where what is installed makes another."""
-    here = " and ".join(f"{name}=={version(name)}" for name, _, _ in (pin.partition("==") for pin in pins))
+    """Raise `ConfigError` with the pins of what a text is made from where what is installed makes
+    another.
+    """
+    here = " and ".join(
+        f"{name}=={version(name)}" for name, _, _ in (pin.partition("==") for pin in pins)
+    )
     hint = f"it is built from {' and '.join(pins)}, but {here} is installed; install the pinned versions"
     verify_checksum(content, source, what, hint)

@@ -1,4 +1,6 @@
-"""What a predictor scores that knows nothing but how often each symbol occurs: the level of chance of a dataset."""
+"""What a predictor scores that knows nothing but how often each symbol occurs: the level of chance
+of a dataset.
+"""
 
 import numpy as np
 
@@ -6,7 +8,8 @@ PLACES = 8  # the last bits of a logarithm differ between processors
 
 
 def symbol_entropy(symbols: np.ndarray) -> float:
-    """Compute the entropy of single symbols, in bits per symbol: no fixed distribution predicts these symbols better.
+    """Compute the entropy of single symbols, in bits per symbol: no fixed distribution predicts
+    these symbols better.
 
     >>> symbol_entropy(np.array([7, 7, 7, 7, 2, 2, 1, 5]))
     1.75

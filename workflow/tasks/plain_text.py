@@ -9,17 +9,24 @@ from unicodedata import category
 from workflow.config.errors import ConfigError
 from workflow.tasks.sources import read_once
 
-# What XML leaves out (XML 1.0, section 2.2, and its note on noncharacters), but for white space: controls below the
-# space, halves of surrogate pairs, noncharacters. Published corpora hold all others: joiners that languages need, marks
-# of direction, soft hyphens, and the controls above 0x7f that a wrong encoding leaves (U+0093 in WMT 2014). What no
-# version of Unicode has assigned yet passes, so that no version of Python decides what a text is.
+# What XML leaves out (XML 1.0, section 2.2, and its note on noncharacters), but for white space:
+# controls below the space, halves of surrogate pairs, noncharacters. Published corpora hold all
+# others: joiners that languages need, marks of direction, soft hyphens, and the controls above 0x7f
+# that a wrong encoding leaves (U+0093 in WMT 2014). What no version of Unicode has assigned yet
+# passes, so that no version of Python decides what a text is.
 NOT_TEXT = re.compile("[\0-\x08\x0e-\x1f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
-KINDS = {"Cc": "a control character", "Cs": "half of a surrogate pair", "Cn": "not a Unicode character"}
+KINDS = {
+    "Cc": "a control character",
+    "Cs": "half of a surrogate pair",
+    "Cn": "not a Unicode character",
+}
 EXPECTED = "expected plain text in UTF-8; an archive: unpack it first"
 
 
 def find_no_text(text: str) -> str | None:
-    """Describe the first character that no text holds, by its place and code point; None where there is none."""
+    """Describe the first character that no text holds, by its place and code point; None where
+    there is none.
+    """
     found = NOT_TEXT.search(text)
     if found is None:
         return None
@@ -30,7 +37,8 @@ def find_no_text(text: str) -> str | None:
 
 
 def decode(content: bytes, what: str, cut: bool = False) -> str:
-    """Decode UTF-8, a byte order mark left out; `ConfigError`, begun by `what`, names line and byte where it is none.
+    """Decode UTF-8, a byte order mark left out; `ConfigError`, begun by `what`, names line and byte
+    where it is none.
 
     cut: the end may lie within a character, as of a text of which the first bytes were taken.
     """
@@ -49,11 +57,12 @@ def refuse_binary(content: bytes, what: str) -> None:
 
 
 def user_text(path: Path) -> bytes:
-    """Read a user's text, each line ended by a newline; `ConfigError` where there is no such file, or it holds none.
+    """Read a user's text, each line ended by a newline; `ConfigError` where there is no such file,
+    or it holds none.
 
-    A byte order mark is left out, and Windows' line ends become newlines. Old Macs' do so in a text that has more of
-    them than of newlines; in another one stands within a line, and becomes a space. Nothing else ends a line: U+2028
-    and the like are characters within one.
+    A byte order mark is left out, and Windows' line ends become newlines. Old Macs' do so in a text
+    that has more of them than of newlines; in another one stands within a line, and becomes a
+    space. Nothing else ends a line: U+2028 and the like are characters within one.
     """
     content = path.read_bytes().removesuffix(b"\x1a")  # the mark of the end in a text of DOS
     if not content:

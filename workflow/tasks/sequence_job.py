@@ -20,17 +20,20 @@ class Seq2SeqAttentionChoices(AttentionChoices):
     def a_span_has_somewhere_to_apply(self):
         if self.span["name"] != "full" and not {"encoder", "decoder"} & set(self.apply_to):
             where = ", ".join(self.apply_to)
-            raise ConfigError(f"span {self.span['name']} applies in encoder or decoder alone, got apply_to = {where}")
+            raise ConfigError(
+                f"span {self.span['name']} applies in encoder or decoder alone, got apply_to = {where}"
+            )
         return self
 
 
 class Seq2SeqNet(FrozenModel):
     """Encoder and decoder of `layers` N each.
 
-    d_model, d_ff: widths of the net and of its feed-forward layers; d_k, d_v: of a head's queries and keys, and of its
-    values. key_heads: heads of keys and values, shared by as many heads of queries each; as many as heads where it is
-    left out. norm: after or before each sub-layer. max_length: pieces that a sentence may have. tie_embeddings: one
-    matrix for source, target and output, or three.
+    d_model, d_ff: widths of the net and of its feed-forward layers; d_k, d_v: of a head's queries
+    and keys, and of its values. key_heads: heads of keys and values, shared by as many heads of
+    queries each; as many as heads where it is left out. norm: after or before each sub-layer.
+    max_length: pieces that a sentence may have. tie_embeddings: one matrix for source, target and
+    output, or three.
     """
 
     name: Literal["seq2seq"] = "seq2seq"
@@ -55,10 +58,12 @@ class Seq2SeqNet(FrozenModel):
 
 
 class SequenceTraining(Training):
-    """`tokens`: pieces of source or target in a batch, padding included; an update takes `accumulate` batches.
+    """`tokens`: pieces of source or target in a batch, padding included; an update takes
+    `accumulate` batches.
 
-    smoothing: label smoothing. weight_decay: of every parameter, times the rate, at each update. average: how many of
-    the last weights, saved `average_every` steps apart, are averaged before the test.
+    smoothing: label smoothing. weight_decay: of every parameter, times the rate, at each update.
+    average: how many of the last weights, saved `average_every` steps apart, are averaged before
+    the test.
     """
 
     tokens: PositiveStrictInt
@@ -75,8 +80,8 @@ class SequenceTraining(Training):
 class SequenceEvaluation(FrozenModel):
     """Beam search of `beam` hypotheses, length penalty alpha, `batch` sentences side by side.
 
-    sentences: how many of dev and how many of test are scored in the end. dev_sentences: how many of dev a point of
-    the curve reads. 0: all.
+    sentences: how many of dev and how many of test are scored in the end. dev_sentences: how many
+    of dev a point of the curve reads. 0: all.
     """
 
     beam: PositiveStrictInt
@@ -104,7 +109,9 @@ class SequenceJob(Job):
 
 
 def shortest_cache(attention: Seq2SeqAttentionChoices, otherwise: int) -> int:
-    """Return the fewest keys that a full span sees, in training or evaluation; `otherwise` where it has no cache."""
+    """Return the fewest keys that a full span sees, in training or evaluation; `otherwise` where it
+    has no cache.
+    """
     caches = [attention.span.get(key) for key in ("cache", "evaluation_cache")]
     return min((cache for cache in caches if cache), default=otherwise)
 
@@ -112,7 +119,9 @@ def shortest_cache(attention: Seq2SeqAttentionChoices, otherwise: int) -> int:
 # What a `TaskSpec` of sequences shares with the others.
 PERPLEXITY = ("ppl", "perplexity per piece", "log")
 QUANTITIES = (
-    *score_quantities("lower", {"ppl": ("perplexity", "")}, claimed=("ppl",), splits=("train", *SCORED)),
+    *score_quantities(
+        "lower", {"ppl": ("perplexity", "")}, claimed=("ppl",), splits=("train", *SCORED)
+    ),
     fact("counts", "counts by sentence"),
     fact("shown", "examples"),
     fact("left_out", "training pairs left out"),

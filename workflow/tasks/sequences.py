@@ -1,4 +1,6 @@
-"""What tasks with an encoder and a decoder share: batches of pairs, smoothed loss, averaged weights, beam search."""
+"""What tasks with an encoder and a decoder share: batches of pairs, smoothed loss, averaged
+weights, beam search.
+"""
 
 from copy import copy
 from functools import partial
@@ -22,7 +24,9 @@ from workflow.training.update import precision
 
 
 def select_fitting(corpus: pairs.Pairs, max_length: int) -> pairs.Split:
-    """Select the training pairs that a net reads whole, ends counted; `ConfigError` where there are none."""
+    """Select the training pairs that a net reads whole, ends counted; `ConfigError` where there are
+    none.
+    """
     both = zip(corpus.train.source, corpus.train.target, strict=True)
     kept = [pair for pair in both if max(map(len, pair)) < max_length]
     if not kept:
@@ -39,7 +43,8 @@ Score = float | str  # a number, or why there is none for what was written
 class SequenceTask:
     """Pairs of source and target, weights averaged over the last checkpoints, beam search.
 
-    A task says in `score` what its outputs are worth. extra: tokens that an output may have beyond its source's.
+    A task says in `score` what its outputs are worth. extra: tokens that an output may have beyond
+    its source's.
     missing: why a score or fact could not be had.
     """
 
@@ -50,13 +55,16 @@ class SequenceTask:
     in_unit = staticmethod(perplexity)
     read = staticmethod(pairs.read)
 
-    def __init__(self, job: Job, corpus: pairs.Pairs, device: torch.device, devices: Devices = ALONE):
+    def __init__(
+        self, job: Job, corpus: pairs.Pairs, device: torch.device, devices: Devices = ALONE
+    ):
         self.job, self.corpus, self.device, self.devices = job, corpus, device, devices
         self._refuse_long_sentences()
         self.train = select_fitting(corpus, job.net.max_length)
         self.batches = Batches(self.train, job.training.tokens, job.seed, self.sources)
         self.tokens, self.missing = 0, {}
-        self.checkpoints: list[dict[str, Tensor]] = []  # the last weights, oldest first, off the device
+        # the last weights, oldest first, off the device
+        self.checkpoints: list[dict[str, Tensor]] = []
 
     def _refuse_long_sentences(self) -> None:
         """Refuse sentences that the net would have to cut: what is scored is scored whole."""
@@ -75,7 +83,9 @@ class SequenceTask:
         return sources(sentences)
 
     @staticmethod
-    def random_sources(job: Job, batch: int, length: int, symbols: int, generator: torch.Generator) -> Tensor:
+    def random_sources(
+        job: Job, batch: int, length: int, symbols: int, generator: torch.Generator
+    ) -> Tensor:
         """Draw sources of no meaning for measures of cost, all of one length: sentences B N."""
         return torch.randint(pairs.EOS + 1, symbols, (batch, length), generator=generator)
 
@@ -88,18 +98,25 @@ class SequenceTask:
         return losses(net, training, batches, self.devices)
 
     def after_step(self, net, step: int) -> None:
-        """Keep the weights that are averaged in the end; after the last step the net has their average."""
+        """Keep the weights that are averaged in the end; after the last step the net has their
+        average.
+        """
         training = self.job.training
         turns, rest = divmod(training.steps - step, training.average_every)
         if rest == 0 and turns < training.average:
             weights = net.state_dict().items()
-            self.checkpoints.append({name: tensor.detach().to("cpu", copy=True) for name, tensor in weights})
+            self.checkpoints.append(
+                {name: tensor.detach().to("cpu", copy=True) for name, tensor in weights}
+            )
         if step == training.steps:
             net.load_state_dict(average(self.checkpoints))
 
     def validate(self, net) -> dict[str, float]:
         dev = self._perplexity(net, self.corpus.dev, self.job.evaluation.dev_sentences)
-        return {"dev_ppl": dev, **{name: value for name, value in net.facts().items() if name in ON_CURVE}}
+        return {
+            "dev_ppl": dev,
+            **{name: value for name, value in net.facts().items() if name in ON_CURVE},
+        }
 
     def evaluate(self, net) -> tuple[dict, dict, dict]:
         """Score on dev and test, perplexity too, and keep facts of what was written for test."""
@@ -111,48 +128,73 @@ class SequenceTask:
             metrics |= scores
         facts |= {"left_out": len(self.corpus.train.source) - len(self.train.source), **examples}
         facts["symbol_entropy"] = self._symbol_entropy()
-        count = attempt(self.missing, ["macs_dense", "macs_executed"], lambda: macs.pair(net, *self.lengths()))
+        count = attempt(
+            self.missing, ["macs_dense", "macs_executed"], lambda: macs.pair(net, *self.lengths())
+        )
         return metrics, facts, count and {"dense": count, "executed": count}
 
     def sample(self, net) -> tuple[dict, dict, dict]:
-        """Score sentences of dev as if the net had written their targets: a point of the curve, metrics and facts.
+        """Score sentences of dev as if the net had written their targets: a point of the curve,
+        metrics and facts.
 
         They have the names that `validate` and `evaluate` give, for `training.rehearsal`.
         """
         few, counts = copy(self), {"sentences": SAMPLED, "dev_sentences": SAMPLED}
-        few.job = self.job.model_copy(update={"evaluation": self.job.evaluation.model_copy(update=counts)})
+        few.job = self.job.model_copy(
+            update={"evaluation": self.job.evaluation.model_copy(update=counts)}
+        )
         written = self.corpus.dev.target[: len(few.sources_to_decode("dev"))]
         scores, facts = few.score("dev", [sentence.tolist() for sentence in written])
-        return few.validate(net), {f"dev_{name}": score for name, score in scores.items()}, {**net.facts(), **facts}
+        return (
+            few.validate(net),
+            {f"dev_{name}": score for name, score in scores.items()},
+            {**net.facts(), **facts},
+        )
 
     def score_split(self, net, split: str, suffix: str = "") -> tuple[dict[str, float], dict]:
-        """Decode a split and score it: metrics with their split and a suffix in their names, and facts."""
+        """Decode a split and score it: metrics with their split and a suffix in their names, and
+        facts.
+        """
 
         def work() -> tuple[dict[str, float], dict]:
             scores, facts = self.score(split, self.write(net, self.sources_to_decode(split)))
             return {f"{split}_{name}{suffix}": value for name, value in scores.items()}, facts
 
-        names = [each.name for each in TASKS[self.job.task].quantities if each.name.startswith(f"{split}_")]
-        return attempt(self.missing, [name for name in names if name.endswith(suffix)], work, ({}, {}))
+        names = [
+            each.name
+            for each in TASKS[self.job.task].quantities
+            if each.name.startswith(f"{split}_")
+        ]
+        return attempt(
+            self.missing, [name for name in names if name.endswith(suffix)], work, ({}, {})
+        )
 
     def _symbol_entropy(self) -> float:
-        """Compute the entropy of single pieces, ends included, of the part of dev that a point of the curve reads."""
+        """Compute the entropy of single pieces, ends included, of the part of dev that a point of
+        the curve reads.
+        """
         read = self.corpus.dev.target[: self.job.evaluation.dev_sentences or None]
         return symbol_entropy(np.concatenate([[*target, pairs.EOS] for target in read]))
 
     def lengths(self) -> tuple[int, int]:
         """Average the lengths of a test source and of its target, ends counted."""
         test = self.corpus.test
-        source, target = (round(sum(map(len, side)) / len(side)) + 1 for side in (test.source, test.target))
+        source, target = (
+            round(sum(map(len, side)) / len(side)) + 1 for side in (test.source, test.target)
+        )
         return source, target
 
     def score(self, split: str, outputs: list[list[int]]) -> tuple[dict[str, Score], dict]:
-        """Score what was written for the first sentences of a split, and return facts worth keeping."""
+        """Score what was written for the first sentences of a split, and return facts worth
+        keeping.
+        """
         raise NotImplementedError
 
     @torch.no_grad()
     def _perplexity(self, net, split: pairs.Split, limit: int) -> float:
-        """Compute exp of the mean log-loss per piece, ends included, on the first `limit` pairs (0: all)."""
+        """Compute exp of the mean log-loss per piece, ends included, on the first `limit` pairs (0:
+        all).
+        """
         net.eval()
         total, pieces = 0.0, 0
         for rows in self._by_length(split.target[: limit or None]):
@@ -161,7 +203,10 @@ class SequenceTask:
             with precision(self.job.training, self.device):
                 logits = net(source, target[:, :-1])
             count = count_pieces(target)
-            total, pieces = total + loss(logits, target[:, 1:], 0.0)[1].item() * count, pieces + count
+            total, pieces = (
+                total + loss(logits, target[:, 1:], 0.0)[1].item() * count,
+                pieces + count,
+            )
         net.train()
         return perplexity(total / pieces)
 
@@ -185,7 +230,10 @@ class SequenceTask:
 
     def _by_length(self, sentences: list) -> list[list[int]]:
         """Batch the indices of the sentences, those of like length side by side."""
-        size, order = self.job.evaluation.batch, sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
+        size, order = (
+            self.job.evaluation.batch,
+            sorted(range(len(sentences)), key=lambda i: len(sentences[i])),
+        )
         return [order[start : start + size] for start in range(0, len(order), size)]
 
     def state_dict(self) -> dict:
@@ -194,9 +242,14 @@ class SequenceTask:
     def load_state_dict(self, state: dict) -> None:
         self.batches.load_state_dict(state)
         saved = state["checkpoints"]
-        self.checkpoints = [{name: tensor.cpu() for name, tensor in weights.items()} for weights in saved]
+        self.checkpoints = [
+            {name: tensor.cpu() for name, tensor in weights.items()} for weights in saved
+        ]
 
 
 def average(checkpoints: list[dict[str, Tensor]]) -> dict[str, Tensor]:
     """Average each tensor over checkpoints (section 6.1)."""
-    return {name: torch.stack([weights[name] for weights in checkpoints]).mean(0) for name in checkpoints[0]}
+    return {
+        name: torch.stack([weights[name] for weights in checkpoints]).mean(0)
+        for name in checkpoints[0]
+    }

@@ -1,4 +1,5 @@
-"""Files of datasets: where they are looked for, what they unpack to, and the checksums that identify them.
+"""Files of datasets: where they are looked for, what they unpack to, and the checksums that
+identify them.
 
 Nothing is fetched here.
 """
@@ -19,7 +20,14 @@ from typing import Annotated, Any
 from pydantic import Field, PositiveInt
 
 from workflow.config.errors import ConfigError
-from workflow.config.files import BROKEN, atomic_write, is_left_behind, list_folder, open_zip, user_path
+from workflow.config.files import (
+    BROKEN,
+    atomic_write,
+    is_left_behind,
+    list_folder,
+    open_zip,
+    user_path,
+)
 from workflow.config.strict import StrictModel
 
 PACKED = (".gz", ".xz", ".zip")
@@ -29,7 +37,9 @@ Checksum = Annotated[str, Field(pattern="^(sha256:[0-9a-f]{64}|md5:[0-9a-f]{32})
 
 
 class Source(StrictModel):
-    """Where a file is looked for. bytes, checksum: of its plain content; without a checksum any content is accepted."""
+    """Where a file is looked for. bytes, checksum: of its plain content; without a checksum any
+    content is accepted.
+    """
 
     bytes: PositiveInt | None = None
     checksum: Checksum | None = None
@@ -38,7 +48,9 @@ class Source(StrictModel):
 
 
 def verify_checksum(content: bytes, source: Source, what: str, hint: str) -> None:
-    """Raise `ConfigError` with the expected and the actual checksum unless `content` is what the source describes."""
+    """Raise `ConfigError` with the expected and the actual checksum unless `content` is what the
+    source describes.
+    """
     if source.checksum is None:
         return
     algorithm, expected = source.checksum.split(":")
@@ -50,7 +62,8 @@ def verify_checksum(content: bytes, source: Source, what: str, hint: str) -> Non
 
 
 def find(names: Iterable[str], data_dir: str | None) -> Iterator[Path]:
-    """Find files and folders in `data_dir` and one folder below it, by place, then name, in capitals or small letters.
+    """Find files and folders in `data_dir` and one folder below it, by place, then name, in
+    capitals or small letters.
 
     Those whose letters are as in `names` come first.
     """
@@ -64,7 +77,9 @@ def find(names: Iterable[str], data_dir: str | None) -> Iterator[Path]:
 
 
 def _names_by_letters(folder: Path) -> dict[str, list[str]]:
-    """Map small letters to the names in a folder that are the same but for capitals; a folder may not be readable."""
+    """Map small letters to the names in a folder that are the same but for capitals; a folder may
+    not be readable.
+    """
     names = defaultdict(list)
     with suppress(OSError):
         for name in os.listdir(folder):
@@ -97,15 +112,23 @@ def describe_missing(name: str, source: Source, data_dir: str | None) -> str:
     """Begin an error message: which files were looked for, and where."""
     checksum = f", {source.checksum}" if source.checksum else ""
     where, names = describe_data_dir(data_dir), ", ".join(source.files)
-    return f"dataset '{name}'{checksum}: not found {where} ({names}; uncompressed, .gz, .xz or .zip)"
+    return (
+        f"dataset '{name}'{checksum}: not found {where} ({names}; uncompressed, .gz, .xz or .zip)"
+    )
 
 
 def describe_data_dir(data_dir: str | None) -> str:
-    return f"in data_dir '{data_dir}'" if data_dir else "because data_dir (or ATTENTION_DATA_DIR) is not set"
+    return (
+        f"in data_dir '{data_dir}'"
+        if data_dir
+        else "because data_dir (or ATTENTION_DATA_DIR) is not set"
+    )
 
 
 def read_plain(path: Path, source: Source) -> bytes:
-    """Unpack a file, or its first bytes where the source says how many; `ConfigError` where it is broken, or swells."""
+    """Unpack a file, or its first bytes where the source says how many; `ConfigError` where it is
+    broken, or swells.
+    """
     most = max(SMALL, DENSEST * path.stat().st_size)
     size = f" {source.bytes:,} bytes," if source.bytes else ""
     expected = f", expected to unpack to{size} {source.checksum}" if source.checksum else ""
@@ -114,9 +137,13 @@ def read_plain(path: Path, source: Source) -> bytes:
     except FileNotFoundError:
         raise
     except BROKEN as error:
-        raise ConfigError(f"{path}: truncated or corrupted ({error}){expected}; delete or replace the file") from None
+        raise ConfigError(
+            f"{path}: truncated or corrupted ({error}){expected}; delete or replace the file"
+        ) from None
     if len(content) > (source.bytes or most):
-        raise ConfigError(f"{path}: unpacks to more than {most:,} bytes{expected}; delete or replace the file")
+        raise ConfigError(
+            f"{path}: unpacks to more than {most:,} bytes{expected}; delete or replace the file"
+        )
     return content
 
 
@@ -124,7 +151,11 @@ def _read(path: Path, size: int) -> bytes:
     ending = path.suffix.lower()
     if ending == ".zip":
         with open_zip(path, 1 << 50) as archive:
-            names = [name for name in archive.namelist() if not name.endswith("/") and not is_left_behind(name)]
+            names = [
+                name
+                for name in archive.namelist()
+                if not name.endswith("/") and not is_left_behind(name)
+            ]
             with archive.open(names[0]) as file:
                 return file.read(size)
     with {".gz": gzip.open, ".xz": lzma.open}.get(ending, open)(path, "rb") as file:
@@ -137,7 +168,8 @@ def json_checksum(content) -> str:
 
 
 def two_user_paths(name: str, expected: str) -> tuple[Path, Path]:
-    """Return A and B of a name as in `pairs:A,B`; a relative path starts in the folder that the suite is run from.
+    """Return A and B of a name as in `pairs:A,B`; a relative path starts in the folder that the
+    suite is run from.
 
     Of several commas, which file names may have, the one that parts two paths to something.
     """
@@ -151,7 +183,9 @@ def two_user_paths(name: str, expected: str) -> tuple[Path, Path]:
 
 
 def state(path: Path) -> tuple[str, int, int, int]:
-    """Return path, size and times of a file, which are others once it is written, or another takes its place."""
+    """Return path, size and times of a file, which are others once it is written, or another takes
+    its place.
+    """
     if not os.path.isfile(path):
         raise ConfigError(f"{path}: no such file")
     status = os.stat(path)
@@ -159,7 +193,9 @@ def state(path: Path) -> tuple[str, int, int, int]:
 
 
 def read_once(read: Callable[[Path], Any]) -> Callable[[Path], Any]:
-    """Keep what a function reads of a file until the file changes: a plan asks for it once per variant."""
+    """Keep what a function reads of a file until the file changes: a plan asks for it once per
+    variant.
+    """
     kept = cache(lambda path, _: read(path))
     return wraps(read)(lambda path: kept(path, state(path)))
 
@@ -181,7 +217,9 @@ def cache_folder() -> Path:
 
 
 def files_checksum(paths: list[Path]) -> str:
-    """Digest the contents of many files, in their order; kept on the disk, as they may be tens of gigabytes."""
+    """Digest the contents of many files, in their order; kept on the disk, as they may be tens of
+    gigabytes.
+    """
     states = json_checksum([*map(state, paths)])
     kept = cache_folder() / f"{states.removeprefix('sha256:')}.checksum"
     with suppress(OSError):

@@ -1,7 +1,8 @@
 """The tasks that there are, made from the folders here; a further folder is a further task.
 
-A folder that is no task yet is left out, with the reason, and costs the other tasks nothing. What computes and measures
-a task is named in its `TaskSpec`, not imported, so that a dry run and the pages import no torch.
+A folder that is no task yet is left out, with the reason, and costs the other tasks nothing. What
+computes and measures a task is named in its `TaskSpec`, not imported, so that a dry run and the
+pages import no torch.
 """
 
 import traceback
@@ -29,16 +30,24 @@ def _read_task(folder: Path) -> TaskSpec:
     if not isinstance(task, TaskSpec):
         raise ConfigError("its __init__.py defines no TASK of type TaskSpec")
     if task.job.model_fields["task"].annotation != Literal[folder.name]:
-        raise ConfigError(f'its jobs need the line task: Literal["{folder.name}"] = "{folder.name}"')
+        raise ConfigError(
+            f'its jobs need the line task: Literal["{folder.name}"] = "{folder.name}"'
+        )
     return task
 
 
 def _reason(folder: Path, error: BaseException) -> str:
-    """Say in a line why a folder is no task, with the line of its own code that says so where there is one."""
+    """Say in a line why a folder is no task, with the line of its own code that says so where there
+    is one.
+    """
     place = f"workflow/tasks/{folder.name}"
     if isinstance(error, SyntaxError) and error.filename:
         return f"{place}/{Path(error.filename).name}, line {error.lineno}: {error.msg}"
-    own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(f"{folder}/")]
+    own = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename.startswith(f"{folder}/")
+    ]
     where = f"{place}/{Path(own[-1].filename).name}, line {own[-1].lineno}" if own else place
     kind = "" if isinstance(error, ConfigError) else f"{type(error).__name__}: "
     return " ".join(f"{where}: {kind}{error}".split())
@@ -52,7 +61,10 @@ def _read_all(home: Path) -> tuple[dict[str, TaskSpec], dict[str, str]]:
             continue
         try:
             tasks[folder.name] = _read_task(folder)
-        except (Exception, SystemExit) as error:  # whatever a half-written module does, it stops no other task
+        except (
+            Exception,
+            SystemExit,
+        ) as error:  # whatever a half-written module does, it stops no other task
             unfinished[folder.name] = _reason(folder, error)
     return tasks, unfinished
 
@@ -82,7 +94,9 @@ def section(task: str, name: str) -> type[FrozenModel]:
 
 
 def read_job(path: Path) -> Job:
-    """Read a job.json; `ConfigError` where it is no job, or names a choice of attention that is not here."""
+    """Read a job.json; `ConfigError` where it is no job, or names a choice of attention that is not
+    here.
+    """
     where, raw = str(path), read_json(path)
     if not isinstance(raw, dict):
         raise ConfigError(f"{where}: not a job")

@@ -1,4 +1,6 @@
-"""Datasets ready for training, each in one .npz: arrays by name, metadata as JSON. Pairs of sentences, so stored."""
+"""Datasets ready for training, each in one .npz: arrays by name, metadata as JSON. Pairs of
+sentences, so stored.
+"""
 
 import json
 import sys
@@ -17,7 +19,9 @@ from workflow.tasks.task import SPLITS
 
 
 def largest() -> int:
-    """Return how many bytes a file may unpack to: half of the memory that is free, any number where nobody knows."""
+    """Return how many bytes a file may unpack to: half of the memory that is free, any number where
+    nobody knows.
+    """
     with suppress(OSError, RuntimeError):
         return psutil.virtual_memory().available // 2
     return sys.maxsize
@@ -30,7 +34,8 @@ def write_npz(path: Path, metadata: dict, arrays: dict[str, np.ndarray]) -> None
 
 
 def read_npz(path: Path, version: int, build: Callable[[dict, dict[str, np.ndarray]], Any]) -> Any:
-    """Build something from a file's metadata and arrays; `ConfigError` for a file that this suite did not write.
+    """Build something from a file's metadata and arrays; `ConfigError` for a file that this suite
+    did not write.
 
     Nothing in the file is executed.
     """
@@ -47,13 +52,26 @@ def read_npz(path: Path, version: int, build: Callable[[dict, dict[str, np.ndarr
     except Exception as error:  # numpy raises a dozen kinds of error on damaged files
         wrong = f"not a corpus of this suite, or truncated ({' '.join(str(error).split())})"
         raise ConfigError(f"{path}: {wrong}; delete it and run again") from None
-    raise ConfigError(f"{path}: corpus of version {found}, this suite reads {version}; delete it and run again")
+    raise ConfigError(
+        f"{path}: corpus of version {found}, this suite reads {version}; delete it and run again"
+    )
 
 
 VERSION = 4
 PARTS = (*SPLITS, "second_test", "example")
 SIDES = ("source", "target")
-METADATA = ("name", "source", "target", "symbols", "checksum", "about", "dropped", "tokenised", "compounds", "uncased")
+METADATA = (
+    "name",
+    "source",
+    "target",
+    "symbols",
+    "checksum",
+    "about",
+    "dropped",
+    "tokenised",
+    "compounds",
+    "uncased",
+)
 METADATA += ("planted",)
 PAD, BOS, EOS, UNK = range(4)
 SPACE = "▁"  # sentencepiece's sign for the space before a word
@@ -61,10 +79,11 @@ SPACE = "▁"  # sentencepiece's sign for the space before a word
 
 @dataclass(frozen=True)
 class Split:
-    """Sentence n of source is translated by sentence n of target. Ids are uint16, without <bos> and <eos>.
+    """Sentence n of source is translated by sentence n of target. Ids are uint16, without <bos> and
+    <eos>.
 
-    The texts are those that were encoded (one space between words, small letters if the task is lower-cased): what a
-    net writes is scored against them. Train has none: an empty list.
+    The texts are those that were encoded (one space between words, small letters if the task is
+    lower-cased): what a net writes is scored against them. Train has none: an empty list.
     """
 
     source: list[np.ndarray] = field(default_factory=list)
@@ -75,12 +94,13 @@ class Split:
 
 @dataclass(frozen=True)
 class Pairs:
-    """source, target: language codes. symbols: all pieces, of both languages; 0 to 3 are <pad> <bos> <eos> <unk>.
+    """source, target: language codes. symbols: all pieces, of both languages; 0 to 3 are <pad>
+    <bos> <eos> <unk>.
 
-    dropped: pairs of train that were left out, too long or empty. tokenised, compounds, uncased, planted: see
-    `PairEntry`.
-    second_test: of another year than test; most texts have none, an empty split. example: one pair of this project's
-    own, or none.
+    dropped: pairs of train that were left out, too long or empty. tokenised, compounds, uncased,
+    planted: see `PairEntry`.
+    second_test: of another year than test; most texts have none, an empty split. example: one pair
+    of this project's own, or none.
     """
 
     name: str
@@ -103,13 +123,21 @@ class Pairs:
 
 def decode(symbols: list[str], ids: Iterable[int]) -> str:
     """Write out the text of a sentence; <pad>, <bos> and <eos> are left out, <unk> is shown."""
-    return "".join(symbols[i] for i in ids if i not in (PAD, BOS, EOS)).replace(SPACE, " ").strip(" ")
+    return (
+        "".join(symbols[i] for i in ids if i not in (PAD, BOS, EOS)).replace(SPACE, " ").strip(" ")
+    )
 
 
 def write(path: Path, pairs: Pairs) -> None:
     """Write the whole file or nothing; the same pairs give the same bytes."""
-    texts = {split: [getattr(getattr(pairs, split), f"{side}_text") for side in SIDES] for split in PARTS}
-    metadata = {"version": VERSION, **{key: getattr(pairs, key) for key in METADATA}, "texts": texts}
+    texts = {
+        split: [getattr(getattr(pairs, split), f"{side}_text") for side in SIDES] for split in PARTS
+    }
+    metadata = {
+        "version": VERSION,
+        **{key: getattr(pairs, key) for key in METADATA},
+        "texts": texts,
+    }
     arrays = {}
     for split in PARTS:
         for side in SIDES:
@@ -124,7 +152,9 @@ def read(path: Path) -> Pairs:
 
 def _build_pairs(metadata: dict, arrays: dict[str, np.ndarray]) -> Pairs:
     texts = metadata.pop("texts")
-    sides = {split: [unpack_sentences(arrays, f"{split}_{side}") for side in SIDES] for split in PARTS}
+    sides = {
+        split: [unpack_sentences(arrays, f"{split}_{side}") for side in SIDES] for split in PARTS
+    }
     return Pairs(**{split: Split(*sides[split], *texts[split]) for split in PARTS}, **metadata)
 
 

@@ -1,4 +1,6 @@
-"""What a task says of itself in its `__init__.py`, and its catalogue of datasets. Imports no torch: pages read it."""
+"""What a task says of itself in its `__init__.py`, and its catalogue of datasets. Imports no torch:
+pages read it.
+"""
 
 import math
 from collections.abc import Iterable
@@ -21,11 +23,14 @@ VocabularySize = Annotated[int, Field(strict=True, ge=8, le=1 << 16)]
 class BaseCatalogue(StrictModel):
     """The datasets of one task: one mapping, name -> entry, beside the metric.
 
-    Every entry has a `title`, the few words on a badge, and `about`, the line beside it: `workflow.report.texts`.
-    user_form: how users name their own data, a word with a colon and what follows it; without one a task takes none.
+    Every entry has a `title`, the few words on a badge, and `about`, the line beside it:
+    `workflow.report.texts`.
+    user_form: how users name their own data, a word with a colon and what follows it; without one a
+    task takes none.
 
-    A subclass has the method `checksum(name, data_dir)`, which gives what identifies a dataset in a job, whichever
-    folder it lies in; with a user_form also `user_entry(name)`, which makes an entry from the files as they are now.
+    A subclass has the method `checksum(name, data_dir)`, which gives what identifies a dataset in a
+    job, whichever folder it lies in; with a user_form also `user_entry(name)`, which makes an entry
+    from the files as they are now.
     """
 
     user_form: ClassVar[str] = ""
@@ -43,7 +48,9 @@ class BaseCatalogue(StrictModel):
         return bool(cls.user_form) and name.startswith(cls.user_form.partition(":")[0] + ":")
 
     def choices(self, name: str) -> list[str]:
-        """List the valid names, the user's form last; before them a path of the user's with the form that it lacks."""
+        """List the valid names, the user's form last; before them a path of the user's with the
+        form that it lacks.
+        """
         guess = f"{self.user_form.partition(':')[0]}:{name.rpartition(':')[2]}"
         choices = [choice for choice in (*self.entries, self.user_form) if choice]
         with suppress(ConfigError):
@@ -51,7 +58,9 @@ class BaseCatalogue(StrictModel):
         return choices
 
     def title(self, name: str) -> str:
-        """Say in a few words what a dataset is; for a user's, by the names of its files, which may be gone by now."""
+        """Say in a few words what a dataset is; for a user's, by the names of its files, which may
+        be gone by now.
+        """
         if self.is_users(name):
             files = name.partition(":")[2].split(",")
             return " and ".join(Path(file.strip()).name for file in files)
@@ -64,7 +73,9 @@ class BaseCatalogue(StrictModel):
         return self.entries[name].about if name in self.entries else ""
 
     def most_keys(self, name: str, job: Job) -> int:
-        """Count the keys that a query can see at most: here of the longest sentence; other nets need their own."""
+        """Count the keys that a query can see at most: here of the longest sentence; other nets
+        need their own.
+        """
         return job.net.max_length
 
     def is_part(self, name: str, whole: str) -> bool:
@@ -75,21 +86,26 @@ class BaseCatalogue(StrictModel):
         return name in self.entries or self.is_users(name)
 
     def entry(self, name: str) -> Any:
-        """Return the entry of a name; `ConfigError` with the nearest valid name where there is none."""
+        """Return the entry of a name; `ConfigError` with the nearest valid name where there is
+        none.
+        """
         if self.is_users(name):
             return self.user_entry(name)
         check_known("dataset", name, self.choices(name))
         return self.entries[name]
 
     def slug(self, name: str) -> str:
-        """Name its file under results/data/: the name itself, or the form's word and 8 digits of the checksum."""
+        """Name its file under results/data/: the name itself, or the form's word and 8 digits of
+        the checksum.
+        """
         if not self.is_users(name):
             return name
         return f"{name.partition(':')[0]}-{self.checksum(name).split(':')[1][:8]}"
 
 
 SCORED = ("dev", "test")
-MEASURES = ("training_step", "prediction", "evaluation", "count")  # functions of what measures a task's costs
+# functions of what measures a task's costs
+MEASURES = ("training_step", "prediction", "evaluation", "count")
 AXIS_SCALES = ("linear", "log")  # of a learning curve's score
 SECTIONS = ("attention", "net", "training", "evaluation")  # of every job, besides what `Job` has
 Column = tuple[str, str, str]  # quantity, title and unit of a table's column
@@ -99,10 +115,13 @@ Column = tuple[str, str, str]  # quantity, title and unit of a table's column
 class Quantity:
     """A number that the suite shows, described once.
 
-    source: a metric or fact of the record, a column of its curve, the cost of the run, or what measures it. tasks:
-    those that have it; filled in from the tasks that name it. better: which direction is better, None where none is.
-    number: False for lists, texts and whatever else a table cannot average. claimable: whether a claim may be about it.
-    meaning: in the data dictionary of all runs, where the title, which stands over columns, does not say it.
+    source: a metric or fact of the record, a column of its curve, the cost of the run, or what
+    measures it. tasks: those that have it; filled in from the tasks that name it. better: which
+    direction is better, None where none is.
+    number: False for lists, texts and whatever else a table cannot average. claimable: whether a
+    claim may be about it.
+    meaning: in the data dictionary of all runs, where the title, which stands over columns, does
+    not say it.
     bounds: the least and the most that it can be; its interval ends there.
     """
 
@@ -125,23 +144,34 @@ def score_quantities(
     splits=SCORED,
     most: float = math.inf,
 ) -> list[Quantity]:
-    """Make a quantity for each split of each score; titles: (title, unit) by the score's name. most: of all of them."""
+    """Make a quantity for each split of each score; titles: (title, unit) by the score's name.
+    most: of all of them.
+    """
     quantities = []
     for name, (title, unit) in titles.items():
         for split in splits:
-            about = (f"{split}_{name}", f"{split.replace('_', ' ')} {title}", unit, "metric", better)
+            about = (
+                f"{split}_{name}",
+                f"{split.replace('_', ' ')} {title}",
+                unit,
+                "metric",
+                better,
+            )
             claimable = name in claimed and split in SCORED
             quantities.append(Quantity(*about, claimable=claimable, bounds=(0.0, most)))
     return quantities
 
 
 def fact(name: str, title: str, unit: str = "", **more) -> Quantity:
-    """Make the quantity of a fact that a record keeps: a list, text or picture, or a number where `number` says so."""
+    """Make the quantity of a fact that a record keeps: a list, text or picture, or a number where
+    `number` says so.
+    """
     return Quantity(name, title, unit, "fact", **{"number": False, **more})
 
 
 ON_CURVE = ("mean_span", "max_span")  # facts of learned spans that a learning curve shows
-# Facts of a net whose heads learn their spans. Pages and claims show them for the tasks that name them.
+# Facts of a net whose heads learn their spans. Pages and claims show them for the tasks that name
+# them.
 SPANS = [
     fact("mean_span", "mean span", "characters", number=True, claimable=True),
     fact("max_span", "longest span", "characters", number=True, claimable=True),
@@ -157,13 +187,15 @@ CHANCE = fact("symbol_entropy", "entropy of single symbols of dev", "bits", numb
 class TaskSpec:
     """A task in words. job: its class of jobs. catalogue: the model of config/tasks/NAME.yaml.
 
-    runner, write_corpus, costs: dotted names of what computes it, what makes a dataset ready and what measures it;
-    see `load`. tokens: what a net predicts, in words. prediction: what predicting them is called. curve: the loss of
-    the learning curve: unit, axis label, scale of the axis. headline: quantities of a configuration, the first the
-    task's score; the costs follow. scores: those of one run. examples: titles of the three columns of the fact `shown`.
+    runner, write_corpus, costs: dotted names of what computes it, what makes a dataset ready and
+    what measures it; see `load`. tokens: what a net predicts, in words. prediction: what predicting
+    them is called. curve: the loss of the learning curve: unit, axis label, scale of the axis.
+    headline: quantities of a configuration, the first the task's score; the costs follow. scores:
+    those of one run. examples: titles of the three columns of the fact `shown`.
     quantities: the metrics and facts that its records hold.
 
-    `ConfigError` for a name that the others do not explain: it would be missed only once a run has ended.
+    `ConfigError` for a name that the others do not explain: it would be missed only once a run has
+    ended.
     """
 
     job: type[Job]
@@ -182,17 +214,27 @@ class TaskSpec:
     def __post_init__(self):
         for section in SECTIONS:
             if section not in self.job.model_fields:
-                raise ConfigError(f"{self.job.__name__} has no section '{section}'; it needs {', '.join(SECTIONS)}")
+                raise ConfigError(
+                    f"{self.job.__name__} has no section '{section}'; it needs {', '.join(SECTIONS)}"
+                )
         unit, _, axis = self.curve
         check_known("scale of the axis in curve", axis, AXIS_SCALES)
-        named = {"headline": self.headline, "scores": self.scores, "curve": (f"train_{unit}", f"dev_{unit}")}
+        named = {
+            "headline": self.headline,
+            "scores": self.scores,
+            "curve": (f"train_{unit}", f"dev_{unit}"),
+        }
         for field, names in named.items():
             for name in names:
                 check_known(f"name in {field} (the quantities explain it)", name, self.known)
         if self.known[self.headline[0]].source != "metric":
-            raise ConfigError(f"headline: '{self.headline[0]}' is a fact; the first is the task's score, a metric")
+            raise ConfigError(
+                f"headline: '{self.headline[0]}' is a fact; the first is the task's score, a metric"
+            )
         if len(self.examples) not in (0, 3):
-            raise ConfigError(f"examples: expected three titles of columns, got {len(self.examples)}")
+            raise ConfigError(
+                f"examples: expected three titles of columns, got {len(self.examples)}"
+            )
 
     @property
     def known(self) -> dict[str, Quantity]:
@@ -224,7 +266,9 @@ class TaskSpec:
 
 
 def merge_quantities(tasks: Iterable[TaskSpec]) -> list[Quantity]:
-    """List the quantities of all tasks; one that several tasks name, in the same words, stands once."""
+    """List the quantities of all tasks; one that several tasks name, in the same words, stands
+    once.
+    """
     merged: dict[str, Quantity] = {}
     for task in tasks:
         for quantity in task.quantities:

@@ -1,4 +1,6 @@
-"""The weights of all attention in an encoder and a decoder, for pictures of them and for what is counted of them."""
+"""The weights of all attention in an encoder and a decoder, for pictures of them and for what is
+counted of them.
+"""
 
 from copy import deepcopy
 
@@ -11,15 +13,20 @@ PLACES = 3  # decimals that a record keeps
 
 
 def read_weights(net, source, target) -> dict:
-    """Read the weights of the first pair, [head][query][key], by kind of attention, of the first and the last layer."""
-    return {kind: _ends([each[0] for each in layers]) for kind, layers in every_weight(net, source, target).items()}
+    """Read the weights of the first pair, [head][query][key], by kind of attention, of the first
+    and the last layer.
+    """
+    return {
+        kind: _ends([each[0] for each in layers])
+        for kind, layers in every_weight(net, source, target).items()
+    }
 
 
 def every_weight(net, source, target) -> dict[str, list[Tensor]]:
     """Compute the weights of all layers, B H Q K each, by kind of attention.
 
-    Every layer computes the definition, so that its normaliser gives one row for each query; in 64 bits, for torch's
-    products sum as each processor likes, and the numbers are rounded.
+    Every layer computes the definition, so that its normaliser gives one row for each query; in 64
+    bits, for torch's products sum as each processor likes, and the numbers are rounded.
     """
     net = deepcopy(net).double().eval()
     kinds = {
@@ -29,7 +36,10 @@ def every_weight(net, source, target) -> dict[str, list[Tensor]]:
     }
     weights: dict[nn.Module, Tensor] = {}
     every = sum(kinds.values(), [])
-    hooks = [layer.normaliser.register_forward_hook(lambda each, _, p: weights.update({each: p})) for layer in every]
+    hooks = [
+        layer.normaliser.register_forward_hook(lambda each, _, p: weights.update({each: p}))
+        for layer in every
+    ]
     with computing(every, Definition()):
         net(source.double() if source.is_floating_point() else source, target)
     for hook in hooks:

@@ -1,4 +1,6 @@
-"""Which code computes a net's attention; a kernel is checked against the definition before a run."""
+"""Which code computes a net's attention; a kernel is checked against the definition before a
+run.
+"""
 
 import platform
 from collections import Counter
@@ -23,9 +25,9 @@ from models.kernels.compiled import build
 def prepare(net, name: str, device: torch.device, dtype: torch.dtype) -> None:
     """Let all layers share one implementation. name: one of `backend.BACKENDS`.
 
-    On a GPU the kernel must first give the definition's numbers for what this net's layers are. Where it does not, or
-    cannot be compiled, `auto` does without it, as `chosen` then says, and `triton` ends in `equivalence.Mismatch`.
-    ValueError for an unknown name.
+    On a GPU the kernel must first give the definition's numbers for what this net's layers are.
+    Where it does not, or cannot be compiled, `auto` does without it, as `chosen` then says, and
+    `triton` ends in `equivalence.Mismatch`. ValueError for an unknown name.
     """
     implementation = Definition() if name == "definition" else Engine(name)
     for layer in net.attentions:
@@ -49,7 +51,9 @@ def stream_layers(net) -> list[StreamAttention]:
 
 @cache
 def _check_compiled(dtype: torch.dtype) -> None:
-    """Check that compiled code gives the definition's numbers; else go on without it, as `chosen` says."""
+    """Check that compiled code gives the definition's numbers; else go on without it, as `chosen`
+    says.
+    """
     shape = Shape(48, 2)
     try:
         for case in (Case(shape, Adaptive, 32, False), Case(shape, Dynamic, 32, True, drop=0.3)):
@@ -59,7 +63,8 @@ def _check_compiled(dtype: torch.dtype) -> None:
 
 
 def _check_kernel(layers: list[StreamAttention], device: torch.device, dtype: torch.dtype) -> None:
-    """Raise `Mismatch` unless the kernel gives the definition's numbers in every tile that fits this GPU.
+    """Raise `Mismatch` unless the kernel gives the definition's numbers in every tile that fits
+    this GPU.
 
     In 32 bits too, in which the scores of a net trained in 16 are looked at.
     """
@@ -69,7 +74,9 @@ def _check_kernel(layers: list[StreamAttention], device: torch.device, dtype: to
             _check_tiles(case, device, kind)
     except Mismatch:
         raise
-    except Exception as error:  # triton's, its compiler's, the driver's: whatever it is, the kernel cannot be used
+    except (
+        Exception
+    ) as error:  # triton's, its compiler's, the driver's: whatever it is, the kernel cannot be used
         lines = str(error).strip().splitlines() or [""]
         reason = " ... ".join(dict.fromkeys((lines[0], lines[-1])))
         raise Mismatch(f"it could not be run: {type(error).__name__}: {reason}") from error
@@ -87,7 +94,9 @@ def _check_tiles(case, device: torch.device, dtype: torch.dtype) -> None:
 
 @contextmanager
 def computing(layers: Iterable[StreamAttention], implementation):
-    """Let these layers use another implementation for a while. It has `attend`, and `start` where streams begin."""
+    """Let these layers use another implementation for a while. It has `attend`, and `start` where
+    streams begin.
+    """
     before = [(layer, layer.implementation) for layer in layers]
     for layer, _ in before:
         layer.implementation = implementation
@@ -99,25 +108,38 @@ def computing(layers: Iterable[StreamAttention], implementation):
 
 
 def engine_of(net) -> Engine:
-    """Return the engine with which a net computes, or a new one where it computes the definition."""
-    engines = [layer.implementation for layer in stream_layers(net) if isinstance(layer.implementation, Engine)]
+    """Return the engine with which a net computes, or a new one where it computes the
+    definition.
+    """
+    engines = [
+        layer.implementation
+        for layer in stream_layers(net)
+        if isinstance(layer.implementation, Engine)
+    ]
     return engines[0] if engines else Engine()
 
 
 def chosen(net) -> list[str]:
     """Say which backend computed what since `prepare`, the most frequent first.
 
-    Lines before say why the kernel or the compiled code was not used, lines after in which tiles the kernel was.
+    Lines before say why the kernel or the compiled code was not used, lines after in which tiles
+    the kernel was.
     """
-    implementations = {id(layer.implementation): layer.implementation for layer in net.attentions}.values()
+    implementations = {
+        id(layer.implementation): layer.implementation for layer in net.attentions
+    }.values()
     if any(isinstance(implementation, Definition) for implementation in implementations):
         return ["definition"]
     lines: Counter[str] = Counter()
     for engine in implementations:
         lines.update(engine.backend.counts_in_words())
-    faults = [engine.backend.kernel_fault for engine in implementations if engine.backend.kernel_fault]
+    faults = [
+        engine.backend.kernel_fault for engine in implementations if engine.backend.kernel_fault
+    ]
     for dtype, name in build.NAMES.items():
-        if any(line.startswith(f"cpu {name}") for line in lines) and (reason := build.obstacle(dtype)):
+        if any(line.startswith(f"cpu {name}") for line in lines) and (
+            reason := build.obstacle(dtype)
+        ):
             faults.append(f"cpu {name}: not compiled, so slower: {reason}")
     return [*faults, *(f"{line} ({count})" for line, count in lines.most_common()), *_tiles(lines)]
 
@@ -125,13 +147,19 @@ def chosen(net) -> list[str]:
 def bits(net, device: torch.device, dtype: torch.dtype) -> str:
     """Say how far the bits of this net's numbers travel.
 
-    `portable`: to every x86 processor with a fused multiply-add, under the torch that the record names. All sums are
-    those of the compiled code, or of torch's kernels for vectors that each such processor has. Else `this machine`.
+    `portable`: to every x86 processor with a fused multiply-add, under the torch that the record
+    names. All sums are those of the compiled code, or of torch's kernels for vectors that each such
+    processor has. Else `this machine`.
     """
     x = torch.empty(0, dtype=dtype, device=device)
     engines = ((layer, layer.implementation) for layer in net.attentions)
-    ours = all(isinstance(each, Engine) and each.backend.takes_layer(layer, x) for layer, each in engines)
-    theirs = platform.machine() in ("x86_64", "AMD64") and torch.backends.cpu.get_cpu_capability() == "AVX2"
+    ours = all(
+        isinstance(each, Engine) and each.backend.takes_layer(layer, x) for layer, each in engines
+    )
+    theirs = (
+        platform.machine() in ("x86_64", "AMD64")
+        and torch.backends.cpu.get_cpu_capability() == "AVX2"
+    )
     return "portable" if ours and theirs and not build.obstacle(dtype) else "this machine"
 
 

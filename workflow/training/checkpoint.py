@@ -11,13 +11,17 @@ from workflow.config.job import Job
 
 
 def save(path: Path, state: dict) -> None:
-    """Write tensors, numbers, text, lists and dicts of them. A crash leaves the previous file or this one."""
+    """Write tensors, numbers, text, lists and dicts of them. A crash leaves the previous file or
+    this one.
+    """
     with atomic_write(path) as file:
         torch.save(state, file)
 
 
 def digest_of(weights: dict[str, torch.Tensor]) -> str | None:
-    """Digest the weights of a net, in the order of their names: 16 hexadecimal digits; None where there are none."""
+    """Digest the weights of a net, in the order of their names: 16 hexadecimal digits; None where
+    there are none.
+    """
     told = hashlib.sha256()
     for name, tensor in sorted(weights.items()):
         told.update(f"{name} {tuple(tensor.shape)} {tensor.dtype} ".encode())
@@ -26,7 +30,9 @@ def digest_of(weights: dict[str, torch.Tensor]) -> str | None:
 
 
 def load_story(path: Path, job: Job, source: str) -> dict:
-    """Read curve and log of a run as it was last saved by this code, and its weights where that was its last step."""
+    """Read curve and log of a run as it was last saved by this code, and its weights where that was
+    its last step.
+    """
     if not path.exists():
         return {}
     state = load(path, job.digest, torch.device("cpu"), mmap=True)
@@ -35,17 +41,26 @@ def load_story(path: Path, job: Job, source: str) -> dict:
 
 
 def load(path: Path, digest: str, device: torch.device, mmap: bool = False) -> dict:
-    """Read the state saved for the job `digest`. `ConfigError` where the file is truncated, foreign or another job's.
+    """Read the state saved for the job `digest`. `ConfigError` where the file is truncated, foreign
+    or another job's.
 
-    mmap: tensors stay in the file until they are read, so that looking at what is there takes no memory.
+    mmap: tensors stay in the file until they are read, so that looking at what is there takes no
+    memory.
     """
     try:
-        with open_zip(path, path.stat().st_size):  # what torch writes is not packed, so nothing in it swells
+        # what torch writes is not packed, so nothing in it swells
+        with open_zip(path, path.stat().st_size):
             state = torch.load(path, map_location=device, weights_only=True, mmap=mmap)
     except (OSError, MemoryError, torch.OutOfMemoryError, ConfigError):
         raise  # says nothing about what the file holds
-    except Exception:  # foreign bytes make torch raise nearly anything, KeyError and IndexError among it
-        raise ConfigError(f"{path}: not a checkpoint of this suite, or truncated; delete it to start again") from None
+    except (
+        Exception
+    ):  # foreign bytes make torch raise nearly anything, KeyError and IndexError among it
+        raise ConfigError(
+            f"{path}: not a checkpoint of this suite, or truncated; delete it to start again"
+        ) from None
     if (found := state.get("digest") if isinstance(state, dict) else None) != digest:
-        raise ConfigError(f"{path}: a checkpoint of job {found}, not of {digest}; delete it to start again")
+        raise ConfigError(
+            f"{path}: a checkpoint of job {found}, not of {digest}; delete it to start again"
+        )
     return state

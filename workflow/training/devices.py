@@ -1,11 +1,13 @@
-"""The processes that train one net together: which part each takes, and how they come to the numbers of one.
+"""The processes that train one net together: which part each takes, and how they come to the
+numbers of one.
 
-Each holds the whole net and takes an equal part of every update. The gradients are then averaged over the processes, so
-that all make the same update:
+Each holds the whole net and takes an equal part of every update. The gradients are then averaged
+over the processes, so that all make the same update:
 
     1/N sum_n  d/dw (mean loss of part n + penalty)  =  d/dw (mean loss of the whole + penalty)
 
-Numbers and stops that all must share travel between the CPUs, so that no process waits for its GPU to tell them.
+Numbers and stops that all must share travel between the CPUs, so that no process waits for its GPU
+to tell them.
 """
 
 import os
@@ -40,11 +42,13 @@ class Devices:
     def average_gradients(self, parameters: list[Tensor]) -> None:
         """Replace the gradient of each parameter by its mean over the processes.
 
-        After the backward passes, not during them as DistributedDataParallel does, whose import takes a second
-        (docs/decisions/0018-several-devices.md).
+        After the backward passes, not during them as DistributedDataParallel does, whose import
+        takes a second (docs/decisions/0018-several-devices.md).
         """
         if self.count > 1:
-            for gradient in (parameter.grad for parameter in parameters if parameter.grad is not None):
+            for gradient in (
+                parameter.grad for parameter in parameters if parameter.grad is not None
+            ):
                 torch.distributed.all_reduce(gradient)
                 gradient /= self.count
 
@@ -60,12 +64,16 @@ class Devices:
         """Join the parts of all processes, which have one shape, one after the other."""
         if self.count == 1:
             return part.clone()
-        parts = [torch.empty_like(part, memory_format=torch.contiguous_format) for _ in range(self.count)]
+        parts = [
+            torch.empty_like(part, memory_format=torch.contiguous_format) for _ in range(self.count)
+        ]
         torch.distributed.all_gather(parts, part.contiguous())
         return torch.cat(parts, dim)
 
     def check(self, check: Callable[[], None]) -> None:
-        """Call `check` in every process. Where it raises in one, all raise the same, at the same step."""
+        """Call `check` in every process. Where it raises in one, all raise the same, at the same
+        step.
+        """
         if self.count == 1:
             check()
             return
@@ -89,7 +97,9 @@ ALONE = Devices()
 def refuse_too_many(count: int, device: torch.device) -> None:
     """Raise `ConfigError` where this machine has fewer GPUs."""
     if device.type == "cuda" and count > torch.cuda.device_count():
-        raise ConfigError(f"devices: {count} requested, but this machine has {torch.cuda.device_count()} GPUs")
+        raise ConfigError(
+            f"devices: {count} requested, but this machine has {torch.cuda.device_count()} GPUs"
+        )
 
 
 def launched() -> bool:
@@ -109,4 +119,5 @@ def join_devices(device: torch.device):
     backend = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
     torch.distributed.init_process_group(backend, timeout=LONGEST_WAIT)
     yield Devices(torch.distributed.get_world_size(), torch.distributed.get_rank())
-    torch.distributed.destroy_process_group()  # not after an error: others may wait for what never comes
+    # not after an error: others may wait for what never comes
+    torch.distributed.destroy_process_group()

@@ -2,8 +2,9 @@
 
     read a block -> loss + penalty -> backward -> update -> after_step -> (score) -> (checkpoint)
 
-Killed at any moment and started again, a run ends with the numbers of one that was never interrupted: the
-checkpoint holds the net, the optimiser, the position of the task in its data and every random state.
+Killed at any moment and started again, a run ends with the numbers of one that was never
+interrupted: the checkpoint holds the net, the optimiser, the position of the task in its data and
+every random state.
 """
 
 import math
@@ -22,9 +23,29 @@ from workflow.training.update import add_gradients, learning_rate, make_optimise
 
 CHECK_EVERY = 16  # steps between checks of the loss: each waits for the device
 # what the loop, its script and the rehearsal ask of the class of a task
-ASKED = ("read", "losses", "after_step", "validate", "evaluate", "sample", "in_unit", "state_dict", "load_state_dict")
+ASKED = (
+    "read",
+    "losses",
+    "after_step",
+    "validate",
+    "evaluate",
+    "sample",
+    "in_unit",
+    "state_dict",
+    "load_state_dict",
+)
 # what a checkpoint keeps as it is
-PROGRESS = ("step", "seconds", "training_seconds", "point_seconds", "tokens", "point_tokens", "curve", "log", "losses")
+PROGRESS = (
+    "step",
+    "seconds",
+    "training_seconds",
+    "point_seconds",
+    "tokens",
+    "point_tokens",
+    "curve",
+    "log",
+    "losses",
+)
 
 
 def build_net(job: Job, device: torch.device, symbols: int = 128):
@@ -36,7 +57,8 @@ def build_net(job: Job, device: torch.device, symbols: int = 128):
 class Run:
     """One job on its data. `curve` and `log` grow while it runs; `seconds` counts all its sittings.
 
-    losses: in nats, of the first 1, 2, 4, .. updates added up, as far as the first point of the curve.
+    losses: in nats, of the first 1, 2, 4, .. updates added up, as far as the first point of the
+    curve.
     """
 
     def __init__(
@@ -49,9 +71,11 @@ class Run:
         source: str = "",
         devices: Devices = ALONE,
     ):
-        """Build the net. task: the class of the job's task. devices: this process among those that train the net.
+        """Build the net. task: the class of the job's task. devices: this process among those that
+        train the net.
 
-        source: digest of the files that the numbers depend on; a checkpoint made by others is not resumed.
+        source: digest of the files that the numbers depend on; a checkpoint made by others is not
+        resumed.
         """
         self.job, self.device, self.source, self.devices = job, device, source, devices
         self.checkpoint_path = folder / "checkpoint.pt"
@@ -63,7 +87,8 @@ class Run:
         self.optimiser = make_optimiser(training, self.parameters)
         self.task = task(job, corpus, device, devices)
         random_state.seed(devices, job.seed)
-        self.total = torch.zeros((), dtype=torch.float64, device=device)  # loss since the last point of the curve
+        # loss since the last point of the curve
+        self.total = torch.zeros((), dtype=torch.float64, device=device)
         self.is_trained = False
         self.step, self.seconds, self.training_seconds, self.point_seconds = 0, 0.0, 0.0, 0.0
         self.tokens, self.point_tokens = 0, 0
@@ -72,7 +97,9 @@ class Run:
         self.losses: list[float] = []
 
     def train(self, check=lambda: None) -> None:
-        """Train from where the run stands to its last step; `check` is called before each and may end the run."""
+        """Train from where the run stands to its last step; `check` is called before each and may
+        end the run.
+        """
         training, began, before = self.job.training, time.perf_counter(), self.seconds
 
         def may_go_on() -> None:
@@ -106,7 +133,11 @@ class Run:
         self.devices.average_gradients(self.parameters)
         self.tokens += self.task.tokens
         self.optimiser.lr = learning_rate(
-            self.step, lr=training.lr, warmup=training.warmup, schedule=training.schedule, steps=training.steps
+            self.step,
+            lr=training.lr,
+            warmup=training.warmup,
+            schedule=training.schedule,
+            steps=training.steps,
         )
         self.optimiser.step()
         self.optimiser.forget_gradients()
@@ -117,7 +148,10 @@ class Run:
     def _check_loss(self) -> None:
         mean, bound = self._mean_loss(), self.job.training.loss_bound
         if not math.isfinite(mean) or mean > bound:
-            raise Ended("diverged", f"mean loss {mean:.3g} nats up to step {self.step}, above the bound of {bound:g}")
+            raise Ended(
+                "diverged",
+                f"mean loss {mean:.3g} nats up to step {self.step}, above the bound of {bound:g}",
+            )
 
     @property
     def has_numbers(self) -> bool:
@@ -126,7 +160,9 @@ class Run:
         return all(end.isfinite() for each in filled for end in each.aminmax())
 
     def _score(self) -> None:
-        """Add a point to the learning curve. The first process scores dev; where that fails, training goes on."""
+        """Add a point to the learning curve. The first process scores dev; where that fails,
+        training goes on.
+        """
         tokens, took = self.tokens - self.point_tokens, self.training_seconds - self.point_seconds
         validate = partial(self.task.validate, self.net) if self.devices.first else dict
         point = {
@@ -138,11 +174,15 @@ class Run:
         self.curve.append(point)
         self.point_seconds, self.point_tokens = self.training_seconds, self.tokens
         self.total.zero_()
-        scores = "  ".join(f"{key} {value:.3f}" for key, value in point.items() if key.startswith(("train", "dev")))
+        scores = "  ".join(
+            f"{key} {value:.3f}" for key, value in point.items() if key.startswith(("train", "dev"))
+        )
         self.say(f"step {self.step}  {scores}  {point['tokens_per_s']:.0f} tokens/s")
 
     def _mean_loss(self) -> float:
-        """Average the loss in nats over the steps since the last point of the curve, and over all devices."""
+        """Average the loss in nats over the steps since the last point of the curve, and over all
+        devices.
+        """
         since = self.step - (self.curve[-1]["step"] if self.curve else 0)
         return self.devices.mean(self.total).item() / since
 
@@ -185,5 +225,6 @@ class Run:
         for name in PROGRESS:
             setattr(self, name, state[name])
         random_state.restore(state["random"], self.devices, self.device, self.job.seed + self.step)
-        self.devices.check(lambda: None)  # waits for all: the first may have nothing to do but to score and delete it
+        # waits for all: the first may have nothing to do but to score and delete it
+        self.devices.check(lambda: None)
         self.say(f"resumed at step {self.step}")

@@ -20,7 +20,9 @@ LIBRARIES = ("numpy", "sympy")
 
 
 def pick_device(name: str) -> torch.device:
-    """Return a device by its name; auto: a GPU where there is one. `ConfigError` for a GPU that is not there."""
+    """Return a device by its name; auto: a GPU where there is one. `ConfigError` for a GPU that is
+    not there.
+    """
     if name == "cuda" and not torch.cuda.is_available():
         raise ConfigError("device 'cuda': torch sees no GPU; valid here: auto, cpu")
     return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
@@ -38,13 +40,16 @@ def name_of(device: torch.device) -> str:
 def describe(device: torch.device, precision: str, code: dict, devices: int = 1) -> dict:
     """Describe where a number that is computed now comes from: the fields of a record's `Origin`.
 
-    code: what `workflow.plan.sources.recorded` says of its files. devices: how many of this kind share the work. What
-    this machine does not tell stands under `missing` with the reason, and ends nothing.
+    code: what `workflow.plan.sources.recorded` says of its files. devices: how many of this kind
+    share the work. What this machine does not tell stands under `missing` with the reason, and ends
+    nothing.
     """
     cuda, missing = device.type == "cuda", {}
     known = partial(attempt, missing)
     commit = known(["commit"], partial(_ask_git, "rev-parse", "HEAD"), "unknown")
-    dirty = commit == "unknown" or known(["dirty"], lambda: bool(_ask_git("status", "--porcelain")), True)
+    dirty = commit == "unknown" or known(
+        ["dirty"], lambda: bool(_ask_git("status", "--porcelain")), True
+    )
     versions = {name: known([name], partial(version, name), "unknown") for name in LIBRARIES}
     if not cuda:
         versions["compiler"] = known(["compiler"], compiler_version, "unknown")
@@ -58,23 +63,37 @@ def describe(device: torch.device, precision: str, code: dict, devices: int = 1)
         "allocator": os.environ.get(ALLOCATOR, "as the system has it"),
         "precision": precision if cuda else "fp32",
         "deterministic": not cuda,
-        "versions": {"python": platform.python_version(), "torch": str(torch.__version__), **versions},
+        "versions": {
+            "python": platform.python_version(),
+            "torch": str(torch.__version__),
+            **versions,
+        },
         **code,
-        "host_memory_bytes": known(["host_memory_bytes"], lambda: psutil.virtual_memory().total, None),
+        "host_memory_bytes": known(
+            ["host_memory_bytes"], lambda: psutil.virtual_memory().total, None
+        ),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "missing": missing,
     }
 
 
 def _ask_git(*words: str) -> str:
-    """Return git's answer about the suite's own repository, whatever else lies around it or is named to git.
+    """Return git's answer about the suite's own repository, whatever else lies around it or is
+    named to git.
 
-    An error where there is none: no git, no repository of ours, one of another owner, no answer in time.
+    An error where there is none: no git, no repository of ours, one of another owner, no answer in
+    time.
     """
-    variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or "CONFIG" in name}
+    variables = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("GIT_") or "CONFIG" in name
+    }
     variables |= {"GIT_CEILING_DIRECTORIES": str(ROOT.parent), "LC_ALL": "C"}
     command = ("git", "--no-optional-locks", "-C", str(ROOT), *words)
-    answer = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=20, env=variables)
+    answer = subprocess.run(
+        command, capture_output=True, text=True, errors="replace", timeout=20, env=variables
+    )
     if answer.returncode:
         raise OSError(answer.stderr.strip())
     return answer.stdout.strip()

@@ -1,4 +1,6 @@
-"""A run in processes of its own, one for each device: where one of them crashes, the one that waits knows why."""
+"""A run in processes of its own, one for each device: where one of them crashes, the one that waits
+knows why.
+"""
 
 import multiprocessing
 import os
@@ -16,14 +18,16 @@ from workflow.config.process import PASSED_ON, end_with_parent
 from workflow.training.guard import AGAIN, Ended
 
 ATTEMPTS = 3
-FORK = multiprocessing.get_context("fork")  # torch is imported; whoever starts processes has touched no GPU
+# torch is imported; whoever starts processes has touched no GPU
+FORK = multiprocessing.get_context("fork")
 
 
 def in_processes(count: int, work: Callable[[], None]) -> NoReturn:
-    """Call `work` in `count` forks and exit as they did; `Ended` where one crashed, or raise what one could not do.
+    """Call `work` in `count` forks and exit as they did; `Ended` where one crashed, or raise what
+    one could not do.
 
-    Where one was killed, as the system does when memory ends, all begin again from the checkpoint, twice at most. Told
-    to stop, this process tells them.
+    Where one was killed, as the system does when memory ends, all begin again from the checkpoint,
+    twice at most. Told to stop, this process tells them.
     """
     for attempt in range(1, ATTEMPTS + 1):
         if attempt > 1:
@@ -32,7 +36,9 @@ def in_processes(count: int, work: Callable[[], None]) -> NoReturn:
         if status != -signal.SIGKILL:
             break
     if status == -signal.SIGKILL:
-        raise Ended("oom", f"the process was killed {ATTEMPTS} times, probably because memory ran out")
+        raise Ended(
+            "oom", f"the process was killed {ATTEMPTS} times, probably because memory ran out"
+        )
     if -status in PASSED_ON:
         sys.exit(AGAIN)
     if status < 0 and status != -signal.SIGINT:
@@ -42,10 +48,16 @@ def in_processes(count: int, work: Callable[[], None]) -> NoReturn:
 
 
 def _attempt(count: int, work: Callable[[], None]) -> int:
-    """Start the forks and wait for them: 0, the first other exit status, or below 0 the signal that ended one."""
+    """Start the forks and wait for them: 0, the first other exit status, or below 0 the signal that
+    ended one.
+    """
     told, tell = FORK.Pipe(duplex=False)  # no queue, whose lock needs shared memory
     # several find each other through a store of this process, in the way of torchrun's
-    store = torch.distributed.TCPStore("localhost", 0, is_master=True, wait_for_workers=False) if count > 1 else None
+    store = (
+        torch.distributed.TCPStore("localhost", 0, is_master=True, wait_for_workers=False)
+        if count > 1
+        else None
+    )
     variables = [_variables(rank, count, store.port) if store else {} for rank in range(count)]
     forks = [FORK.Process(target=_work, args=(work, tell, each)) for each in variables]
     for fork in forks:
@@ -57,7 +69,9 @@ def _attempt(count: int, work: Callable[[], None]) -> int:
 
 
 def _variables(rank: int, count: int, port: int) -> dict[str, str]:
-    """Make the environment of one of several processes, as torchrun sets it and `join_devices` reads it."""
+    """Make the environment of one of several processes, as torchrun sets it and `join_devices`
+    reads it.
+    """
     place = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count}
     store = {"MASTER_ADDR": "localhost", "MASTER_PORT": port, "TORCHELASTIC_USE_AGENT_STORE": True}
     launch = {"TORCHELASTIC_RUN_ID": "run", "TORCHELASTIC_RESTART_COUNT": 0}
@@ -78,7 +92,9 @@ def _work(work: Callable[[], None], tell, variables: dict[str, str]) -> None:
 
 
 def _wait_for(forks: list) -> int:
-    """Wait for all; where one fails, end the others, which would wait for it. Return its status, below 0 a signal's."""
+    """Wait for all; where one fails, end the others, which would wait for it. Return its status,
+    below 0 a signal's.
+    """
 
     def pass_on(number: int, frame: object) -> None:
         for fork in forks:
@@ -92,7 +108,8 @@ def _wait_for(forks: list) -> int:
     while running:
         connection.wait([fork.sentinel for fork in running])
         now = {fork: fork.exitcode for fork in running}
-        # what was ended by a signal first: others that lost their connection to it may have ended since
+        # what was ended by a signal first: others that lost their connection to it may have ended
+        # since
         status = status or min(filter(None, now.values()), default=0)
         running = [fork for fork, ended in now.items() if ended is None]
         if status not in (0, AGAIN):

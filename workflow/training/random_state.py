@@ -1,4 +1,6 @@
-"""Random numbers of a run, of which dropout takes most: on each device others, and the same after an interruption."""
+"""Random numbers of a run, of which dropout takes most: on each device others, and the same after
+an interruption.
+"""
 
 import torch
 from torch import Tensor
@@ -10,14 +12,19 @@ APART = 1 << 40  # a device's seed is so far from another's
 
 
 def seed(devices: Devices, number: int) -> None:
-    """Seed all devices but the first, which goes on as a run on a single one: each must drop other numbers."""
+    """Seed all devices but the first, which goes on as a run on a single one: each must drop other
+    numbers.
+    """
     if not devices.first:
         torch.manual_seed(APART * devices.rank + number)
 
 
 def save(devices: Devices, device: torch.device) -> dict[str, Tensor]:
     """Return the states by kind of generator, a row for each device."""
-    return {kind: devices.join(each.get_state()[None], dim=0) for kind, each in generators(device).items()}
+    return {
+        kind: devices.join(each.get_state()[None], dim=0)
+        for kind, each in generators(device).items()
+    }
 
 
 def restore(states: dict[str, Tensor], devices: Devices, device: torch.device, number: int) -> None:
@@ -27,4 +34,5 @@ def restore(states: dict[str, Tensor], devices: Devices, device: torch.device, n
         return
     for kind, generator in generators(device).items():
         if kind in states:  # a run that began on a CPU has none of a GPU
-            generator.set_state(states[kind][devices.rank].to("cpu", copy=True))  # torch misreads a view
+            # torch misreads a view
+            generator.set_state(states[kind][devices.rank].to("cpu", copy=True))

@@ -1,4 +1,6 @@
-"""What a run writes after its last update, had before the first: a net that has not learned scores a few samples."""
+"""What a run writes after its last update, had before the first: a net that has not learned scores
+a few samples.
+"""
 
 from copy import deepcopy
 
@@ -12,8 +14,8 @@ from workflow.training.loop import Run
 def rehearse(run: Run) -> tuple[dict, dict, dict]:
     """Return a point of the learning curve, metrics and facts of a few samples.
 
-    The run is as it was before: a copy of its net is scored, by the definition, and random numbers go on where they
-    were. `Ended` where scoring fails.
+    The run is as it was before: a copy of its net is scored, by the definition, and random numbers
+    go on where they were. `Ended` where scoring fails.
     """
     net = deepcopy(run.net)
     for layer in net.attentions:

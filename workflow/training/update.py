@@ -1,6 +1,7 @@
 """One update of a net: precision, gradients, and the optimisers and rates of the released codes.
 
-The optimisers are not those of torch.optim, whose first import loads torch's compiler and costs every run a second.
+The optimisers are not those of torch.optim, whose first import loads torch's compiler and costs
+every run a second.
 """
 
 import math
@@ -13,7 +14,9 @@ from workflow.config.job import Training
 
 
 def number_type(precision: str, device: torch.device) -> torch.dtype:
-    """Return bf16 where a scale asks for it and there is a GPU; a CPU computes bf16 products 300 times slower."""
+    """Return bf16 where a scale asks for it and there is a GPU; a CPU computes bf16 products 300
+    times slower.
+    """
     return torch.bfloat16 if precision == "bf16" and device.type == "cuda" else torch.float32
 
 
@@ -29,10 +32,11 @@ def in_full(logits: Tensor) -> Tensor:
 
 
 def add_gradients(net, losses) -> Tensor:
-    """Add the gradients of a batch's loss + penalty to those of the parameters; return its mean log-loss in nats.
+    """Add the gradients of a batch's loss + penalty to those of the parameters; return its mean
+    log-loss in nats.
 
-    `losses`: (loss, log-loss, weight) of each part of the batch; the weights add up to 1, so penalties count once.
-    On several devices they do so on average.
+    `losses`: (loss, log-loss, weight) of each part of the batch; the weights add up to 1, so
+    penalties count once. On several devices they do so on average.
     """
     total: Tensor | float = 0.0
     for loss, log_loss, weight in losses:
@@ -44,25 +48,35 @@ def add_gradients(net, losses) -> Tensor:
 class Optimiser:
     """Parameters, the rate `lr` of their next update, and what is kept of their gradients.
 
-    decay: an update first takes lr decay p from p (fairseq's weight decay). A parameter without a gradient stays.
+    decay: an update first takes lr decay p from p (fairseq's weight decay). A parameter without a
+    gradient stays.
     """
 
     averages: tuple[str, ...] = ()  # names of tensors of the shape of a parameter
 
     def __init__(self, parameters: list[Tensor], lr: float, clip: float, decay: float = 0.0):
         self.parameters, self.lr, self.clip, self.decay = parameters, lr, clip, decay
-        self.state = {name: [torch.zeros_like(parameter) for parameter in parameters] for name in self.averages}
+        self.state = {
+            name: [torch.zeros_like(parameter) for parameter in parameters]
+            for name in self.averages
+        }
 
     @torch.no_grad()
     def step(self) -> None:
         states = zip(self.parameters, *self.state.values(), strict=True)
-        rows = [(parameter, parameter.grad, *state) for parameter, *state in states if parameter.grad is not None]
+        rows = [
+            (parameter, parameter.grad, *state)
+            for parameter, *state in states
+            if parameter.grad is not None
+        ]
         parameters, gradients, *state = (list(column) for column in zip(*rows, strict=True))
         if self.decay:
             torch._foreach_mul_(parameters, 1 - self.lr * self.decay)
         self.update(parameters, gradients, *state)
 
-    def update(self, parameters: list[Tensor], gradients: list[Tensor], *state: list[Tensor]) -> None:
+    def update(
+        self, parameters: list[Tensor], gradients: list[Tensor], *state: list[Tensor]
+    ) -> None:
         raise NotImplementedError
 
     def forget_gradients(self) -> None:
@@ -79,12 +93,14 @@ class Optimiser:
 
 
 class Adagrad(Optimiser):
-    """Adagrad whose step, not whose gradient, is clipped (Adaptive Attention Span, section 3; released code).
+    """Adagrad whose step, not whose gradient, is clipped (Adaptive Attention Span, section 3;
+    released code).
 
         h += g^2;   step = lr g / (sqrt(h) + 1e-10);   times clip / (|g| + 1e-10) where |g| > clip
 
-    |g| is the norm of one parameter tensor's gradient. The accumulator adds the unclipped square, so this is not
-    Adagrad on clipped gradients, whose scale invariance would undo most of the clipping.
+    |g| is the norm of one parameter tensor's gradient. The accumulator adds the unclipped square,
+    so this is not Adagrad on clipped gradients, whose scale invariance would undo most of the
+    clipping.
     """
 
     averages = ("sum",)
@@ -108,7 +124,9 @@ class Adam(Optimiser):
 
     def __init__(self, *arguments, **settings):
         super().__init__(*arguments, **settings)
-        self.updates = torch.zeros(len(self.parameters), dtype=torch.float32, device=self.parameters[0].device)
+        self.updates = torch.zeros(
+            len(self.parameters), dtype=torch.float32, device=self.parameters[0].device
+        )
         self.state["updates"] = list(self.updates.unbind())
 
     def update(self, parameters, gradients, means, squares, updates) -> None:
@@ -116,8 +134,19 @@ class Adam(Optimiser):
         too_long = ((norm + 1e-6) / self.clip).clamp(min=1)  # the update divides gradients by it
         all_of_them = len(updates) == len(self.parameters)
         self.updates.add_(1) if all_of_them else torch._foreach_add_(updates, 1)
-        constants = {"beta1": self.betas[0], "beta2": self.betas[1], "eps": self.epsilon, "weight_decay": 0.0}
-        settings = {"lr": self.lr, **constants, "amsgrad": False, "maximize": False, "grad_scale": too_long.float()}
+        constants = {
+            "beta1": self.betas[0],
+            "beta2": self.betas[1],
+            "eps": self.epsilon,
+            "weight_decay": 0.0,
+        }
+        settings = {
+            "lr": self.lr,
+            **constants,
+            "amsgrad": False,
+            "maximize": False,
+            "grad_scale": too_long.float(),
+        }
         torch._fused_adam_(parameters, gradients, means, squares, [], updates, **settings)
 
 
@@ -138,9 +167,11 @@ def learning_rate(step: int, *, lr: float, warmup: int, schedule: str, steps: in
 
     constant      lr
     cosine        a cosine to zero
-    settling      a cosine to lr / 20 over .7 of the updates, then lr / 20. A cosine to zero brings most of its gain at
+    settling      a cosine to lr / 20 over .7 of the updates, then lr / 20. A cosine to zero brings
+    most of its gain at
                   the very end, so its curve is never flat (docs/log.md)
-    inverse_sqrt  lr sqrt(warmup / step) (Attention Is All You Need, equation 3, where lr = (d warmup)^-1/2)
+    inverse_sqrt  lr sqrt(warmup / step) (Attention Is All You Need, equation 3, where lr = (d
+    warmup)^-1/2)
     """
     if step <= warmup:
         return lr * (step / warmup)

@@ -1,8 +1,9 @@
-"""Which code computes a group of heads: chosen by what is to be computed, or forced by name, and counted.
+"""Which code computes a group of heads: chosen by what is to be computed, or forced by name, and
+counted.
 
 compiled  the whole in C, where there is a compiler and every choice is one that it knows
-triton    softmax of all keys on a GPU, positions by distance; checked against the definition before a run
-band      scores in a band, differentiated by autograd: every choice, on every device
+triton    softmax of all keys on a GPU, positions by distance; checked against the definition before
+a run band      scores in a band, differentiated by autograd: every choice, on every device
 """
 
 from collections import Counter
@@ -32,7 +33,9 @@ class Backend:
     """Chooses the code for each group of heads, and counts what was chosen for what."""
 
     def __init__(self, name: str = "auto"):
-        """Take one of `ENGINE_BACKENDS`; ValueError for another. `kernel_fault`: why a check ruled the kernel out."""
+        """Take one of `ENGINE_BACKENDS`; ValueError for another. `kernel_fault`: why a check ruled
+        the kernel out.
+        """
         if name not in ENGINE_BACKENDS:
             raise ValueError(f"unknown backend '{name}'; valid: {', '.join(ENGINE_BACKENDS)}")
         self.name = name
@@ -40,7 +43,9 @@ class Backend:
         self.kernel_fault: str | None = None
 
     def choose(self, group: HeadGroup, q: Tensor, v: Tensor, position_keys: Tensor | None) -> str:
-        """Return the name of the code for a group; ValueError where the forced one cannot compute it."""
+        """Return the name of the code for a group; ValueError where the forced one cannot compute
+        it.
+        """
         obstacles = {
             "compiled": compiled_obstacle(group, q),
             "triton": self.kernel_fault or _triton_obstacle(group, q, v, position_keys),
@@ -53,20 +58,28 @@ class Backend:
         return self.name
 
     def takes_layer(self, layer, x: Tensor) -> bool:
-        """Return whether the compiled library computes all heads of a layer at once, each with keys of its own."""
+        """Return whether the compiled library computes all heads of a layer at once, each with keys
+        of its own.
+        """
         return self.name in ("auto", "compiled") and not compiled_obstacle(layer, x)
 
-    def attend(self, name: str, group: HeadGroup, q, r, k, v, position_keys, z, parameters: list) -> Tensor:
+    def attend(
+        self, name: str, group: HeadGroup, q, r, k, v, position_keys, z, parameters: list
+    ) -> Tensor:
         """Compute `band.attend_band` by the code `name` that was chosen, and count it."""
         self._count(name, group, q)
         return ATTEND[name](group, q, r, k, v, position_keys, z, parameters)
 
-    def attend_layer(self, group: HeadGroup, tensors: tuple, shape: Shape, counts: tuple[int, ...]) -> Tensor:
+    def attend_layer(
+        self, group: HeadGroup, tensors: tuple, shape: Shape, counts: tuple[int, ...]
+    ) -> Tensor:
         """Compute `compiled.attend_layer` and count it."""
         self._count("compiled", group, tensors[0])
         return attend_layer(group, tensors, shape, counts)
 
-    def attend_sequence(self, group: HeadGroup, tensors: tuple, visible: Tensor, reads_itself: bool) -> Tensor:
+    def attend_sequence(
+        self, group: HeadGroup, tensors: tuple, visible: Tensor, reads_itself: bool
+    ) -> Tensor:
         """Compute `compiled.attend_sequence` and count it."""
         self._count("compiled", group, tensors[0])
         return attend_sequence(group, tensors, visible, reads_itself)
@@ -78,14 +91,18 @@ class Backend:
         self.counts[name, q.device.type, q.dtype, kinds, top_k, group.reach, q.size(2), grad] += 1
 
     def counts_in_words(self) -> Counter[str]:
-        """Count the choices, a line of words each; lengths are rounded up to powers of two, so that lines are few."""
+        """Count the choices, a line of words each; lengths are rounded up to powers of two, so that
+        lines are few.
+        """
         lines: Counter[str] = Counter()
         for (name, device, dtype, kinds, k, reach, T, grad), count in self.counts.items():
             span, selection, normaliser = (kind.__name__ for kind in kinds)
             reach, T = (1 << max(0, int(length) - 1).bit_length() for length in (reach, T))
             work = f"{span} {selection}{'' if k is None else f' k={k}'} {normaliser}, reach <= {reach}, T <= {T}"
             passes = "backward" if grad else "forward"
-            lines[f"{device} {str(dtype).removeprefix('torch.')}: {work}, {passes}: {name}"] += count
+            lines[f"{device} {str(dtype).removeprefix('torch.')}: {work}, {passes}: {name}"] += (
+                count
+            )
         return lines
 
 
@@ -103,11 +120,15 @@ def kernel_obstacle(choices, d_k: int, d_r: int, d_v: int) -> str | None:
     return f"its tiles are {WIDEST_TILE} wide at most" if max(d_k, d_v) > WIDEST_TILE else None
 
 
-def _triton_obstacle(group: HeadGroup, q: Tensor, v: Tensor, position_keys: Tensor | None) -> str | None:
+def _triton_obstacle(
+    group: HeadGroup, q: Tensor, v: Tensor, position_keys: Tensor | None
+) -> str | None:
     """Return why the kernel cannot compute a group, or None."""
     if q.device.type != "cuda":
         return "it needs a GPU"
-    return kernel_obstacle(group, q.size(-1), 0 if position_keys is None else position_keys.size(-2), v.size(-1))
+    return kernel_obstacle(
+        group, q.size(-1), 0 if position_keys is None else position_keys.size(-2), v.size(-1)
+    )
 
 
 def attend_triton(group: HeadGroup, q, r, k, v, position_keys, z, parameters: list) -> Tensor:
@@ -117,7 +138,9 @@ def attend_triton(group: HeadGroup, q, r, k, v, position_keys, z, parameters: li
     k, v = (rows.permute(1, 2, 0, 3) for rows in (k, v))
     reach = group.span.reach(z)[: group.heads].clamp(max=group.reach)
     ramp, dropout = None if z is None else group.span.ramp, {"drop": group.drop, "seed": group.seed}
-    return attend(q, r, k, v, position_keys, z, reach, ramp=ramp, attends_self=group.attends_self, **dropout)
+    return attend(
+        q, r, k, v, position_keys, z, reach, ramp=ramp, attends_self=group.attends_self, **dropout
+    )
 
 
 ATTEND = {"compiled": attend_compiled, "triton": attend_triton, "band": attend_band}

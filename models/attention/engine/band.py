@@ -1,10 +1,12 @@
-"""Attention of some heads over a band of keys, differentiated by autograd: every choice, on every device.
+"""Attention of some heads over a band of keys, differentiated by autograd: every choice, on every
+device.
 
     s = q k^T + r p^T     content and position; a column for each distance x = W .. 1
     y = dropout(normalise(select(s + log m))) v
 
-A block is cut into chunks so that few scores are held at a time: c queries of b streams, which see W keys each and
-W + c - 1 together. Where a block has several chunks, the backward pass computes the scores of each anew.
+A block is cut into chunks so that few scores are held at a time: c queries of b streams, which see
+W keys each and W + c - 1 together. Where a block has several chunks, the backward pass computes the
+scores of each anew.
 """
 
 import math
@@ -26,7 +28,9 @@ CHUNK_BYTES = 64 << 20  # of scores at a time
 
 @dataclass(frozen=True)
 class Chunk:
-    """queries, streams, keys: slices of T, B and K. missing: columns of the scores before the stream's first key."""
+    """queries, streams, keys: slices of T, B and K. missing: columns of the scores before the
+    stream's first key.
+    """
 
     queries: slice
     streams: slice
@@ -51,10 +55,14 @@ class Chunk:
         return x.unflatten(0, (self.streams.stop - self.streams.start, -1))
 
 
-def chunks(T: int, K: int, B: int, heads: int, reach: int, attends_self: bool, bytes_each: int) -> Iterator[Chunk]:
-    """Cut a block of T queries into chunks; the last T of K keys are the block's own, and none sees beyond `reach`.
+def chunks(
+    T: int, K: int, B: int, heads: int, reach: int, attends_self: bool, bytes_each: int
+) -> Iterator[Chunk]:
+    """Cut a block of T queries into chunks; the last T of K keys are the block's own, and none sees
+    beyond `reach`.
 
-    Where the queries of a chunk see no key at all, its window is the column x = 1, before the stream's first key.
+    Where the queries of a chunk see no key at all, its window is the column x = 1, before the
+    stream's first key.
     """
     step = QUERIES * (2 if reach >= LONG * QUERIES else 1)
     for start in range(0, T, step):
@@ -69,32 +77,43 @@ def chunks(T: int, K: int, B: int, heads: int, reach: int, attends_self: bool, b
 
 
 def band(scores: Tensor, window: int) -> Tensor:
-    """View columns i .. i + W - 1 of each row i of contiguous (.. c, W + c - 1) scores as (.. c, W).
+    """View columns i .. i + W - 1 of each row i of contiguous (.. c, W + c - 1) scores as (.. c,
+    W).
 
     Its row stride is one longer than the rows: nothing is copied to skew the scores or to undo it.
     """
     *batch, c, width = scores.shape
-    return scores.as_strided((*batch, c, window), (*scores.stride()[:-2], width + 1, 1), scores.storage_offset())
+    return scores.as_strided(
+        (*batch, c, window), (*scores.stride()[:-2], width + 1, 1), scores.storage_offset()
+    )
 
 
 def attend_band(group: HeadGroup, q, r, k, v, position_keys, z, parameters: list) -> Tensor:
     """Compute the outputs of a block of queries: B g T dv.
 
-    q, r: B g T dk, content and position queries, over sqrt(dk); r is None without position keys. k: K B g dk and
-    v: K B g dv, the last T the block's own. position_keys: dk W or g dk W, W at least the group's reach, the last
-    column x = 1. z: the span's extent. parameters: of selection and normaliser, for these heads.
+    q, r: B g T dk, content and position queries, over sqrt(dk); r is None without position keys. k:
+    K B g dk and
+    v: K B g dv, the last T the block's own. position_keys: dk W or g dk W, W at least the group's
+    reach, the last column x = 1. z: the span's extent. parameters: of selection and normaliser, for
+    these heads.
     """
     B, heads, T, _ = q.shape
     pieces = list(chunks(T, len(k), B, heads, group.reach, group.attends_self, q.element_size()))
     again, of_queries = torch.is_grad_enabled() and len(pieces) > 1, {}
     for chunk in pieces:
         given = (group, chunk, q, r, k, v, position_keys, z, *parameters)
-        y = checkpoint(_attend_chunk, *given, use_reentrant=False) if again else _attend_chunk(*given)
+        y = (
+            checkpoint(_attend_chunk, *given, use_reentrant=False)
+            if again
+            else _attend_chunk(*given)
+        )
         of_queries.setdefault(chunk.queries.start, []).append(y)
     return torch.cat([torch.cat(of_streams) for of_streams in of_queries.values()], 2)
 
 
-def _attend_chunk(group: HeadGroup, chunk: Chunk, q, r, k, v, position_keys, z, *parameters) -> Tensor:
+def _attend_chunk(
+    group: HeadGroup, chunk: Chunk, q, r, k, v, position_keys, z, *parameters
+) -> Tensor:
     """Compute the outputs of a chunk: b g c dv."""
     s = band(_content_scores(chunk, q, k), chunk.window)
     s = chunk.by_head(s if r is None else s + _position_scores(chunk, r, position_keys))
@@ -104,7 +123,8 @@ def _attend_chunk(group: HeadGroup, chunk: Chunk, q, r, k, v, position_keys, z, 
     s = torch.cat([_scores_of_first(group, chunk, r, position_keys), s], -1) if group.first else s
     with torch.no_grad():
         empty = _largest(s, log_m) == -math.inf
-        s[..., -1:].masked_fill_(empty, 0.0)  # -inf alone has no weights; those of this number are taken away again
+        # -inf alone has no weights; those of this number are taken away again
+        s[..., -1:].masked_fill_(empty, 0.0)
     with _substituted(parameters, group.selection, group.normaliser):
         p = dropout(group.normaliser(group.selection(s)), group.drop)
     in_band = _unband(p[..., s.size(-1) - chunk.window :]).flatten(0, 1)
@@ -114,7 +134,9 @@ def _attend_chunk(group: HeadGroup, chunk: Chunk, q, r, k, v, position_keys, z, 
     return y * empty.logical_not().to(y.dtype)
 
 
-def _scores_of_first(group: HeadGroup, chunk: Chunk, r: Tensor | None, position_keys: Tensor | None) -> Tensor:
+def _scores_of_first(
+    group: HeadGroup, chunk: Chunk, r: Tensor | None, position_keys: Tensor | None
+) -> Tensor:
     """Score the first keys for the queries that have them beyond the band: b g c n, else -inf."""
     first, T = group.first, group.first.q.size(2)
     j = torch.arange(len(first.k), device=first.k.device)
@@ -145,7 +167,9 @@ def _masked(s: Tensor, log_m: Tensor | None, chunk: Chunk) -> Tensor:
     s = s if log_m is None else s + log_m
     if chunk.missing:
         x = torch.arange(chunk.window, 0, -1, device=s.device)
-        visible = torch.arange(chunk.keys.stop - chunk.c + 1, chunk.keys.stop + 1, device=s.device)[:, None]
+        visible = torch.arange(chunk.keys.stop - chunk.c + 1, chunk.keys.stop + 1, device=s.device)[
+            :, None
+        ]
         s = s.masked_fill(x > visible, -math.inf)
     return s
 
@@ -153,8 +177,8 @@ def _masked(s: Tensor, log_m: Tensor | None, chunk: Chunk) -> Tensor:
 def _largest(s: Tensor, log_m: Tensor | None) -> Tensor:
     """Find the largest visible score of each row: b g c 1; one that is NaN, if any is.
 
-    Adding log m = -inf made NaN of +inf and NaN at keys that are hidden: these become -inf, in place. That takes as
-    long as a softmax, and is not done unless there are any.
+    Adding log m = -inf made NaN of +inf and NaN at keys that are hidden: these become -inf, in
+    place. That takes as long as a softmax, and is not done unless there are any.
     """
     most = s.amax(-1, keepdim=True)
     if log_m is None or (most < math.inf).all():

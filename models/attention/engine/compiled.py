@@ -1,6 +1,8 @@
-"""A group of heads by the compiled library: each head, and each of its queries, pays for its own reach.
+"""A group of heads by the compiled library: each head, and each of its queries, pays for its own
+reach.
 
-Which choices the library knows is written here; a choice that it does not know is computed by the other code.
+Which choices the library knows is written here; a choice that it does not know is computed by the
+other code.
 """
 
 from functools import lru_cache
@@ -43,12 +45,18 @@ SPANS, SELECTIONS = (Full, Fixed, Adaptive, Dynamic), (All, TopK)
 
 
 def compiled_obstacle(choices: HeadGroup, x: Tensor) -> str | None:
-    """Return why the library cannot compute these choices of a group or a layer for inputs or queries x, or None."""
+    """Return why the library cannot compute these choices of a group or a layer for inputs or
+    queries x, or None.
+    """
     if x.device.type != "cpu":
         return "it needs a CPU"
     if torch.is_autocast_enabled("cpu"):
         return "it supports only 32 and 64 bits"
-    kinds = ((choices.span, SPANS), (choices.selection, SELECTIONS), (choices.normaliser, NORMALISERS))
+    kinds = (
+        (choices.span, SPANS),
+        (choices.selection, SELECTIONS),
+        (choices.normaliser, NORMALISERS),
+    )
     for choice, known in kinds:
         if type(choice) not in known:
             return f"it does not support {type(choice).__name__}"
@@ -76,7 +84,8 @@ def attend_compiled(group: HeadGroup, q, r, k, v, position_keys, z, parameters: 
 
 
 def attend_layer(group: HeadGroup, tensors: tuple, shape: Shape, counts: tuple[int, ...]) -> Tensor:
-    """Attend in training with all heads of a layer -> B h T dv; head i has keys and values of its last counts[i] rows.
+    """Attend in training with all heads of a layer -> B h T dv; head i has keys and values of its
+    last counts[i] rows.
 
     tensors: of `BlockQueries.of`, with the keys and values of `project_by_head`.
     """
@@ -87,10 +96,13 @@ def attend_layer(group: HeadGroup, tensors: tuple, shape: Shape, counts: tuple[i
     return attend(pattern, q, r, k, v, position_keys, z, alpha)
 
 
-def attend_sequence(group: HeadGroup, tensors: tuple, visible: Tensor, reads_itself: bool) -> Tensor:
+def attend_sequence(
+    group: HeadGroup, tensors: tuple, visible: Tensor, reads_itself: bool
+) -> Tensor:
     """Attend with all heads of a layer to a whole sequence, its own or another -> B h T dv.
 
-    tensors: of `BlockQueries.of`, keys and values B h N d. visible: B N, False at padding, which stands at the end.
+    tensors: of `BlockQueries.of`, keys and values B h N d. visible: B N, False at padding, which
+    stands at the end.
     """
     q, r, k, v, position_keys, z, parameters = tensors
     alpha = alpha_of(group.normaliser, group.heads, parameters, q)
@@ -102,9 +114,22 @@ def attend_sequence(group: HeadGroup, tensors: tuple, visible: Tensor, reads_its
 
 
 def twin(
-    q, r, k, v, position_keys, z, reach, *, ramp: int | None, attends_self: bool, drop: float, seed: int
+    q,
+    r,
+    k,
+    v,
+    position_keys,
+    z,
+    reach,
+    *,
+    ramp: int | None,
+    attends_self: bool,
+    drop: float,
+    seed: int,
 ) -> Tensor:
-    """Compute what `attend` of models/kernels/banded.py does, with its arguments, to be checked like it."""
+    """Compute what `attend` of models/kernels/banded.py does, with its arguments, to be checked
+    like it.
+    """
     h, widest = q.size(1), position_keys.size(-1)
     bounds = (min(int(reach.max()), widest), attends_self, ramp or 0, widest)
     pattern = Pattern(STREAM, (k.size(2),) * h, None, None, *bounds, drop=drop, seed=seed)
@@ -112,11 +137,19 @@ def twin(
 
 
 def pattern_of(
-    group: HeadGroup, counts, keys: Layout | None, values: Layout | None, alpha, kind=STREAM, scale=1.0
+    group: HeadGroup,
+    counts,
+    keys: Layout | None,
+    values: Layout | None,
+    alpha,
+    kind=STREAM,
+    scale=1.0,
 ) -> Pattern:
     """Describe which keys the heads of a group see; counts: how many keys there are, by head."""
     span, kept = group.span, getattr(group.selection, "k", 0)
     ramp, limit, learned = getattr(span, "ramp", 0), span.limit or 0, alpha.requires_grad
     bounds = (group.reach, group.attends_self, ramp, limit, kept)
     normaliser = OTHERS.get(type(group.normaliser), ENTMAX)
-    return Pattern(kind, counts, keys, values, *bounds, normaliser, learned, scale, group.drop, group.seed)
+    return Pattern(
+        kind, counts, keys, values, *bounds, normaliser, learned, scale, group.drop, group.seed
+    )

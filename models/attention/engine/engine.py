@@ -1,6 +1,7 @@
 """The same numbers as the definition without computing what no head can see.
 
-Heads are computed in groups of like reach; each group has keys and values of its own reach alone, projections included.
+Heads are computed in groups of like reach; each group has keys and values of its own reach alone,
+projections included.
 """
 
 from typing import NamedTuple
@@ -38,7 +39,9 @@ class Computed(NamedTuple):
 
 
 class Engine:
-    """Computes layers of attention over streams; several layers may share one, so that choices are counted together."""
+    """Computes layers of attention over streams; several layers may share one, so that choices are
+    counted together.
+    """
 
     def __init__(self, backend: str = "auto"):
         """Take a name of `backend.ENGINE_BACKENDS`; ValueError for another."""
@@ -47,8 +50,9 @@ class Engine:
     def start(self, layer, batch: int) -> Past:
         """Make the cache of streams that have not begun.
 
-        In training it holds inputs (0 B d), in evaluation keys and values (0 B g c) of each group of heads. In
-        evaluation the groups of this moment stay those of the layer until the next start.
+        In training it holds inputs (0 B d), in evaluation keys and values (0 B g c) of each group
+        of heads. In evaluation the groups of this moment stay those of the layer until the next
+        start.
         """
         weight, shape = layer.key.weight, layer.shape
         for cache in layer.caches:
@@ -61,7 +65,8 @@ class Engine:
         return tuple(weight.new_empty(0, batch, count, c) for count in counts for c in widths)
 
     def attend(self, layer, x: Tensor, past: Past) -> tuple[Tensor, Past]:
-        """Attend with x: B T d and the cache -> B T h dv before the output projection, and the next block's cache.
+        """Attend with x: B T d and the cache -> B T h dv before the output projection, and the next
+        block's cache.
 
         No gradient reaches the cache. In evaluation it holds keys and values.
         """
@@ -74,9 +79,13 @@ class Engine:
         groups = head_groups(layer, z, B * T)
         widest = min(max(reach for _, reach in groups), at_hand)
         queries = BlockQueries(layer, layer.split(layer.query(x)), z, widest, K)
-        cache = (Inputs if layer.training else KeysAndValues)(layer, x.to(queries.content.dtype), past)
+        cache = (Inputs if layer.training else KeysAndValues)(
+            layer, x.to(queries.content.dtype), past
+        )
         layer.shapes, parts = [], []
-        for number, (heads, reach) in enumerate((heads, min(reach, at_hand)) for heads, reach in groups):
+        for number, (heads, reach) in enumerate(
+            (heads, min(reach, at_hand)) for heads, reach in groups
+        ):
             k, v = cache.keys_and_values(number, heads, slice(-(T + reach), None))
             computed = Computed(len(heads), reach, len(k))
             group, tensors = queries.of(heads, reach, *keys_of_queries(layer, k, v, K - len(k)))
@@ -88,10 +97,16 @@ class Engine:
             name = self.backend.choose(group, q, v, position_keys)
             layer.shapes.append(computed)
             parts.append(self.backend.attend(name, group, *tensors))
-        return _in_order(parts, [heads for heads, _ in groups]).transpose(1, 2), cache.next_past(groups)
+        return _in_order(parts, [heads for heads, _ in groups]).transpose(1, 2), cache.next_past(
+            groups
+        )
 
-    def _attend_layer(self, layer, x: Tensor, past: Past, z: Tensor | None, at_hand: int) -> tuple[Tensor, Past]:
-        """Attend, in training, by the compiled library: no groups, each head has keys of its own reach."""
+    def _attend_layer(
+        self, layer, x: Tensor, past: Past, z: Tensor | None, at_hand: int
+    ) -> tuple[Tensor, Past]:
+        """Attend, in training, by the compiled library: no groups, each head has keys of its own
+        reach.
+        """
         reaches = [min(reach, at_hand) for reach in head_reaches(layer, z)]
         heads, widest = tuple(range(len(reaches))), max(reaches)
         cache = Inputs(layer, x, past)
@@ -118,18 +133,28 @@ class Engine:
 
 
 def keys_of_queries(layer, k: Tensor, v: Tensor, place: int) -> tuple[Tensor, Tensor]:
-    """Let the position turn keys K B g dk, the first of them at a place; and give all heads of queries their keys."""
+    """Let the position turn keys K B g dk, the first of them at a place; and give all heads of
+    queries their keys.
+    """
     k = layer.position.turn(k, torch.arange(place, place + len(k), device=k.device)[:, None, None])
     return for_all_heads(k, layer.shape, 2), for_all_heads(v, layer.shape, 2)
 
 
 def every_key(layer, x: Tensor, past: Past) -> tuple[Tensor, Tensor]:
-    """Return keys and values of cache and block in evaluation: B h K d; zeros where a group cached less."""
+    """Return keys and values of cache and block in evaluation: B h K d; zeros where a group cached
+    less.
+    """
     groups = head_groups(layer, layer.span.extent(x))
     cache, longest = KeysAndValues(layer, x, past), max(map(len, past)) + x.size(1)
-    pairs = [cache.keys_and_values(number, heads, slice(None)) for number, (heads, _) in enumerate(groups)]
+    pairs = [
+        cache.keys_and_values(number, heads, slice(None))
+        for number, (heads, _) in enumerate(groups)
+    ]
     keys, values = (
-        [for_all_heads(_padded(rows, longest), layer.shape, 2).permute(1, 2, 0, 3) for rows in groups_rows]
+        [
+            for_all_heads(_padded(rows, longest), layer.shape, 2).permute(1, 2, 0, 3)
+            for rows in groups_rows
+        ]
         for groups_rows in zip(*pairs, strict=True)
     )
     order = [heads for heads, _ in groups]
@@ -147,4 +172,8 @@ def _in_order(parts: list[Tensor], groups: list[tuple[int, ...]]) -> Tensor:
         return parts[0]
     heads = [head for group in groups for head in group]
     order = head_index(tuple(sorted(range(len(heads)), key=heads.__getitem__)), parts[0].device)
-    return torch.cat([part.transpose(1, 2) for part in parts], 2).index_select(2, order).transpose(1, 2)
+    return (
+        torch.cat([part.transpose(1, 2) for part in parts], 2)
+        .index_select(2, order)
+        .transpose(1, 2)
+    )

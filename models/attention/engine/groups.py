@@ -1,7 +1,8 @@
 """Which heads are computed together, those of like reach, and what a group of them needs to attend.
 
-A group computes as many keys for each of its heads as the farthest-seeing of them reaches. Few groups waste keys, many
-groups cost the overhead of each; the partition of least cost is found by dynamic programming.
+A group computes as many keys for each of its heads as the farthest-seeing of them reaches. Few
+groups waste keys, many groups cost the overhead of each; the partition of least cost is found by
+dynamic programming.
 """
 
 import math
@@ -14,17 +15,20 @@ from torch import Tensor, nn
 from ..choice import Shape
 from ..positions._position import Position
 
-# Cost of one more group, in keys that a head sees. For a block in training it falls with the work that a key means.
-# Measured on two cores: 2 ms for a group forward and backward, 14 us for a key of 2,048 queries 64 wide.
+# Cost of one more group, in keys that a head sees. For a block in training it falls with the work
+# that a key means. Measured on two cores: 2 ms for a group forward and backward, 14 us for a key of
+# 2,048 queries 64 wide.
 GROUP_COST, GROUP_COST_IN_EVALUATION = 20_000_000, 1024
 
-Partition = list[tuple[tuple[int, ...], int]]  # heads of each group and the farthest reach among them, nearest first
+# heads of each group and the farthest reach among them, nearest first
+Partition = list[tuple[tuple[int, ...], int]]
 
 
 def head_groups(layer, z: Tensor | None, queries: int = 0) -> Partition:
     """Group a layer's heads for a block whose span has the extent z.
 
-    queries: of the block in all streams. In evaluation the groups are those for which `Engine.start` made the cache.
+    queries: of the block in all streams. In evaluation the groups are those for which
+    `Engine.start` made the cache.
     """
     reaches = head_reaches(layer, z)
     if layer.training:
@@ -33,14 +37,23 @@ def head_groups(layer, z: Tensor | None, queries: int = 0) -> Partition:
 
 
 def evaluation_groups(layer) -> list[tuple[int, ...]]:
-    """Group heads for the time that a layer evaluates; all together where reach depends on the input."""
+    """Group heads for the time that a layer evaluates; all together where reach depends on the
+    input.
+    """
     if layer.span.follows_input:
         return [tuple(range(layer.shape.heads))]
-    return [heads for heads, _ in partition(head_reaches(layer, layer.span.extent(None)), GROUP_COST_IN_EVALUATION)]
+    return [
+        heads
+        for heads, _ in partition(
+            head_reaches(layer, layer.span.extent(None)), GROUP_COST_IN_EVALUATION
+        )
+    ]
 
 
 def head_reaches(layer, z: Tensor | None) -> tuple[int, ...]:
-    """Count the keys that each head, or one that shares its keys, can see now: by its span and the layer's bounds."""
+    """Count the keys that each head, or one that shares its keys, can see now: by its span and the
+    layer's bounds.
+    """
     bound, n = min(layer.bounds(), default=torch.iinfo(torch.int64).max), layer.shape.sharing
     reaches = [min(bound, reach) for reach in layer.span.reach(z).tolist()]
     return tuple(max(reaches[head // n * n : head // n * n + n]) for head in range(len(reaches)))
@@ -48,12 +61,16 @@ def head_reaches(layer, z: Tensor | None) -> tuple[int, ...]:
 
 @lru_cache(maxsize=4096)
 def partition(reaches: tuple[int, ...], cost: int) -> Partition:
-    """Part the heads, in the order of their reach, so that the sum of cost + heads x farthest reach is least."""
+    """Part the heads, in the order of their reach, so that the sum of cost + heads x farthest reach
+    is least.
+    """
     order = sorted(range(len(reaches)), key=reaches.__getitem__)
     best: list[tuple[int, list]] = [(0, [])]  # cost and groups of the first n heads
     for stop in range(1, len(order) + 1):
         farthest = reaches[order[stop - 1]]
-        options = [(best[start][0] + cost + (stop - start) * farthest, start) for start in range(stop)]
+        options = [
+            (best[start][0] + cost + (stop - start) * farthest, start) for start in range(stop)
+        ]
         total, start = min(options)
         best.append((total, [*best[start][1], (tuple(sorted(order[start:stop])), farthest)]))
     return best[-1][1]
@@ -87,9 +104,11 @@ def for_all_heads(x: Tensor, shape: Shape, axis: int) -> Tensor:
 
 @dataclass(frozen=True)
 class FirstKeys:
-    """The first n keys of a stream, seen by every query. k, v: n B g d; q: the queries that meet them, B g T dk.
+    """The first n keys of a stream, seen by every query. k, v: n B g d; q: the queries that meet
+    them, B g T dk.
 
-    keys: how many there are before the block and in it. far: the farthest x. columns: position keys from there on.
+    keys: how many there are before the block and in it. far: the farthest x. columns: position keys
+    from there on.
     """
 
     k: Tensor
@@ -104,7 +123,8 @@ class FirstKeys:
 class HeadGroup:
     """Heads that are computed together, as far as the farthest-seeing of them reaches.
 
-    heads: how many. reach: how many keys the farthest-seeing of them sees. span, selection, normaliser: the layer's.
+    heads: how many. reach: how many keys the farthest-seeing of them sees. span, selection,
+    normaliser: the layer's.
     drop: dropout on the weights; seed: what it is drawn from where the code draws by itself.
     """
 
@@ -120,21 +140,26 @@ class HeadGroup:
 
 
 class BlockQueries:
-    """content and position: queries B h T d over sqrt(dk); position_keys: d W or h d W. None without positions.
+    """content and position: queries B h T d over sqrt(dk); position_keys: d W or h d W. None
+    without positions.
 
-    d is dk, or one more where a position has a bias: it is the key to a query of 1 beside the others.
+    d is dk, or one more where a position has a bias: it is the key to a query of 1 beside the
+    others.
     """
 
-    def __init__(self, layer, q: Tensor, z: Tensor | None, widest: int, keys: int, *, scaled: bool = True):
-        """Take q: B h T dk as projected; widest: the most keys that any head sees; keys: how many there are before the
-        block and in it; scaled: whether by 1 / sqrt(dk)."""
+    def __init__(
+        self, layer, q: Tensor, z: Tensor | None, widest: int, keys: int, *, scaled: bool = True
+    ):
+        """Take q: B h T dk as projected; widest: the most keys that any head sees; keys: how many
+        there are before the block and in it; scaled: whether by 1 / sqrt(dk)."""
         self.layer, self.z, self.keys, axis = layer, z, keys, layer.position
         self.reach, first = widest, layer.span.first
         widest = min(widest + first, axis.limit or widest + first) if widest else 0
         scale = 1 / math.sqrt(layer.shape.d_k)
 
         def made(queries: Tensor) -> Tensor:
-            queries = queries.to(q.dtype)  # 16 bits where q has been made so, whatever a position adds in 32
+            # 16 bits where q has been made so, whatever a position adds in 32
+            queries = queries.to(q.dtype)
             return queries * scale if scaled else queries
 
         place = torch.arange(keys - q.size(-2), keys, device=q.device)
@@ -158,7 +183,9 @@ class BlockQueries:
             keys = torch.cat([self.position_keys.expand(len(bias), -1, -1), keys], 1)
         self.position, self.position_keys = query, keys
 
-    def of(self, heads: tuple[int, ...], reach: int, k: Tensor, v: Tensor) -> tuple[HeadGroup, tuple]:
+    def of(
+        self, heads: tuple[int, ...], reach: int, k: Tensor, v: Tensor
+    ) -> tuple[HeadGroup, tuple]:
         """Return the group of these heads, and the tensors that `attend_band` takes."""
         layer = self.layer
         q, r, z = (
@@ -179,11 +206,24 @@ class BlockQueries:
             seed=int(torch.randint(2**62, ())) if layer.drop else 0,
         )
         learned = (*layer.selection.parameters(), *layer.normaliser.parameters())
-        return group, (q, r, k, v, position_keys, z, [self._of_heads(parameter, heads) for parameter in learned])
+        return group, (
+            q,
+            r,
+            k,
+            v,
+            position_keys,
+            z,
+            [self._of_heads(parameter, heads) for parameter in learned],
+        )
 
-    def beside_first(self, group: HeadGroup, heads: tuple[int, ...], k: Tensor, v: Tensor) -> HeadGroup:
+    def beside_first(
+        self, group: HeadGroup, heads: tuple[int, ...], k: Tensor, v: Tensor
+    ) -> HeadGroup:
         """Let a group of heads see the stream's first keys and values, n B g d, as well."""
-        far, W = self.reach + self.layer.span.first, 0 if self.position_keys is None else self.position_keys.size(-1)
+        far, W = (
+            self.reach + self.layer.span.first,
+            0 if self.position_keys is None else self.position_keys.size(-1),
+        )
         q, columns = pick_heads(self.to_first, heads, -3), W and W - min(group.reach, W) + 1
         return replace(group, first=FirstKeys(k, v, q, self.keys, far, columns))
 

@@ -1,7 +1,8 @@
 """What the members of the alpha-entmax family share.
 
 p = [(alpha - 1) z - tau]_+ ^ (1 / (alpha - 1)),   tau such that sum p = 1
-dz = s (g - (s . g) / sum s),   s = p ^ (2 - alpha) on the support      (Peters et al. 2019, proposition 2)
+dz = s (g - (s . g) / sum s),   s = p ^ (2 - alpha) on the support      (Peters et al. 2019,
+proposition 2)
 """
 
 from collections.abc import Callable
@@ -9,11 +10,15 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-FAR = -2.0  # tau >= max - 1, so a scaled score this far below the maximum is off the support, and -inf may become it
+# tau >= max - 1, so a scaled score this far below the maximum is off the support, and -inf may
+# become it
+FAR = -2.0
 
 
 def centre(scaled: Tensor) -> Tensor:
-    """Shift scaled scores so that a row's maximum is 0; everything surely off the support is `FAR`."""
+    """Shift scaled scores so that a row's maximum is 0; everything surely off the support is
+    `FAR`.
+    """
     scaled = scaled.float() if scaled.element_size() < 4 else scaled
     return (scaled - scaled.amax(-1, keepdim=True)).clamp(min=FAR)
 
@@ -21,8 +26,8 @@ def centre(scaled: Tensor) -> Tensor:
 def climb(z: Tensor, step: Callable[[Tensor], Tensor], steps: int = 50) -> Tensor:
     """Find x = [z - tau]_+ at the tau where `step` of x is 0, z as `centre` makes it.
 
-    Newton's method from tau = -1, below the root; a row that has converged stays as it is. Measured: 6 steps as a rule,
-    12 for 4,096 scores.
+    Newton's method from tau = -1, below the root; a row that has converged stays as it is.
+    Measured: 6 steps as a rule, 12 for 4,096 scores.
     """
     tau = z.new_full((*z.shape[:-1], 1), -1.0)
     x, least = torch.empty_like(z), 4 * torch.finfo(z.dtype).eps

@@ -2,8 +2,9 @@
 
 p = [z / 2 - tau]_+ ^ 2,   tau such that sum p = 1
 
-Of x = [z / 2 - tau]_+ with norm |x|, Newton's method on |x| = 1 is tau += (|x| - 1) |x| / sum x: the norm falls with
-tau, convex and nearly straight, and about five steps are exact, where sorting (algorithm 2 there) takes longer.
+Of x = [z / 2 - tau]_+ with norm |x|, Newton's method on |x| = 1 is tau += (|x| - 1) |x| / sum x:
+the norm falls with tau, convex and nearly straight, and about five steps are exact, where sorting
+(algorithm 2 there) takes longer.
 """
 
 import torch

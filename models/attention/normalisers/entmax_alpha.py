@@ -2,16 +2,19 @@
 
 p = [(alpha - 1) z - tau]_+ ^ (1 / (alpha - 1)),   alpha = 1 + sigmoid(a)
 
-tau makes |x| = 1 in the norm of order r = 1 / (alpha - 1), x = [(alpha - 1) z - tau]_+. The norm falls with tau, convex
-and nearly straight, so Newton's method climbs from below and converges in a few steps, where bisection needs one a bit:
+tau makes |x| = 1 in the norm of order r = 1 / (alpha - 1), x = [(alpha - 1) z - tau]_+. The norm
+falls with tau, convex and nearly straight, so Newton's method climbs from below and converges in a
+few steps, where bisection needs one a bit:
 
-    tau += (|x| - 1) |x|^(r - 1) / sum x^(r - 1) = (P - P^(2 - alpha)) / sum x^(r - 1),   P = sum x^r
+    tau += (|x| - 1) |x|^(r - 1) / sum x^(r - 1) = (P - P^(2 - alpha)) / sum x^(r - 1),   P = sum
+    x^r
 
 dp_i / dalpha = p_i [R (1 - e L_i) - r_i (1 + e H)] / (1 + e (H + e R))
-e = alpha - 1,   L = ln p,   r = (exp(-e L) - 1 + e L) / e^2 = L^2 / 2 - ..,   R = sum p r,   H = -sum p L
+e = alpha - 1,   L = ln p,   r = (exp(-e L) - 1 + e L) / e^2 = L^2 / 2 - ..,   R = sum p r,   H =
+-sum p L
 
-Powers of 1 / e lose their digits where e nears 0, which a sigmoid reaches in 32 bits. There weights are written so that
-their limit at e = 0, softmax, has a value:
+Powers of 1 / e lose their digits where e nears 0, which a sigmoid reaches in 32 bits. There weights
+are written so that their limit at e = 0, softmax, has a value:
 
 ln p = ln(1 + e u) / e,   u = z - theta,   theta by Newton's method on ln sum p = 0
 """
@@ -41,7 +44,8 @@ def _weigh(kept: Tensor, alpha: Tensor) -> Tensor:
 
 def _weigh_near_softmax(kept: Tensor, e: Tensor) -> Tensor:
     kept = kept.float() if kept.element_size() < 4 else kept
-    u = (kept - kept.logsumexp(-1, keepdim=True)).clamp(min=-1e4)  # no weight is left so far below, and 0 u is 0
+    # no weight is left so far below, and 0 u is 0
+    u = (kept - kept.logsumexp(-1, keepdim=True)).clamp(min=-1e4)
     for _ in range(6):
         logs = torch.where(e > 0, (e * u).clamp(min=-1).log1p() / e, u)
         p = logs.exp()
@@ -76,7 +80,11 @@ class _EntmaxAlpha(torch.autograd.Function):
     def backward(ctx, gradient):
         p, alpha = ctx.saved_tensors
         s = torch.where(p > 0, p.clamp(min=torch.finfo(p.dtype).tiny).pow(2 - alpha), 0)
-        d_alpha = (gradient * _slope(p, alpha - 1)).sum_to_size(alpha.shape) if ctx.needs_input_grad[1] else None
+        d_alpha = (
+            (gradient * _slope(p, alpha - 1)).sum_to_size(alpha.shape)
+            if ctx.needs_input_grad[1]
+            else None
+        )
         return through_jacobian(s, gradient), d_alpha
 
 

@@ -1,8 +1,10 @@
-"""Each key is weighed by itself (Ramapuram et al. 2024, Sigmoid Self-Attention, section 3, equation 4).
+"""Each key is weighed by itself (Ramapuram et al. 2024, Sigmoid Self-Attention, section 3, equation
+4).
 
 p_i = 1 / (1 + exp(-(z_i - ln n)))
 
-n is the length of the sequence in the paper; here the keys that the row keeps, so that streams need no length.
+n is the length of the sequence in the paper; here the keys that the row keeps, so that streams need
+no length.
 """
 
 import math
@@ -21,6 +23,7 @@ class Sigmoid(Choice):
 
     def forward(self, kept: Tensor) -> Tensor:
         n = (kept > -math.inf).sum(-1, keepdim=True).clamp(min=1).to(kept.dtype)
-        # Each weight knows its own score only: without this, a run that diverges would get weights of 1 from +inf.
+        # Each weight knows its own score only: without this, a run that diverges would get weights
+        # of 1 from +inf.
         has_numbers = (kept < math.inf).all(-1, keepdim=True)
         return (kept - torch.where(has_numbers, n.log(), math.nan)).sigmoid()

@@ -2,8 +2,9 @@
 
 p = [z - tau]_+,   tau such that sum p = 1
 
-Of x = [z - tau]_+, Newton's method is tau += (sum x - 1) / |support|: from below it climbs to the exact tau in as many
-steps as the support shrinks, about six, where sorting (algorithm 1 there) takes longer.
+Of x = [z - tau]_+, Newton's method is tau += (sum x - 1) / |support|: from below it climbs to the
+exact tau in as many steps as the support shrinks, about six, where sorting (algorithm 1 there)
+takes longer.
 """
 
 import torch

@@ -1,11 +1,15 @@
-"""Sinusoids of a position: wavelengths from 2 pi up to 10000 of it (Attention Is All You Need, section 3.5)."""
+"""Sinusoids of a position: wavelengths from 2 pi up to 10000 of it (Attention Is All You Need,
+section 3.5).
+"""
 
 import torch
 from torch import Tensor
 
 
 def halves(position: Tensor, width: int) -> Tensor:
-    """Put sines in the first half of the channels, cosines in the second, as Transformer-XL does: (n, width)."""
+    """Put sines in the first half of the channels, cosines in the second, as Transformer-XL does:
+    (n, width).
+    """
     angles = _angles(position, width)
     return torch.cat([angles.sin(), angles.cos()], -1)[:, :width]
 

@@ -1,8 +1,10 @@
-"""A bias that falls with the distance, more steeply in the first heads (Press et al. 2022, ALiBi, section 3).
+"""A bias that falls with the distance, more steeply in the first heads (Press et al. 2022, ALiBi,
+section 3).
 
     score(t, x) = q_t . k_{t - x} / sqrt(dk) - m_h (x - 1)     m_h = 2^(-8 h / H), h = 1 .. H
 
-The paper's slopes for H a power of two, used for every H; the released code interpolates for others.
+The paper's slopes for H a power of two, used for every H; the released code interpolates for
+others.
 """
 
 import torch

@@ -1,4 +1,5 @@
-"""No position in the score: a net adds it to its input, or does without (Attention Is All You Need, section 3.5).
+"""No position in the score: a net adds it to its input, or does without (Attention Is All You Need,
+section 3.5).
 
 score(t, x) = q_t . k_{t - x}
 """

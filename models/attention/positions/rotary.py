@@ -1,4 +1,5 @@
-"""Queries and keys turned by their places (Su et al. 2021, RoFormer, section 3.2.2, equations 14 to 16).
+"""Queries and keys turned by their places (Su et al. 2021, RoFormer, section 3.2.2, equations 14 to
+16).
 
     score(t, x) = (R_t q_t) . (R_{t - x} k_{t - x}) = q_t . R_{-x} k_{t - x}
 
@@ -16,11 +17,16 @@ class Rotary(Position):
     def __init__(self, shape: Shape):
         super().__init__(shape)
         if shape.d_k % 2:
-            raise ValueError(f"a rotary position turns pairs of numbers, so d_k must be even, got {shape.d_k}")
+            raise ValueError(
+                f"a rotary position turns pairs of numbers, so d_k must be even, got {shape.d_k}"
+            )
 
     def turn(self, x: Tensor, place: Tensor) -> Tensor:
-        wide = torch.promote_types(x.dtype, torch.float32)  # angles of far places need more than 16 bits
-        angle = place[..., None] * 10000 ** -(torch.arange(0, x.size(-1), 2, device=x.device, dtype=wide) / x.size(-1))
+        # angles of far places need more than 16 bits
+        wide = torch.promote_types(x.dtype, torch.float32)
+        angle = place[..., None] * 10000 ** -(
+            torch.arange(0, x.size(-1), 2, device=x.device, dtype=wide) / x.size(-1)
+        )
         cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
         even, odd = x[..., 0::2], x[..., 1::2]
         return torch.stack([even * cos - odd * sin, even * sin + odd * cos], -1).flatten(-2)

@@ -1,8 +1,10 @@
-"""Sinusoids through a matrix per layer, with biases u and v shared by all layers (Dai et al. 2019, section 3.3).
+"""Sinusoids through a matrix per layer, with biases u and v shared by all layers (Dai et al. 2019,
+section 3.3).
 
     score(t, x) = (q_t + u) . k_{t - x} + (q_t + v) . W_r R_{x - 1}
 
-`clamp`: in evaluation, distances beyond it count as it (clamp_len of the released evaluation scripts).
+`clamp`: in evaluation, distances beyond it count as it (clamp_len of the released evaluation
+scripts).
 """
 
 from typing import Annotated

@@ -2,8 +2,8 @@
 
     t = k-th largest of the row;   kept = score where score >= t, else -inf
 
-Ties with the threshold stay, so a row can keep more than k. A row with fewer than k visible keys keeps all of
-them. The threshold is a constant: no gradient flows through the comparison.
+Ties with the threshold stay, so a row can keep more than k. A row with fewer than k visible keys
+keeps all of them. The threshold is a constant: no gradient flows through the comparison.
 """
 
 import math

@@ -1,6 +1,8 @@
-"""The fewest keys that have a share p of the softmax (nucleus of Holtzman et al. 2020; in attention Lin et al. 2025).
+"""The fewest keys that have a share p of the softmax (nucleus of Holtzman et al. 2020; in attention
+Lin et al. 2025).
 
-    kept = score where score >= t, else -inf;   t = the largest at which the keys with score >= t have the share p
+    kept = score where score >= t, else -inf;   t = the largest at which the keys with score >= t
+    have the share p
 
 Ties with the threshold stay. The threshold is a constant: no gradient flows through the comparison.
 """
@@ -26,6 +28,7 @@ class TopP(Choice):
         if self.p == 1:
             return masked
         ordered = masked.detach().sort(-1, descending=True).values
-        before = ordered.softmax(-1).cumsum(-1)[..., :-1]  # the share of what comes before the second, the third, ..
+        # the share of what comes before the second, the third, ..
+        before = ordered.softmax(-1).cumsum(-1)[..., :-1]
         threshold = ordered.gather(-1, (before < self.p).sum(-1, keepdim=True))
         return masked.masked_fill(masked < threshold, -math.inf)

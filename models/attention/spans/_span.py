@@ -7,11 +7,13 @@ from ..choice import Choice, Shape
 
 
 class Span(Choice):
-    """limit: the farthest x that any head may ever see, None for no limit. follows_input: whether z depends on it.
+    """limit: the farthest x that any head may ever see, None for no limit. follows_input: whether z
+    depends on it.
 
-    first: how many keys n at the beginning every query sees, however far away they are. Key j = 0 .. n - 1 counts as
-    limit + n - j away at most, from queries behind it and, in a sentence, from those before it: the last of the n as
-    limit + 1, the one before it as limit + 2, and so on. The limit is the position's where that is smaller.
+    first: how many keys n at the beginning every query sees, however far away they are. Key j = 0
+    .. n - 1 counts as limit + n - j away at most, from queries behind it and, in a sentence, from
+    those before it: the last of the n as limit + 1, the one before it as limit + 2, and so on. The
+    limit is the position's where that is smaller.
     """
 
     limit: int | None = None
@@ -23,29 +25,45 @@ class Span(Choice):
         self.heads = shape.heads
 
     def extent(self, inputs: Tensor) -> Tensor | None:
-        """Compute z for a block of inputs (B T d): (h 1 1), or (B h T 1) if it depends on the query; None: no mask."""
+        """Compute z for a block of inputs (B T d): (h 1 1), or (B h T 1) if it depends on the
+        query; None: no mask.
+        """
         return None
 
     def log_mask(self, x: Tensor, z: Tensor | None) -> Tensor | None:
-        """Compute log m at x (any shape that broadcasts with z's last two axes); None where m = 1 up to the limit."""
+        """Compute log m at x (any shape that broadcasts with z's last two axes); None where m = 1
+        up to the limit.
+        """
         return None
 
     def reach(self, z: Tensor | None) -> Tensor:
-        """Count the past keys that each head can see now: (h,) whole numbers. The engine computes no more."""
-        return torch.full((self.heads,), self.limit if self.limit is not None else torch.iinfo(torch.int64).max)
+        """Count the past keys that each head can see now: (h,) whole numbers. The engine computes
+        no more.
+        """
+        return torch.full(
+            (self.heads,), self.limit if self.limit is not None else torch.iinfo(torch.int64).max
+        )
 
     def cache_length(self, window: int) -> int:
-        """Count the past inputs that a layer keeps for the next block, given the window it just used."""
+        """Count the past inputs that a layer keeps for the next block, given the window it just
+        used.
+        """
         return self.limit
 
     def keep(self, rows: Tensor, length: int) -> Tensor:
-        """Return what stays of cached rows, time first: the last `length`, and what every query sees."""
+        """Return what stays of cached rows, time first: the last `length`, and what every query
+        sees.
+        """
         gap = len(rows) - self.first - length
         return (
-            torch.cat([rows[: self.first], rows[-length:]]) if self.first and gap > 0 else rows[-length - self.first :]
+            torch.cat([rows[: self.first], rows[-length:]])
+            if self.first and gap > 0
+            else rows[-length - self.first :]
         )
 
     def facts(self) -> dict:
-        """Return the heads' spans, their mean and the farthest reach, in keys, R included as in the paper."""
+        """Return the heads' spans, their mean and the farthest reach, in keys, R included as in the
+        paper.
+        """
         span = float(self.limit + self.first)
         return {"spans": [span] * self.heads, "mean_span": span, "max_span": span}

@@ -13,7 +13,8 @@ from ..choice import Range, Shape
 from ._ramp import log_ramp, ramp_reach
 from ._span import Span
 
-CACHE_STEP = 64  # the cache grows and shrinks in steps, as in the released code, and keeps one step spare
+# the cache grows and shrinks in steps, as in the released code, and keeps one step spare
+CACHE_STEP = 64
 
 
 class Adaptive(Span):

@@ -1,8 +1,10 @@
 """A span computed from the input at the query (Adaptive Attention Span, section 2.3).
 
-    z_t = S sigmoid(v . x_t + b)     m(x) = clamp((R + z_t - (x - 1)) / R, 0, 1)     loss += lambda / M  sum z_t
+    z_t = S sigmoid(v . x_t + b)     m(x) = clamp((R + z_t - (x - 1)) / R, 0, 1)     loss += lambda
+    / M  sum z_t
 
-The paper leaves open how the penalty is reduced over time and batch (here: the mean) and where v starts (zeros).
+The paper leaves open how the penalty is reduced over time and batch (here: the mean) and where v
+starts (zeros).
 """
 
 from typing import Annotated
@@ -36,12 +38,14 @@ class Dynamic(Span):
         self.limit, self.ramp, self.penalty_weight = limit, ramp, penalty_weight
         self.weight = nn.Parameter(torch.zeros(shape.heads, shape.d_model))  # v
         self.bias = nn.Parameter(torch.full((shape.heads,), start))  # b
-        self._fraction = torch.tensor(0.0)  # mean over heads, time and batch of the last block: for the penalty
+        # mean over heads, time and batch of the last block: for the penalty
+        self._fraction = torch.tensor(0.0)
         self._seen: list[Tensor] = []  # evaluated spans by head since the last facts()
         self._farthest: list[Tensor] = []  # and the farthest reach of each evaluated block
 
     def extent(self, inputs: Tensor) -> Tensor:
-        fraction = torch.sigmoid(linear(inputs, self.weight, self.bias)).transpose(1, 2)[..., None]  # B h T 1
+        # B h T 1
+        fraction = torch.sigmoid(linear(inputs, self.weight, self.bias)).transpose(1, 2)[..., None]
         if self.training:
             self._fraction = fraction.mean()
         else:
@@ -63,10 +67,16 @@ class Dynamic(Span):
         return block * self.weight.numel()
 
     def facts(self) -> dict:
-        """Return means and the farthest reach over what was evaluated since the last call; else those of the bias."""
+        """Return means and the farthest reach over what was evaluated since the last call; else
+        those of the bias.
+        """
         z = self.limit * torch.sigmoid(self.bias.detach().double())
         start, reach = (z + self.ramp).clamp(max=self.limit), ramp_reach(z, self.ramp, self.limit)
         spans = torch.stack(self._seen).mean(0) if self._seen else start
         farthest = torch.stack(self._farthest) if self._farthest else reach
         self._seen, self._farthest = [], []
-        return {"spans": spans.tolist(), "mean_span": spans.mean().item(), "max_span": float(farthest.max())}
+        return {
+            "spans": spans.tolist(),
+            "mean_span": spans.mean().item(),
+            "max_span": float(farthest.max()),
+        }

@@ -2,7 +2,8 @@
 
     m(x) = 1
 
-In evaluation `evaluation_cache` M keys are seen from every position alike (Transformer-XL's "same length").
+In evaluation `evaluation_cache` M keys are seen from every position alike (Transformer-XL's "same
+length").
 """
 
 from typing import Annotated

@@ -29,8 +29,26 @@ class AttentionStruct(ctypes.Structure):
     """The struct `attention` of attention.c."""
 
     _fields_ = [
-        *((name, I) for name in ("B", "H", "T", "d_k", "d_r", "d_v", "kind", "attends_self", "reach", "kept", "ramp")),
-        *((name, I) for name in ("limit", "normaliser", "learned_alpha", "threads", "grad", "alone")),
+        *(
+            (name, I)
+            for name in (
+                "B",
+                "H",
+                "T",
+                "d_k",
+                "d_r",
+                "d_v",
+                "kind",
+                "attends_self",
+                "reach",
+                "kept",
+                "ramp",
+            )
+        ),
+        *(
+            (name, I)
+            for name in ("limit", "normaliser", "learned_alpha", "threads", "grad", "alone")
+        ),
         *((name, P) for name in ("keys", "lengths")),
         *((name, _RowsOf) for name in ("q", "r", "y", "dy", "dq", "dr", "z", "dz")),
         *((name, _ByHead) for name in ("k", "v", "dk", "dv")),
@@ -52,7 +70,9 @@ def numbers(*values: int):
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the rows of each head lie in a tensor, `width` numbers each: the first, strides of streams and of rows."""
+    """Where the rows of each head lie in a tensor, `width` numbers each: the first, strides of
+    streams and of rows.
+    """
 
     width: int
     first: tuple[int, ...]
@@ -60,9 +80,13 @@ class Layout:
     row: tuple[int, ...]
 
     def extent(self, streams: int, counts: tuple[int, ...]) -> int:
-        """Count the numbers up to the end of the last row, of `counts` rows by head; 0 where there is no row."""
+        """Count the numbers up to the end of the last row, of `counts` rows by head; 0 where there
+        is no row.
+        """
         ends = [0]
-        for first, stream, row, count in zip(self.first, self.stream, self.row, counts, strict=True):
+        for first, stream, row, count in zip(
+            self.first, self.stream, self.row, counts, strict=True
+        ):
             if count and streams and self.width:
                 ends.append(first + (streams - 1) * stream + (count - 1) * row + self.width)
         return max(ends)
@@ -87,10 +111,11 @@ def _keys(counts: tuple[int, ...]):
 class Pattern:
     """What queries see, and how they weigh it.
 
-    kind: STREAM, SENTENCE (in both directions) or CROSS. keys: by head. k, v: how keys and values lie in one row of
-    numbers, None where they are B H N d. reach: bound of all heads. ramp: R, 0 for no mask, else limit is S. kept: k of
-    top-k, 0 for all. normaliser: ENTMAX (of alpha), SOFTMAX_ONE or SIGMOID. learned_alpha: whether alpha has a
-    gradient. scale: of queries. ValueError for numbers with which C would leave its tables.
+    kind: STREAM, SENTENCE (in both directions) or CROSS. keys: by head. k, v: how keys and values
+    lie in one row of numbers, None where they are B H N d. reach: bound of all heads. ramp: R, 0
+    for no mask, else limit is S. kept: k of top-k, 0 for all. normaliser: ENTMAX (of alpha),
+    SOFTMAX_ONE or SIGMOID. learned_alpha: whether alpha has a gradient. scale: of queries.
+    ValueError for numbers with which C would leave its tables.
     """
 
     kind: int
@@ -119,13 +144,17 @@ class Pattern:
 
 
 def _rows_of(name: str, x: Tensor | None, shape: tuple[int, ...], dtype: torch.dtype) -> _RowsOf:
-    """Describe the rows of x: B H T d, its last axis contiguous; ValueError where x is anything else."""
+    """Describe the rows of x: B H T d, its last axis contiguous; ValueError where x is anything
+    else.
+    """
     if x is None:
         return _RowsOf()
     start = address(name, x, shape, dtype)
     (B, H, T, width), (stream, head, row, number) = shape, x.stride()
     if number != 1 and width > 1:
-        raise ValueError(f"compiled code needs rows of {name} to be contiguous; strides {x.stride()}")
+        raise ValueError(
+            f"compiled code needs rows of {name} to be contiguous; strides {x.stride()}"
+        )
     return _RowsOf(start, stream if B > 1 else 0, head if H > 1 else 0, row if T > 1 else 0)
 
 
@@ -136,7 +165,9 @@ def _rows_first(x: Tensor) -> Layout:
 
 
 def _check_positions(pattern: Pattern, p: Tensor, r: Tensor | None, H: int) -> None:
-    """Raise ValueError unless there is a position key for every distance that a query meets, for the queries r."""
+    """Raise ValueError unless there is a position key for every distance that a query meets, for
+    the queries r.
+    """
     heads, (d_r, columns) = p.shape[:-2], p.shape[-2:]
     if r is None or pattern.kind == CROSS or heads not in ((), (H,)) or d_r != r.size(-1):
         shapes = f"{tuple(p.shape)} for queries {None if r is None else tuple(r.shape)}"
@@ -151,7 +182,9 @@ def _check_positions(pattern: Pattern, p: Tensor, r: Tensor | None, H: int) -> N
 
 
 def _check_lengths(pattern: Pattern, lengths: Tensor, T: int) -> None:
-    """Raise ValueError unless there are as many keys as the lengths say, and in a sentence as many queries."""
+    """Raise ValueError unless there are as many keys as the lengths say, and in a sentence as many
+    queries.
+    """
     most = min((*pattern.keys, T) if pattern.kind == SENTENCE else pattern.keys, default=0)
     if lengths.numel() and not 0 <= min(shown := lengths.tolist()) <= max(shown) <= most:
         raise ValueError(f"lengths must be within 0 and {most}, got {shown}")
@@ -169,15 +202,30 @@ class _Call:
         self.struct = c = AttentionStruct(B=B, H=H, T=T, d_k=d_k, d_v=d_v)
         c.kind, c.attends_self = pattern.kind, pattern.attends_self
         c.reach, c.kept, c.ramp, c.limit = pattern.reach, pattern.kept, pattern.ramp, pattern.limit
-        c.normaliser, c.learned_alpha, c.threads = pattern.normaliser, pattern.learned_alpha, threads()
-        if len(pattern.keys) != H or not k.dtype == v.dtype == dtype or pattern.kind == SENTENCE and lengths is None:
+        c.normaliser, c.learned_alpha, c.threads = (
+            pattern.normaliser,
+            pattern.learned_alpha,
+            threads(),
+        )
+        if (
+            len(pattern.keys) != H
+            or not k.dtype == v.dtype == dtype
+            or pattern.kind == SENTENCE
+            and lengths is None
+        ):
             shapes = ", ".join(f"{tuple(x.shape)} {x.dtype}" for x in (q, k, v))
-            raise ValueError(f"queries, keys and values do not fit: {shapes}; keys by head: {pattern.keys}")
+            raise ValueError(
+                f"queries, keys and values do not fit: {shapes}; keys by head: {pattern.keys}"
+            )
         c.keys = ctypes.addressof(counts)
         if lengths is not None:
             c.lengths = address_of_row("lengths", lengths, (B,), torch.int64)
             _check_lengths(pattern, lengths, T)
-        c.q, c.k, c.v = self.of_queries("queries", q, d_k), self.of_keys("keys", k), self.of_values("values", v)
+        c.q, c.k, c.v = (
+            self.of_queries("queries", q, d_k),
+            self.of_keys("keys", k),
+            self.of_values("values", v),
+        )
         self._mask(z)
         c.scale, c.drop, c.seed = pattern.scale, pattern.drop, pattern.seed
         c.alpha = address_of_row("alpha", alpha, (H,), dtype)
@@ -199,7 +247,8 @@ class _Call:
         return self._by_head(name, x, self.pattern.v, self.struct.d_v)
 
     def _by_head(self, name: str, x: Tensor, layout: Layout | None, width: int) -> _ByHead:
-        """Describe keys, values or their gradients x: B H N width, or numbers in a row as `layout` says.
+        """Describe keys, values or their gradients x: B H N width, or numbers in a row as `layout`
+        says.
 
         ValueError where x does not hold them.
         """
@@ -210,7 +259,9 @@ class _Call:
         else:
             start = address_of_row(name, x, x.shape, self.dtype)
             if layout.width != width or _extent(layout, B, counts) > x.numel():
-                raise ValueError(f"{name} of {x.numel()} numbers does not hold {B} streams of {counts} rows of {width}")
+                raise ValueError(
+                    f"{name} of {x.numel()} numbers does not hold {B} streams of {counts} rows of {width}"
+                )
         arrays = _arrays(layout)
         self.read.extend(arrays)
         return _ByHead(start, *map(ctypes.addressof, arrays))
@@ -264,7 +315,10 @@ class _Attend(torch.autograd.Function):
         c.grad, c.dy = 1, call.of_queries("the gradient of outputs", dy, c.d_v)
         dq, dk, dv = _gradient(q), _gradient(k).zero_(), _gradient(v).zero_()
         c.dq = call.of_queries("the gradient of queries", dq, c.d_k)
-        c.dk, c.dv = call.of_keys("the gradient of keys", dk), call.of_values("the gradient of values", dv)
+        c.dk, c.dv = (
+            call.of_keys("the gradient of keys", dk),
+            call.of_values("the gradient of values", dv),
+        )
         dr = dpt = dz = dalpha = None
         if p is not None:
             dr, dpt = _gradient(r), call.pt.new_zeros(call.pt.shape)
@@ -289,7 +343,9 @@ class _Attend(torch.autograd.Function):
 
 
 def _gradient(x: Tensor) -> Tensor:
-    """Make the tensor of x's gradient, its rows contiguous: strides as x's where torch keeps them, no number shared."""
+    """Make the tensor of x's gradient, its rows contiguous: strides as x's where torch keeps them,
+    no number shared.
+    """
     gradient = torch.empty_like(x)
     return gradient if gradient.stride(-1) == 1 else x.new_empty(x.shape)
 
@@ -297,10 +353,11 @@ def _gradient(x: Tensor) -> Tensor:
 def attend(pattern: Pattern, q, r, k, v, p, z, alpha, lengths: Tensor | None = None) -> Tensor:
     """Attend with the compiled library -> B H T dv.
 
-    q: B H T dk, r: B H T d_r, the content and position queries; r is None without positions. k: B H N dk, v: B H N dv,
-    of any strides; or numbers in one row, laid out as `pattern` says. p: d_r W or H d_r W, the last column x = 1; of a
-    sentence read both ways d_r 2W - 1, x = W .. 1 .. W. z: H 1 1 or B H T 1, None without a ramp. alpha: H, of
-    alpha-entmax. lengths: B, keys that are no padding.
+    q: B H T dk, r: B H T d_r, the content and position queries; r is None without positions. k: B H
+    N dk, v: B H N dv, of any strides; or numbers in one row, laid out as `pattern` says. p: d_r W
+    or H d_r W, the last column x = 1; of a sentence read both ways d_r 2W - 1, x = W .. 1 .. W. z:
+    H 1 1 or B H T 1, None without a ramp. alpha: H, of alpha-entmax. lengths: B, keys that are no
+    padding.
 
     Rows that are not contiguous are copied. ValueError where shapes, types or sizes do not fit.
     """

@@ -1,8 +1,9 @@
-"""Compiles the C of this folder into a cache, once for each processor, compiler and state of the sources.
+"""Compiles the C of this folder into a cache, once for each processor, compiler and state of the
+sources.
 
-Plain C and `ctypes`, not torch's extension loader: that needs ninja, Python's headers and half a minute, this a second
-and a C compiler. `CC` names the compiler; `CC=""` goes without. Where no cache can be kept,
-each process compiles its own.
+Plain C and `ctypes`, not torch's extension loader: that needs ninja, Python's headers and half a
+minute, this a second and a C compiler. `CC` names the compiler; `CC=""` goes without. Where no
+cache can be kept, each process compiles its own.
 """
 
 import ctypes
@@ -24,9 +25,11 @@ SOURCES = ("attention.c", "dense.c", "layers.c")
 TYPES = {torch.float32: "float", torch.float64: "double"}
 NAMES = {dtype: str(dtype).removeprefix("torch.") for dtype in TYPES}
 FLAGS = ("-O3", "-march=native", "-shared", "-fPIC")
-FLAGS += ("-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno")  # none of them changes a number
+# none of them changes a number
+FLAGS += ("-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno")
 SECONDS = 120  # that a compiler may take
-WITHOUT_AVX512 = "avx2"  # torch's own kernels, of which some sum in other vectors where a processor has wider ones
+# Torch's own kernels, of which some sum in other vectors where a processor has wider ones
+WITHOUT_AVX512 = "avx2"
 
 
 class CannotCompile(Exception):
@@ -39,9 +42,11 @@ _THREADS: list[int] = [1]
 
 
 def fix_sums(count: int) -> None:
-    """Make every sum of this process the same on every machine, with `count` threads: before torch computes anything.
+    """Make every sum of this process the same on every machine, with `count` threads: before torch
+    computes anything.
 
-    torch sums by one thread and in the vectors that every processor has, the compiled code as its parts say.
+    torch sums by one thread and in the vectors that every processor has, the compiled code as its
+    parts say.
     """
     if "avx512f" in processor("flags").split():
         os.environ["ATEN_CPU_CAPABILITY"] = WITHOUT_AVX512
@@ -50,7 +55,9 @@ def fix_sums(count: int) -> None:
 
 
 def threads() -> int:
-    """Return how many threads compute in the compiled code: as many as torch has, unless `fix_sums` said otherwise."""
+    """Return how many threads compute in the compiled code: as many as torch has, unless `fix_sums`
+    said otherwise.
+    """
     return max(torch.get_num_threads(), *_THREADS)
 
 
@@ -65,7 +72,9 @@ def without():
 
 
 def obstacle(dtype: torch.dtype = torch.float32) -> str | None:
-    """Return why nothing is compiled on this machine for numbers of this type, in a sentence; None where it is."""
+    """Return why nothing is compiled on this machine for numbers of this type, in a sentence; None
+    where it is.
+    """
     if _SWITCHED_OFF:
         return "it is switched off"
     if dtype in _REFUSED:
@@ -84,7 +93,8 @@ def _attempt(dtype: torch.dtype) -> ctypes.CDLL | CannotCompile:
     if dtype not in TYPES:
         return CannotCompile(f"there is none for {dtype}")
     try:
-        with tempfile.TemporaryDirectory() as own:  # where the cache cannot be written, or nothing in it can be run
+        # where the cache cannot be written, or nothing in it can be run
+        with tempfile.TemporaryDirectory() as own:
             try:
                 cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
                 return _load(TYPES[dtype], cache / "attention-suite")
@@ -97,7 +107,9 @@ def _attempt(dtype: torch.dtype) -> ctypes.CDLL | CannotCompile:
 
 
 def library(dtype: torch.dtype) -> ctypes.CDLL:
-    """Load the functions for 32 or 64 bits, compiled where they are not in the cache; `CannotCompile` says why not."""
+    """Load the functions for 32 or 64 bits, compiled where they are not in the cache;
+    `CannotCompile` says why not.
+    """
     result = _attempt(dtype)
     if isinstance(result, CannotCompile):
         raise result
@@ -112,13 +124,21 @@ def _load(real: str, folder: Path) -> ctypes.CDLL:
     compiler = _compiler()
     folder.mkdir(parents=True, exist_ok=True)
     for openmp in (["-fopenmp"], []):  # a clang may come without it: then one thread computes
-        command = [*compiler, *FLAGS, *openmp, f"-DREAL={real}", f"-DREAL_IS_DOUBLE={int(real == 'double')}"]
+        command = [
+            *compiler,
+            *FLAGS,
+            *openmp,
+            f"-DREAL={real}",
+            f"-DREAL_IS_DOUBLE={int(real == 'double')}",
+        ]
         path = folder / f"{_digest(command)}.so"
         if path.exists():
             return ctypes.CDLL(str(path))
         with tempfile.TemporaryDirectory(dir=folder) as own:
             made = Path(own) / "library.so"
-            done = _run([*command, *(str(FOLDER / name) for name in SOURCES), "-lm", "-o", str(made)])
+            done = _run(
+                [*command, *(str(FOLDER / name) for name in SOURCES), "-lm", "-o", str(made)]
+            )
             if not done.returncode:
                 return ctypes.CDLL(str(made.replace(path)))
     lines = [line.strip() for line in done.stderr.splitlines() if "error" in line] or ["no message"]
@@ -127,7 +147,13 @@ def _load(real: str, folder: Path) -> ctypes.CDLL:
 
 def _run(command: list[str]) -> subprocess.CompletedProcess:
     """Run the compiler, which then speaks English."""
-    options = {"capture_output": True, "text": True, "errors": "replace", "timeout": SECONDS, "check": False}
+    options = {
+        "capture_output": True,
+        "text": True,
+        "errors": "replace",
+        "timeout": SECONDS,
+        "check": False,
+    }
     return subprocess.run(command, env=os.environ | {"LC_ALL": "C"}, **options)
 
 
@@ -137,7 +163,9 @@ def _compiler() -> list[str]:
     for command in [named] if named is not None else ["cc", "gcc", "clang"]:
         if (words := shlex.split(command)) and shutil.which(words[0]):
             return words
-    raise CannotCompile(f"there is no C compiler (CC={named!r})" if named is not None else "there is no C compiler")
+    raise CannotCompile(
+        f"there is no C compiler (CC={named!r})" if named is not None else "there is no C compiler"
+    )
 
 
 def compiler_version() -> str:
@@ -159,9 +187,13 @@ def _digest(command: list[str]) -> str:
 
 
 def processor(*begins: str) -> str:
-    """Return the first line of what the system says of the processor that begins so; its name where it says nothing."""
+    """Return the first line of what the system says of the processor that begins so; its name where
+    it says nothing.
+    """
     with suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+        for line in (
+            Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        ):
             if line.startswith(begins):
                 return line
     return platform.processor() or platform.machine()

@@ -1,4 +1,6 @@
-"""Products and layer norms in C: see dense.c and layers.c. Several products at a time, so that Python is asked once."""
+"""Products and layer norms in C: see dense.c and layers.c. Several products at a time, so that
+Python is asked once.
+"""
 
 import ctypes
 from typing import NamedTuple
@@ -29,7 +31,9 @@ class DenseStruct(ctypes.Structure):
 
 
 class Product(NamedTuple):
-    """c (+)= a b + bias, or max(0, .) of it; a: m k and b: k n of any strides, c: m n with contiguous rows."""
+    """c (+)= a b + bias, or max(0, .) of it; a: m k and b: k n of any strides, c: m n with
+    contiguous rows.
+    """
 
     a: Tensor
     b: Tensor
@@ -42,10 +46,11 @@ class Product(NamedTuple):
 def multiply(*products: Product) -> None:
     """Compute the products one after the other, each by all threads.
 
-    Threads do not wait for one another: a product may read, as its `a`, what one before it wrote for the same rows, and
-    nothing else that these products write.
+    Threads do not wait for one another: a product may read, as its `a`, what one before it wrote
+    for the same rows, and nothing else that these products write.
 
-    ValueError for sizes or types that do not fit, and where rows of c are not contiguous or share numbers.
+    ValueError for sizes or types that do not fit, and where rows of c are not contiguous or share
+    numbers.
     """
     calls, kept, dtype = (DenseStruct * len(products))(), [], products[0].c.dtype
     for call, (a, b, c, add, relu, bias) in zip(calls, products, strict=True):
@@ -56,7 +61,9 @@ def multiply(*products: Product) -> None:
             raise ValueError(f"cannot multiply these: {shapes}")
         c_row, c_col = c.stride()
         if n > 1 and c_col != 1 or m > 1 and c_row < n:
-            raise ValueError(f"rows of a product must be contiguous, each of its own; strides {c.stride()}")
+            raise ValueError(
+                f"rows of a product must be contiguous, each of its own; strides {c.stride()}"
+            )
         if a.is_neg() or b.is_neg():  # signs that torch has not written yet
             a, b = a.resolve_neg(), b.resolve_neg()
             kept += (a, b)
@@ -94,23 +101,34 @@ class _Linear(torch.autograd.Function):
 
 
 class _ByHeads(torch.autograd.Function):
-    """x W_1^T, x W_2^T, .., each cut into heads: B N d -> B h N c each. As `_Linear`, several matrices at a time."""
+    """x W_1^T, x W_2^T, .., each cut into heads: B N d -> B h N c each. As `_Linear`, several
+    matrices at a time.
+    """
 
     @staticmethod
     def forward(ctx, x, heads, *weights):
         ctx.save_for_backward(x, *weights)
         rows = x.flatten(0, -2)
         parts = [x.new_empty(len(rows), len(weight)) for weight in weights]
-        multiply(*(Product(rows, weight.T, part) for weight, part in zip(weights, parts, strict=True)))
+        multiply(
+            *(Product(rows, weight.T, part) for weight, part in zip(weights, parts, strict=True))
+        )
         widths = (part.size(1) // h for part, h in zip(parts, heads, strict=True))
-        cut = (part.view(*x.shape[:2], h, width) for part, h, width in zip(parts, heads, widths, strict=True))
+        cut = (
+            part.view(*x.shape[:2], h, width)
+            for part, h, width in zip(parts, heads, widths, strict=True)
+        )
         return tuple(part.transpose(1, 2) for part in cut)
 
     @staticmethod
     @no_double_backward
     def backward(ctx, *gradients):
         x, *weights = ctx.saved_tensors
-        rows, products, dweights = x.flatten(0, -2), [], [weight.new_empty(weight.shape) for weight in weights]
+        rows, products, dweights = (
+            x.flatten(0, -2),
+            [],
+            [weight.new_empty(weight.shape) for weight in weights],
+        )
         dx = rows.new_empty(rows.shape)
         for dy, weight, dweight in zip(gradients, weights, dweights, strict=True):
             dy = dy.transpose(1, 2).reshape(len(rows), len(weight))
@@ -144,20 +162,30 @@ class _OfHeads(torch.autograd.Function):
 
 def compiles(x: Tensor) -> bool:
     """Return whether the compiled library computes products with x."""
-    return x.device.type == "cpu" and not torch.is_autocast_enabled("cpu") and build.obstacle(x.dtype) is None
+    return (
+        x.device.type == "cpu"
+        and not torch.is_autocast_enabled("cpu")
+        and build.obstacle(x.dtype) is None
+    )
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Compute x W^T + b, as torch's, by products compiled for this machine where there is a compiler."""
+    """Compute x W^T + b, as torch's, by products compiled for this machine where there is a
+    compiler.
+    """
     return _Linear.apply(x, weight, bias) if compiles(x) else nn.functional.linear(x, weight, bias)
 
 
 def by_heads(x: Tensor, heads: tuple[int, ...], *weights: Tensor) -> tuple[Tensor, ...]:
-    """Compute x W^T for several matrices, each cut into as many heads as `heads` says: B N d -> B h N c each."""
+    """Compute x W^T for several matrices, each cut into as many heads as `heads` says: B N d -> B h
+    N c each.
+    """
     if compiles(x):
         return _ByHeads.apply(x, heads, *weights)
     parts = (nn.functional.linear(x, weight) for weight in weights)
-    return tuple(part.unflatten(-1, (h, -1)).transpose(1, 2) for part, h in zip(parts, heads, strict=True))
+    return tuple(
+        part.unflatten(-1, (h, -1)).transpose(1, 2) for part, h in zip(parts, heads, strict=True)
+    )
 
 
 def of_heads(y: Tensor, weight: Tensor) -> Tensor:
@@ -180,7 +208,9 @@ class _Normed(torch.autograd.Function):
         x, d = x.resolve_neg().contiguous(), x.size(-1)
         y = None if y is None else y.resolve_neg().contiguous()
         out, normal, inverse = x.new_empty(x.shape), x.new_empty(x.shape), x.new_empty(x.shape[:-1])
-        inputs = _addresses(x.dtype, x=(x, x.shape), y=(y, x.shape), weight=(weight, (d,)), bias=(bias, (d,)))
+        inputs = _addresses(
+            x.dtype, x=(x, x.shape), y=(y, x.shape), weight=(weight, (d,)), bias=(bias, (d,))
+        )
         made = [P(each.data_ptr()) for each in (out, normal, inverse)]
         sizes, e = (I(inverse.numel()), I(d)), ctypes.c_double(epsilon)
         library(x.dtype).norm_forward(*sizes, *inputs, e, *made, I(threads()))
@@ -192,10 +222,18 @@ class _Normed(torch.autograd.Function):
     @no_double_backward
     def backward(ctx, dout):
         normal, inverse, weight = ctx.saved_tensors
-        d, dout, parts = len(weight), dout.resolve_neg().contiguous(), library(normal.dtype).norm_parts()
+        d, dout, parts = (
+            len(weight),
+            dout.resolve_neg().contiguous(),
+            library(normal.dtype).norm_parts(),
+        )
         ds, (dweight, dbias) = normal.new_empty(normal.shape), normal.new_zeros(2, parts, d)
         shape = (*inverse.shape, d)
-        inputs = {"dout": (dout, shape), "normal": (normal, shape), "inverse": (inverse, shape[:-1])}
+        inputs = {
+            "dout": (dout, shape),
+            "normal": (normal, shape),
+            "inverse": (inverse, shape[:-1]),
+        }
         pointers = _addresses(normal.dtype, **inputs, weight=(weight, (d,)))
         pointers += [P(each.data_ptr()) for each in (ds, dweight, dbias)]
         library(normal.dtype).norm_backward(I(inverse.numel()), I(d), *pointers, I(threads()))
@@ -203,10 +241,17 @@ class _Normed(torch.autograd.Function):
 
 
 def _addresses(dtype: torch.dtype, **given: tuple[Tensor | None, tuple[int, ...]]) -> list[P]:
-    """Return the addresses of tensors, each by its name and with its shape, all of one type and contiguous."""
-    return [P(x if x is None else address_of_row(name, x, shape, dtype)) for name, (x, shape) in given.items()]
+    """Return the addresses of tensors, each by its name and with its shape, all of one type and
+    contiguous.
+    """
+    return [
+        P(x if x is None else address_of_row(name, x, shape, dtype))
+        for name, (x, shape) in given.items()
+    ]
 
 
-def add_and_norm(x: Tensor, y: Tensor | None, weight: Tensor, bias: Tensor, epsilon: float) -> Tensor:
+def add_and_norm(
+    x: Tensor, y: Tensor | None, weight: Tensor, bias: Tensor, epsilon: float
+) -> Tensor:
     """Compute the layer norm of x + y, .. d, with its weight and bias d; y None: of x alone."""
     return _Normed.apply(x, y, weight, bias, epsilon)

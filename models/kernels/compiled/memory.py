@@ -1,7 +1,8 @@
 """Addresses that C gets: none without a check that the tensor is what C reads or writes there.
 
-C adds strides to an address and knows nothing of where the memory ends. So the strides that it gets are those of the
-very tensor whose address it gets, and the sizes are compared with the tensor's here.
+C adds strides to an address and knows nothing of where the memory ends. So the strides that it gets
+are those of the very tensor whose address it gets, and the sizes are compared with the tensor's
+here.
 """
 
 import torch
@@ -9,7 +10,9 @@ from torch import Tensor
 
 
 def address(name: str, x: Tensor, shape: tuple[int, ...], dtype: torch.dtype) -> int:
-    """Return where the numbers of x begin; ValueError unless x has this shape and type, on the CPU."""
+    """Return where the numbers of x begin; ValueError unless x has this shape and type, on the
+    CPU.
+    """
     if x.shape != shape or x.dtype != dtype or not x.is_cpu or x.is_neg():
         raise ValueError(
             f"compiled code needs {name} of shape {tuple(shape)}, {dtype}, on the CPU; "
@@ -19,10 +22,14 @@ def address(name: str, x: Tensor, shape: tuple[int, ...], dtype: torch.dtype) ->
 
 
 def address_of_row(name: str, x: Tensor, shape: tuple[int, ...], dtype: torch.dtype) -> int:
-    """Return the address of x as `address` does, its numbers side by side; ValueError where they are not contiguous."""
+    """Return the address of x as `address` does, its numbers side by side; ValueError where they
+    are not contiguous.
+    """
     start = address(name, x, shape, dtype)
     if not x.is_contiguous():
-        raise ValueError(f"compiled code needs {name} to be contiguous; shape {tuple(x.shape)}, strides {x.stride()}")
+        raise ValueError(
+            f"compiled code needs {name} to be contiguous; shape {tuple(x.shape)}, strides {x.stride()}"
+        )
     return start
 
 

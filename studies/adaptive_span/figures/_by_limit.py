@@ -1,4 +1,6 @@
-"""What the three parts of Figure 3 share: one quantity against the span limit S, of fixed and adaptive spans."""
+"""What the three parts of Figure 3 share: one quantity against the span limit S, of fixed and
+adaptive spans.
+"""
 
 import pandas as pd
 
@@ -27,9 +29,11 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame, quantity: str, points: dict[str, dict[int, str]]) -> pd.DataFrame:
-    """Return a row for each text, variant and S, of our runs and of the paper: the mean of `quantity` over seeds.
+    """Return a row for each text, variant and S, of our runs and of the paper: the mean of
+    `quantity` over seeds.
 
-    text: the badge of the text read, or `PUBLISHED`. unmoved: whether learned spans have hardly moved from their start.
+    text: the badge of the text read, or `PUBLISHED`. unmoved: whether learned spans have hardly
+    moved from their start.
     published: the id of a printed value. points: variant -> S -> id.
     """
     runs = with_badge(used(runs))
@@ -43,11 +47,15 @@ def data(runs: pd.DataFrame, quantity: str, points: dict[str, dict[int, str]]) -
         for S, key in ids.items()
     ]
     rows = measured.to_dict("records") + published
-    return pd.DataFrame(rows, columns=["text", *measured.columns.drop(["text", "published"]), "published"])
+    return pd.DataFrame(
+        rows, columns=["text", *measured.columns.drop(["text", "published"]), "published"]
+    )
 
 
 def draw(data: pd.DataFrame, ylabel: str):
-    """Draw a panel for each text, and a last one for the paper's own values, each on its own scale."""
+    """Draw a panel for each text, and a last one for the paper's own values, each on its own
+    scale.
+    """
     if not data[data["text"] != PUBLISHED]["mean"].notna().any():
         return draw_message("no run of this figure finished")
     panels = data.groupby("text", sort=False)
@@ -70,7 +78,9 @@ def draw(data: pd.DataFrame, ylabel: str):
 
 
 def _style(points: pd.DataFrame) -> dict:
-    """Choose a dashed line for values that all follow from a formula, single marks for values that the paper prints."""
+    """Choose a dashed line for values that all follow from a formula, single marks for values that
+    the paper prints.
+    """
     if all(find(key).kind == "analytic" and find(key).inferred for key in points["published"]):
         return {"suffix": " (by formula)", "linestyle": "--", "marker": "s"}
     return {"suffix": " (the paper)", "linestyle": "none", "marker": "D", "markersize": 6}

@@ -25,7 +25,9 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean weight of each of the two heads by distance: head (its label), distance, weight."""
+    """Return the mean weight of each of the two heads by distance: head (its label), distance,
+    weight.
+    """
     profile = next(iter(used(runs)["attention_by_distance"]), None)
     if profile is None:
         return pd.DataFrame(columns=["head", "distance", "weight"])
@@ -33,11 +35,15 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
     mass = weight * np.array(profile["keys"])
     mean_distance = (mass * distance).sum(-1) / mass.sum(-1)
     rows = []
-    for name, place in (("A: nearest", mean_distance.argmin()), ("B: farthest", mean_distance.argmax())):
+    for name, place in (
+        ("A: nearest", mean_distance.argmin()),
+        ("B: farthest", mean_distance.argmax()),
+    ):
         layer, head = np.unravel_index(place, mean_distance.shape)
         label = f"head {name} (layer {layer + 1}, head {head + 1})"
         rows += [
-            {"head": label, "distance": x, "weight": w} for x, w in zip(distance, weight[layer, head], strict=True)
+            {"head": label, "distance": x, "weight": w}
+            for x, w in zip(distance, weight[layer, head], strict=True)
         ]
     return pd.DataFrame(rows)
 
@@ -47,7 +53,9 @@ def draw(data: pd.DataFrame):
         return draw_message("no run with a fixed span finished")
     figure, axes = canvas()
     for colour, (label, head) in zip(shades(2), data.groupby("head"), strict=True):
-        line = axes.plot(head["distance"], head["weight"].clip(lower=1e-6), color=colour, label=label)
+        line = axes.plot(
+            head["distance"], head["weight"].clip(lower=1e-6), color=colour, label=label
+        )
         shows(line, head.index)
     set_log(axes.xaxis)
     set_log(axes.yaxis)

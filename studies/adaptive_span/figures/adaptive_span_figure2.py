@@ -7,7 +7,9 @@ from workflow.report.figures.style import canvas
 
 READS = ()
 TITLE = "The soft mask (Adaptive Attention Span, Figure 2)"
-CAPTION = "The mask m(x) for a ramp R = 32 and a span z = 64, where x = 1 is the nearest past character."
+CAPTION = (
+    "The mask m(x) for a ramp R = 32 and a span z = 64, where x = 1 is the nearest past character."
+)
 NOTES = (
     "m(x) = clamp((R + z - (x - 1)) / R, 0, 1), so that z + R characters are seen. The paper's formula has x in "
     "place of x - 1 (docs/fidelity.md)."
@@ -17,7 +19,9 @@ R, Z, S = 32, 64, 128
 
 def data() -> pd.DataFrame:
     """Compute the mask m(x) for x from 1 to S."""
-    return pd.DataFrame([{"x": x, "m": min(1.0, max(0.0, (R + Z - (x - 1)) / R))} for x in range(1, S + 1)])
+    return pd.DataFrame(
+        [{"x": x, "m": min(1.0, max(0.0, (R + Z - (x - 1)) / R))} for x in range(1, S + 1)]
+    )
 
 
 def draw(data: pd.DataFrame):

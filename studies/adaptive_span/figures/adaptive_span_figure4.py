@@ -12,7 +12,8 @@ from workflow.report.tables.cells import pick
 from workflow.report.texts import with_badge
 from workflow.results.trained_enough import hardly_moved
 
-DIGITISED = Path(__file__).with_name("figure4_digitised.csv")  # layer, head_rank, span; exact to about 10 %
+# layer, head_rank, span; exact to about 10 %
+DIGITISED = Path(__file__).with_name("figure4_digitised.csv")
 READS = ("runs",)
 TITLE = "Learned span of every head by layer (Adaptive Attention Span, Figure 4)"
 CAPTION = "Learned span of every head by layer, at the largest S of the scale; the paper's small model comes last."
@@ -29,21 +30,31 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the span of each head, in characters. text: the badge of the text read, or `PUBLISHED`. head: by rank.
+    """Return the span of each head, in characters. text: the badge of the text read, or
+    `PUBLISHED`. head: by rank.
 
     unmoved: whether the mean span of these models has hardly moved from its start.
     """
     adaptive = used(runs)
     adaptive = with_badge(adaptive.assign(unmoved=hardly_moved(adaptive)))
     rows = [
-        {"text": run.text, "S": run.S, "layer": layer, "head": head, "span": span, "unmoved": run.unmoved}
+        {
+            "text": run.text,
+            "S": run.S,
+            "layer": layer,
+            "head": head,
+            "span": span,
+            "unmoved": run.unmoved,
+        }
         for run in adaptive.itertuples()
         if isinstance(run.spans, list)
         for layer, heads in enumerate(run.spans, 1)
         for head, span in enumerate(sorted(heads), 1)
     ]
     published = (
-        pd.read_csv(DIGITISED).rename(columns={"head_rank": "head"}).assign(text=PUBLISHED, S=4096, unmoved=False)
+        pd.read_csv(DIGITISED)
+        .rename(columns={"head_rank": "head"})
+        .assign(text=PUBLISHED, S=4096, unmoved=False)
     )
     rows += published.to_dict("records")
     return pd.DataFrame(rows, columns=["text", "S", "layer", "head", "span", "unmoved"])
@@ -60,7 +71,9 @@ def draw(data: pd.DataFrame):
         style = {"s": 16, "color": colour, "alpha": 0.75, "linewidths": 0}
         shows(panel.scatter(spans["layer"] + shift, spans["span"], **style), spans.index)
         # spans that hardly differ must look as if they hardly differ
-        panel.set_ylim(spans["span"].min() / 1.25, max(spans["span"].max() * 1.25, spans["span"].min() * 8))
+        panel.set_ylim(
+            spans["span"].min() / 1.25, max(spans["span"].max() * 1.25, spans["span"].min() * 8)
+        )
         set_log(panel.yaxis)
         layers = sorted(spans["layer"].unique())
         panel.set_xticks(layers if len(layers) <= 8 else layers[1::2])

@@ -22,7 +22,9 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each character: place, character, mean span, and starts, whether a word starts there."""
+    """Return a row for each character: place, character, mean span, and starts, whether a word
+    starts there.
+    """
     fragment = next(iter(used(runs)["fragment"]), None)
     if fragment is None:
         return pd.DataFrame(columns=["place", "character", "span", "starts"])

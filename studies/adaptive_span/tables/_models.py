@@ -1,22 +1,50 @@
-"""Cells shared by Tables 1 and 2 of Adaptive Attention Span, which differ in their corpus and in the cited rows."""
+"""Cells shared by Tables 1 and 2 of Adaptive Attention Span, which differ in their corpus and in
+the cited rows.
+"""
 
 import pandas as pd
 
 from workflow.report.published import find, load
-from workflow.report.tables.cells import analytic, cited, make_cell, make_table, measured, pick, setting, unit_of
+from workflow.report.tables.cells import (
+    analytic,
+    cited,
+    make_cell,
+    make_table,
+    measured,
+    pick,
+    setting,
+    unit_of,
+)
 
 SCORES = (("dev", "dev_bpc"), ("test", "test_bpc"))
 MACS = unit_of("macs_paper")
-ORDER = ["#layers", "avg. span", "#params", "#FLOPS", "dev", "test", "#params, paper size", "#FLOPS, paper size"]
+ORDER = [
+    "#layers",
+    "avg. span",
+    "#params",
+    "#FLOPS",
+    "dev",
+    "test",
+    "#params, paper size",
+    "#FLOPS, paper size",
+]
 
 
-def build(runs: pd.DataFrame, paper_corpus: str, prefix: str, rows: list[tuple[str, str, str | None]]) -> pd.DataFrame:
-    """Build the paper's columns and ours. rows: (label, key of the published row, our variant or None)."""
+def build(
+    runs: pd.DataFrame, paper_corpus: str, prefix: str, rows: list[tuple[str, str, str | None]]
+) -> pd.DataFrame:
+    """Build the paper's columns and ours. rows: (label, key of the published row, our variant or
+    None).
+    """
     runs = pick(runs, question="adaptive_vs_xl", paper_corpus=paper_corpus)
     cells = []
     for label, key, variant in rows:
         stem = f"{prefix}.{key}"
-        cells += _trained(label, stem, pick(runs, variant=variant)) if variant else _only_cited(label, stem)
+        cells += (
+            _trained(label, stem, pick(runs, variant=variant))
+            if variant
+            else _only_cited(label, stem)
+        )
         cells += _at_paper_size(label, stem)
     # sorted by column, because the first row, a cited one, lacks some columns
     return make_table(sorted(cells, key=lambda cell: ORDER.index(cell["column"])))
@@ -34,7 +62,9 @@ def _trained(label: str, stem: str, runs: pd.DataFrame) -> list[dict]:
         setting(label, "#params", runs, "parameters"),
         measured(label, "#FLOPS", runs, "macs_paper"),
     ]
-    return cells + [measured(label, name, runs, quantity, _id(stem, name)) for name, quantity in SCORES]
+    return cells + [
+        measured(label, name, runs, quantity, _id(stem, name)) for name, quantity in SCORES
+    ]
 
 
 def _only_cited(label: str, stem: str) -> list[dict]:
@@ -44,18 +74,25 @@ def _only_cited(label: str, stem: str) -> list[dict]:
         ("dev", "dev", "bpc"),
         ("test", "test", "bpc"),
     )
-    return [cited(label, name, _id(stem, key), unit) for name, key, unit in columns if _id(stem, key)]
+    return [
+        cited(label, name, _id(stem, key), unit) for name, key, unit in columns if _id(stem, key)
+    ]
 
 
 def _at_paper_size(label: str, stem: str) -> list[dict]:
     """Return cells with parameters and FLOPS by formula, at the paper's size."""
     cells = []
-    for column, key, unit in (("#params, paper size", "params", "parameters"), ("#FLOPS, paper size", "flops", MACS)):
+    for column, key, unit in (
+        ("#params, paper size", "params", "parameters"),
+        ("#FLOPS, paper size", "flops", MACS),
+    ):
         name = _id(stem, key)
         if name is None:  # one of our rows that the paper does not have
             continue
         if recomputed := find(name).recomputed:
-            cells.append(analytic(label, column, recomputed.result, unit, name, recomputed.note or ""))
+            cells.append(
+                analytic(label, column, recomputed.result, unit, name, recomputed.note or "")
+            )
         else:
             reason = find(name).not_recomputed or "not published"
             cells.append(make_cell(label, column, None, unit, "cited", name, note=reason))

@@ -1,8 +1,18 @@
-"""Adaptive Attention Span, section 3: memory and time of fixed and adaptive spans by the limit S."""
+"""Adaptive Attention Span, section 3: memory and time of fixed and adaptive spans by the limit
+S.
+"""
 
 import pandas as pd
 
-from workflow.report.tables.cells import NO_SEARCH, cited, make_cell, make_table, measured, pick, take_cost_row
+from workflow.report.tables.cells import (
+    NO_SEARCH,
+    cited,
+    make_cell,
+    make_table,
+    measured,
+    pick,
+    take_cost_row,
+)
 from workflow.report.texts import with_badge
 
 READS = ("runs", "memory", "longest_span", "throughput")
@@ -34,10 +44,21 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
         variant_runs = pick(runs, variant=variant)
         for (text, S), seeds in variant_runs.groupby(["text", "S"]):
             label = f"{variant}, S = {S:.0f}, {text}"
-            cells += [measured(label, column, take_cost_row(seeds), quantity) for column, quantity in costs]
+            cells += [
+                measured(label, column, take_cost_row(seeds), quantity)
+                for column, quantity in costs
+            ]
             cells.append(measured(label, "MACs, executed", seeds, "macs_executed"))
         cells += _longest(f"{variant}, any S", variant_runs, CLAIMS[variant])
-        cells.append(cited(f"{variant}, any S", "step time", TIMES[variant], "ms", "8 V100 GPUs, batch of 64 × 512"))
+        cells.append(
+            cited(
+                f"{variant}, any S",
+                "step time",
+                TIMES[variant],
+                "ms",
+                "8 V100 GPUs, batch of 64 × 512",
+            )
+        )
     return make_table(cells)
 
 
@@ -51,4 +72,8 @@ def _longest(label: str, runs: pd.DataFrame, claim: str) -> list[dict]:
     if longest["value"] is None and longest["status"] != "failed":
         longest |= {"status": "failed", "note": f"even the S of training does not fit: {ended}"}
     budget = measured(label, "memory budget", searched, "memory_budget_bytes")
-    return [longest, make_cell(label, "search ended by", ended, "", "measured", runs=searched), budget]
+    return [
+        longest,
+        make_cell(label, "search ended by", ended, "", "measured", runs=searched),
+        budget,
+    ]

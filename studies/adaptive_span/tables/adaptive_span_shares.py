@@ -2,7 +2,13 @@
 
 import pandas as pd
 
-from studies.adaptive_span.formulas import attention_share, feed_forward_share, mac, saving, score_and_value_share
+from studies.adaptive_span.formulas import (
+    attention_share,
+    feed_forward_share,
+    mac,
+    saving,
+    score_and_value_share,
+)
 from workflow.report.tables.cells import analytic, make_table
 
 READS = ()
@@ -27,7 +33,9 @@ def build() -> pd.DataFrame:
     for S in SPANS:
         sizes = {**SMALL, "S": S}
         label = f"S = {S}"
-        cells.append(analytic(label, "#FLOPS", mac(**sizes), "MACs/character", f"as.f3.right.fixed.{S}"))
+        cells.append(
+            analytic(label, "#FLOPS", mac(**sizes), "MACs/character", f"as.f3.right.fixed.{S}")
+        )
         shares = {
             "feed-forward": feed_forward_share(**sizes),
             "attention layers": attention_share(**sizes),
@@ -35,5 +43,8 @@ def build() -> pd.DataFrame:
         }
         if S >= MEAN_SPAN:
             shares[f"saved at mean span {MEAN_SPAN}"] = saving(**SMALL, S=MEAN_SPAN, fixed=S)
-        cells += [analytic(label, name, 100 * share, "%", CLAIMS.get((S, name))) for name, share in shares.items()]
+        cells += [
+            analytic(label, name, 100 * share, "%", CLAIMS.get((S, name)))
+            for name, share in shares.items()
+        ]
     return make_table(cells)

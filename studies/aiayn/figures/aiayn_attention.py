@@ -1,4 +1,6 @@
-"""Attention Is All You Need, Figures 3 to 5: what single encoder heads attend to in one sentence."""
+"""Attention Is All You Need, Figures 3 to 5: what single encoder heads attend to in one
+sentence.
+"""
 
 import numpy as np
 import pandas as pd
@@ -31,13 +33,16 @@ DIAGONALS = {-1: "the word before", 0: "the word itself", 1: "the next word"}
 def used(runs: pd.DataFrame) -> pd.DataFrame:
     """Pick the first seed of the base net whose record has maps."""
     base = pick_holding(
-        pick(runs, question="transformer", variant="base", paper_corpus="wmt14-ende", status="ok"), "maps"
+        pick(runs, question="transformer", variant="base", paper_corpus="wmt14-ende", status="ok"),
+        "maps",
     )
     return base[base["maps"].map(bool).astype(bool)].sort_values("seed").head(1)
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each query and key of each shown head, sharpest head first; all are counted from 1."""
+    """Return a row for each query and key of each shown head, sharpest head first; all are counted
+    from 1.
+    """
     maps = next(iter(used(runs)["maps"]), None)
     if maps is None:
         return pd.DataFrame(columns=COLUMNS)
@@ -56,12 +61,16 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def entropy(weights: np.ndarray) -> float:
-    """Compute the entropy of weights T K in bits, mean over queries: 0 where each query looks at one key alone."""
+    """Compute the entropy of weights T K in bits, mean over queries: 0 where each query looks at
+    one key alone.
+    """
     return float(-(weights * np.log2(np.where(weights > 0, weights, 1))).sum(1).mean())
 
 
 def say_focus(weights: np.ndarray, pieces: list[str]) -> str:
-    """Describe what a head attends to, by its weights T T: a neighbour, one word, or else its largest weight."""
+    """Describe what a head attends to, by its weights T T: a neighbour, one word, or else its
+    largest weight.
+    """
     shares = {name: np.diag(weights, offset).mean() for offset, name in DIAGONALS.items()}
     to_each = zip(map(_quote, pieces), weights.mean(0), strict=True)
     shares |= {f"{piece} from every word": share for piece, share in to_each}
@@ -99,7 +108,9 @@ def _draw_arcs(axes, weights: np.ndarray, pieces: list[str], first: int) -> None
     """
     for row, ((query, key), weight) in enumerate(np.ndenumerate(weights), first):
         if weight > SEEN:
-            arc = axes.plot((0, 1), (query, key), color=INK, lw=3 * weight, alpha=min(1.0, 0.1 + weight))
+            arc = axes.plot(
+                (0, 1), (query, key), color=INK, lw=3 * weight, alpha=min(1.0, 0.1 + weight)
+            )
             shows(arc, [row, row])
     axes.set_yticks(range(len(pieces)), pieces, parse_math=False)
     axes.tick_params(axis="y", length=0, labelright=True)

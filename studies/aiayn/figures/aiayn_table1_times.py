@@ -4,7 +4,14 @@ import pandas as pd
 
 from workflow.report.figures.colours import shades
 from workflow.report.figures.marks import shows
-from workflow.report.figures.style import bars_of, canvas, draw_message, set_log, set_powers, share_legend
+from workflow.report.figures.style import (
+    bars_of,
+    canvas,
+    draw_message,
+    set_log,
+    set_powers,
+    share_legend,
+)
 from workflow.report.tables import layer_costs
 from workflow.results.statistics import POSITIVE, over_seeds
 
@@ -20,12 +27,22 @@ origin, commits = layer_costs.origin, layer_costs.commits
 
 
 def data(layers: pd.DataFrame) -> pd.DataFrame:
-    """Return the time of each layer at each n, with its interval over turns, and the exponent fitted to the layer."""
+    """Return the time of each layer at each n, with its interval over turns, and the exponent
+    fitted to the layer.
+    """
     timed = layers[layers["status"] == "ok"].sort_values(["layer", "n"])
-    shown = [over_seeds(layer_costs.values_of(row, "ms"), bounds=POSITIVE) for row in timed.to_dict("records")]
-    timed = timed[["layer", "n", "d", "ms"]].assign(**{end: [each[end] for each in shown] for end in ("low", "high")})
+    shown = [
+        over_seeds(layer_costs.values_of(row, "ms"), bounds=POSITIVE)
+        for row in timed.to_dict("records")
+    ]
+    timed = timed[["layer", "n", "d", "ms"]].assign(
+        **{end: [each[end] for each in shown] for end in ("low", "high")}
+    )
     timed = timed.astype({"low": float, "high": float})
-    exponents = {name: layer_costs.exponent(layer["n"], layer["ms"]) for name, layer in timed.groupby("layer")}
+    exponents = {
+        name: layer_costs.exponent(layer["n"], layer["ms"])
+        for name, layer in timed.groupby("layer")
+    }
     return timed.assign(exponent=timed["layer"].map(exponents).astype(float))
 
 
@@ -33,13 +50,17 @@ def draw(data: pd.DataFrame):
     if not len(data):
         return draw_message("layers were not measured")
     figure, axes = canvas()
-    for colour, (name, label) in zip(shades(len(layer_costs.LABELS)), layer_costs.LABELS.items(), strict=True):
+    for colour, (name, label) in zip(
+        shades(len(layer_costs.LABELS)), layer_costs.LABELS.items(), strict=True
+    ):
         layer = data[data["layer"] == name]
         if len(layer):
             slope = layer["exponent"].iloc[0]
             label += f", slope {slope:.2f}" if pd.notna(slope) else ""
             style = {"color": colour, "label": label, "marker": "o", "markersize": 4}
-            shows(axes.errorbar(layer["n"], layer["ms"], bars_of(layer, "ms"), **style), layer.index)
+            shows(
+                axes.errorbar(layer["n"], layer["ms"], bars_of(layer, "ms"), **style), layer.index
+            )
     lengths = sorted(data["n"].unique())
     set_powers(axes.xaxis, {n: str(n) for n in lengths})
     set_log(axes.yaxis)

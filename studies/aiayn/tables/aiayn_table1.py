@@ -1,4 +1,6 @@
-"""Attention Is All You Need, Table 1: four layer types by sequence length n, by formula and measured."""
+"""Attention Is All You Need, Table 1: four layer types by sequence length n, by formula and
+measured.
+"""
 
 import pandas as pd
 
@@ -41,7 +43,9 @@ def build(layers: pd.DataFrame) -> pd.DataFrame:
             counted = layer_costs.exponent(rows["n"], _products(name, rows))
             cells.append(analytic(label, "exponent of n, with projections", counted, ""))
         cells += [_exponent(label, rows, *cost) for cost in MEASURED]
-        cells += [_at_length(label, row, *cost) for cost in MEASURED for row in rows.to_dict("records")]
+        cells += [
+            _at_length(label, row, *cost) for cost in MEASURED for row in rows.to_dict("records")
+        ]
     return make_table(cells)
 
 
@@ -56,7 +60,9 @@ def _formulas(name: str, label: str) -> list[dict]:
 
 
 def _products(name: str, rows: pd.DataFrame) -> pd.Series:
-    """Count the MACs of a layer as computed, up to a factor: all types but self-attention are linear in n."""
+    """Count the MACs of a layer as computed, up to a factor: all types but self-attention are
+    linear in n.
+    """
     n, d = rows["n"], rows["d"]
     return 4 * n * d**2 + 2 * n**2 * d if name == "self" else n
 
@@ -65,14 +71,29 @@ def _exponent(label: str, rows: pd.DataFrame, column: str, quantity: str, unit: 
     """Fit the exponent of n over all measured lengths; for times, one fit per round."""
     ok = rows[rows["status"] == "ok"]
     failed = rows[(rows["status"] != "ok") & (rows["reason"] != NOT_MEASURED)]
-    sets = zip(*(layer_costs.values_of(row, quantity) for row in ok.to_dict("records")), strict=False)
-    slopes = [slope for values in sets if (slope := layer_costs.exponent(ok["n"], values)) is not None]
+    sets = zip(
+        *(layer_costs.values_of(row, quantity) for row in ok.to_dict("records")), strict=False
+    )
+    slopes = [
+        slope for values in sets if (slope := layer_costs.exponent(ok["n"], values)) is not None
+    ]
     alike = failed.groupby(["status", "reason"], sort=False)["n"]
-    left_out = "; ".join(f"n = {', '.join(map(str, n))} excluded: {status}: {why}" for (status, why), n in alike)
+    left_out = "; ".join(
+        f"n = {', '.join(map(str, n))} excluded: {status}: {why}" for (status, why), n in alike
+    )
     status = "ok" if slopes else "failed" if len(failed) else NOT_RUN
     unmeasured = NOT_MEASURED if len(rows) > len(ok) else "layers were not measured"
     note = left_out or ("" if slopes else unmeasured)
-    cell = make_cell(label, f"exponent of n, {column}", None, "", "measured", n=len(slopes), status=status, note=note)
+    cell = make_cell(
+        label,
+        f"exponent of n, {column}",
+        None,
+        "",
+        "measured",
+        n=len(slopes),
+        status=status,
+        note=note,
+    )
     return cell | over_seeds(slopes)
 
 
@@ -84,4 +105,6 @@ def _at_length(label: str, row: dict, column: str, quantity: str, unit: str) -> 
         note = f"{row['status']}: {row['reason']}"
         return make_cell(*place, None, unit, "measured", status="failed", note=note)
     values = layer_costs.values_of(row, quantity)
-    return make_cell(*place, None, unit, "measured", n=len(values)) | over_seeds(values, bounds=POSITIVE)
+    return make_cell(*place, None, unit, "measured", n=len(values)) | over_seeds(
+        values, bounds=POSITIVE
+    )

@@ -33,18 +33,26 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
     runs, cells = add_spent(pick(runs, question="transformer")), []
     for key in CITED:
         columns = [(column, f"ai.t2.{key}.{end}", unit) for column, end, unit in PRINTED]
-        cells += [cited(find(name).row, column, name, unit) for column, name, unit in columns if name in load()]
+        cells += [
+            cited(find(name).row, column, name, unit)
+            for column, name, unit in columns
+            if name in load()
+        ]
     for variant in ("base", "big"):
         variant_runs, label = pick(runs, variant=variant), find(f"ai.t2.{variant}.cost").row
         for pair, paper_corpus in DIRECTIONS.items():
             seeds = pick(variant_runs, paper_corpus=paper_corpus)
-            cells += _trained(label, pair, seeds, f"ai.t2.{variant}.bleu_{paper_corpus.partition('-')[2]}")
+            cells += _trained(
+                label, pair, seeds, f"ai.t2.{variant}.bleu_{paper_corpus.partition('-')[2]}"
+            )
         cells.append(_at_paper_size(label, f"ai.t2.{variant}.cost"))
     return make_table(cells)
 
 
 def add_spent(runs: pd.DataFrame) -> pd.DataFrame:
-    """Add `sustained`, the throughput of a run's training steps in FLOP/s, and `spent`, its total time at that rate."""
+    """Add `sustained`, the throughput of a run's training steps in FLOP/s, and `spent`, its total
+    time at that rate.
+    """
     sustained = PER_MAC * runs["macs_executed"] * runs["tokens_per_s"]
     return runs.assign(sustained=sustained, spent=train_cost(runs["seconds"], 1, sustained))
 

@@ -30,7 +30,22 @@ SIZES = [
     ("eps_ls", "smoothing", "ls"),
     ("train steps", "steps", "steps"),
 ]
-ROWS = ["base", "a1", "a4", "a16", "a32", "b16", "b32", "cN2", "cN4", "cN8", "cd256", "cd1024", "cff1024", "cff4096"]
+ROWS = [
+    "base",
+    "a1",
+    "a4",
+    "a16",
+    "a32",
+    "b16",
+    "b32",
+    "cN2",
+    "cN4",
+    "cN8",
+    "cd256",
+    "cd1024",
+    "cff1024",
+    "cff4096",
+]
 ROWS += ["d0", "d2", "ls0", "ls2", "e", "big"]
 EXPLAINED = ("base", "big")  # the rows whose fit a note explains; the others follow base
 SETTINGS = {("base", end): f"ai.t3.set.{end}" for _, _, end in SIZES}
@@ -39,7 +54,9 @@ BLEU = "dev_bleu_tokenised"
 
 
 def name_rows(runs: pd.DataFrame) -> dict[str, str]:
-    """Name rows by our change, `(C) layers / 3 (paper: N=2)`, unless the models have the paper's sizes."""
+    """Name rows by our change, `(C) layers / 3 (paper: N=2)`, unless the models have the paper's
+    sizes.
+    """
     if (runs["scale"] == PAPERS_SIZE).all():
         return {}
     labels, names = dict(zip(runs["variant"], runs["label"], strict=True)), {}
@@ -71,7 +88,9 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _scores(key: str, label: str, seeds: pd.DataFrame, base: pd.DataFrame) -> list[dict]:
     stem, cells = f"ai.t3.{key}", []
-    cells.append(measured(label, "PPL (dev)", seeds, "dev_ppl", f"{stem}.ppl", unit="perplexity per subword"))
+    cells.append(
+        measured(label, "PPL (dev)", seeds, "dev_ppl", f"{stem}.ppl", unit="perplexity per subword")
+    )
     cells.append(measured(label, "BLEU (dev)", seeds, BLEU, f"{stem}.bleu"))
     cells.append(setting(label, "#params", seeds, "parameters"))
     cells += _at_paper_size(label, key)
@@ -83,7 +102,9 @@ def _scores(key: str, label: str, seeds: pd.DataFrame, base: pd.DataFrame) -> li
 
 
 def _at_paper_size(label: str, key: str) -> list[dict]:
-    """Return the parameters of the paper's model, with the vocabulary that it states and with the fitted one."""
+    """Return the parameters of the paper's model, with the vocabulary that it states and with the
+    fitted one.
+    """
     name = f"ai.t3.{key}.params"
     fitted = find(name).recomputed
     named = fitted.model_copy(update={"inputs": {**fitted.inputs, "V": VOCABULARY}})

@@ -8,8 +8,12 @@ from workflow.report.tables.cells import pick
 COMPARED = ("softmax", "top_k")  # variants
 
 
-def pick_compared(runs: pd.DataFrame, question: str = "translation", fact: str = "maps") -> pd.DataFrame:
-    """Pick a run of each variant of `COMPARED` whose record has the fact, of the first text and seed that all have."""
+def pick_compared(
+    runs: pd.DataFrame, question: str = "translation", fact: str = "maps"
+) -> pd.DataFrame:
+    """Pick a run of each variant of `COMPARED` whose record has the fact, of the first text and
+    seed that all have.
+    """
     ok = pick_holding(pick(runs, question=question, status="ok"), fact)
     ok = ok[ok[fact].map(len) > 0]
     for _, group in ok.groupby(["paper_corpus", "seed"]):

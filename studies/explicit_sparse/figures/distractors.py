@@ -27,7 +27,9 @@ KEYS = ["panel", "variant", "colour", "x"]
 PANELS = {"bleu": "distractor sentences", "encoder": "layer", "cross": "layer"}
 BOUNDS = {"bleu": (0.0, 100.0), "encoder": (0.0, 1.0), "cross": (0.0, 1.0)}
 NAMES = {"bleu": "translation quality", "encoder": "encoder", "cross": "decoder to source"}
-UP = {"bleu": "test BLEU (higher is better)"} | dict.fromkeys(("encoder", "cross"), "attention on distractors")
+UP = {"bleu": "test BLEU (higher is better)"} | dict.fromkeys(
+    ("encoder", "cross"), "attention on distractors"
+)
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
@@ -41,9 +43,12 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
     points = pd.DataFrame(rows, columns=[*KEYS, "y"])
     groups = points.groupby(KEYS, sort=False)["y"]
     means = [
-        dict(zip(KEYS, key, strict=True)) | over_seeds(values.tolist(), bounds=BOUNDS[key[0]]) for key, values in groups
+        dict(zip(KEYS, key, strict=True)) | over_seeds(values.tolist(), bounds=BOUNDS[key[0]])
+        for key, values in groups
     ]
-    return pd.DataFrame(means, columns=[*KEYS, "value", "low", "high", "points"]).rename(columns={"value": "mean"})
+    return pd.DataFrame(means, columns=[*KEYS, "value", "low", "high", "points"]).rename(
+        columns={"value": "mean"}
+    )
 
 
 def _points(run: dict) -> list[dict]:
@@ -52,7 +57,10 @@ def _points(run: dict) -> list[dict]:
     points = [("bleu", n, score) for n, score in scores.items()]
     for kind in ("encoder", "cross"):
         points += [(kind, layer, share) for layer, share in enumerate(run["astray"][kind][-1], 1)]
-    return [{"panel": panel, "variant": name, "colour": run["colour"], "x": x, "y": y} for panel, x, y in points]
+    return [
+        {"panel": panel, "variant": name, "colour": run["colour"], "x": x, "y": y}
+        for panel, x, y in points
+    ]
 
 
 def draw(data: pd.DataFrame):
@@ -60,10 +68,13 @@ def draw(data: pd.DataFrame):
         return draw_message("no run of this figure finished")
     figure, axes = canvas(3, height=2.6)
     lines = data[["variant", "colour"]].drop_duplicates()
-    kinds = [DASHES[order % len(DASHES)] for order in lines.groupby("colour").cumcount()]  # of the same variant by k
+    # of the same variant by k
+    kinds = [DASHES[order % len(DASHES)] for order in lines.groupby("colour").cumcount()]
     for axis, (panel, across) in zip(axes, PANELS.items(), strict=True):
         for (variant, colour), kind in zip(lines.itertuples(index=False), kinds, strict=True):
-            draw_curve(axis, pick(data, panel=panel, variant=variant), "x", colour, variant, ls=kind)
+            draw_curve(
+                axis, pick(data, panel=panel, variant=variant), "x", colour, variant, ls=kind
+            )
         axis.set_xlabel(across)
         axis.set_title(NAMES[panel])
         axis.set_ylabel(UP[panel])

@@ -1,4 +1,6 @@
-"""Explicit Sparse Transformer, section 4.2: what a captioner looks at, with all keys and with the k largest."""
+"""Explicit Sparse Transformer, section 4.2: what a captioner looks at, with all keys and with the k
+largest.
+"""
 
 import base64
 import textwrap
@@ -21,7 +23,17 @@ NOTES = (
     " mark other wording, which may be true as well. Weights are means over heads, all on one scale. ▁ begins a "
     "word. The paper shows none of this."
 )
-COLUMNS = ["picture", "variant", "caption", "reference", "place", "piece", "row", "column", "weight"]
+COLUMNS = [
+    "picture",
+    "variant",
+    "caption",
+    "reference",
+    "place",
+    "piece",
+    "row",
+    "column",
+    "weight",
+]
 COLUMNS += ["red", "green", "blue"]
 PICTURES, PIECES = 2, 3
 LETTERS = 19  # in a line of text above or below a picture
@@ -32,13 +44,20 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each weight of a shown piece, and one for each pixel of a picture, without piece and weight."""
+    """Return a row for each weight of a shown piece, and one for each pixel of a picture, without
+    piece and weight.
+    """
     lines = []
     for run in used(runs).itertuples():
         for look in [look for look in run.looks if look["pixels"] and look["pieces"]][:PICTURES]:
             caption = "".join(look["pieces"]).replace("▁", " ").strip()
             reference = nearest(caption, _references(run.shown, look["name"]))
-            of_picture = {"picture": look["name"], "variant": run.label, "caption": caption, "reference": reference}
+            of_picture = {
+                "picture": look["name"],
+                "variant": run.label,
+                "caption": caption,
+                "reference": reference,
+            }
             lines += [of_picture | line for line in (*_pixels(look["pixels"]), *_weights(look))]
     return pd.DataFrame(lines, columns=COLUMNS)
 
@@ -49,12 +68,16 @@ def _references(shown: list | None, picture: str) -> list[str]:
 
 
 def nearest(caption: str, references: list[str]) -> str | None:
-    """Find the reference that shares most words with a caption, in the same order; None without references."""
+    """Find the reference that shares most words with a caption, in the same order; None without
+    references.
+    """
     return max(references, key=lambda each: _compare(caption, each).ratio(), default=None)
 
 
 def mark(caption: str, reference: str | None) -> str:
-    """Mark in a caption with [brackets] the words that its reference has otherwise, with [...] where that has more."""
+    """Mark in a caption with [brackets] the words that its reference has otherwise, with [...]
+    where that has more.
+    """
     if reference is None:
         return caption
     words, marked = caption.split(), []
@@ -81,33 +104,60 @@ def _pixels(picture: dict) -> list[dict]:
 
 
 def _weights(look: dict) -> list[dict]:
-    """Return the weights of the `PIECES` pieces whose largest weight is largest, in the order they were written."""
+    """Return the weights of the `PIECES` pieces whose largest weight is largest, in the order they
+    were written.
+    """
     weights = np.array(look["weights"])
     side = round(weights.shape[1] ** 0.5)
     chosen = sorted(np.argsort(-weights.max(1), kind="stable")[:PIECES])
     return [
-        {"place": int(n), "piece": look["pieces"][n], "row": j // side, "column": j % side, "weight": weight}
+        {
+            "place": int(n),
+            "piece": look["pieces"][n],
+            "row": j // side,
+            "column": j % side,
+            "weight": weight,
+        }
         for n in chosen
         for j, weight in enumerate(weights[n])
     ]
 
 
 def draw(data: pd.DataFrame):
-    """Draw a row of panels for each picture and net: the picture under its caption, then a map for each piece."""
+    """Draw a row of panels for each picture and net: the picture under its caption, then a map for
+    each piece.
+    """
     if not len(data):
         return draw_message("no image that both softmax and top-k captioned")
     order = list(data["picture"].unique())
-    groups = sorted(data.groupby(["picture", "variant"], sort=False), key=lambda group: order.index(group[0][0]))
+    groups = sorted(
+        data.groupby(["picture", "variant"], sort=False), key=lambda group: order.index(group[0][0])
+    )
     top = data["weight"].max()
-    figure, axes = canvas(1 + PIECES, rows=len(groups), width=SMALL, height=2.2 * SMALL, squeeze=False)
+    figure, axes = canvas(
+        1 + PIECES, rows=len(groups), width=SMALL, height=2.2 * SMALL, squeeze=False
+    )
     for row, ((_, variant), lines) in zip(axes, groups, strict=True):
-        row[0].imshow(_grid(lines[lines["weight"].isna()], ["red", "green", "blue"]) / 255, interpolation="nearest")
+        row[0].imshow(
+            _grid(lines[lines["weight"].isna()], ["red", "green", "blue"]) / 255,
+            interpolation="nearest",
+        )
         caption, reference = lines["caption"].iloc[0], lines["reference"].iloc[0]
-        row[0].set_title(textwrap.fill(f"{variant}: {mark(caption, reference)}", LETTERS), parse_math=False)
+        row[0].set_title(
+            textwrap.fill(f"{variant}: {mark(caption, reference)}", LETTERS), parse_math=False
+        )
         if reference:
             below = {"transform": row[0].transAxes, "ha": "center", "va": "top", "color": GREY}
-            row[0].text(0.5, -0.03, textwrap.fill(f"reference: {reference}", LETTERS), parse_math=False, **below)
-        for panel, (_, piece) in zip(row[1:], lines.dropna(subset=["weight"]).groupby("place"), strict=False):
+            row[0].text(
+                0.5,
+                -0.03,
+                textwrap.fill(f"reference: {reference}", LETTERS),
+                parse_math=False,
+                **below,
+            )
+        for panel, (_, piece) in zip(
+            row[1:], lines.dropna(subset=["weight"]).groupby("place"), strict=False
+        ):
             weights = np.ma.masked_less_equal(_grid(piece, ["weight"])[..., 0], 0)
             panel.imshow(weights, cmap=BLUES, vmin=0, vmax=top, interpolation="nearest")
             panel.set_title(piece["piece"].iloc[0], parse_math=False)

@@ -7,7 +7,9 @@ from studies.explicit_sparse.figures._compared import pick_compared
 from workflow.report.figures import maps
 
 READS = ("runs", "maps")
-TITLE = "Self-attention of one sentence with softmax and top-k (Explicit Sparse Transformer, Figure 1)"
+TITLE = (
+    "Self-attention of one sentence with softmax and top-k (Explicit Sparse Transformer, Figure 1)"
+)
 CAPTION = (
     "Self-attention of the sharpest head in the last encoder layer, for one sentence. Top-k keeps at most k keys "
     "per query."
@@ -20,7 +22,9 @@ used = pick_compared
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each weight of the sharpest head of the last encoder layer; query and key are places."""
+    """Return a row for each weight of the sharpest head of the last encoder layer; query and key
+    are places.
+    """
     rows = []
     for run in used(runs).itertuples():
         last = maps.list_layers(run.maps, "encoder")[-1]

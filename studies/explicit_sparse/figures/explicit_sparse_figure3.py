@@ -6,7 +6,14 @@ import pandas as pd
 
 from workflow.report.figures.colours import COLOURS, GREY, shades
 from workflow.report.figures.marks import shows
-from workflow.report.figures.style import bars_of, canvas, draw_message, draw_points, set_powers, share_legend
+from workflow.report.figures.style import (
+    bars_of,
+    canvas,
+    draw_message,
+    draw_points,
+    set_powers,
+    share_legend,
+)
 from workflow.report.published import find
 from workflow.report.tables.cells import pick, summarise
 from workflow.report.texts import with_badge
@@ -21,7 +28,8 @@ NOTES = (
     "sentences are shorter."
 )
 AXIS = "est.f3.k_axis"
-PRINTED = {8.0: "est.t5.tp", math.inf: "est.t5.base"}  # k -> id of the dev BLEU on En-Vi that its Table 5 prints
+# k -> id of the dev BLEU on En-Vi that its Table 5 prints
+PRINTED = {8.0: "est.t5.tp", math.inf: "est.t5.base"}
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
@@ -29,11 +37,16 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each text and measured k, and for each k of the paper. k: inf, every key. published: an id."""
+    """Return a row for each text and measured k, and for each k of the paper. k: inf, every key.
+    published: an id.
+    """
     runs = with_badge(used(runs))
-    measured = summarise(runs.assign(k=runs["k"].fillna(math.inf)), ["text", "k"], "dev_bleu_tokenised")
+    measured = summarise(
+        runs.assign(k=runs["k"].fillna(math.inf)), ["text", "k"], "dev_bleu_tokenised"
+    )
     published = [
-        {"source": "published", "k": float(k), "published": PRINTED.get(float(k), AXIS)} for k in find(AXIS).value
+        {"source": "published", "k": float(k), "published": PRINTED.get(float(k), AXIS)}
+        for k in find(AXIS).value
     ]
     for row in published:
         row["mean"] = find(row["published"]).value if row["published"] != AXIS else None
@@ -58,23 +71,34 @@ def draw(data: pd.DataFrame):
 
 
 def _set_axis(axes, k: pd.Series) -> float:
-    """Make the x axis a scale of powers of two that ends at infinity; return the place where infinity stands."""
+    """Make the x axis a scale of powers of two that ends at infinity; return the place where
+    infinity stands.
+    """
     end = max(each for each in k if math.isfinite(each)) * 2 if any(map(math.isfinite, k)) else 2.0
     ticks = sorted(set(k.clip(upper=end)))
     set_powers(axes.xaxis, {each: "∞" if each == end else f"{each:.0f}" for each in ticks})
-    axes.axvline(end / math.sqrt(2), color=GREY, linewidth=0.8, linestyle=":")  # beyond it the scale has no meaning
+    # beyond it the scale has no meaning
+    axes.axvline(end / math.sqrt(2), color=GREY, linewidth=0.8, linestyle=":")
     axes.set_xlabel("kept keys k")
     return end
 
 
 def _draw_published(axes, published: pd.DataFrame) -> None:
-    """Draw an axis with the k of the paper's curve, and the BLEU that its Table 5 prints for two of them."""
+    """Draw an axis with the k of the paper's curve, and the BLEU that its Table 5 prints for two of
+    them.
+    """
     end = _set_axis(axes, published["k"])
     grey = {"color": COLOURS["published"], "marker": "D", "markersize": 6, "linestyle": "none"}
     printed = published.dropna(subset=["mean"])
     shows(axes.plot(printed["k"].clip(upper=end), printed["mean"], **grey), printed.index)
     for row in printed.itertuples():
-        axes.annotate(f"{row.mean:g}", (min(row.k, end), row.mean), (0, 8), textcoords="offset points", ha="center")
+        axes.annotate(
+            f"{row.mean:g}",
+            (min(row.k, end), row.mean),
+            (0, 8),
+            textcoords="offset points",
+            ha="center",
+        )
     axes.set_xlim(min(published["k"]) / 1.5, end * 1.5)
     axes.margins(y=0.5)
     axes.set_title("the paper, En-Vi (Table 5)", color=GREY)
@@ -82,8 +106,16 @@ def _draw_published(axes, published: pd.DataFrame) -> None:
 
 def _draw_direction(axes, points: pd.DataFrame, colour: str, label: str) -> None:
     """Draw a line through the k of top-k; softmax stands alone at infinity."""
-    for chosen, marks, name in ((points["k"] < math.inf, "o-", "top-k"), (points["k"] == math.inf, "s", "softmax")):
+    for chosen, marks, name in (
+        (points["k"] < math.inf, "o-", "top-k"),
+        (points["k"] == math.inf, "s", "softmax"),
+    ):
         line = points[chosen].sort_values("k")
         style = {"fmt": marks, "markersize": 5, "capsize": 4, "color": colour}
-        shows(axes.errorbar(line["x"], line["mean"], bars_of(line), label=f"{label}, {name}", **style), line.index)
+        shows(
+            axes.errorbar(
+                line["x"], line["mean"], bars_of(line), label=f"{label}, {name}", **style
+            ),
+            line.index,
+        )
         draw_points(axes, line, "x", colour)

@@ -1,4 +1,6 @@
-"""Explicit Sparse Transformer, Figure 4: attention to the source in the bottom and the top layer of the decoder."""
+"""Explicit Sparse Transformer, Figure 4: attention to the source in the bottom and the top layer of
+the decoder.
+"""
 
 import numpy as np
 import pandas as pd
@@ -20,14 +22,18 @@ used = pick_compared
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each weight of the sharpest head of each layer, bottom layer first; query and key are places."""
+    """Return a row for each weight of the sharpest head of each layer, bottom layer first; query
+    and key are places.
+    """
     panels = []
     for run in used(runs).itertuples():
         for depth, layer in enumerate(maps.list_layers(run.maps, "cross")):
             heads = np.array(run.maps["cross"][layer])
             head = maps.find_sharpest(heads)
             panel = f"{run.label}, decoder layer {layer}, head {head + 1}"
-            rows = maps.make_rows(panel, layer, str(head + 1), heads[head], run.maps["target"], run.maps["source"])
+            rows = maps.make_rows(
+                panel, layer, str(head + 1), heads[head], run.maps["target"], run.maps["source"]
+            )
             panels.append((depth, rows))
     panels.sort(key=lambda panel: panel[0])
     return pd.DataFrame([row for _, rows in panels for row in rows], columns=maps.COLUMNS)

@@ -20,6 +20,8 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
     for (variant, k), mine in runs.groupby(["variant", "k"], sort=False, dropna=False):
         row = variant if pd.isna(k) else f"{variant}, k = {k:.0f}"
         cells.append(measured(row, "none", mine, "test_bleu"))
-        cells += [measured(row, f"{n} distractors", mine, f"test_bleu_planted_{n}") for n in PLANTED]
+        cells += [
+            measured(row, f"{n} distractors", mine, f"test_bleu_planted_{n}") for n in PLANTED
+        ]
         cells.append(measured(row, "slope", mine, "test_bleu_slope"))
     return make_table(cells)

@@ -1,4 +1,6 @@
-"""Explicit Sparse Transformer, Table 1: translation in three directions, top-k compared with softmax."""
+"""Explicit Sparse Transformer, Table 1: translation in three directions, top-k compared with
+softmax.
+"""
 
 import pandas as pd
 
@@ -17,12 +19,17 @@ CAPTION = (
     f"{P_VALUE_CAPTION}"
 )
 DIRECTIONS = {"En-De": "wmt14-ende", "De-En": "iwslt14-deen", "En-Vi": "iwslt15-envi"}
-TRAINED = [("Transformer (softmax)", SOFTMAX, "impl"), ("Explicit Sparse Transformer (top-k)", "top_k", "est")]
+TRAINED = [
+    ("Transformer (softmax)", SOFTMAX, "impl"),
+    ("Explicit Sparse Transformer (top-k)", "top_k", "est"),
+]
 BLEU = "test_bleu_tokenised"
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    """Order cells by column: BLEU and its gain in each direction, p-values, k, then all other scores."""
+    """Order cells by column: BLEU and its gain in each direction, p-values, k, then all other
+    scores.
+    """
     runs = pick(runs, question="translation")
     gains: list[dict] = []
     p_values: list[dict] = []
@@ -47,13 +54,21 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
         for label, variant, _ in TRAINED
         if variant != SOFTMAX
     ]
-    printed = [value for value in load().values() if value.id.startswith("est.t1.") and value.kind == "cited"]
+    printed = [
+        value
+        for value in load().values()
+        if value.id.startswith("est.t1.") and value.kind == "cited"
+    ]
     cells = [cited(other.row, other.column, other.id, "BLEU") for other in printed]
     return make_table([*gains, *p_values, *ks, *others, *cells])
 
 
-def _of_second_test(label: str, column: str, variant: str, seeds: pd.DataFrame, base: pd.DataFrame) -> list[dict]:
-    """Return cells that compare the variant with `base` on a second test set; empty if the dataset has none."""
+def _of_second_test(
+    label: str, column: str, variant: str, seeds: pd.DataFrame, base: pd.DataFrame
+) -> list[dict]:
+    """Return cells that compare the variant with `base` on a second test set; empty if the dataset
+    has none.
+    """
     score = "second_test_bleu"
     if seeds[score].isna().all():
         return []

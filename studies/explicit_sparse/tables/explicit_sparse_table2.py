@@ -17,7 +17,11 @@ CAPTION = (
     "CIDEr over test images (1,000 resamples per pair of seeds). We show the largest p, or 1 if "
     "the seeds disagree on the sign."
 )
-SCORES = [("BLEU-4", "bleu_4", "bleu4"), ("METEOR", "meteor", "meteor"), ("CIDEr", "cider", "cider")]
+SCORES = [
+    ("BLEU-4", "bleu_4", "bleu4"),
+    ("METEOR", "meteor", "meteor"),
+    ("CIDEr", "cider", "cider"),
+]
 BESIDE = [("ROUGE-L", "rouge_l")] + [(f"BLEU-{n}", f"bleu_{n}") for n in (1, 2, 3)]
 NLTK = ("METEOR (nltk)", "meteor_nltk")  # if the scale requests it
 OTHERS = ["sat", "scst", "nbt", "adaatt", "arnn", "updown"]
@@ -27,15 +31,22 @@ TRAINED = [("transformer", SOFTMAX), ("est", "top_k")]
 def build(runs: pd.DataFrame) -> pd.DataFrame:
     runs, cells = pick(runs, question="captioning"), []
     for key in OTHERS:
-        cells += [cited(_label(key), column, f"est.t2.{key}.{end}", column) for column, _, end in SCORES]
+        cells += [
+            cited(_label(key), column, f"est.t2.{key}.{end}", column) for column, _, end in SCORES
+        ]
     base = pick(runs, variant=SOFTMAX)
     nltk = [NLTK] if runs["test_meteor_nltk"].notna().any() else []
     gains = [("BLEU-4", "bleu_4"), ("CIDEr", "cider"), *(nltk or [("METEOR", "meteor")])]
     for key, variant in TRAINED:
         label, seeds = _label(key), pick(runs, variant=variant)
         for column, name, end in SCORES:
-            cells.append(measured(label, column, seeds, f"test_{name}", f"est.t2.{key}.{end}", unit=column))
-        cells += [measured(label, column, seeds, f"test_{name}", unit=column) for column, name in (*nltk, *BESIDE)]
+            cells.append(
+                measured(label, column, seeds, f"test_{name}", f"est.t2.{key}.{end}", unit=column)
+            )
+        cells += [
+            measured(label, column, seeds, f"test_{name}", unit=column)
+            for column, name in (*nltk, *BESIDE)
+        ]
         if variant != SOFTMAX:
             cells.append(setting(label, "k", seeds, "k", unit="keys"))
             for column, name in gains:

@@ -3,7 +3,15 @@
 import pandas as pd
 
 from workflow.report.published import load
-from workflow.report.tables.cells import analytic, cited, make_table, measured, pick, setting, take_cost_row
+from workflow.report.tables.cells import (
+    analytic,
+    cited,
+    make_table,
+    measured,
+    pick,
+    setting,
+    take_cost_row,
+)
 
 READS = ("runs", "throughput")
 TITLE = "Top-k attention in language models (Explicit Sparse Transformer, Table 3: enwik8)"
@@ -29,7 +37,10 @@ TRAINED = [
 def build(runs: pd.DataFrame) -> pd.DataFrame:
     runs, cells = pick(runs, question="top_k"), []
     for label, key in CITED:
-        cells += [cited(label, "test", f"est.t3.{key}.bpc", "bpc"), _params(label, f"est.t3.{key}.params")]
+        cells += [
+            cited(label, "test", f"est.t3.{key}.bpc", "bpc"),
+            _params(label, f"est.t3.{key}.params"),
+        ]
     for label, variant, key in TRAINED:
         cells += _trained(label, pick(runs, variant=variant), f"est.t3.{key}.bpc")
         cells.append(_params(label, f"est.t3.{key}.params"))
@@ -52,5 +63,12 @@ def _trained(label: str, runs: pd.DataFrame, published: str | None) -> list[dict
 def _params(label: str, key: str) -> dict:
     recomputed = load()[key].recomputed if key in load() else None
     if recomputed:
-        return analytic(label, "#params, paper size", recomputed.result, "parameters", key, recomputed.note or "")
+        return analytic(
+            label,
+            "#params, paper size",
+            recomputed.result,
+            "parameters",
+            key,
+            recomputed.note or "",
+        )
     return cited(label, "#params, paper size", key if key in load() else None, "parameters")

@@ -1,9 +1,19 @@
-"""Explicit Sparse Transformer, Table 4: quality and cost of top-k, sparsemax and entmax in translation."""
+"""Explicit Sparse Transformer, Table 4: quality and cost of top-k, sparsemax and entmax in
+translation.
+"""
 
 import pandas as pd
 
 from workflow.report.published import load, value
-from workflow.report.tables.cells import analytic, make_table, measured, pick, ratio, setting, take_cost_row
+from workflow.report.tables.cells import (
+    analytic,
+    make_table,
+    measured,
+    pick,
+    ratio,
+    setting,
+    take_cost_row,
+)
 from workflow.report.tables.paired import SOFTMAX
 
 READS = ("runs", "throughput")
@@ -30,7 +40,10 @@ BY_LIBRARY = ("sparsemax", "entmax15", "entmax_alpha")
 TIMED = "iwslt14-deen"
 ALPHAS = (1.0, 2.0)  # from softmax to sparsemax
 DIRECTIONS = {"En-Vi": "iwslt15-envi", "De-En": TIMED}
-SPEEDS = [("training", "train_tokens_per_s", "train_speed"), ("decoding", "predict_tokens_per_s", "infer_speed")]
+SPEEDS = [
+    ("training", "train_tokens_per_s", "train_speed"),
+    ("decoding", "predict_tokens_per_s", "infer_speed"),
+]
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
@@ -46,7 +59,14 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
             seeds = pick(variant_runs, paper_corpus=paper_corpus)
             cells.append(measured(label, direction, seeds, "test_bleu_tokenised", published))
         for phase, quantity, end in SPEEDS:
-            speed = measured(label, f"{phase} speed", take_cost_row(timed), quantity, f"{stem}.{end}", unit="tokens/s")
+            speed = measured(
+                label,
+                f"{phase} speed",
+                take_cost_row(timed),
+                quantity,
+                f"{stem}.{end}",
+                unit="tokens/s",
+            )
             cells.append(speed)
         for phase, quantity, end in SPEEDS:
             cells.append(ratio(label, f"{phase} ratio", quantity, timed, base, SOFTMAX))

@@ -29,7 +29,9 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
         cells.append(measured(label, "dev", seeds, quantity, key))
         if variant != SOFTMAX:
             cells.append(gain(label, "gain", seeds, base, (quantity, "dev_bleu_tokenised")))
-            cells.append(analytic(label, "gain, paper", round(value(key) - value("est.t5.base"), 1), "BLEU"))
+            cells.append(
+                analytic(label, "gain, paper", round(value(key) - value("est.t5.base"), 1), "BLEU")
+            )
         cells.append(measured(label, "dev, sacreBLEU", seeds, f"dev_bleu{decoding}"))
         if variant != SOFTMAX:
             cells.append(setting(label, "k", seeds, "k", "est.txt.k_small", unit="keys"))

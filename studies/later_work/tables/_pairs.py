@@ -7,7 +7,9 @@ from workflow.report.tables.paired import gain
 
 
 def compare_with_fixed(runs: pd.DataFrame, label: str, fixed: str, adaptive: str) -> list[dict]:
-    """Return the cells of a row per corpus: test bpc of both variants, paired difference, span and cost."""
+    """Return the cells of a row per corpus: test bpc of both variants, paired difference, span and
+    cost.
+    """
     cells = []
     for corpus in runs["corpus"].drop_duplicates():
         ours, theirs = (pick(runs, corpus=corpus, variant=variant) for variant in (adaptive, fixed))

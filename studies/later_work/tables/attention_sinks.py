@@ -31,5 +31,7 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
         if whole != "softmax":
             cells.append(gain(row, "difference from softmax", all_keys, plain, TEST))
         for name, variant in zip(SPARSE, sparse, strict=False):
-            cells.append(gain(row, f"{name}, difference", pick(runs, variant=variant), all_keys, TEST))
+            cells.append(
+                gain(row, f"{name}, difference", pick(runs, variant=variant), all_keys, TEST)
+            )
     return make_table(cells)

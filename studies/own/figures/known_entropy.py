@@ -41,14 +41,19 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame, optimal_predictor: pd.DataFrame) -> pd.DataFrame:
-    """Return the bpc of nets and readers, and the spans of heads. source: a variant, a reader, `heads` or `pays`."""
+    """Return the bpc of nets and readers, and the spans of heads. source: a variant, a reader,
+    `heads` or `pays`.
+    """
     runs = used(runs)
     optimal_predictor = of_text(optimal_predictor, runs)
     curves = summarise(runs, ["variant", "label", "S"], "test_bpc")
     rows = curves.rename(columns={"variant": "source"}).to_dict("records")
     if best_bpc(optimal_predictor) is not None:
         seen = {"source": SEEN, "label": SEEN}
-        rows += [seen | {"S": row.window, "mean": row.bpc} for row in windows(optimal_predictor).itertuples()]
+        rows += [
+            seen | {"S": row.window, "mean": row.bpc}
+            for row in windows(optimal_predictor).itertuples()
+        ]
         rows.append({"source": WHOLE, "mean": best_bpc(optimal_predictor)})
         rows.append({"source": "pays", "span": paying_window(optimal_predictor)})
     columns = ["source", "label", "S", "layer", "span", "mean", "low", "high", "n", "unmoved"]
@@ -56,7 +61,9 @@ def data(runs: pd.DataFrame, optimal_predictor: pd.DataFrame) -> pd.DataFrame:
 
 
 def _heads(runs: pd.DataFrame) -> list[dict]:
-    """List the span of every head of the adaptive runs with the largest S, unless they have hardly moved."""
+    """List the span of every head of the adaptive runs with the largest S, unless they have hardly
+    moved.
+    """
     adaptive = pick(runs, variant="adaptive", status="ok")
     adaptive = adaptive[adaptive["S"] == adaptive["S"].max()]
     adaptive = adaptive[~hardly_moved(adaptive)]
@@ -84,11 +91,15 @@ def _draw_quality(axes, data: pd.DataFrame) -> None:
     trained = data[data["source"].isin(VARIANTS)]
     ends = trained["S"].min() / ROOM, trained["S"].max() * ROOM
     reader = data[(data["source"] == SEEN) & data["S"].between(*ends)]
-    line = axes.plot(reader["S"], reader["mean"], color=INK, linewidth=1, linestyle="--", label=SEEN)
+    line = axes.plot(
+        reader["S"], reader["mean"], color=INK, linewidth=1, linestyle="--", label=SEEN
+    )
     shows(line, reader.index)
     for variant in VARIANTS:
         line = data[data["source"] == variant]
-        draw_curve(axes, line, "S", COLOURS[variant], line["label"].iloc[0] if len(line) else variant)
+        draw_curve(
+            axes, line, "S", COLOURS[variant], line["label"].iloc[0] if len(line) else variant
+        )
     for whole in data[data["source"] == WHOLE]["mean"]:
         axes.axhline(whole, color=INK, linewidth=1, label=WHOLE)
     set_span_axis(axes, trained["S"])
@@ -99,7 +110,9 @@ def _draw_quality(axes, data: pd.DataFrame) -> None:
 
 def _draw_spans(axes, data: pd.DataFrame) -> None:
     heads = data[data["source"] == "heads"]
-    title = f"heads at S = {heads['S'].iloc[0]:.0f}" if len(heads) else "no learned spans that moved"
+    title = (
+        f"heads at S = {heads['S'].iloc[0]:.0f}" if len(heads) else "no learned spans that moved"
+    )
     axes.set_xlabel("learned span of a head (characters)")
     axes.set_ylabel("layer")
     axes.set_yticks(sorted(heads["layer"].unique()))

@@ -28,7 +28,9 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame, topic_borders: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean span over nets, and how many nets, near borders (duration, low, high) and by place in a word."""
+    """Return the mean span over nets, and how many nets, near borders (duration, low, high) and by
+    place in a word.
+    """
     rows = topic_borders[topic_borders["digest"].isin(used(runs)["digest"])]
     by = ["duration", "low", "high", "borders", "place"]
     grouped = rows.astype(dict.fromkeys((*by, "span"), float)).groupby(by, dropna=False)["span"]
@@ -38,7 +40,9 @@ def data(runs: pd.DataFrame, topic_borders: pd.DataFrame) -> pd.DataFrame:
 def draw(data: pd.DataFrame):
     words = data[data["place"].notna()].sort_values("place")
     if not words["span"].notna().any():
-        return draw_message("no dynamic span that moved from its initial value was measured on synthetic topics")
+        return draw_message(
+            "no dynamic span that moved from its initial value was measured on synthetic topics"
+        )
     figure, axes = canvas(height=2.8)
     line = axes.plot(words["place"], words["span"], "o-", color=COLOURS["dynamic"], markersize=4)
     shows(line, words.index)
@@ -48,7 +52,13 @@ def draw(data: pd.DataFrame):
     axes.set_ylabel("mean span (characters)")
     borders = spans_at(data)
     if len(borders):
-        axes.axhspan(borders.min(), borders.max(), color=GREY, alpha=0.5, label="blanks near a change of topic")
+        axes.axhspan(
+            borders.min(),
+            borders.max(),
+            color=GREY,
+            alpha=0.5,
+            label="blanks near a change of topic",
+        )
         axes.set_title(fold(say_borders(borders)))
         share_legend(figure)
     return figure
@@ -63,4 +73,6 @@ def say_borders(spans: pd.Series) -> str:
     """Say in a sentence whether the span reacts to a change of topic."""
     low, high = spans.min(), spans.max()
     said = "reacts" if high - low > NOTICED * high else "does not react"
-    return f"The span {said} to a change of topic: {low:.0f} to {high:.0f} characters at nearby blanks"
+    return (
+        f"The span {said} to a change of topic: {low:.0f} to {high:.0f} characters at nearby blanks"
+    )

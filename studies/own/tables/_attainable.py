@@ -5,7 +5,8 @@ import math
 import pandas as pd
 
 WORDS = 0  # stands for the window of a predictor that sees the current word only
-BOUNDS = {"share": (-math.inf, 100.0), "above_best": (0.0, math.inf)}  # no model beats the optimal predictor
+# no model beats the optimal predictor
+BOUNDS = {"share": (-math.inf, 100.0), "above_best": (0.0, math.inf)}
 PAYS = 0.01  # bpc: a longer context helps if it improves the optimal predictor by more than this
 
 
@@ -15,25 +16,35 @@ def of_text(optimal_predictor: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame
 
 
 def best_bpc(optimal_predictor: pd.DataFrame) -> float | None:
-    """Return the bpc of the optimal predictor given the full context; None if the entropy is unknown."""
-    whole = optimal_predictor[optimal_predictor["window"].isna() & optimal_predictor["words"].isna()]["bpc"]
+    """Return the bpc of the optimal predictor given the full context; None if the entropy is
+    unknown.
+    """
+    whole = optimal_predictor[
+        optimal_predictor["window"].isna() & optimal_predictor["words"].isna()
+    ]["bpc"]
     return float(whole.iloc[0]) if len(whole) else None
 
 
 def words_bpc(optimal_predictor: pd.DataFrame) -> float | None:
-    """Return the bpc of the optimal predictor given the current word only; None if the entropy is unknown."""
+    """Return the bpc of the optimal predictor given the current word only; None if the entropy is
+    unknown.
+    """
     words = optimal_predictor[optimal_predictor["window"] == WORDS]["bpc"]
     return float(words.iloc[0]) if len(words) else None
 
 
 def windows(optimal_predictor: pd.DataFrame) -> pd.DataFrame:
-    """Return the bpc of the optimal predictors given the last `window` characters, shortest window first."""
+    """Return the bpc of the optimal predictors given the last `window` characters, shortest window
+    first.
+    """
     seen = optimal_predictor[optimal_predictor["window"] > WORDS].astype({"window": int})
     return seen.sort_values("window")[["window", "bpc"]]
 
 
 def of_words(optimal_predictor: pd.DataFrame) -> pd.DataFrame:
-    """Return the bpc of the optimal predictors given the last `words` informative words, fewest first."""
+    """Return the bpc of the optimal predictors given the last `words` informative words, fewest
+    first.
+    """
     seen = optimal_predictor[optimal_predictor["words"].notna()].astype({"words": int})
     return seen.sort_values("words")[["words", "bpc"]]
 
@@ -48,8 +59,8 @@ def paying_window(optimal_predictor: pd.DataFrame) -> int | None:
 def with_share(runs: pd.DataFrame, optimal_predictor: pd.DataFrame) -> pd.DataFrame:
     """Add to runs `above_best`, their test bpc above the optimal predictor, and `share`, in %.
 
-    share: of the achievable improvement. 0 is the optimal predictor given the current word, 100 given the full context;
-    worse models are below 0. A model above 100 must have seen its targets.
+    share: of the achievable improvement. 0 is the optimal predictor given the current word, 100
+    given the full context; worse models are below 0. A model above 100 must have seen its targets.
     """
     best, words = best_bpc(optimal_predictor), words_bpc(optimal_predictor)
     if best is None or words is None:

@@ -1,4 +1,6 @@
-"""Every span compared with the optimal predictor: its share of the achievable improvement, and its cost."""
+"""Every span compared with the optimal predictor: its share of the achievable improvement, and its
+cost.
+"""
 
 import pandas as pd
 
@@ -40,7 +42,9 @@ def build(runs: pd.DataFrame, optimal_predictor: pd.DataFrame) -> pd.DataFrame:
         ]
         if variant != FIXED:
             fixed = pick(runs, variant=FIXED, S=S)
-            row.insert(3, gain(label, "difference from fixed", seeds, fixed, ("test_bpc", "test_bpc")))
+            row.insert(
+                3, gain(label, "difference from fixed", seeds, fixed, ("test_bpc", "test_bpc"))
+            )
             row.append(ratio(label, "executed, to fixed", "macs_executed", seeds, fixed, FIXED))
         cells += row
     return make_table(cells + _readers(optimal_predictor))
@@ -52,8 +56,11 @@ def _readers(optimal_predictor: pd.DataFrame) -> list[dict]:
         return []
     readers = [("optimal predictor, current word", words_bpc(optimal_predictor))]
     whole, seen = best_bpc(optimal_predictor), windows(optimal_predictor)
-    less = seen[(seen["bpc"] > whole).cummin()]  # the windows before the first one as good as all of the past
-    readers += [(f"optimal predictor, {row.window} characters", row.bpc) for row in less.itertuples()]
+    # the windows before the first one as good as all of the past
+    less = seen[(seen["bpc"] > whole).cummin()]
+    readers += [
+        (f"optimal predictor, {row.window} characters", row.bpc) for row in less.itertuples()
+    ]
     readers.append(("optimal predictor, full context", whole))
     rows = with_share(pd.DataFrame(readers, columns=["row", "test_bpc"]), optimal_predictor)
     return [

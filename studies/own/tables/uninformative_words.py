@@ -1,8 +1,17 @@
-"""Sparse attention compared with optimal predictors, on a corpus where half of the words are uninformative."""
+"""Sparse attention compared with optimal predictors, on a corpus where half of the words are
+uninformative.
+"""
 
 import pandas as pd
 
-from studies.own.tables._attainable import BOUNDS, best_bpc, of_text, of_words, with_share, words_bpc
+from studies.own.tables._attainable import (
+    BOUNDS,
+    best_bpc,
+    of_text,
+    of_words,
+    with_share,
+    words_bpc,
+)
 from workflow.report.figures.colours import as_named
 from workflow.report.tables.cells import make_cell, make_table, measured, pick
 
@@ -35,7 +44,10 @@ def _readers(optimal_predictor: pd.DataFrame) -> list[dict]:
     if best_bpc(optimal_predictor) is None:
         return []
     readers = [("optimal predictor, current word", words_bpc(optimal_predictor))]
-    readers += [(f"optimal predictor, {row.words} words", row.bpc) for row in of_words(optimal_predictor).itertuples()]
+    readers += [
+        (f"optimal predictor, {row.words} words", row.bpc)
+        for row in of_words(optimal_predictor).itertuples()
+    ]
     readers.append(("optimal predictor, full context", best_bpc(optimal_predictor)))
     rows = with_share(pd.DataFrame(readers, columns=["row", "test_bpc"]), optimal_predictor)
     return [

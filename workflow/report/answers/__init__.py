@@ -1,1 +1,3 @@
-"""What the runs of any question say of its question, without code of its own: a sentence, a table, figures."""
+"""What the runs of any question say of its question, without code of its own: a sentence, a table,
+figures.
+"""

@@ -1,6 +1,8 @@
-"""The answer to a question as typed data: the number that answers it, its status, and the words around it.
+"""The answer to a question as typed data: the number that answers it, its status, and the words
+around it.
 
-Pages, the index, the search and the terminal all read an `Answer`; none of them takes a sentence apart.
+Pages, the index, the search and the terminal all read an `Answer`; none of them takes a sentence
+apart.
 """
 
 from dataclasses import dataclass
@@ -11,20 +13,25 @@ from workflow.results.registry import REGISTRY
 from workflow.results.statistics import LEVEL, half_width
 from workflow.results.timings import SPEEDS
 
-# answered: significant after Holm correction, in converged runs, or a level that needs no comparison
-# equivalent: not significant, and the 95 % interval lies within what a claim about the question calls equal
+# answered: significant after Holm correction, in converged runs, or a level that needs no
+# comparison
+# equivalent: not significant, and the 95 % interval lies within what a claim about the question
+# calls equal
 # inconclusive: compared, but not significantly different
 # not converged: it would be answered or equivalent, but runs behind it were still learning
 # not tested: nothing was compared; the headline gives the reason
 Status = Literal["answered", "equivalent", "inconclusive", "not converged", "not tested"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 
-# variants: a few against a baseline; many: more, so they are counted; curve: over S or k; sizes: over model sizes;
+# variants: a few against a baseline; many: more, so they are counted; curve: over S or k; sizes:
+# over model sizes;
 # level: one variant alone, without a comparison
 Kind = Literal["variants", "many", "curve", "sizes", "level"]
 
-# tuned: the runs at each variant's tuned settings. recipe tuned: tuning chose the recipe's settings for every variant.
-# untuned: the question tunes its variants, but not at this scale. recipe: the question does no tuning
+# tuned: the runs at each variant's tuned settings. recipe tuned: tuning chose the recipe's settings
+# for every variant.
+# untuned: the question tunes its variants, but not at this scale. recipe: the question does no
+# tuning
 Settings = Literal["tuned", "recipe tuned", "untuned", "recipe"]
 
 BETTER, WORSE, INCONCLUSIVE = STATES = ("better", "worse", "inconclusive")
@@ -32,7 +39,8 @@ BETTER, WORSE, INCONCLUSIVE = STATES = ("better", "worse", "inconclusive")
 
 @dataclass(frozen=True)
 class Difference:
-    """A variant less its baseline at one place of the grids: the mean over corpora, each counting alike.
+    """A variant less its baseline at one place of the grids: the mean over corpora, each counting
+    alike.
 
     variant, baseline: as pages name them.
     S, k: span limit and number of kept keys; None for a variant without one.
@@ -91,7 +99,8 @@ class Difference:
 
     @property
     def interval(self) -> str:
-        """Write the interval in the direction of the mean: `0.007 to 0.044`; empty where there is none.
+        """Write the interval in the direction of the mean: `0.007 to 0.044`; empty where there is
+        none.
 
         One that holds zero names both directions: `0.003 worse to 0.008 better`.
         """
@@ -99,12 +108,20 @@ class Difference:
 
     @property
     def text(self) -> str:
-        """Write the number with interval and n: `0.026 bpc better (95 % CI 0.007 to 0.044, n = 6: ...)`."""
+        """Write the number with interval and n: `0.026 bpc better (95 % CI 0.007 to 0.044, n = 6:
+        ...)`.
+        """
         return self.text_at("")
 
     def text_at(self, place: str) -> str:
         """Write the same with a place after the number: ` at S = 512`."""
-        interval = "no interval, " if self.low is None else f"95 % CI {self.interval}, " if self.interval else ""
+        interval = (
+            "no interval, "
+            if self.low is None
+            else f"95 % CI {self.interval}, "
+            if self.interval
+            else ""
+        )
         return f"{self.size}{place} ({interval}{write_pairs(self.pairs)})"
 
 
@@ -129,7 +146,9 @@ class Ratio:
 
     @property
     def times(self) -> float:
-        """Compute how many times the cost of the baseline the variant has; of a speed, how many times its time."""
+        """Compute how many times the cost of the baseline the variant has; of a speed, how many
+        times its time.
+        """
         return 1 / self.value if self.quantity in SPEEDS else self.value
 
     @property
@@ -159,14 +178,18 @@ COST_TITLES = {
 class Answer:
     """The answer to a question at one scale, compared with one baseline.
 
-    status: see `Status`. kind: which template wrote it. converged: whether no run behind it was still learning.
-    headline: the number with its interval and n, or a count of significant differences, or why there is none.
-    sentence: what it means, at most twenty words. caveats: at most two, which may change the conclusion.
+    status: see `Status`. kind: which template wrote it. converged: whether no run behind it was
+    still learning.
+    headline: the number with its interval and n, or a count of significant differences, or why
+    there is none.
+    sentence: what it means, at most twenty words. caveats: at most two, which may change the
+    conclusion.
     notes: everything else, which does not; shown as footnotes.
-    difference: the number behind the headline; None of a level, and of a question that was not tested.
+    difference: the number behind the headline; None of a level, and of a question that was not
+    tested.
     others: the other differences of the question, in the order of its variants.
-    costs: cost ratios of the headline's variant, or of every variant where they are counted. cost: these in a line;
-    empty where no cost differs.
+    costs: cost ratios of the headline's variant, or of every variant where they are counted. cost:
+    these in a line; empty where no cost differs.
     baseline: what the variants are compared with; None where several baselines are named, or none.
     scale, corpora: where it holds. settings: see `Settings`.
     """
@@ -194,8 +217,14 @@ class Answer:
 
     @property
     def where(self) -> str:
-        """Say where it holds: `scale overnight, mean over text8 and enwik8`, and how the variants were tuned."""
-        tuned = {"tuned": ", each variant tuned", "recipe tuned": ", each variant tuned", "untuned": ", not tuned"}
+        """Say where it holds: `scale overnight, mean over text8 and enwik8`, and how the variants
+        were tuned.
+        """
+        tuned = {
+            "tuned": ", each variant tuned",
+            "recipe tuned": ", each variant tuned",
+            "untuned": ", not tuned",
+        }
         several = len(self.corpora) > 1 and (self.difference or self.kind == "many")
         over = "mean over " if several else ""
         corpora = f", {over}{join([*self.corpora])}" if self.corpora else ""
@@ -203,12 +232,16 @@ class Answer:
 
 
 def direction_of(quantity: str, mean: float) -> str:
-    """Say whether a difference in this quantity is `better` or `worse`; no difference counts as worse."""
+    """Say whether a difference in this quantity is `better` or `worse`; no difference counts as
+    worse.
+    """
     return BETTER if mean and (mean < 0) == (REGISTRY[quantity].better == "lower") else WORSE
 
 
 def write_size(quantity: str, unit: str, mean: float, half: float | None) -> str:
-    """Write size and direction: `0.026 bpc better`. half: half the width of the interval, which sets the digits."""
+    """Write size and direction: `0.026 bpc better`. half: half the width of the interval, which
+    sets the digits.
+    """
     if not mean:
         return f"no difference in {unit}"
     return f"{to_digits(abs(mean), half)} {unit} {direction_of(quantity, mean)}"
@@ -217,8 +250,8 @@ def write_size(quantity: str, unit: str, mean: float, half: float | None) -> str
 def write_interval(quantity: str, mean: float, low: float | None, high: float | None) -> str:
     """Write an interval in the direction of its mean, in as many digits; empty where there is none.
 
-    >>> write_interval("dev_bpc", -0.026, -0.044, -0.008), write_interval("dev_bpc", -0.002, -0.008, 0.004)
-    ('0.008 to 0.044', '0.0040 worse to 0.0080 better')
+    >>> write_interval("dev_bpc", -0.026, -0.044, -0.008), write_interval("dev_bpc", -0.002, -0.008,
+    0.004) ('0.008 to 0.044', '0.0040 worse to 0.0080 better')
     """
     if low is None or high is None or low == high:
         return ""

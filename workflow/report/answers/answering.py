@@ -1,8 +1,10 @@
-"""Answer a question by rule: find the difference that answers it, judge it, and fill in the template of its kind.
+"""Answer a question by rule: find the difference that answers it, judge it, and fill in the
+template of its kind.
 
-The first variant after the baseline is the main contrast, chosen when the question was written. With many variants the
-answer counts how many differ, because the best of many is better by selection alone. Runs whose learned spans have
-hardly moved support no conclusion, and are compared with none.
+The first variant after the baseline is the main contrast, chosen when the question was written.
+With many variants the answer counts how many differ, because the best of many is better by
+selection alone. Runs whose learned spans have hardly moved support no conclusion, and are compared
+with none.
 """
 
 from collections.abc import Iterable, Mapping
@@ -41,14 +43,16 @@ LIKE, UNLIKE = "does not differ significantly from", "do not differ significantl
 OF_ONE = {BETTER: "scores better than", WORSE: "scores worse than", INCONCLUSIVE: LIKE}
 OF_SEVERAL = {BETTER: "score better than", WORSE: "score worse than", INCONCLUSIVE: UNLIKE}
 
-Tolerances = Mapping[tuple[str, str], float]  # (variant, baseline) -> the largest difference that a claim calls equal
+# (variant, baseline) -> the largest difference that a claim calls equal
+Tolerances = Mapping[tuple[str, str], float]
 
 
 @dataclass(frozen=True)
 class Basis:
     """What a question can be answered from.
 
-    recipe: the runs with the recipe's settings. tuned: those that follow trials; None where there are none.
+    recipe: the runs with the recipe's settings. tuned: those that follow trials; None where there
+    are none.
     settings: of the recipe's runs. of: variant -> baseline, as the question names them.
     """
 
@@ -70,7 +74,8 @@ class Basis:
 
 
 def read_basis(runs: pd.DataFrame, task: TaskSpec, *, has_trials: bool) -> Basis:
-    """Split the runs of a question into those of the recipe and those that follow trials, and compare each set.
+    """Split the runs of a question into those of the recipe and those that follow trials, and
+    compare each set.
 
     runs: of every size, with trials. has_trials: whether the question tunes its variants.
     """
@@ -79,15 +84,24 @@ def read_basis(runs: pd.DataFrame, task: TaskSpec, *, has_trials: bool) -> Basis
     if follows_recipe(runs):
         return Basis(weigh(recipe, task, of), None, "recipe tuned", of)
     settings = "untuned" if has_trials else "recipe"
-    return Basis(weigh(recipe, task, of), weigh(tuned, task, of) if len(tuned) else None, settings, of)
+    return Basis(
+        weigh(recipe, task, of), weigh(tuned, task, of) if len(tuned) else None, settings, of
+    )
 
 
-def answer_question(basis: Basis, equal_within: Tolerances | None = None, baseline: str | None = None) -> Answer:
+def answer_question(
+    basis: Basis, equal_within: Tolerances | None = None, baseline: str | None = None
+) -> Answer:
     """Answer with each variant tuned where it was, else with the recipe's settings.
 
-    baseline: the variant that all others are compared with, in place of the question's own baselines.
+    baseline: the variant that all others are compared with, in place of the question's own
+    baselines.
     """
-    of = basis.of if baseline is None else {each: baseline for each in basis.variants if each != baseline}
+    of = (
+        basis.of
+        if baseline is None
+        else {each: baseline for each in basis.variants if each != baseline}
+    )
     within = equal_within or {}
     recipe = _answer_of(basis.recipe.compared_with(of), basis.settings, within)
     tuned = basis.tuned.compared_with(of) if basis.tuned else None
@@ -103,7 +117,8 @@ def answer_question(basis: Basis, equal_within: Tolerances | None = None, baseli
 
 
 def answers_by_baseline(basis: Basis, equal_within: Tolerances | None = None) -> dict[str, Answer]:
-    """Answer with the question's baselines first, then with every variant as the baseline of all others.
+    """Answer with the question's baselines first, then with every variant as the baseline of all
+    others.
 
     The key is the name of the baseline, `OWN` where the question names several.
     """
@@ -121,7 +136,10 @@ def _state_of(answer: Answer) -> str:
 def _placed(warnings: Iterable[str], notes: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Keep the first caveats; the others become the first notes."""
     warnings = [*warnings]
-    return {"caveats": tuple(warnings[: caveats.MOST]), "notes": (*warnings[caveats.MOST :], *notes)}
+    return {
+        "caveats": tuple(warnings[: caveats.MOST]),
+        "notes": (*warnings[caveats.MOST :], *notes),
+    }
 
 
 def _answer_of(seen: Evidence, settings: Settings, equal_within: Tolerances) -> Answer:
@@ -138,23 +156,38 @@ def _answer_of(seen: Evidence, settings: Settings, equal_within: Tolerances) -> 
 
 
 def _finish(
-    seen: Evidence, settings: Settings, status: Status, still: list[str], warnings: list[str], notes: list[str], **parts
+    seen: Evidence,
+    settings: Settings,
+    status: Status,
+    still: list[str],
+    warnings: list[str],
+    notes: list[str],
+    **parts,
 ) -> Answer:
     """Put an answer together. still: that runs behind it still learned, which demotes it."""
     if still and status in ("answered", "equivalent"):
         status = "not converged"
     named = {each.baseline for each in seen.differences}
-    about = {"scale": join([*seen.runs["scale"].unique()]), "corpora": tuple(seen.corpora), "settings": settings}
+    about = {
+        "scale": join([*seen.runs["scale"].unique()]),
+        "corpora": tuple(seen.corpora),
+        "settings": settings,
+    }
     about["baseline"] = named.pop() if len(named) == 1 else None
     notes = [*notes, *caveats.of_runs(seen.own, seen.quantity)]
-    return Answer(status=status, converged=not still, **_placed([*still, *warnings], notes), **(about | parts))
+    return Answer(
+        status=status, converged=not still, **_placed([*still, *warnings], notes), **(about | parts)
+    )
 
 
-# --- a few variants, at one place or along a grid -------------------------------------------------------------------
+# --- a few variants, at one place or along a grid
+# -------------------------------------------------------------------
 
 
 def _of_few(seen: Evidence, settings: Settings, equal_within: Tolerances) -> Answer:
-    """Give the difference of the first variant, at its largest S and k; the others are in the notes."""
+    """Give the difference of the first variant, at its largest S and k; the others are in the
+    notes.
+    """
     first = seen.differences[0]
     main = [each for each in seen.differences if each.variant == first.variant]
     head = main[-1]
@@ -167,7 +200,11 @@ def _of_few(seen: Evidence, settings: Settings, equal_within: Tolerances) -> Ans
         sentence = _along(main) if len(main) > 1 else _one_by_one(seen.differences, seen.axes)
     costs = seen.costs.ratios(seen.of)
     mine = tuple(ratio for ratio in costs.ratios if ratio.variant == head.variant)
-    others = [*_of_others(seen, first.variant), *caveats.along_grid(seen), *caveats.of_comparisons(seen)]
+    others = [
+        *_of_others(seen, first.variant),
+        *caveats.along_grid(seen),
+        *caveats.of_comparisons(seen),
+    ]
     return _finish(
         seen,
         settings,
@@ -187,13 +224,20 @@ def _of_few(seen: Evidence, settings: Settings, equal_within: Tolerances) -> Ans
 
 def _judge(head: Difference, main: list[Difference], tolerance: float | None) -> Status:
     """Judge a difference; along a grid, whether it is significant anywhere on it."""
-    if tolerance is not None and head.low is not None and -tolerance <= head.low and head.high <= tolerance:
+    if (
+        tolerance is not None
+        and head.low is not None
+        and -tolerance <= head.low
+        and head.high <= tolerance
+    ):
         return "equivalent"
     return "answered" if any(each.significant for each in main) else "inconclusive"
 
 
 def _one_by_one(differences: list[Difference], axes: list[str]) -> str:
-    """Say which variants score better or worse than their baselines, the main contrast first, in one sentence."""
+    """Say which variants score better or worse than their baselines, the main contrast first, in
+    one sentence.
+    """
     groups: dict[tuple[str, str], list[Difference]] = {}
     for each in differences:
         groups.setdefault((each.state, each.baseline), []).append(each)
@@ -242,7 +286,9 @@ def _varied(main: list[Difference]) -> list[str]:
 
 
 def _along(main: list[Difference]) -> str:
-    """Say where on its grid a variant is better, worse or inconclusive; the state of the headline comes first."""
+    """Say where on its grid a variant is better, worse or inconclusive; the state of the headline
+    comes first.
+    """
     groups: dict[str, list[Difference]] = {main[-1].state: []}
     for each in main:
         groups.setdefault(each.state, []).append(each)
@@ -302,7 +348,9 @@ def _of_many(seen: Evidence, settings: Settings) -> Answer:
 
 
 def _count(better: int, worse: int, tested: list[Difference]) -> str:
-    """Write `1 of 18 variants significantly better, 6 worse (compared with base after Holm correction, n = 6 each)`."""
+    """Write `1 of 18 variants significantly better, 6 worse (compared with base after Holm
+    correction, n = 6 each)`.
+    """
     states = [f"{number} {state}" for number, state in ((better, BETTER), (worse, WORSE)) if number]
     how_many, what = states[0].split() if states else ("0", "different")
     rest = f", {states[1]}" if len(states) > 1 else ""
@@ -337,7 +385,11 @@ def _over_sizes(seen: Evidence, settings: Settings, found: list[Trend]) -> Answe
     mine = tuple(ratio for ratio in costs.ratios if ratio.variant == head.variant)
     scored = seen.runs[(seen.runs["status"] == "ok") & seen.runs[seen.quantity].notna()]
     notes = [f"{_trend(each)}." for each in others]
-    notes += [*caveats.failed_at_sizes(seen.runs), *caveats.of_comparisons(seen), *why_no_ratio(costs.apart)]
+    notes += [
+        *caveats.failed_at_sizes(seen.runs),
+        *caveats.of_comparisons(seen),
+        *why_no_ratio(costs.apart),
+    ]
     return _finish(
         seen,
         settings,
@@ -376,16 +428,22 @@ def _parameters(parameters: float) -> str:
     return f"{number(round(parameters))} parameters"
 
 
-# --- one variant, or nothing to compare ------------------------------------------------------------------------------
+# --- one variant, or nothing to compare
+# ------------------------------------------------------------------------------
 
 
 def _level(seen: Evidence, settings: Settings) -> Answer:
-    """Give the mean span of the only variant, or its score where it learns no span, on each corpus."""
+    """Give the mean span of the only variant, or its score where it learns no span, on each
+    corpus.
+    """
     finished = largest(seen.finished)
     learned = learned_spans(finished[finished["mean_span"].notna()])
     learned = learned[~hardly_moved(learned)]
     quantity, rows = ("mean_span", learned) if len(learned) else (seen.quantity, finished)
-    levels = {title: group[quantity].astype(float).tolist() for title, group in rows.groupby("title", sort=False)}
+    levels = {
+        title: group[quantity].astype(float).tolist()
+        for title, group in rows.groupby("title", sort=False)
+    }
     variant = quoted(finished["variant"].iloc[0])
     sentence = f"{variant} is the only variant at this scale, so there is no comparison"
     limit = ""
@@ -410,22 +468,34 @@ def _level(seen: Evidence, settings: Settings) -> Answer:
 
 
 def _write_levels(levels: dict[str, list[float]], quantity: str, unit: str) -> str:
-    """Write the mean on each corpus, then the intervals: `33.06 BLEU (95 % CI 32.76 to 33.36, n = 6)`."""
+    """Write the mean on each corpus, then the intervals: `33.06 BLEU (95 % CI 32.76 to 33.36, n =
+    6)`.
+    """
     means: list[str] = []
     intervals: list[str] = []
     for title, values in levels.items():
         mean, low, high = mean_interval(values, bounds=bounds_of(quantity))
         known = len(values) >= FEWEST and low is not None
         half = (high - low) / 2 if known else None
-        write = "{:.0f}".format if quantity == "mean_span" else lambda value, half=half: to_digits(value, half)
+        write = (
+            "{:.0f}".format
+            if quantity == "mean_span"
+            else lambda value, half=half: to_digits(value, half)
+        )
         means.append(write(mean))
         on = f" on {title}" if len(levels) > 1 else ""
         intervals.append(f"{write(low)} to {write(high)}{on}" if known else f"no interval{on}")
     n = f"n = {_range([*map(len, levels.values())])}{' each' if len(levels) > 1 else ''}"
     kind = "Mean span " if quantity == "mean_span" else ""
-    basis = f"95 % CI {', '.join(intervals)}" if any(" to " in each for each in intervals) else ", ".join(intervals)
+    basis = (
+        f"95 % CI {', '.join(intervals)}"
+        if any(" to " in each for each in intervals)
+        else ", ".join(intervals)
+    )
     return (
-        f"{kind}{join(means)} {unit} ({basis}; {n})" if len(levels) > 1 else f"{kind}{means[0]} {unit} ({basis}, {n})"
+        f"{kind}{join(means)} {unit} ({basis}; {n})"
+        if len(levels) > 1
+        else f"{kind}{means[0]} {unit} ({basis}, {n})"
     )
 
 
@@ -438,7 +508,11 @@ def _not_tested(seen: Evidence, settings: Settings) -> Answer:
         "not tested",
         caveats.still_learning(seen.finished),
         [],
-        [*caveats.unmoved(seen.runs), *caveats.of_comparisons(seen), *caveats.spans(seen.finished, seen.tokens)],
+        [
+            *caveats.unmoved(seen.runs),
+            *caveats.of_comparisons(seen),
+            *caveats.spans(seen.finished, seen.tokens),
+        ],
         kind="variants",
         headline=headline,
         sentence=_shortest(sentence),
@@ -454,11 +528,17 @@ def _why_not_tested(seen: Evidence) -> tuple[str, str]:
         still = still[still["variant"] == still["variant"].iloc[0]]
         spans, starts, limit = (still[name].mean() for name in ("mean_span", "start_span", "S"))
         start = f"barely above its initial value of {starts:.1f}"
-        return "No conclusion: learned spans barely moved", f"mean span {spans:.1f} (limit {limit:.0f}), {start}"
+        return (
+            "No conclusion: learned spans barely moved",
+            f"mean span {spans:.1f} (limit {limit:.0f}), {start}",
+        )
     if seen.comparisons and all(each.keeps_all or each.is_same for each in seen.comparisons):
         return "Nothing to compare", "the variants are the same at this scale"
     bases = [*dict.fromkeys(quoted(each.baseline) for each in seen.comparisons)]
-    return "Nothing to compare", f"no finished run of {join(bases)} matches a run of another variant"
+    return (
+        "Nothing to compare",
+        f"no finished run of {join(bases)} matches a run of another variant",
+    )
 
 
 # --- costs and words -------------------------------------------------------------------------------------------------
@@ -469,7 +549,9 @@ def _write_costs(ratios: tuple[Ratio, ...], seen: Evidence) -> str:
     lines = []
     if ratios:
         where = place_on(seen.axes, ratios[0].S, ratios[0].k)
-        lines.append(f"Cost compared with {quoted(ratios[0].baseline)}{where}: {join([each.text for each in ratios])}.")
+        lines.append(
+            f"Cost compared with {quoted(ratios[0].baseline)}{where}: {join([each.text for each in ratios])}."
+        )
     for axis, low, high, grown in growth(seen.finished):
         each = join([f"{ratio:.1f}× for {quoted(variant)}" for variant, ratio in grown.items()])
         lines.append(f"From {axis} = {low:g} to {high:g} the MACs grow {each}.")
@@ -477,12 +559,19 @@ def _write_costs(ratios: tuple[Ratio, ...], seen: Evidence) -> str:
 
 
 def _write_range(ratios: tuple[Ratio, ...]) -> str:
-    """Write the least and the most of each cost over many variants, with the variants that have them."""
+    """Write the least and the most of each cost over many variants, with the variants that have
+    them.
+    """
     parts = []
     for quantity, title in COST_TITLES.items():
-        of_cost = sorted((each for each in ratios if each.quantity == quantity), key=lambda each: each.times)
+        of_cost = sorted(
+            (each for each in ratios if each.quantity == quantity), key=lambda each: each.times
+        )
         if of_cost:
-            ends = [f"{each.number} ({quoted(each.variant)})" for each in dict.fromkeys([of_cost[0], of_cost[-1]])]
+            ends = [
+                f"{each.number} ({quoted(each.variant)})"
+                for each in dict.fromkeys([of_cost[0], of_cost[-1]])
+            ]
             parts.append(f"{title} {' to '.join(ends)}")
     return f"Costs that differ from the baseline's: {'; '.join(parts)}." if parts else ""
 

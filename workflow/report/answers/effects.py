@@ -1,4 +1,6 @@
-"""The configurations of one question compared in pairs, a run beside the run of the same text and seed."""
+"""The configurations of one question compared in pairs, a run beside the run of the same text and
+seed.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,8 +28,8 @@ OWN = "its own baseline"  # in place of a variant's name, where variants are com
 class Effect:
     """A mean of paired differences with its 95 % interval and p.
 
-    n: pairs. fewest: of the text with the fewest; no interval and no p where those are too few to tell an effect from
-    chance. by_text: the mean on each text. pairs: their number on each text.
+    n: pairs. fewest: of the text with the fewest; no interval and no p where those are too few to
+    tell an effect from chance. by_text: the mean on each text. pairs: their number on each text.
     """
 
     mean: float
@@ -57,7 +59,8 @@ class Effect:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A variant at one S and k beside another, its baseline; `effect` is None where the two have no pair.
+    """A variant at one S and k beside another, its baseline; `effect` is None where the two have no
+    pair.
 
     is_same: they are the same runs at this scale.
     """
@@ -85,11 +88,14 @@ class Comparison:
 
     @property
     def is_one(self) -> bool:
-        """Whether k is all that the span holds and no pair differs: it is its baseline by another name."""
+        """Whether k is all that the span holds and no pair differs: it is its baseline by another
+        name.
+        """
         return self.keeps_all and self.effect is not None and not any(self.effect.by_text.values())
 
 
-Change = tuple[str, str, Effect]  # along a grid: from which end to which, the variant, and the effect
+# along a grid: from which end to which, the variant, and the effect
+Change = tuple[str, str, Effect]
 
 
 @dataclass(frozen=True)
@@ -116,7 +122,10 @@ def effect_of_pairs(differences: dict[tuple[str, int], float]) -> Effect | None:
     if not differences:
         return None
     values, texts = [*differences.values()], [title for title, *_ in differences]
-    by_text = {title: fmean(value for (other, *_), value in differences.items() if other == title) for title in texts}
+    by_text = {
+        title: fmean(value for (other, *_), value in differences.items() if other == title)
+        for title in texts
+    }
     pairs = dict(Counter(texts))
     n, fewest = len(values), min(pairs.values())
     if fewest < FEWEST:
@@ -127,19 +136,25 @@ def effect_of_pairs(differences: dict[tuple[str, int], float]) -> Effect | None:
 
 
 def pair(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> pd.Series:
-    """Subtract the base's quantity from that of each run, by (text, seed); pairs with a failed run are left out."""
+    """Subtract the base's quantity from that of each run, by (text, seed); pairs with a failed run
+    are left out.
+    """
     ours, than = (by_text_and_seed(side, quantity) for side in (runs, base))
-    return (ours - than.reindex(ours.index)).dropna()  # in the order of the runs, whichever seeds the base has
+    # in the order of the runs, whichever seeds the base has
+    return (ours - than.reindex(ours.index)).dropna()
 
 
 def by_text_and_seed(runs: pd.DataFrame, quantity: str) -> pd.Series:
     """Index the quantity of finished runs by (text, seed)."""
-    finished = runs[runs["status"] == "ok"].drop_duplicates("digest")  # one text may stand in for two of the paper's
+    # one text may stand in for two of the paper's
+    finished = runs[runs["status"] == "ok"].drop_duplicates("digest")
     return finished.groupby(["title", "seed"], sort=False)[quantity].mean().astype(float)
 
 
 def places(runs: pd.DataFrame) -> Iterator[tuple[str, float | None, float | None, pd.DataFrame]]:
-    """Yield each variant, S and k with its runs: variants in the order of the question, S and k rising."""
+    """Yield each variant, S and k with its runs: variants in the order of the question, S and k
+    rising.
+    """
     for variant, rows in runs.groupby("variant", sort=False):
         for (S, k), group in rows.groupby([*GRID], dropna=False, sort=True):
             yield variant, _known(S), _known(k), group
@@ -150,7 +165,8 @@ def _known(value: float) -> float | None:
 
 
 def baselines(runs: pd.DataFrame) -> dict[str, str]:
-    """Map each variant to the one that it is compared with: that which its question names, else the first.
+    """Map each variant to the one that it is compared with: that which its question names, else the
+    first.
 
     The first itself is left out where it is compared with none.
     """
@@ -169,14 +185,22 @@ def matching_runs(base: pd.DataFrame, S: float | None, k: float | None) -> pd.Da
 
 
 def compare(runs: pd.DataFrame, quantity: str) -> list[Comparison]:
-    """Compare all variants with their baselines, at each S and k, over all texts, but where the two are one."""
+    """Compare all variants with their baselines, at each S and k, over all texts, but where the two
+    are one.
+    """
     return compare_places(list_places(runs, quantity), baselines(runs))
 
 
 def list_places(runs: pd.DataFrame, quantity: str) -> list[Place]:
     """List each variant at each S and k with its scores, in the order of `places`."""
     return [
-        Place(variant, S, k, by_text_and_seed(group, quantity).dropna().to_dict(), frozenset(group["digest"]))
+        Place(
+            variant,
+            S,
+            k,
+            by_text_and_seed(group, quantity).dropna().to_dict(),
+            frozenset(group["digest"]),
+        )
         for variant, S, k, group in places(runs)
     ]
 
@@ -191,7 +215,11 @@ def compare_places(places: Sequence[Place], of: Mapping[str, str]) -> list[Compa
         if base := of.get(place.variant):
             than = _same_place(by_variant.get(base, []), place)
             is_same = than is not None and place.digests <= than.digests
-            effect = None if than is None or is_same else effect_of_pairs(_paired(place.scores, than.scores))
+            effect = (
+                None
+                if than is None or is_same
+                else effect_of_pairs(_paired(place.scores, than.scores))
+            )
             found.append(Comparison(place.variant, base, place.S, place.k, effect, is_same))
     return [replace(each, effect=None) if each.is_one else each for each in found]
 
@@ -209,8 +237,14 @@ def _paired(ours: dict, theirs: dict) -> dict:
 
 
 def effect_between(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> Effect | None:
-    """Compute the effect of runs against a base; None where they have no pair, or are the same runs at this scale."""
-    return None if set(runs["digest"]) <= set(base["digest"]) else effect_of(pair(runs, base, quantity))
+    """Compute the effect of runs against a base; None where they have no pair, or are the same runs
+    at this scale.
+    """
+    return (
+        None
+        if set(runs["digest"]) <= set(base["digest"])
+        else effect_of(pair(runs, base, quantity))
+    )
 
 
 def place_on(axes: Sequence[str], S: float | None, k: float | None) -> str:
@@ -228,7 +262,8 @@ def axes_of(runs: pd.DataFrame) -> list[str]:
 def change_along(runs: pd.DataFrame, axis: str, quantity: str) -> Effect | None:
     """Compare the largest S, or k, of one variant with the smallest, averaged over the other axis.
 
-    Each place of the other axis is compared with itself, so that one without a score at an end is in neither mean.
+    Each place of the other axis is compared with itself, so that one without a score at an end is
+    in neither mean.
     """
     ends = runs[axis].min(), runs[axis].max()
     if not ends[0] < ends[1]:

@@ -27,7 +27,8 @@ NAMED = 3  # the changes of so many variants along a grid are given
 
 @dataclass(frozen=True)
 class Evidence:
-    """Runs that are all tuned, or all of the recipe; `title` names the corpus, `variant` is the name that pages show.
+    """Runs that are all tuned, or all of the recipe; `title` names the corpus, `variant` is the
+    name that pages show.
 
     quantity, unit: of the score that is compared. tokens: what a model predicts, `characters`.
     runs: at every size, failed ones included. own: of them those at the scale's own size.
@@ -68,10 +69,14 @@ class Evidence:
 
     @property
     def behind(self) -> pd.DataFrame:
-        """Select the finished runs that are in a pair: of the compared variants and corpora, with a common seed."""
+        """Select the finished runs that are in a pair: of the compared variants and corpora, with a
+        common seed.
+        """
         names = {name for each in self.differences for name in (each.variant, each.baseline)}
         compared = {corpus for each in self.differences for corpus in each.by_corpus}
-        runs = self.finished[self.finished["variant"].isin(names) & self.finished["title"].isin(compared)]
+        runs = self.finished[
+            self.finished["variant"].isin(names) & self.finished["title"].isin(compared)
+        ]
         return runs[runs.groupby(["title", "seed"])["variant"].transform("nunique") > 1]
 
     def compared_with(self, of: dict[str, str]) -> "Evidence":
@@ -83,7 +88,8 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Change:
-    """How one variant changes from the smallest value of an axis to the largest, averaged over the other axis.
+    """How one variant changes from the smallest value of an axis to the largest, averaged over the
+    other axis.
 
     axis: S or k. ends: its smallest and largest value. difference: of the variant to itself.
     """
@@ -94,7 +100,9 @@ class Change:
 
 
 def weigh(runs: pd.DataFrame, task: TaskSpec, of: dict[str, str]) -> Evidence:
-    """Name and select the runs, and compare every variant with its baseline at each S and k. of: as `baselines`."""
+    """Name and select the runs, and compare every variant with its baseline at each S and k. of: as
+    `baselines`.
+    """
     quantity, _, unit = task.columns[0]
     runs = with_titles(as_named(runs))
     scored = runs.assign(**{quantity: runs[quantity].mask(hardly_moved(runs))})
@@ -132,7 +140,9 @@ def _changes(moved: pd.DataFrame, quantity: str, unit: str) -> list[Change]:
 
 
 def differences_of(comparisons: Iterable[Comparison], quantity: str, unit: str) -> list[Difference]:
-    """List the comparisons that have pairs as differences, p Holm-corrected for the number of those that have a p."""
+    """List the comparisons that have pairs as differences, p Holm-corrected for the number of those
+    that have a p.
+    """
     paired = [each for each in comparisons if each.effect]
     corrected = iter(holm([each.effect.p for each in paired if each.effect.p is not None]))
     return [_difference(each, quantity, unit, _next_of(corrected, each.effect)) for each in paired]
@@ -142,7 +152,9 @@ def _next_of(corrected: Iterator[float], effect: Effect) -> float | None:
     return None if effect.p is None else next(corrected)
 
 
-def _difference(comparison: Comparison, quantity: str, unit: str, corrected: float | None) -> Difference:
+def _difference(
+    comparison: Comparison, quantity: str, unit: str, corrected: float | None
+) -> Difference:
     effect = comparison.effect
     return Difference(
         variant=comparison.variant,

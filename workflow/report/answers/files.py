@@ -1,4 +1,6 @@
-"""The answer to a question as a file: what its page, the index, the search and the terminal show."""
+"""The answer to a question as a file: what its page, the index, the search and the terminal
+show.
+"""
 
 import json
 from dataclasses import asdict

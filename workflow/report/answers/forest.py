@@ -1,4 +1,6 @@
-"""The differences of an answer as a forest: a row for each, on one axis, in per cent of its width."""
+"""The differences of an answer as a forest: a row for each, on one axis, in per cent of its
+width.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,9 +24,10 @@ MARGIN = 0.06  # of the axis, at both ends
 class Row:
     """One difference; places are per cent of the width of the axis.
 
-    variant: as in figures. colour: as in figures, for CSS. label: with S and k where the variant has several rows.
-    baseline: empty where all rows have the same. text: all numbers. number, interval: `0.91 worse`, `0.30 to 1.52`.
-    mean, low, high: of the difference; an interval may be missing.
+    variant: as in figures. colour: as in figures, for CSS. label: with S and k where the variant
+    has several rows.
+    baseline: empty where all rows have the same. text: all numbers. number, interval: `0.91 worse`,
+    `0.30 to 1.52`. mean, low, high: of the difference; an interval may be missing.
     corpora: (title, place) of the mean on each of several corpora.
     """
 
@@ -58,7 +61,9 @@ class Forest:
 
 
 def forest_of(answer: Answer, colours: Mapping[str, str]) -> Forest | None:
-    """Lay out the differences of an answer; None where there is none. colours: of the variants, as hex."""
+    """Lay out the differences of an answer; None where there is none. colours: of the variants, as
+    hex.
+    """
     shown = _shown(answer)
     if not shown:
         return None
@@ -81,14 +86,18 @@ def forest_of(answer: Answer, colours: Mapping[str, str]) -> Forest | None:
         ticks=tuple((place(tick), f"{tick + 0.0:g}".replace("-", MINUS)) for tick in ticks),
         left=sides[0],
         right=sides[1],
-        quantity=f"{quantity.title}, {shown[0].unit}" if shown[0].unit not in quantity.title else quantity.title,
+        quantity=f"{quantity.title}, {shown[0].unit}"
+        if shown[0].unit not in quantity.title
+        else quantity.title,
     )
 
 
 def _shown(answer: Answer) -> list[Difference]:
     """List the differences by variant, S and k; of too many the last of each variant."""
     order = [each.variant for each in answer.differences]
-    every = sorted(answer.differences, key=lambda each: (order.index(each.variant), each.S or 0, each.k or 0))
+    every = sorted(
+        answer.differences, key=lambda each: (order.index(each.variant), each.S or 0, each.k or 0)
+    )
     return every if len(every) <= MOST else [*{each.variant: each for each in every}.values()]
 
 
@@ -114,7 +123,9 @@ def _row(
         mean=place(each.mean),
         low=None if each.low is None else place(each.low),
         high=None if each.high is None else place(each.high),
-        corpora=tuple((title, place(mean)) for title, mean in each.by_corpus.items()) if several else (),
+        corpora=tuple((title, place(mean)) for title, mean in each.by_corpus.items())
+        if several
+        else (),
         significant=each.significant,
     )
 

@@ -1,4 +1,6 @@
-"""What the figures of every answer share: which lines there are, their colours and marks, panels."""
+"""What the figures of every answer share: which lines there are, their colours and marks,
+panels.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,7 +40,9 @@ def drawn_axis(runs: pd.DataFrame) -> str | None:
 
 
 def lines_of(runs: pd.DataFrame, axis: str | None) -> list[Line]:
-    """List the lines in the order of the question; a variant's line takes its colour, several take shades."""
+    """List the lines in the order of the question; a variant's line takes its colour, several take
+    shades.
+    """
     keys, colours, other_axis = [], {}, "k" if axis == "S" else "S"
     for variant, rows in runs.groupby("variant", sort=False):
         others = sorted(rows[other_axis].dropna().unique()) if axis else []
@@ -71,7 +75,9 @@ def name_score(quantity: str, title: str) -> str:
 def panels(number: int, columns: int, height: float, width: float = WIDTH, **options):
     """Make a number of axes in rows of `columns`; the rest of the last row is left out."""
     columns = min(columns, number)
-    figure, axes = canvas(columns, rows=-(-number // columns), width=width, height=height, squeeze=False, **options)
+    figure, axes = canvas(
+        columns, rows=-(-number // columns), width=width, height=height, squeeze=False, **options
+    )
     for spare in axes.flat[number:]:
         spare.set_visible(False)
     return figure, axes.flat[:number]

@@ -1,4 +1,6 @@
-"""How the difference between a variant and its baseline changes from the smallest models to the largest."""
+"""How the difference between a variant and its baseline changes from the smallest models to the
+largest.
+"""
 
 from dataclasses import dataclass
 
@@ -11,9 +13,11 @@ from workflow.results.statistics import LEVEL, holm
 
 @dataclass(frozen=True)
 class Trend:
-    """The difference of one variant at both ends of the ladder, over the corpora and seeds that both have.
+    """The difference of one variant at both ends of the ladder, over the corpora and seeds that
+    both have.
 
-    small, large: the differences of the smallest and of the largest models; Holm-corrected over the variants.
+    small, large: the differences of the smallest and of the largest models; Holm-corrected over the
+    variants.
     change: large less small, paired by corpus and seed.
     changed: whether the change is significant after Holm correction over the variants.
     parameters: of the smallest and of the largest models, a mean over corpora.
@@ -27,10 +31,11 @@ class Trend:
 
 
 def trends(runs: pd.DataFrame, of: dict[str, str], quantity: str, unit: str) -> list[Trend]:
-    """Compute the trend of each variant that has pairs at two sizes or more, with three seeds on a corpus.
+    """Compute the trend of each variant that has pairs at two sizes or more, with three seeds on a
+    corpus.
 
-    runs: with `title`, at every size, without scores of models whose learned spans have hardly moved. of: variant ->
-    baseline. There is none of runs of one size.
+    runs: with `title`, at every size, without scores of models whose learned spans have hardly
+    moved. of: variant -> baseline. There is none of runs of one size.
     """
     if runs["size"].nunique() < 2:
         return []
@@ -38,7 +43,10 @@ def trends(runs: pd.DataFrame, of: dict[str, str], quantity: str, unit: str) -> 
     found = []
     for variant, base in of.items():
         mine, than = by_variant[variant], by_variant[base]
-        effects = {size: pair(rows, than[than["size"] == size], quantity) for size, rows in mine.groupby("size")}
+        effects = {
+            size: pair(rows, than[than["size"] == size], quantity)
+            for size, rows in mine.groupby("size")
+        }
         effects = {size: effect for size, effect in effects.items() if len(effect)}
         if len(effects) < 2:
             continue
@@ -68,7 +76,17 @@ def trends(runs: pd.DataFrame, of: dict[str, str], quantity: str, unit: str) -> 
     ]
 
 
-def _difference(variant: str, base: str, effect: Effect, corrected: float, quantity: str, unit: str) -> Difference:
-    values = {"mean": effect.mean, "low": effect.low, "high": effect.high, "p": effect.p, "holm": corrected}
+def _difference(
+    variant: str, base: str, effect: Effect, corrected: float, quantity: str, unit: str
+) -> Difference:
+    values = {
+        "mean": effect.mean,
+        "low": effect.low,
+        "high": effect.high,
+        "p": effect.p,
+        "holm": corrected,
+    }
     place = {"S": None, "k": None, "quantity": quantity, "unit": unit}
-    return Difference(variant, base, **place, **values, by_corpus=effect.by_text, pairs=effect.pairs)
+    return Difference(
+        variant, base, **place, **values, by_corpus=effect.by_text, pairs=effect.pairs
+    )

@@ -1,4 +1,6 @@
-"""What a variant costs compared with its baseline, as ratios of costs that the same code measured on one machine."""
+"""What a variant costs compared with its baseline, as ratios of costs that the same code measured
+on one machine.
+"""
 
 import math
 from collections.abc import Mapping
@@ -22,7 +24,8 @@ NAMED = 3  # the growth along a grid is given for so many variants at most
 class Costs:
     """The cost ratios of a question.
 
-    ratios: of each variant at its largest S and k, in the order of the variants and of `COST_TITLES`.
+    ratios: of each variant at its largest S and k, in the order of the variants and of
+    `COST_TITLES`.
     apart: (variant, title of a cost) -> why the two measurements cannot be compared.
     """
 
@@ -34,7 +37,8 @@ class Costs:
 class Measured:
     """The costs of one variant at one place, by quantity.
 
-    means: by corpus, over configurations. turns: of speeds, by (corpus, clock, turn). makers: what measured them.
+    means: by corpus, over configurations. turns: of speeds, by (corpus, clock, turn). makers: what
+    measured them.
     """
 
     means: dict[str, dict[str, float]]
@@ -43,20 +47,24 @@ class Measured:
 
 
 class CostTable:
-    """The costs of every variant of a question, read once however many baselines they are compared with.
+    """The costs of every variant of a question, read once however many baselines they are compared
+    with.
 
-    runs: at the scale's own size, failed ones included. Models whose learned spans have hardly moved are left out: they
-    cost what they cost at their start.
+    runs: at the scale's own size, failed ones included. Models whose learned spans have hardly
+    moved are left out: they cost what they cost at their start.
     """
 
     def __init__(self, runs: pd.DataFrame, finished: pd.DataFrame):
         self._every = dict(iter(runs.groupby("variant", sort=False)))
-        self._largest = {variant: largest(rows) for variant, rows in finished.groupby("variant", sort=False)}
+        self._largest = {
+            variant: largest(rows) for variant, rows in finished.groupby("variant", sort=False)
+        }
         self._moved = finished[~hardly_moved(finished)].index
         self._known: dict[tuple, Measured] = {}
 
     def ratios(self, of: Mapping[str, str]) -> Costs:
-        """Compare every variant with its baseline, at the variant's largest S and k. of: variant -> baseline.
+        """Compare every variant with its baseline, at the variant's largest S and k. of: variant ->
+        baseline.
 
         Ratios near 1, and speeds whose interval over rounds holds 1, are left out.
         """
@@ -91,14 +99,20 @@ class CostTable:
 def _measure(rows: pd.DataFrame) -> Measured:
     """Read the costs of one variant at one place; MACs of learned spans differ between seeds."""
     known = [name for name in COST_TITLES if name in rows]
-    by_configuration = rows.groupby(["corpus", "configuration"])[known].mean().groupby("corpus").mean()
+    by_configuration = (
+        rows.groupby(["corpus", "configuration"])[known].mean().groupby("corpus").mean()
+    )
     means = {name: by_configuration[name].dropna().to_dict() for name in known}
     turns = {name: by_turn(rows, name) for name in known if name in SPEEDS}
     return Measured(means, turns, {name: makers_of(rows, name) for name in known})
 
 
-def _ratio_of(ours: Measured, theirs: Measured, name: str) -> tuple[float, float | None, float | None] | None:
-    """Divide a cost by that of the base: value, low, high; None where it differs by less than is worth telling."""
+def _ratio_of(
+    ours: Measured, theirs: Measured, name: str
+) -> tuple[float, float | None, float | None] | None:
+    """Divide a cost by that of the base: value, low, high; None where it differs by less than is
+    worth telling.
+    """
     low = high = None
     if name in SPEEDS:
         shown = ratio_of_turns(ours.turns.get(name, {}), theirs.turns.get(name, {}))
@@ -106,7 +120,9 @@ def _ratio_of(ours: Measured, theirs: Measured, name: str) -> tuple[float, float
         low, high = shown["low"], shown["high"]
     else:
         shared = {*ours.means.get(name, {})} & {*theirs.means.get(name, {})}
-        part, whole = (sum(side.means.get(name, {}).get(each, 0) for each in shared) for side in (ours, theirs))
+        part, whole = (
+            sum(side.means.get(name, {}).get(each, 0) for each in shared) for side in (ours, theirs)
+        )
         value = part / whole if whole else math.nan
     if not is_number(value) or abs(value - 1) < max(WORTH, COUNTED.get(name, 0)):
         return None
@@ -114,7 +130,9 @@ def _ratio_of(ours: Measured, theirs: Measured, name: str) -> tuple[float, float
 
 
 def ratio_of_means(rows: pd.DataFrame, base: pd.DataFrame, quantity: str) -> float:
-    """Divide means over configurations, on the corpora that both have; NaN where one is missing or the other 0."""
+    """Divide means over configurations, on the corpora that both have; NaN where one is missing or
+    the other 0.
+    """
     shared = {*rows["corpus"]} & {*base["corpus"]}
     sides = (side[side["corpus"].isin(shared)] for side in (rows, base))
     part, whole = (side.groupby("configuration")[quantity].mean().mean() for side in sides)
@@ -130,9 +148,11 @@ def largest(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def growth(finished: pd.DataFrame) -> list[tuple[str, float, float, dict[str, float]]]:
-    """Compute how MACs grow along S and k: (axis, its smallest and largest value, ratio by variant) for each axis.
+    """Compute how MACs grow along S and k: (axis, its smallest and largest value, ratio by variant)
+    for each axis.
 
-    Of a few variants, on the corpora on which all of them have both ends with learned spans that moved.
+    Of a few variants, on the corpora on which all of them have both ends with learned spans that
+    moved.
     """
     found = []
     finished = finished[~hardly_moved(finished)]
@@ -142,10 +162,14 @@ def growth(finished: pd.DataFrame) -> list[tuple[str, float, float, dict[str, fl
         for variant, rows in list(finished.groupby("variant", sort=False))[:NAMED]:
             if {*ends} <= {*rows[axis]}:
                 sides[variant] = _on_both([rows[rows[axis] == end] for end in ends], axis)
-        shared = set.intersection(*({*low["corpus"]} for low, _ in sides.values())) if sides else set()
+        shared = (
+            set.intersection(*({*low["corpus"]} for low, _ in sides.values())) if sides else set()
+        )
         ratios = {}
         for variant, (low, high) in sides.items():
-            ratio = ratio_of_means(high[high["corpus"].isin(shared)], low[low["corpus"].isin(shared)], "macs_executed")
+            ratio = ratio_of_means(
+                high[high["corpus"].isin(shared)], low[low["corpus"].isin(shared)], "macs_executed"
+            )
             if is_number(ratio):
                 ratios[variant] = ratio
         if any(abs(ratio - 1) >= WORTH for ratio in ratios.values()):
@@ -169,4 +193,7 @@ def why_no_ratio(apart: dict[tuple[str, str], str]) -> list[str]:
     variants: dict[tuple[str, str], list[str]] = {}
     for (variant, why), of in titles.items():
         variants.setdefault((join(of), why), []).append(variant)
-    return [f"No ratio of {of} for {join([*map(quoted, names)])}: {why}." for (of, why), names in variants.items()]
+    return [
+        f"No ratio of {of} for {join([*map(quoted, names)])}: {why}."
+        for (of, why), names in variants.items()
+    ]

@@ -1,4 +1,6 @@
-"""The difference between every two variants over model size: a panel for each pair, a line for each corpus."""
+"""The difference between every two variants over model size: a panel for each pair, a line for each
+corpus.
+"""
 
 import math
 from itertools import combinations
@@ -24,10 +26,11 @@ WIDE = 3  # panels in a row
 
 
 def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """Make a row for each pair of variants, corpus and size: the later variant less the earlier, paired by seed.
+    """Make a row for each pair of variants, corpus and size: the later variant less the earlier,
+    paired by seed.
 
-    runs: of one question, at all sizes. parameters: of the later variant. Few seeds have no interval. Models whose
-    learned spans have hardly moved are left out.
+    runs: of one question, at all sizes. parameters: of the later variant. Few seeds have no
+    interval. Models whose learned spans have hardly moved are left out.
     """
     runs = with_titles(as_named(runs))
     runs = runs[(runs["status"] == "ok") & runs[quantity].notna() & ~hardly_moved(runs)]
@@ -37,7 +40,14 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
             ours, than = (group[group["variant"] == name] for name in (later, earlier))
             effect = _effect(ours, than, quantity)
             if effect:
-                place = (f"{later} − {earlier}", later, earlier, corpus, size, ours["parameters"].mean())
+                place = (
+                    f"{later} − {earlier}",
+                    later,
+                    earlier,
+                    corpus,
+                    size,
+                    ours["parameters"].mean(),
+                )
                 seeds = name_runs(ours, quantity), name_runs(than, quantity)
                 rows.append((*place, effect.mean, effect.low, effect.high, effect.n, *seeds))
     return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(NUMBERS, float))
@@ -54,11 +64,16 @@ def _ticks(parameters: pd.Series) -> dict[float, str]:
     """Label the powers of ten: panels side by side have no room for more."""
     least, most = (math.log10(end) for end in (parameters.min(), parameters.max()))
     powers = range(math.ceil(least), math.floor(most) + 1)
-    return {10.0**power: number(10**power) if power > 5 else f"{10 ** (power - 3):g}k" for power in powers}
+    return {
+        10.0**power: number(10**power) if power > 5 else f"{10 ** (power - 3):g}k"
+        for power in powers
+    }
 
 
 def draw(data: pd.DataFrame, quantity: str, title: str):
-    """Draw a panel for each pair, its differences over the number of parameters; zero is no difference."""
+    """Draw a panel for each pair, its differences over the number of parameters; zero is no
+    difference.
+    """
     pairs = list(data.groupby("label", sort=False))
     figure, axes = panels(len(pairs), WIDE, 2.7, sharey=True)
     corpora = [*data["corpus"].unique()]
@@ -75,7 +90,9 @@ def draw(data: pd.DataFrame, quantity: str, title: str):
             }
             mine = mine.sort_values("parameters")
             bars = bars_of(mine)
-            line = panel.errorbar(mine["parameters"], mine["mean"], bars, ms=5, lw=1.4, capsize=3, **style)
+            line = panel.errorbar(
+                mine["parameters"], mine["mean"], bars, ms=5, lw=1.4, capsize=3, **style
+            )
             shows(line, mine.index)
         set_powers(panel.xaxis, ticks)
         panel.set_xlabel("parameters")

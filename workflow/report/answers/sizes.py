@@ -13,12 +13,26 @@ from workflow.results.statistics import FEWEST, mean_interval
 
 COST = "macs_executed"
 SHAPE = ["d_model", "layers", "steps"]
-COLUMNS = ["text", "variant", "colour", "size", "parameters", "cost", "score", "low", "high", "n", *SHAPE, "seconds"]
+COLUMNS = [
+    "text",
+    "variant",
+    "colour",
+    "size",
+    "parameters",
+    "cost",
+    "score",
+    "low",
+    "high",
+    "n",
+    *SHAPE,
+    "seconds",
+]
 COLUMNS += ["runs"]
 
 
 def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """Make a row for each corpus, size and variant: its score with its interval; few seeds have none.
+    """Make a row for each corpus, size and variant: its score with its interval; few seeds have
+    none.
 
     runs: of one question, at all sizes. cost: executed MACs per character or subword.
     """
@@ -29,9 +43,26 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
         values = mine[quantity].astype(float).tolist()
         mean, low, high = mean_interval(values, bounds=bounds_of(quantity))
         bounds = (low, high) if len(values) >= FEWEST else (None, None)
-        place = (text, variant, mine["colour"].iloc[0], size, mine["parameters"].mean(), mine[COST].mean())
+        place = (
+            text,
+            variant,
+            mine["colour"].iloc[0],
+            size,
+            mine["parameters"].mean(),
+            mine[COST].mean(),
+        )
         shape = [mine[key].iloc[0] for key in SHAPE]
-        rows.append((*place, mean, *bounds, len(values), *shape, mine["seconds"].mean(), name_runs(mine, quantity)))
+        rows.append(
+            (
+                *place,
+                mean,
+                *bounds,
+                len(values),
+                *shape,
+                mine["seconds"].mean(),
+                name_runs(mine, quantity),
+            )
+        )
     table = pd.DataFrame(rows, columns=COLUMNS).astype({"low": float, "high": float})
     return table.sort_values(["text", "size"], kind="stable", ignore_index=True)
 
@@ -42,7 +73,11 @@ def draw(data: pd.DataFrame, quantity: str, title: str, of: str):
     figure, axes = panels(len(texts), 2, 2.8)
     for panel, (text, rows) in zip(axes, texts, strict=True):
         for number, (variant, mine) in enumerate(rows.groupby("variant", sort=False)):
-            style = {"marker": MARKS[number % len(MARKS)], "color": mine["colour"].iloc[0], "label": variant}
+            style = {
+                "marker": MARKS[number % len(MARKS)],
+                "color": mine["colour"].iloc[0],
+                "label": variant,
+            }
             _draw_line(panel, mine["cost"], mine, ("score", "low", "high"), style)
         _label(panel, f"MACs/{of} (less is better)", name_score(quantity, title), text)
     share_legend(figure)
@@ -50,9 +85,16 @@ def draw(data: pd.DataFrame, quantity: str, title: str, of: str):
     return figure
 
 
-def _draw_line(panel, places: pd.Series, rows: pd.DataFrame, columns: tuple[str, str, str], style: dict) -> None:
+def _draw_line(
+    panel, places: pd.Series, rows: pd.DataFrame, columns: tuple[str, str, str], style: dict
+) -> None:
     bars = bars_of(rows, *columns)
-    shows(panel.errorbar(places, rows[columns[0]].astype(float), bars, ms=5, lw=1.4, capsize=3, **style), rows.index)
+    shows(
+        panel.errorbar(
+            places, rows[columns[0]].astype(float), bars, ms=5, lw=1.4, capsize=3, **style
+        ),
+        rows.index,
+    )
 
 
 def _label(panel, across: str, up: str, text: str) -> None:

@@ -1,4 +1,6 @@
-"""The table of an answer: every variant at its S and k, with score, seeds, costs, and differences to each baseline."""
+"""The table of an answer: every variant at its S and k, with score, seeds, costs, and differences
+to each baseline.
+"""
 
 from collections.abc import Iterable
 from statistics import median
@@ -31,14 +33,19 @@ NEVER_DIFFERS = {"texts": ["no pair differs", "", ""], "sorts": [0, None, None],
 
 
 def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> dict:
-    """Make the lines of the table. names: titles of costs, where the task has others than the registry.
+    """Make the lines of the table. names: titles of costs, where the task has others than the
+    registry.
 
-    first: what differences are to. baselines: what some variants are compared with in place of the rest's. half,
-    difference_half: the median half width of the intervals, which sets the digits of all numbers in a column.
+    first: what differences are to. baselines: what some variants are compared with in place of the
+    rest's. half,
+    difference_half: the median half width of the intervals, which sets the digits of all numbers in
+    a column.
     """
     runs = with_titles(as_named(runs))
     lines = [
-        _line(text, *place, quantity) for text, rows in runs.groupby("title", sort=False) for place in places(rows)
+        _line(text, *place, quantity)
+        for text, rows in runs.groupby("title", sort=False)
+        for place in places(rows)
     ]
     effects = {variant: _against(variant, lines) for variant in runs["variant"].unique()}
     of, first = baselines(runs), runs["variant"].iloc[0]
@@ -71,7 +78,9 @@ def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> d
 
 
 def _against(base: str, lines: list[dict]) -> list[Effect | None]:
-    """Compute the effect of each line against a variant at the same S and k, or at the only ones that it has."""
+    """Compute the effect of each line against a variant at the same S and k, or at the only ones
+    that it has.
+    """
     places = pd.DataFrame(lines, columns=["variant", "text", *GRID])
     of_base = {text: rows for text, rows in places[places["variant"] == base].groupby("text")}
     effects: list[Effect | None] = []
@@ -83,7 +92,9 @@ def _against(base: str, lines: list[dict]) -> list[Effect | None]:
 
 
 def _effect(line: dict, base: dict) -> Effect | None:
-    """Compute the effect of a line beside another; None where the two have no pair, or are the same runs."""
+    """Compute the effect of a line beside another; None where the two have no pair, or are the same
+    runs.
+    """
     if line["digests"] <= base["digests"]:
         return None
     return effect_of((line["scores"] - base["scores"].reindex(line["scores"].index)).dropna())
@@ -101,10 +112,16 @@ def _written(lines: list[dict], effects: list[Effect | None]) -> list[dict | Non
 
 
 def _write(effect: Effect, corrected: float | None, half: float | None, runs: int) -> dict:
-    """Write an effect as the cells of its row have it. sorts: what they sort by. runs: some may have no pair."""
+    """Write an effect as the cells of its row have it. sorts: what they sort by. runs: some may
+    have no pair.
+    """
     if effect.low == effect.high == 0:
         return NEVER_DIFFERS
-    between = "" if effect.low is None else f"{to_digits(effect.low, half)} to {to_digits(effect.high, half)}"
+    between = (
+        ""
+        if effect.low is None
+        else f"{to_digits(effect.low, half)} to {to_digits(effect.high, half)}"
+    )
     between += f" ({effect.n} pair{'s' * (effect.n > 1)})" if effect.n != runs else ""
     p = "" if corrected is None else "< 0.001" if corrected < 0.001 else f"{corrected:.2g}"
     sorts = [effect.mean, effect.low, corrected]
@@ -115,7 +132,9 @@ def _write(effect: Effect, corrected: float | None, half: float | None, runs: in
 def _line(text: str, variant: str, S, k, group: pd.DataFrame, quantity: str) -> dict:
     finished = group[(group["status"] == "ok") & group[quantity].notna()]
     values = finished[quantity].astype(float).tolist()
-    mean, low, high = mean_interval(values, bounds=bounds_of(quantity)) if values else (None, None, None)
+    mean, low, high = (
+        mean_interval(values, bounds=bounds_of(quantity)) if values else (None, None, None)
+    )
     shown = len(values) >= FEWEST and low < high
     unmoved = hardly_moved(group)  # all of them or none: these are the seeds of one configuration
     return {
@@ -141,7 +160,9 @@ def _cost(runs: pd.DataFrame, name: str) -> tuple[float | None, float | None, fl
     """Average a cost and give its interval, for a span over seeds, for a speed over turns."""
     if name in SPEEDS or name == "mean_span":
         spans = runs[name].dropna().astype(float).tolist()
-        shown = over_turns(runs, name) if name in SPEEDS else over_seeds(spans, bounds=bounds_of(name))
+        shown = (
+            over_turns(runs, name) if name in SPEEDS else over_seeds(spans, bounds=bounds_of(name))
+        )
         return shown["value"], shown["low"], shown["high"]
     mean = pd.to_numeric(runs[name]).mean()
     return (None if pd.isna(mean) else float(mean)), None, None

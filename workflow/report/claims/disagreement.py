@@ -1,4 +1,5 @@
-"""Find the sets of results that disagree with the one shown for a claim, and what differs between them.
+"""Find the sets of results that disagree with the one shown for a claim, and what differs between
+them.
 
 A sentence that gives the number of one scale names every other scale whose interval excludes it.
 """
@@ -11,7 +12,9 @@ PLACE = "place"  # on the grid of the question
 
 
 def disagreeing(line: dict) -> list[dict]:
-    """List the evidence of each set whose interval excludes the effect that is shown. line: of the ledger."""
+    """List the evidence of each set whose interval excludes the effect that is shown. line: of the
+    ledger.
+    """
     effect = speaking(line)["effect"]
     if effect is None:
         return []
@@ -27,28 +30,38 @@ def disagreeing(line: dict) -> list[dict]:
 
 
 def opposes(theirs: dict, line: dict) -> bool:
-    """Return whether a set has the effect on the other side of no effect than the one shown, or another verdict.
+    """Return whether a set has the effect on the other side of no effect than the one shown, or
+    another verdict.
 
-    Reproduced and consistent are alike: in both the effect is as claimed. Models that have not converged are judged by
-    the side alone.
+    Reproduced and consistent are alike: in both the effect is as claimed. Models that have not
+    converged are judged by the side alone.
     """
     ours = speaking(line)
     null = float(line["by"] == "ratio")
-    if (theirs["effect"] > null) != (ours["effect"] > null) or (theirs["effect"] < null) != (ours["effect"] < null):
+    if (theirs["effect"] > null) != (ours["effect"] > null) or (theirs["effect"] < null) != (
+        ours["effect"] < null
+    ):
         return True
-    verdicts = {"reproduced" if each["verdict"] == "consistent" else each["verdict"] for each in (theirs, ours)}
+    verdicts = {
+        "reproduced" if each["verdict"] == "consistent" else each["verdict"]
+        for each in (theirs, ours)
+    }
     return len(verdicts - {"not converged"}) > 1
 
 
 def _hardly_moved(evidence: dict) -> bool:
-    """Return whether the learned spans of a set barely moved; its effect then says nothing about spans and has no p."""
+    """Return whether the learned spans of a set barely moved; its effect then says nothing about
+    spans and has no p.
+    """
     return evidence["verdict"] == "not converged" and evidence["p"] is None
 
 
 def _interval(evidence: dict, noise: float) -> tuple[float, float] | None:
-    """Return the interval of an effect; for one without variance or measured once, the range over corpora.
+    """Return the interval of an effect; for one without variance or measured once, the range over
+    corpora.
 
-    noise: the relative difference between two measurements of the same model. None with too few seeds.
+    noise: the relative difference between two measurements of the same model. None with too few
+    seeds.
     """
     if evidence["low"] is not None:
         return evidence["low"], evidence["high"]
@@ -65,10 +78,13 @@ def _interval(evidence: dict, noise: float) -> tuple[float, float] | None:
 def what_differs(theirs: dict, ours: dict) -> dict[str, str]:
     """Map each setting in which another set of results differs to its value there.
 
-    Width, updates and device by name; S, k or the shape of a layer as `PLACE`; the datasets as `corpora`.
+    Width, updates and device by name; S, k or the shape of a layer as `PLACE`; the datasets as
+    `corpora`.
     """
     own = ours["setting"] or {}
-    found = {name: value for name, value in (theirs["setting"] or {}).items() if value != own.get(name)}
+    found = {
+        name: value for name, value in (theirs["setting"] or {}).items() if value != own.get(name)
+    }
     if theirs["at"] and theirs["at"] != ours["at"]:
         found = {PLACE: theirs["at"].removeprefix("at ")} | found
     if theirs["texts"] and theirs["texts"] != ours["texts"]:

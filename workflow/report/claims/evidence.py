@@ -1,4 +1,6 @@
-"""Collect the evidence for one claim: the effect with its interval and p, and any verdict that needs no correction."""
+"""Collect the evidence for one claim: the effect with its interval and p, and any verdict that
+needs no correction.
+"""
 
 import math
 from statistics import fmean
@@ -47,7 +49,17 @@ from workflow.results.statistics import (
 )
 
 CLAIMED = ("claim", "paper", "where", "question", "published", "by", "caveat", "tried", "abstract")
-ALWAYS = ("name", "digests", "signed", "pairs", "texts", "verdict", "expected", "finding", "claimed")
+ALWAYS = (
+    "name",
+    "digests",
+    "signed",
+    "pairs",
+    "texts",
+    "verdict",
+    "expected",
+    "finding",
+    "claimed",
+)
 ALWAYS += ("measure", "compared", "disputed")
 EMPTY = dict.fromkeys(
     ("effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than", "why")
@@ -56,12 +68,14 @@ EMPTY = dict.fromkeys(
 
 
 def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
-    """Collect what does not depend on other claims: the samples of both sides, the effect, its interval and p.
+    """Collect what does not depend on other claims: the samples of both sides, the effect, its
+    interval and p.
 
-    pairs: from `pair_up`, with the titles of their corpora. of: what a pair shares: seed, round or measurement. signed:
-    the signature of each record. texts: the badges of the datasets. at: the S and k that the claim names. setting:
-    width, updates and device. compared: the measure in words. looks: number of planned interim analyses that the seeds
-    complete. tuned, sizes: added by `workflow.report.claims.robustness`. verdict: None if p has yet to be corrected.
+    pairs: from `pair_up`, with the titles of their corpora. of: what a pair shares: seed, round or
+    measurement. signed: the signature of each record. texts: the badges of the datasets. at: the S
+    and k that the claim names. setting: width, updates and device. compared: the measure in words.
+    looks: number of planned interim analyses that the seeds complete. tuned, sizes: added by
+    `workflow.report.claims.robustness`. verdict: None if p has yet to be corrected.
     """
     line = EMPTY | {key: getattr(claim, key) for key in CLAIMED}
     line |= {"disputed": claim.disputed and claim.disputed.model_dump()}
@@ -74,51 +88,72 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
     line["unit"] = unit_of_effect(claim)
     if not was_run(claim, frames):
         return line | {"verdict": "not tested", "why": NOT_ASKED}
-    samples = [read_sample(claim, side, frames) if side else None for side in (claim.ours, claim.than)]
-    line |= {"digests": sorted({digest for sample in samples if sample for digest in sample.digests})}
+    samples = [
+        read_sample(claim, side, frames) if side else None for side in (claim.ours, claim.than)
+    ]
+    line |= {
+        "digests": sorted({digest for sample in samples if sample for digest in sample.digests})
+    }
     line |= {"signed": provenance.signatures(frames.runs, line["digests"])}
     if elsewhere := why_not_tested(claim, samples, frames):
         return line | {"verdict": "not tested", "why": elsewhere}
     missing = what_is_missing(claim, samples)
     pairs = [] if missing else pair_up(claim, *samples)
     if missing or not pairs:
-        return line | {"verdict": "inconclusive", "why": missing or "the two sides share no corpus and seed"}
+        return line | {
+            "verdict": "inconclusive",
+            "why": missing or "the two sides share no corpus and seed",
+        }
     line |= {"pairs": pairs, "of": kind_of_pairs(claim.measured(claim.ours))} | _means(pairs)
     line |= {"at": describe_places(*samples), "setting": _setting(claim, frames, pairs)}
     effects = [pair["effect"] for pair in pairs]
     if claim.by == "ratio" and min(effects) <= 0:
         return line | {"verdict": "inconclusive", "why": "a ratio needs positive values"}
-    runs = None if claim.question == LAYERS else frames.runs[frames.runs["question"] == claim.question]
+    runs = (
+        None if claim.question == LAYERS else frames.runs[frames.runs["question"] == claim.question]
+    )
     names = {} if runs is None else names_of_texts(runs)
     titles = {text: title_of(runs["task"].iloc[0], text) for text in names}
-    line |= {"texts": [names[text] for text in names if text in _texts(pairs)], "by_text": _by_text(pairs, names)}
+    line |= {
+        "texts": [names[text] for text in names if text in _texts(pairs)],
+        "by_text": _by_text(pairs, names),
+    }
     line |= {"pairs": [pair | {"text": titles.get(pair["text"], pair["text"])} for pair in pairs]}
     line |= weigh(claim, effects, _texts(pairs)) | _training(claim, samples, pairs)
     return line | _untested(claim, samples, line["pairs"])
 
 
 def weigh(claim: Claim, effects: list[float], texts: list[str]) -> dict:
-    """Compute the mean effect, its interval, p and the minimum detectable effect; ratios in logarithms.
+    """Compute the mean effect, its interval, p and the minimum detectable effect; ratios in
+    logarithms.
 
-    texts: the corpus of each pair. Each corpus is a block with its own mean. p_none: p of the equivalence test against
-    an effect that is not negligible.
+    texts: the corpus of each pair. Each corpus is a block with its own mean. p_none: p of the
+    equivalence test against an effect that is not negligible.
     """
     ratio = claim.by == "ratio"
     values = [math.log(effect) if ratio else effect for effect in effects]
     against = math.log(claim.against) if ratio else claim.against
     restore = math.exp if ratio else float
     alone = {"effect": restore(mean_of(values, texts)), "n": len(values)}
-    varies, counted = len(values) < 2 or scatter(values, texts) > 0, claim.measured(claim.ours) in COUNTED
+    varies, counted = (
+        len(values) < 2 or scatter(values, texts) > 0,
+        claim.measured(claim.ours) in COUNTED,
+    )
     few = fewest_on_a_text(texts)
     if few < FEWEST and not counted and (varies or claim.is_about_quality):
         return alone | judge_few(claim, effects, few)
     if counted or not varies:
         return alone | judge_constant(claim, effects)
     mean, low, high = (restore(value) for value in mean_interval(values, texts, _bounds(claim)))
-    p = p_of(values, against, texts) if claim.within is None else p_equal(values, against, claim.room, texts)
+    p = (
+        p_of(values, against, texts)
+        if claim.within is None
+        else p_equal(values, against, claim.room, texts)
+    )
     level, looks = LEVEL, None
     none = p_equal(values, against, claim.negligible, texts) if claim.negligible else None
-    if kind_of_pairs(claim.measured(claim.ours)) == "seed":  # seeds may be added later, rounds are not
+    # seeds may be added later, rounds are not
+    if kind_of_pairs(claim.measured(claim.ours)) == "seed":
         p, level, looks = over_looks(p), AT_EACH_LOOK, count_looks(few)
         none = None if none is None else over_looks(none)
     # an equality has no detectable effect
@@ -134,7 +169,10 @@ def _setting(claim: Claim, frames: Frames, pairs: list[dict]) -> dict[str, str]:
     paired = {digest for pair in pairs for digests in pair["runs"].values() for digest in digests}
     runs = frames.runs[frames.runs["digest"].isin(paired)]
     numbers = {"width": runs["d_model"], "updates": runs["steps"]}
-    said = {name: join([f"{value:,.0f}" for value in sorted(values.unique())]) for name, values in numbers.items()}
+    said = {
+        name: join([f"{value:,.0f}" for value in sorted(values.unique())])
+        for name, values in numbers.items()
+    }
     return said | {"device": join(sorted(runs["device"].unique()))}
 
 
@@ -150,7 +188,8 @@ def _bounds(claim: Claim) -> Bounds:
 
 
 def _untested(claim: Claim, samples: list[Sample | None], pairs: list[dict]) -> dict:
-    """Give the verdict if the claim was not tested: learned spans barely moved somewhere, or all runs agree.
+    """Give the verdict if the claim was not tested: learned spans barely moved somewhere, or all
+    runs agree.
 
     One dataset and S with unmoved spans is enough, because others cannot make up for it.
     """
@@ -166,7 +205,9 @@ def _untested(claim: Claim, samples: list[Sample | None], pairs: list[dict]) -> 
 
 
 def _where_unmoved(samples: list[Sample | None]) -> list[str]:
-    """Name each dataset on which the learned spans of a side barely moved, with the S where that happened."""
+    """Name each dataset on which the learned spans of a side barely moved, with the S where that
+    happened.
+    """
     found: dict[str, set[int]] = {}
     for sample in filter(None, samples):
         for dataset, limits in sample.unmoved.items():
@@ -175,8 +216,12 @@ def _where_unmoved(samples: list[Sample | None]) -> list[str]:
 
 
 def _training(claim: Claim, samples: list[Sample | None], pairs: list[dict]) -> dict:
-    """Report how far the runs behind a claim are from convergence, in bits, where that may change its effect."""
-    gains = {digest: gain for sample in samples if sample for digest, gain in sample.late_gains.items()}
+    """Report how far the runs behind a claim are from convergence, in bits, where that may change
+    its effect.
+    """
+    gains = {
+        digest: gain for sample in samples if sample for digest, gain in sample.late_gains.items()
+    }
     if not gains and not claim.is_about_quality:
         return {}
     paired = {digest for pair in pairs for digests in pair["runs"].values() for digest in digests}
@@ -189,7 +234,9 @@ def _texts(pairs: list[dict]) -> list[str]:
 
 
 def _by_text(pairs: list[dict], names: dict[str, str]) -> dict | None:
-    """Map each corpus to its mean effect; None for a single corpus, and for layers, which use none."""
+    """Map each corpus to its mean effect; None for a single corpus, and for layers, which use
+    none.
+    """
     on: dict[str, list[float]] = {}
     for pair in pairs:
         on.setdefault(pair["text"], []).append(pair["effect"])
@@ -199,7 +246,10 @@ def _by_text(pairs: list[dict], names: dict[str, str]) -> dict | None:
 def _means(pairs: list[dict]) -> dict:
     """Average each side over the pairs."""
     sides = {side: [pair[side] for pair in pairs] for side in ("ours", "than")}
-    return {side: None if None in values else mean_of(values, _texts(pairs)) for side, values in sides.items()}
+    return {
+        side: None if None in values else mean_of(values, _texts(pairs))
+        for side, values in sides.items()
+    }
 
 
 def judge_constant(claim: Claim, effects: list[float]) -> dict:
@@ -207,11 +257,18 @@ def judge_constant(claim: Claim, effects: list[float]) -> dict:
     agree = {is_as_claimed(claim, effect) for effect in effects}
     if len(agree) > 1:
         return {"verdict": "inconclusive", "why": "as claimed on some corpora, not on others"}
-    noise = COUNTED.get(claim.measured(claim.ours), 0) if claim.by == "ratio" and claim.expect != "equal" else 0
+    noise = (
+        COUNTED.get(claim.measured(claim.ours), 0)
+        if claim.by == "ratio" and claim.expect != "equal"
+        else 0
+    )
     if noise and any(abs(effect / claim.against - 1) < noise for effect in effects):
         why = f"one measurement, within the {100 * noise:g} % variation between processes"
         return {"verdict": "inconclusive", "why": why}
-    return {"verdict": "reproduced" if agree == {True} else "not reproduced", "why": "deterministic or measured once"}
+    return {
+        "verdict": "reproduced" if agree == {True} else "not reproduced",
+        "why": "deterministic or measured once",
+    }
 
 
 def judge_few(claim: Claim, effects: list[float], few: int) -> dict:
@@ -221,10 +278,18 @@ def judge_few(claim: Claim, effects: list[float], few: int) -> dict:
     """
     kind = kind_of_pairs(claim.measured(claim.ours))
     if claim.than is not None:
-        return {"verdict": "inconclusive", "why": f"{count(few, kind)} per corpus; an interval needs {FEWEST}"}
+        return {
+            "verdict": "inconclusive",
+            "why": f"{count(few, kind)} per corpus; an interval needs {FEWEST}",
+        }
     agree = {is_as_claimed(claim, effect) for effect in effects}
     if len(agree) > 1:
-        return {"verdict": "inconclusive", "why": f"as claimed in only some of {count(len(effects), kind)}"}
-    verdict, where = ("consistent", "as claimed") if agree == {True} else ("not reproduced", "not as claimed")
+        return {
+            "verdict": "inconclusive",
+            "why": f"as claimed in only some of {count(len(effects), kind)}",
+        }
+    verdict, where = (
+        ("consistent", "as claimed") if agree == {True} else ("not reproduced", "not as claimed")
+    )
     what = f"the best of {claim.best_of} seeds" if claim.best_of else count(few, kind)
     return {"verdict": verdict, "why": f"{where}, from {what}: too few for an interval"}

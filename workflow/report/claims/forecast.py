@@ -1,7 +1,8 @@
-"""Forecast an effect at another model size with three simple predictors, and back-test each of them.
+"""Forecast an effect at another model size with three simple predictors, and back-test each of
+them.
 
-A ladder is a list of rungs, smallest models first. A rung has the parameters N of both sides and the scores of its
-pairs, one per corpus and seed (`workflow.report.claims.robustness`).
+A ladder is a list of rungs, smallest models first. A rung has the parameters N of both sides and
+the scores of its pairs, one per corpus and seed (`workflow.report.claims.robustness`).
 """
 
 import math
@@ -29,8 +30,8 @@ class Forecast(NamedTuple):
 class Score(NamedTuple):
     """How often a predictor, given all sizes but the largest, was right about the largest.
 
-    ladders: number of tests, one per ladder and corpus. sign: how often the sign was right. covered: how often the
-    interval contained the effect.
+    ladders: number of tests, one per ladder and corpus. sign: how often the sign was right.
+    covered: how often the interval contained the effect.
     """
 
     predictor: str
@@ -46,7 +47,8 @@ class Score(NamedTuple):
 
 
 class Rung(NamedTuple):
-    """One model size on one corpus. n: parameters of both sides. scores: (2, seeds or resamples), of both sides.
+    """One model size on one corpus. n: parameters of both sides. scores: (2, seeds or resamples),
+    of both sides.
 
     most: the upper bound of the score; None if there is none.
     """
@@ -93,8 +95,8 @@ PREDICTORS: dict[str, Callable[[Sequence[Rung], tuple[float, float]], np.ndarray
 def predict(predictor: str, ladders: Sequence[Sequence[Rung]], n: tuple[float, float]) -> Forecast:
     """Predict the mean effect over corpora for sides of n parameters. ladders: one per corpus.
 
-    Pairs of seeds are resampled within each size and averaged over corpora. The percentiles are widened to match
-    Student's interval for so few pairs (`widening`).
+    Pairs of seeds are resampled within each size and averaged over corpora. The percentiles are
+    widened to match Student's interval for so few pairs (`widening`).
     """
     rule, generator = PREDICTORS[predictor], np.random.default_rng(0)
     effect = float(np.mean([rule([_mean(rung) for rung in rungs], n)[0] for rungs in ladders]))
@@ -110,7 +112,9 @@ def _mean(rung: Rung) -> Rung:
 
 def _draw(rung: Rung, generator: np.random.Generator) -> Rung:
     seeds = rung.scores.shape[1]
-    return rung._replace(scores=rung.scores[:, generator.integers(seeds, size=(DRAWS, seeds))].mean(2))
+    return rung._replace(
+        scores=rung.scores[:, generator.integers(seeds, size=(DRAWS, seeds))].mean(2)
+    )
 
 
 def by_text(sizes: list[dict]) -> dict[str, list[Rung]]:
@@ -134,7 +138,9 @@ def forecast(sizes: list[dict], n: tuple[float, float]) -> dict[str, Forecast]:
 
 
 def score(ladders: list[list[dict]]) -> list[Score]:
-    """Back-test each predictor on all ladders, corpus by corpus: predict the largest size from the others."""
+    """Back-test each predictor on all ladders, corpus by corpus: predict the largest size from the
+    others.
+    """
     cases = [rungs for sizes in ladders for rungs in by_text(sizes).values() if len(rungs) > FEWEST]
     scores = []
     for name in PREDICTORS:

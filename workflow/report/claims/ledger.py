@@ -1,4 +1,6 @@
-"""The ledger: judge the evidence for all claims together, next to other sets of results, and write it to files."""
+"""The ledger: judge the evidence for all claims together, next to other sets of results, and write
+it to files.
+"""
 
 import json
 from collections.abc import Iterable
@@ -22,8 +24,17 @@ from workflow.results.statistics import LEVEL, holm
 from workflow.results.trained_enough import converged
 
 OUTSIDE = "the interval excludes the claim"
-VERDICTS = ("reproduced", "consistent", "equivalent", "not reproduced", "not converged", "inconclusive", "not tested")
-BESIDE = ("verdict", "effect", "low", "high", "n", "p", "holm")  # kept of the verdict with tuned variants
+VERDICTS = (
+    "reproduced",
+    "consistent",
+    "equivalent",
+    "not reproduced",
+    "not converged",
+    "inconclusive",
+    "not tested",
+)
+# kept of the verdict with tuned variants
+BESIDE = ("verdict", "effect", "low", "high", "n", "p", "holm")
 LINE = frozenset({*EMPTY, *CLAIMED, *ALWAYS})
 TELLING = ("reproduced", "consistent", "equivalent", "not reproduced")
 SHOWN = ("verdict", "why", "effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than")
@@ -46,10 +57,14 @@ SHOWN += (
 def judge_all(lines: list[dict]) -> list[dict]:
     """Judge all claims together, sorted by name: p is corrected for the number of claims tested.
 
-    Claims with tuned variants are judged a second time, with the tuned evidence in place of that on one recipe.
+    Claims with tuned variants are judged a second time, with the tuned evidence in place of that on
+    one recipe.
     """
     tuned = _judge_family([line["tuned"] or line for line in lines])
-    judged = [line | {"tuned": line["tuned"] and tuned[line["name"]]} for line in _judge_family(lines).values()]
+    judged = [
+        line | {"tuned": line["tuned"] and tuned[line["name"]]}
+        for line in _judge_family(lines).values()
+    ]
     return sorted(judged, key=lambda line: line["name"])
 
 
@@ -57,7 +72,10 @@ def _judge_family(lines: list[dict]) -> dict[str, dict]:
     """Judge claims by name."""
     corrected = iter(holm([line["p"] for line in lines if line["p"] is not None]))
     lines = [line if line["p"] is None else line | {"holm": next(corrected)} for line in lines]
-    return {line["name"]: line if line["verdict"] else line | judge(line, load_claim(line["name"])) for line in lines}
+    return {
+        line["name"]: line if line["verdict"] else line | judge(line, load_claim(line["name"]))
+        for line in lines
+    }
 
 
 def judge(line: dict, claim: Claim) -> dict:
@@ -65,14 +83,21 @@ def judge(line: dict, claim: Claim) -> dict:
     toward = is_as_claimed(claim, line["effect"])
     clear, likely = line["holm"] <= LEVEL, line["p"] <= LEVEL
     gain = line["late_gain"]
-    still = "" if converged(gain) else f"but dev still improved by {gain:.2g} bits in the last quarter of training"
+    still = (
+        ""
+        if converged(gain)
+        else f"but dev still improved by {gain:.2g} bits in the last quarter of training"
+    )
     if toward and clear and not still:
         return {"verdict": "reproduced", "why": "as claimed, significant after Holm correction"}
     if toward and likely:
         weaker = still or "significant individually, not after Holm correction"
         return {"verdict": "consistent", "why": f"as claimed, {weaker}"}
     if line["p_none"] is not None and line["p_none"] <= LEVEL:
-        return {"verdict": "equivalent", "why": f"within ±{claim.negligible:g} {line['unit']} of no effect"}
+        return {
+            "verdict": "equivalent",
+            "why": f"within ±{claim.negligible:g} {line['unit']} of no effect",
+        }
     if _contradicts(line, claim):
         if likely or claim.expect == "equal":
             if still:
@@ -80,7 +105,9 @@ def judge(line: dict, claim: Claim) -> dict:
             return {"verdict": "not reproduced", "why": OUTSIDE}
         return {"verdict": "inconclusive", "why": f"{OUTSIDE}, but p > 0.05"}
     if is_as_claimed(claim, line["low"]) and is_as_claimed(claim, line["high"]):
-        alone = "the interval agrees with the claim, but p > 0.05 (adjusted for three interim analyses)"
+        alone = (
+            "the interval agrees with the claim, but p > 0.05 (adjusted for three interim analyses)"
+        )
         return {"verdict": "inconclusive", "why": alone}
     return {"verdict": "inconclusive", "why": "the interval includes both sides of the claim"}
 
@@ -94,23 +121,33 @@ def _contradicts(line: dict, claim: Claim) -> bool:
 
 
 def read_lines(path: Path, keys: Iterable[str], more: Iterable[str] = ()) -> dict:
-    """Read a file of evidence, or the ledger. It has `keys` and "claims", a claim the keys `LINE` and `more`."""
+    """Read a file of evidence, or the ledger. It has `keys` and "claims", a claim the keys `LINE`
+    and `more`.
+    """
     content = renew_evidence(read_json(path))
     missing = {"claims", *keys} - set(content if isinstance(content, dict) else ())
     if missing:
-        raise ConfigError(f"{path}: expected evidence as the workflow writes it: no '{min(missing)}'")
-    for number, line in enumerate(content["claims"] if isinstance(content["claims"], list) else ["?"]):
+        raise ConfigError(
+            f"{path}: expected evidence as the workflow writes it: no '{min(missing)}'"
+        )
+    for number, line in enumerate(
+        content["claims"] if isinstance(content["claims"], list) else ["?"]
+    ):
         if missing := {*LINE, *more} - set(line if isinstance(line, dict) else ()):
             where = f"{path}: claim {number}"
-            raise ConfigError(f"{where}: expected evidence as the workflow writes it: no '{min(missing)}'")
+            raise ConfigError(
+                f"{where}: expected evidence as the workflow writes it: no '{min(missing)}'"
+            )
     return content
 
 
 def stand_side_by_side(lines: list[dict], own: tuple[str, str], others: list[dict]) -> list[dict]:
-    """Add to each claim its `sets`, strongest first, the verdict to show (`overall`) and the set that `speaks`.
+    """Add to each claim its `sets`, strongest first, the verdict to show (`overall`) and the set
+    that `speaks`.
 
-    own: name and scale of the results that `lines` are about. others: the files that `workflow.scripts.evidence` wrote,
-    each a mapping with `set`, `scale` and `claims`. Nothing is averaged across sets.
+    own: name and scale of the results that `lines` are about. others: the files that
+    `workflow.scripts.evidence` wrote, each a mapping with `set`, `scale` and `claims`. Nothing is
+    averaged across sets.
     """
     return [line | _compare(line, own, others) for line in lines]
 
@@ -158,7 +195,11 @@ def texts_otherwise(line: dict) -> list[str]:
         text: (low is None or effect >= low) and (high is None or effect <= high)
         for text, effect in line["by_text"].items()
     }
-    return [text for text, agrees in as_claimed.items() if agrees == (line["verdict"] == "not reproduced")]
+    return [
+        text
+        for text, agrees in as_claimed.items()
+        if agrees == (line["verdict"] == "not reproduced")
+    ]
 
 
 def collect(names: Iterable[str], frames: Frames) -> list[dict]:
@@ -185,31 +226,54 @@ def write_evidence(out: Path, question: str, frames: Frames) -> None:
     write_text(out, json.dumps(content, indent=1))
 
 
-def write_ledger(out: Path, own: tuple[str, str], evidence: list[Path], layers: pd.DataFrame | None) -> None:
-    """Judge every claim. Claims without runs say so; claims about layers or formulas need no evidence.
+def write_ledger(
+    out: Path, own: tuple[str, str], evidence: list[Path], layers: pd.DataFrame | None
+) -> None:
+    """Judge every claim. Claims without runs say so; claims about layers or formulas need no
+    evidence.
 
-    out: the JSON file. own: name and scale of these results. evidence: files of questions and of other sets.
+    out: the JSON file. own: name and scale of these results. evidence: files of questions and of
+    other sets.
     """
     lines, origins, others = read_evidence(evidence)
     for name in known_claims():
         lines.setdefault(name, collect_evidence(name, load_claim(name), Frames(None, layers)))
     claims = stand_side_by_side(judge_all([lines[name] for name in sorted(lines)]), own, others)
     beside = [{key: other[key] for key in ("set", "scale", "provenance")} for other in others]
-    content = {"set": own[0], "provenance": sorted(set(origins.values())), "beside": beside, "claims": claims}
+    content = {
+        "set": own[0],
+        "provenance": sorted(set(origins.values())),
+        "beside": beside,
+        "claims": claims,
+    }
     write_text(out, json.dumps(content, indent=1))
     write_text(out.with_suffix(".csv"), csv_text(_table(claims, origins)))
 
 
 def _table(claims: list[dict], origins: dict[str, str]) -> pd.DataFrame:
     """Make a table with a row per claim, without pairs."""
-    rows = [{key: value for key, value in line.items() if key not in ("pairs", "tuned", "sizes")} for line in claims]
+    rows = [
+        {key: value for key, value in line.items() if key not in ("pairs", "tuned", "sizes")}
+        for line in claims
+    ]
     tuned = [line["tuned"] or {} for line in claims]
-    rows = [{**row, **{f"tuned {key}": each.get(key) for key in BESIDE}} for row, each in zip(rows, tuned, strict=True)]
-    rows = [{**row, **{key: " ".join(row[key]) for key in ("measure", "digests", "published")}} for row in rows]
+    rows = [
+        {**row, **{f"tuned {key}": each.get(key) for key in BESIDE}}
+        for row, each in zip(rows, tuned, strict=True)
+    ]
+    rows = [
+        {**row, **{key: " ".join(row[key]) for key in ("measure", "digests", "published")}}
+        for row in rows
+    ]
     rows = [{**row, "texts": "; ".join(row["texts"])} for row in rows]
     rows = [{**row, "signed": " ".join(row["signed"].values())} for row in rows]
-    rows = [{**row, "sets": " ".join(f"{each['set']}: {each['verdict']};" for each in row["sets"])} for row in rows]
-    return pd.DataFrame(rows).assign(**{"measured at": [origins.get(line["name"]) for line in claims]})
+    rows = [
+        {**row, "sets": " ".join(f"{each['set']}: {each['verdict']};" for each in row["sets"])}
+        for row in rows
+    ]
+    return pd.DataFrame(rows).assign(
+        **{"measured at": [origins.get(line["name"]) for line in claims]}
+    )
 
 
 def read_evidence(paths: list[Path]) -> tuple[dict[str, dict], dict[str, str], list[dict]]:
@@ -225,4 +289,8 @@ def read_evidence(paths: list[Path]) -> tuple[dict[str, dict], dict[str, str], l
             lines[line["name"]] = line
             if content["provenance"]:
                 origins[line["name"]] = content["provenance"]
-    return {name: line | {"sizes": sizes.get(name, [])} for name, line in lines.items()}, origins, others
+    return (
+        {name: line | {"sizes": sizes.get(name, [])} for name, line in lines.items()},
+        origins,
+        others,
+    )

@@ -1,4 +1,6 @@
-"""The measures of claims: registered quantities and derived ones, and their values in runs and layers."""
+"""The measures of claims: registered quantities and derived ones, and their values in runs and
+layers.
+"""
 
 import math
 from collections.abc import Hashable, Iterable
@@ -17,21 +19,30 @@ from workflow.tasks.task import SCORED
 SPANS = REGISTRY["mean_span"].tasks
 DERIVED = {  # measure: title, unit, and the tasks that have it
     "span_share": ("mean span as a fraction of S", "of S", SPANS),
-    "lower_over_upper_span": ("mean span of the lower layers relative to the upper layers", "×", SPANS),
+    "lower_over_upper_span": (
+        "mean span of the lower layers relative to the upper layers",
+        "×",
+        SPANS,
+    ),
     "longest_over_mean_span": ("longest span relative to the mean span", "×", SPANS),
     "ms": ("time of a layer", "ms", (LAYERS,)),
     "bytes": ("memory of a layer", "bytes", (LAYERS,)),
 }
 CLAIMABLE = {
-    name: (quantity.title, quantity.unit, quantity.tasks) for name, quantity in REGISTRY.items() if quantity.claimable
+    name: (quantity.title, quantity.unit, quantity.tasks)
+    for name, quantity in REGISTRY.items()
+    if quantity.claimable
 } | DERIVED
 UNITS = {name: unit for name, (_, unit, _) in CLAIMABLE.items()}
-# measured once, without an interval: the relative difference between two processes with the same model, as on a CPU
+# measured once, without an interval: the relative difference between two processes with the same
+# model, as on a CPU
 COUNTED = {"memory_train_bytes": 0.2, "longest_S": 0.0, "bytes": 0.0}
 
 
 class Point(NamedTuple):
-    """A measured value. digest: of its run. turn: a seed, (reference step, round) of a timing, 0 for a single count."""
+    """A measured value. digest: of its run. turn: a seed, (reference step, round) of a timing, 0
+    for a single count.
+    """
 
     text: str
     turn: Hashable
@@ -51,8 +62,12 @@ def title_of_measure(measure: str) -> str:
 
 
 def split_of(measures: Iterable[str]) -> str:
-    """Return the split on which all measures are scored, `dev` or `test`; empty for a cost or a span."""
-    return next((split for split in SCORED if all(name.startswith(f"{split}_") for name in measures)), "")
+    """Return the split on which all measures are scored, `dev` or `test`; empty for a cost or a
+    span.
+    """
+    return next(
+        (split for split in SCORED if all(name.startswith(f"{split}_") for name in measures)), ""
+    )
 
 
 def read_measure(rows: pd.DataFrame, measure: str) -> pd.Series:
@@ -67,7 +82,9 @@ def read_measure(rows: pd.DataFrame, measure: str) -> pd.Series:
 
 
 def _lower_over_upper(spans: list[list[float]] | None) -> float:
-    """Divide the mean span of the lower half of the layers by that of the upper half, without a middle layer."""
+    """Divide the mean span of the lower half of the layers by that of the upper half, without a
+    middle layer.
+    """
     if not isinstance(spans, list) or len(spans) < 2:
         return np.nan
     layers, half = np.array(spans).mean(1), len(spans) // 2
@@ -81,7 +98,10 @@ def points_of_runs(rows: pd.DataFrame, measure: str) -> list[Point]:
         turns, values = zip(clocks(rows), rows["turn"], strict=True), rows["value"]
     else:
         rows = rows.drop_duplicates("configuration") if measure in MEASURED_BY else rows
-        turns, values = [0] * len(rows) if measure in MEASURED_BY else rows["seed"], read_measure(rows, measure)
+        turns, values = (
+            [0] * len(rows) if measure in MEASURED_BY else rows["seed"],
+            read_measure(rows, measure),
+        )
     columns = rows["corpus"], turns, rows["S"], values.astype(float), rows["digest"]
     points = (Point(*each) for each in zip(*columns, strict=True))
     return [point for point in points if math.isfinite(point.value)]
@@ -98,7 +118,9 @@ def points_of_layers(rows: pd.DataFrame, measure: str) -> list[Point]:
 
 
 def kind_of_pairs(measure: str) -> str:
-    """Name what a pair shares besides the corpus: `seed`, `round` of a timing, or `measurement` of a count."""
+    """Name what a pair shares besides the corpus: `seed`, `round` of a timing, or `measurement` of
+    a count.
+    """
     if measure in SPEEDS or measure == "ms":
         return "round"
     return "measurement" if measure in MEASURED_BY or measure in COUNTED else "seed"

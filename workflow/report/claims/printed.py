@@ -1,4 +1,6 @@
-"""Compare a claim with the published numbers: recompute them by formula, and read the published effect."""
+"""Compare a claim with the published numbers: recompute them by formula, and read the published
+effect.
+"""
 
 from statistics import fmean
 
@@ -10,19 +12,28 @@ from workflow.report.published import Published, find
 def recompute(claim: Claim) -> dict:
     """Check whether formulas reproduce the published numbers to the published digits."""
     results = [(value, value.recomputed.result) for value in map(find, claim.recomputed)]
-    wrong = [f"{each.row}: {ours:.4g}, published {each.text}" for each, ours in results if not each.is_rounded(ours)]
+    wrong = [
+        f"{each.row}: {ours:.4g}, published {each.text}"
+        for each, ours in results
+        if not each.is_rounded(ours)
+    ]
     line = {"published": claim.recomputed}
     if len(results) == 1:
         line |= {"effect": results[0][1], "unit": results[0][0].unit}
     if wrong:
-        return line | {"verdict": "not reproduced", "why": f"{len(wrong)} of {len(results)} differ: {'; '.join(wrong)}"}
+        return line | {
+            "verdict": "not reproduced",
+            "why": f"{len(wrong)} of {len(results)} differ: {'; '.join(wrong)}",
+        }
     return line | {"verdict": "reproduced", "why": "by formula, to the published digits"}
 
 
 def read_finding(claim: Claim) -> dict | None:
-    """Read the published effect, if there is one, and the two sentences of the finding; None without a finding.
+    """Read the published effect, if there is one, and the two sentences of the finding; None
+    without a finding.
 
-    text: the effect in the published digits; a difference or a mean has the digits that all its numbers have.
+    text: the effect in the published digits; a difference or a mean has the digits that all its
+    numbers have.
     """
     if claim.finding is None:
         return None
@@ -38,7 +49,12 @@ def read_finding(claim: Claim) -> dict | None:
     elif sides:
         printed = means[0] - means[1]
         text = to_place(printed, _place(sides))
-    return {"printed": printed, "text": text, "seen": claim.finding.seen, "failed": claim.finding.failed}
+    return {
+        "printed": printed,
+        "text": text,
+        "seen": claim.finding.seen,
+        "failed": claim.finding.failed,
+    }
 
 
 def _read_side(ids: str | list[str]) -> list[Published]:

@@ -1,4 +1,6 @@
-"""A claim of a paper as an assertion over the records: studies/*/claims/NAME.yaml, and what it says of the effect."""
+"""A claim of a paper as an assertion over the records: studies/*/claims/NAME.yaml, and what it says
+of the effect.
+"""
 
 import math
 from functools import cache
@@ -19,22 +21,35 @@ from workflow.results.registry import REGISTRY
 from workflow.results.timings import SPEEDS
 
 # keys that say nothing of what is compared
-ABOUT = {"claim", "paper", "where", "published", "caveat", "tried", "finding", "abstract", "sizes", "disputed"}
+ABOUT = {
+    "claim",
+    "paper",
+    "where",
+    "published",
+    "caveat",
+    "tried",
+    "finding",
+    "abstract",
+    "sizes",
+    "disputed",
+}
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
 class Claim(StrictModel):
     """What a paper says, and what it means for the records.
 
-    The effect of `ours` against `than` is a difference, a ratio, or, by slope, a difference of the exponents p of
-    measure = c S^p; without `than` it is the measure, or its exponent, itself. It is expected to be less or more than
-    `bound` (by default 0, of a ratio 1), or equal to it up to `within`, of a ratio a share. negligible: how far from
-    the bound an effect that was expected to be less or more is none. recomputed: printed numbers that a formula must
-    reproduce, in place of everything else. scale: the only one at which the scores are comparable with the paper's.
-    best_of: how many runs the printed score is the best of; ours is then that of as many. caveat: why it may not hold
-    at sizes below the paper's, apart from too little training; shown where not reproduced. tried: what else was tried
-    (rate, seeds, length of training), and what came of it; shown where it was not seen. finding: the sentences that
-    tell what was found. abstract: what the paper's abstract says of it, in our own words, which makes it a headline.
+    The effect of `ours` against `than` is a difference, a ratio, or, by slope, a difference of the
+    exponents p of measure = c S^p; without `than` it is the measure, or its exponent, itself. It is
+    expected to be less or more than `bound` (by default 0, of a ratio 1), or equal to it up to
+    `within`, of a ratio a share. negligible: how far from the bound an effect that was expected to
+    be less or more is none. recomputed: printed numbers that a formula must reproduce, in place of
+    everything else. scale: the only one at which the scores are comparable with the paper's.
+    best_of: how many runs the printed score is the best of; ours is then that of as many. caveat:
+    why it may not hold at sizes below the paper's, apart from too little training; shown where not
+    reproduced. tried: what else was tried (rate, seeds, length of training), and what came of it;
+    shown where it was not seen. finding: the sentences that tell what was found. abstract: what the
+    paper's abstract says of it, in our own words, which makes it a headline.
     sizes: where it is asked of nets of several sizes. disputed: an objection.
     """
 
@@ -66,18 +81,26 @@ class Claim(StrictModel):
     def asserts_one_thing(self):
         keys = self.model_fields_set - ABOUT
         if self.recomputed and keys != {"recomputed"}:
-            raise ConfigError(f"recomputed replaces all keys that read records, got {min(keys - {'recomputed'})}")
-        missing = [key for key in ("question", "measure", "ours", "expect") if getattr(self, key) is None]
+            raise ConfigError(
+                f"recomputed replaces all keys that read records, got {min(keys - {'recomputed'})}"
+            )
+        missing = [
+            key for key in ("question", "measure", "ours", "expect") if getattr(self, key) is None
+        ]
         if not self.recomputed and missing:
             raise ConfigError(f"'{missing[0]}' is missing")
         if self.abstract and not self.finding:
             raise ConfigError("abstract: a headline needs the sentences of a finding")
         if (self.expect == "equal") != (self.within is not None):
-            raise ConfigError("expect: equal needs within, how far apart counts as equal; less and more take none")
+            raise ConfigError(
+                "expect: equal needs within, how far apart counts as equal; less and more take none"
+            )
         if self.negligible and (self.by == "ratio" or self.expect == "equal"):
             raise ConfigError("negligible is for a difference that is expected to be less or more")
         if self.best_of and (self.than is not None or self.measure not in REGISTRY):
-            raise ConfigError("best_of is for one printed score: the claim needs a score as measure, and no than")
+            raise ConfigError(
+                "best_of is for one printed score: the claim needs a score as measure, and no than"
+            )
         if self.by == "ratio" and self.bound is not None and self.bound <= 0:
             raise ConfigError(f"bound of a ratio must be more than 0, got {self.bound:g}")
         return self
@@ -89,13 +112,21 @@ class Claim(StrictModel):
         check_known("question", self.question, [*known_questions(), LAYERS])
         question = None if self.question == LAYERS else load_question(self.question)
         for side in self.sides:
-            check_known(f"variant of {self.question}", side.variant, question.variants if question else LABELS)
-            measures = [name for name in UNITS if has_measure(question.task if question else LAYERS, name)]
+            check_known(
+                f"variant of {self.question}",
+                side.variant,
+                question.variants if question else LABELS,
+            )
+            measures = [
+                name for name in UNITS if has_measure(question.task if question else LAYERS, name)
+            ]
             check_known(f"measure of {self.question}", self.measured(side), measures)
             if question is None and side.k is not None:
                 raise ConfigError(f"k = {side.k}: layers have no k")
             if question is None and self.scale is not None:
-                raise ConfigError(f"scale = {self.scale}: layers read no text, so they have no scale")
+                raise ConfigError(
+                    f"scale = {self.scale}: layers read no text, so they have no scale"
+                )
             if question and side.S == "below d":
                 raise ConfigError(
                     f"S = below d: only for {LAYERS}; expected a number, several, max, min, upper or common"
@@ -103,7 +134,9 @@ class Claim(StrictModel):
         if self.sizes:
             self._check_ladder()
         for paper_corpus in self.corpora:
-            check_known(f"corpus of {self.question}", paper_corpus, question.corpora if question else ())
+            check_known(
+                f"corpus of {self.question}", paper_corpus, question.corpora if question else ()
+            )
         return self
 
     def _check_ladder(self) -> None:
@@ -113,7 +146,11 @@ class Claim(StrictModel):
         ladders = [name for name in known_questions() if len(load_question(name).sizes) > 1]
         check_known("question of several sizes", self.sizes.question, ladders)
         for side in (self.sizes.ours, self.sizes.than):
-            check_known(f"variant of {self.sizes.question}", side.variant, load_question(self.sizes.question).variants)
+            check_known(
+                f"variant of {self.sizes.question}",
+                side.variant,
+                load_question(self.sizes.question).variants,
+            )
 
     @model_validator(mode="after")
     def compares_like_with_like(self):
@@ -144,13 +181,17 @@ class Claim(StrictModel):
 
     @property
     def room(self) -> float:
-        """The distance that counts as equal; of a ratio as a logarithm, so that up and down count alike."""
+        """The distance that counts as equal; of a ratio as a logarithm, so that up and down count
+        alike.
+        """
         return math.log1p(self.within) if self.by == "ratio" else self.within
 
 
 @cache
 def load_claim(name: str) -> Claim:
-    """Read a claim; `ConfigError` where there is none of that name, or where its file breaks the schema."""
+    """Read a claim; `ConfigError` where there is none of that name, or where its file breaks the
+    schema.
+    """
     path = study_file("claims", name)
     return parse(Claim, {"paper": path.parents[1].name} | read_yaml(path), shown_path(path))
 
@@ -158,7 +199,9 @@ def load_claim(name: str) -> Claim:
 def is_as_claimed(claim: Claim, effect: float) -> bool:
     """Check whether the effect lies where the paper says."""
     if claim.expect == "equal":
-        distance = math.log(effect / claim.against) if claim.by == "ratio" else effect - claim.against
+        distance = (
+            math.log(effect / claim.against) if claim.by == "ratio" else effect - claim.against
+        )
         return abs(distance) <= claim.room
     return effect < claim.against if claim.expect == "less" else effect > claim.against
 
@@ -166,7 +209,9 @@ def is_as_claimed(claim: Claim, effect: float) -> bool:
 def unit_of_effect(claim: Claim) -> str:
     """Return the unit of the effect."""
     exponent = "exponent of n" if claim.question == LAYERS else "exponent of S"
-    return {"difference": UNITS[claim.measured(claim.ours)], "ratio": "×", "slope": exponent}[claim.by]
+    return {"difference": UNITS[claim.measured(claim.ours)], "ratio": "×", "slope": exponent}[
+        claim.by
+    ]
 
 
 def describe_measure(claim: Claim) -> str:
@@ -179,7 +224,9 @@ def describe_measure(claim: Claim) -> str:
         return "".join(titles)  # a claim about formulas has no measure
     if claim.by == "difference" and len(titles) > 1:
         return f"{titles[0]} minus {titles[1]}"
-    return f"ratio of {' to '.join(titles)}" if claim.by == "ratio" else f"difference in {titles[0]}"
+    return (
+        f"ratio of {' to '.join(titles)}" if claim.by == "ratio" else f"difference in {titles[0]}"
+    )
 
 
 def describe_expectation(claim: Claim) -> str:
@@ -192,9 +239,14 @@ def describe_expectation(claim: Claim) -> str:
 
 
 def claimed_range(claim: Claim) -> tuple[float | None, float | None]:
-    """Return the range in which the effect is as claimed; None is an open end, and a claim about formulas has two."""
+    """Return the range in which the effect is as claimed; None is an open end, and a claim about
+    formulas has two.
+    """
     if claim.expect != "equal":
-        return claim.against if claim.expect == "more" else None, claim.against if claim.expect == "less" else None
+        return (
+            claim.against if claim.expect == "more" else None,
+            claim.against if claim.expect == "less" else None,
+        )
     if claim.by == "ratio":
         return claim.against * math.exp(-claim.room), claim.against * math.exp(claim.room)
     return claim.against - claim.room, claim.against + claim.room

@@ -1,4 +1,6 @@
-"""What a claim compares, and where else it is asked: the sides, the finding, the ladder of sizes."""
+"""What a claim compares, and where else it is asked: the sides, the finding, the ladder of
+sizes.
+"""
 
 from string import Formatter
 from typing import Annotated, Literal
@@ -11,11 +13,14 @@ from workflow.report.claims.measures import UNITS
 from workflow.report.published import load
 
 Measure = Annotated[str, one_of("measure", UNITS)]
-# What a sentence may say of an effect: its size without sign, as a share, as a factor, and both sides.
+# What a sentence may say of an effect: its size without sign, as a share, as a factor, and both
+# sides.
 FIGURES = ("size", "share", "times", "ours", "than")
 PublishedId = Annotated[str, one_of("published value", load)]
 GridPart = Literal["max", "min", "upper", "common"]
-GridValues = PositiveStrictInt | Annotated[list[PositiveStrictInt], Field(min_length=1)] | GridPart | None
+GridValues = (
+    PositiveStrictInt | Annotated[list[PositiveStrictInt], Field(min_length=1)] | GridPart | None
+)
 
 
 class Side(StrictModel):
@@ -33,7 +38,9 @@ class Side(StrictModel):
 
 
 class Objection(StrictModel):
-    """What an author, or somebody else, has against a claim as it stands here. link: where they say so."""
+    """What an author, or somebody else, has against a claim as it stands here. link: where they say
+    so.
+    """
 
     by: str = Field(min_length=1)
     says: str = Field(min_length=10)
@@ -43,9 +50,10 @@ class Objection(StrictModel):
 class Finding(StrictModel):
     """The sentences that tell what was found of a claim.
 
-    ours, than: the printed numbers whose difference or ratio is the paper's effect; of several the mean. seen: the
-    sentence that tells what was found where the claim was reproduced or is consistent, failed: where it was not
-    reproduced; without one the opening is silent. Both may use `FIGURES`.
+    ours, than: the printed numbers whose difference or ratio is the paper's effect; of several the
+    mean. seen: the sentence that tells what was found where the claim was reproduced or is
+    consistent, failed: where it was not reproduced; without one the opening is silent. Both may use
+    `FIGURES`.
     """
 
     ours: PublishedId | Annotated[list[PublishedId], Field(min_length=1)] | None = None
@@ -67,10 +75,11 @@ class Finding(StrictModel):
 
 
 class Ladder(StrictModel):
-    """Where a claim is also asked of nets of several sizes: the question, and which variants stand for the sides.
+    """Where a claim is also asked of nets of several sizes: the question, and which variants stand
+    for the sides.
 
-    at: the printed number of parameters of each side, for which the effect is forecast. caveat: what the ladder changes
-    besides size, and for which side.
+    at: the printed number of parameters of each side, for which the effect is forecast. caveat:
+    what the ladder changes besides size, and for which side.
     """
 
     question: str

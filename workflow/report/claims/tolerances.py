@@ -6,9 +6,11 @@ from workflow.report.claims.schema import load_claim
 
 
 def tolerances(name: str, quantity: str) -> dict[tuple[str, str], float]:
-    """Map (variant, baseline), as pages name them and in both orders, to the largest difference that counts as equal.
+    """Map (variant, baseline), as pages name them and in both orders, to the largest difference
+    that counts as equal.
 
-    name: of the question. quantity: the score that answers it. Where several claims give one, the smallest holds.
+    name: of the question. quantity: the score that answers it. Where several claims give one, the
+    smallest holds.
     """
     labels = {key: variant.label or key for key, variant in load_question(name).variants.items()}
     found: dict[tuple[str, str], float] = {}

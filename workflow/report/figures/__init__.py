@@ -1,1 +1,3 @@
-"""What the figures of studies are drawn with: one look, one colour for each attention, and maps of attention."""
+"""What the figures of studies are drawn with: one look, one colour for each attention, and maps of
+attention.
+"""

@@ -1,15 +1,19 @@
-"""One colour for each attention, the same in every figure; everything else is coloured by its order.
+"""One colour for each attention, the same in every figure; everything else is coloured by its
+order.
 
-A variant has the colour that its question names, or that of its attention. Of several variants with the same attention
-the first keeps its colour, and the others take colours of the ten that the figure does not use. What is no variant (a
-k, a head, a corpus, a kind of layer) takes steps of cividis, from dark to light.
+A variant has the colour that its question names, or that of its attention. Of several variants with
+the same attention the first keeps its colour, and the others take colours of the ten that the
+figure does not use. What is no variant (a k, a head, a corpus, a kind of layer) takes steps of
+cividis, from dark to light.
 
-The ten of `COLOURS` follow Petroff (Accessible Color Sequences for Data Visualization, 2021). They were moved, on light
-and on dark paper, until any two are at least 15 apart in CIELAB for readers with full colour vision, protanopia,
-deuteranopia and tritanopia (Machado et al., 2009), and each can be seen on its paper.
+The ten of `COLOURS` follow Petroff (Accessible Color Sequences for Data Visualization, 2021). They
+were moved, on light and on dark paper, until any two are at least 15 apart in CIELAB for readers
+with full colour vision, protanopia, deuteranopia and tritanopia (Machado et al., 2009), and each
+can be seen on its paper.
 
-On a page, which may be light or dark, ink, greys and paper take the page's colours, and all others are made light or
-dark enough to be seen on it. The files of a figure, which are for print, keep the colours given here.
+On a page, which may be light or dark, ink, greys and paper take the page's colours, and all others
+are made light or dark enough to be seen on it. The files of a figure, which are for print, keep the
+colours given here.
 """
 
 import colorsys
@@ -53,23 +57,34 @@ MOST = 40  # fewer steps than this have shades of their own
 PLAIN = ("full", "fixed")  # spans that are left out of the name where another choice is named
 XL = "transformer_xl"  # a net that is an attention of its own
 LIGHT_PAPER, DARK_PAPER = "#fdfdfb", "#161615"  # the same as in templates/style.css
-# The least contrast of a line or mark with its paper: 3 (WCAG 1.4.11), more on dark paper, where thin lines fade.
+# The least contrast of a line or mark with its paper: 3 (WCAG 1.4.11), more on dark paper, where
+# thin lines fade.
 READABLE = {LIGHT_PAPER: 3.0, DARK_PAPER: 5.0}
-OF_THE_PAGE = {"#000000": "var(--ink)", INK: "var(--ink)", GREY: "var(--soft)", "#bbbbbb": "var(--line)"}
+OF_THE_PAGE = {
+    "#000000": "var(--ink)",
+    INK: "var(--ink)",
+    GREY: "var(--soft)",
+    "#bbbbbb": "var(--line)",
+}
 COLOUR = re.compile(r"\b(fill|stroke): (#[0-9a-f]{6})")
 BACKGROUND = re.compile(r'(<g id="patch_\d+">\s*<path [^>]*style="fill: )#ffffff')
-MAP = re.compile(r'(<g id="(?:QuadMesh_\d+|cells-[\d-]+)">.*?</g>)', re.DOTALL)  # as `marks.shows` names one
+# as `marks.shows` names one
+MAP = re.compile(r'(<g id="(?:QuadMesh_\d+|cells-[\d-]+)">.*?</g>)', re.DOTALL)
 
 
 @cache
 def shades(number: int, first: float = 0.0, last: float = LIGHTEST) -> tuple[str, ...]:
     """List so many colours of cividis in order, from dark to light."""
-    return tuple(to_hex(colour) for colour in colormaps["cividis"](np.linspace(first, last, number)))
+    return tuple(
+        to_hex(colour) for colour in colormaps["cividis"](np.linspace(first, last, number))
+    )
 
 
 @cache
 def on_dark() -> dict[str, str]:
-    """Map each colour and shade to its colour on a dark page, so that the order of shades can be seen there too."""
+    """Map each colour and shade to its colour on a dark page, so that the order of shades can be
+    seen there too.
+    """
     pairs = {colour: ON_DARK_PAPER[attention] for attention, colour in COLOURS.items()}
     for number in range(1, MOST):
         pairs |= zip(shades(number), shades(number, *ON_DARK), strict=True)
@@ -77,7 +92,9 @@ def on_dark() -> dict[str, str]:
 
 
 def as_named(runs: pd.DataFrame) -> pd.DataFrame:
-    """Put the label of each variant in place of its name in the runs of one question, with its `colour` as hex."""
+    """Put the label of each variant in place of its name in the runs of one question, with its
+    `colour` as hex.
+    """
     labels = dict(zip(runs["variant"], runs["label"], strict=True))
     colours = runs["variant"].map(colours_of(runs))
     return runs.assign(variant=runs["label"], baseline=runs["baseline"].map(labels), colour=colours)
@@ -86,7 +103,8 @@ def as_named(runs: pd.DataFrame) -> pd.DataFrame:
 def colours_of(runs: pd.DataFrame) -> dict[str, str]:
     """Choose the colour of each variant of one question, in the order of its runs.
 
-    No two of up to ten variants share a colour. Of more, those whose attention has its colour already are drawn in ink.
+    No two of up to ten variants share a colour. Of more, those whose attention has its colour
+    already are drawn in ink.
     """
     told = runs[["variant", "colour", "net", "span", "selection", "normaliser"]]
     firsts = told.drop_duplicates("variant").to_dict("records")
@@ -105,20 +123,32 @@ def colours_of(runs: pd.DataFrame) -> dict[str, str]:
 
 
 def attention_of(run: dict) -> str:
-    """Name the attention of a run as in `COLOURS`: `adaptive`, `top_k` (on a plain span), `adaptive_top_k`, ..."""
+    """Name the attention of a run as in `COLOURS`: `adaptive`, `top_k` (on a plain span),
+    `adaptive_top_k`, ...
+    """
     first = XL if run["net"] == XL else "fixed" if run["span"] in PLAIN else run["span"]
-    others = [run[axis] for axis, plain in (("selection", "all"), ("normaliser", "softmax")) if run[axis] != plain]
+    others = [
+        run[axis]
+        for axis, plain in (("selection", "all"), ("normaliser", "softmax"))
+        if run[axis] != plain
+    ]
     return "_".join(others if others and first == "fixed" else [first, *others])
 
 
 def follow_page(svg: str) -> str:
-    """Recolour one of our SVGs so that it can be read on light and dark pages. A heat map keeps its scale."""
+    """Recolour one of our SVGs so that it can be read on light and dark pages. A heat map keeps its
+    scale.
+    """
     parts = MAP.split(BACKGROUND.sub(r"\1none", svg))
-    return "".join(part if number % 2 else COLOUR.sub(_adapt, part) for number, part in enumerate(parts))
+    return "".join(
+        part if number % 2 else COLOUR.sub(_adapt, part) for number, part in enumerate(parts)
+    )
 
 
 def _adapt(match: re.Match) -> str:
-    """Write a colour's declarations; a browser that does not know light-dark() keeps the one before it."""
+    """Write a colour's declarations; a browser that does not know light-dark() keeps the one before
+    it.
+    """
     kind, colour = match.groups()
     if colour in OF_THE_PAGE:
         return f"{kind}: {OF_THE_PAGE[colour]}"
@@ -134,7 +164,9 @@ def on_page(colour: str) -> str:
 
 @cache
 def fit(colour: str, paper: str) -> str:
-    """Make a colour as much darker on light paper, or lighter on dark, as it takes to be seen; its hue stays."""
+    """Make a colour as much darker on light paper, or lighter on dark, as it takes to be seen; its
+    hue stays.
+    """
     hue, light, saturation = colorsys.rgb_to_hls(*to_rgb(colour))
     step = 0.02 if paper == DARK_PAPER else -0.02
     while contrast(colour, paper) < READABLE[paper]:
@@ -150,5 +182,8 @@ def contrast(a: str, b: str) -> float:
 
 
 def _luminance(colour: str) -> float:
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(colour))
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in to_rgb(colour)
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -1,4 +1,6 @@
-"""Draw attention in one sentence as heat maps with its pieces on both axes, for figures that look at single heads."""
+"""Draw attention in one sentence as heat maps with its pieces on both axes, for figures that look
+at single heads.
+"""
 
 import numpy as np
 import pandas as pd
@@ -12,10 +14,13 @@ COLUMNS = ["panel", "layer", "head", "query", "key", "query_piece", "key_piece",
 NO_MAPS = "no run here whose record holds attention: most of those that came with the project leave it out"
 ROW, REST = 0.19, 1.5  # inches of height: of a query; of the title and the names of the keys
 NAMED = 2.4  # inches of width of a title, between the names of queries and the numbers of keys
-# With 50 levels or more the scale would be a bitmap in the SVG. One transparent blue serves light and dark pages: no
-# weight leaves the page as it is, and the least weight can just be told from none.
+# With 50 levels or more the scale would be a bitmap in the SVG. One transparent blue serves light
+# and dark pages: no weight leaves the page as it is, and the least weight can just be told from
+# none.
 BLUE, LEAST, LEVELS = "#2f7fd0", 0.095, 40
-BLUES = ListedColormap([to_rgba(BLUE, alpha) for alpha in np.linspace(LEAST, 1, LEVELS)]).with_extremes(bad="none")
+BLUES = ListedColormap(
+    [to_rgba(BLUE, alpha) for alpha in np.linspace(LEAST, 1, LEVELS)]
+).with_extremes(bad="none")
 
 
 def list_layers(maps: dict, kind: str) -> list[str]:
@@ -33,15 +38,19 @@ def make_rows(
 ) -> list[dict]:
     """Return a row for each weight of T K, with the columns `COLUMNS`."""
     return [
-        dict(zip(COLUMNS, (panel, int(layer), head, i, j, queries[i], keys[j], weight), strict=True))
+        dict(
+            zip(COLUMNS, (panel, int(layer), head, i, j, queries[i], keys[j], weight), strict=True)
+        )
         for (i, j), weight in np.ndenumerate(weights)
     ]
 
 
 def draw(data: pd.DataFrame, queries: str, keys: str):
-    """Draw a map per panel, one below the other, on a scale from 0 to 1; queries and keys name the axes.
+    """Draw a map per panel, one below the other, on a scale from 0 to 1; queries and keys name the
+    axes.
 
-    On the right stands how many keys each query looks at: those whose weight, rounded to three places, is not 0.
+    On the right stands how many keys each query looks at: those whose weight, rounded to three
+    places, is not 0.
     """
     if not len(data):
         return draw_message(NO_MAPS)
@@ -51,7 +60,8 @@ def draw(data: pd.DataFrame, queries: str, keys: str):
     for panel, weights in zip(axes[:, 0], panels, strict=True):
         grid = weights.pivot(index="query", columns="key", values="weight")
         pieces = [
-            weights.drop_duplicates(side).sort_values(side)[f"{side}_piece"].tolist() for side in ("query", "key")
+            weights.drop_duplicates(side).sort_values(side)[f"{side}_piece"].tolist()
+            for side in ("query", "key")
         ]
         mesh = draw_heat(panel, grid.to_numpy(), *pieces)
         shows(mesh, weights.sort_values(["query", "key"]).index)
@@ -72,7 +82,9 @@ def _count_keys(axes, weights: np.ndarray) -> None:
 
 
 def draw_heat(axes, weights: np.ndarray, rows: list[str], columns: list[str]):
-    """Draw weights T K on a scale from 0 to 1, so that even attention is pale; queries downwards, keys to the right."""
+    """Draw weights T K on a scale from 0 to 1, so that even attention is pale; queries downwards,
+    keys to the right.
+    """
     seen = np.ma.masked_less_equal(weights, 0)
     mesh = axes.pcolormesh(seen, cmap=BLUES, vmin=0, vmax=1, edgecolors=GREY, linewidth=0.1)
     axes.set_yticks(np.arange(len(rows)) + 0.5, rows, parse_math=False)

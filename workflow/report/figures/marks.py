@@ -1,4 +1,6 @@
-"""What the marks of a figure show: rows of its numbers, named in the SVG, so that a page can answer a pointer."""
+"""What the marks of a figure show: rows of its numbers, named in the SVG, so that a page can answer
+a pointer.
+"""
 
 import re
 from collections.abc import Iterable
@@ -17,21 +19,39 @@ ID = re.compile(r'\sid="(shows|cells|with)-([\d-]+)"')
 ROWS = re.compile(r' data-(?:rows|with)="([\d ]+)"')
 NAMES = ("label", "variant")  # columns of which the first that is known is what a mark is of
 VALUES = ("mean", "value", "score")  # columns whose interval stands in `low` and `high`
-UNTOLD = (*NAMES, "low", "high", "colour", "points", "runs", "baseline_runs", "published", "digest", "unmoved")
+UNTOLD = (
+    *NAMES,
+    "low",
+    "high",
+    "colour",
+    "points",
+    "runs",
+    "baseline_runs",
+    "published",
+    "digest",
+    "unmoved",
+)
 
 
 def shows(drawn, rows: Iterable[int]) -> None:
     """Say which rows of the figure's numbers an artist shows, a row for each of its points.
 
-    drawn: a line or what `errorbar` returns; parts after the first have no answer of their own and go with it. rows:
-    labels of the index of the numbers. Points that are not finite are not drawn, and their rows are left out.
+    drawn: a line or what `errorbar` returns; parts after the first have no answer of their own and
+    go with it. rows: labels of the index of the numbers. Points that are not finite are not drawn,
+    and their rows are left out.
     """
     line, *others = [part for part in flatten([drawn]) if part is not None]
     rows = [*rows]
-    points = np.asarray(line.get_xydata(), float) if isinstance(line, Line2D) else np.zeros((len(rows), 2))
+    points = (
+        np.asarray(line.get_xydata(), float)
+        if isinstance(line, Line2D)
+        else np.zeros((len(rows), 2))
+    )
     kept = [row for row, point in zip(rows, points, strict=True) if np.isfinite(point).all()]
     if kept:
-        line.set_gid(f"{'cells' if isinstance(line, QuadMesh) else 'shows'}-{'-'.join(map(str, kept))}")
+        line.set_gid(
+            f"{'cells' if isinstance(line, QuadMesh) else 'shows'}-{'-'.join(map(str, kept))}"
+        )
         for number, other in enumerate(others):
             other.set_gid(f"with-{kept[0]}-{number}")
 
@@ -41,7 +61,11 @@ def answering(svg: str) -> str:
 
     def attribute(mark: re.Match) -> str:
         kind, rows = mark.groups()
-        return f' data-with="{rows.split("-")[0]}"' if kind == "with" else f' data-rows="{rows.replace("-", " ")}"'
+        return (
+            f' data-with="{rows.split("-")[0]}"'
+            if kind == "with"
+            else f' data-rows="{rows.replace("-", " ")}"'
+        )
 
     return ID.sub(attribute, svg)
 
@@ -49,12 +73,14 @@ def answering(svg: str) -> str:
 def tell(numbers: pd.DataFrame, svg: str) -> dict:
     """Say of each row of a figure's numbers that a mark of its picture shows what the mark answers.
 
-    names: of the values. rows: by number: the variant, its values as text, and digest and value of each of its runs,
-    and of each that it is compared with.
+    names: of the values. rows: by number: the variant, its values as text, and digest and value of
+    each of its runs, and of each that it is compared with.
     """
     shown = {int(row) for rows in ROWS.findall(svg) for row in rows.split()}
     names = [name for name in NAMES if name in numbers]
-    kinds = [name for name in numbers if name not in UNTOLD and not name.endswith(("_low", "_high"))]
+    kinds = [
+        name for name in numbers if name not in UNTOLD and not name.endswith(("_low", "_high"))
+    ]
     rows = numbers.loc[sorted(shown)].to_dict("index")
     told = {
         number: [
@@ -84,6 +110,8 @@ def _value(row: dict, kind: str) -> str:
 
 
 def _runs(row: dict, which: str) -> list[list[str]]:
-    """List the runs behind a row, or beside it, each with its value where there is one, as `name_runs` wrote them."""
+    """List the runs behind a row, or beside it, each with its value where there is one, as
+    `name_runs` wrote them.
+    """
     named = row.get(which)
     return [run.split("=") for run in named.split()] if isinstance(named, str) else []

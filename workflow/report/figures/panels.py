@@ -1,7 +1,9 @@
-"""Cut the picture of a figure into its panels and the entries of its legend, each an SVG in its own size.
+"""Cut the picture of a figure into its panels and the entries of its legend, each an SVG in its own
+size.
 
-A figure that shrinks with the page cannot be read on a phone. A panel is narrow enough for a phone, and a page sets
-panels side by side as far as it is wide. All keep the coordinates of the figure, so that a mark is where it was.
+A figure that shrinks with the page cannot be read on a phone. A panel is narrow enough for a phone,
+and a page sets panels side by side as far as it is wide. All keep the coordinates of the figure, so
+that a mark is where it was.
 """
 
 import re
@@ -21,7 +23,9 @@ MARGIN = 2.0  # points around a part, so that no letter is cut
 
 @dataclass(frozen=True)
 class Part:
-    """Some groups of a picture, with their box in points: x and y of the upper left corner, width, height."""
+    """Some groups of a picture, with their box in points: x and y of the upper left corner, width,
+    height.
+    """
 
     box: tuple[str, ...]
     body: str
@@ -34,14 +38,21 @@ class Part:
 
 
 def name_parts(figure) -> None:
-    """Give all panels one width, and write where panels and entries are into ids of the SVG. It is laid out by now.
+    """Give all panels one width, and write where panels and entries are into ids of the SVG. It is
+    laid out by now.
 
     Panels of a row have one height, so that their axes stay in line on a page.
     """
-    placed = [axes for axes in figure.axes if axes.get_visible() and axes.get_subplotspec() is not None]
+    placed = [
+        axes for axes in figure.axes if axes.get_visible() and axes.get_subplotspec() is not None
+    ]
     boxes = _fill_columns(figure, placed)
     for axes, box in boxes.items():
-        row = [other for other in placed if other.get_subplotspec().rowspan == axes.get_subplotspec().rowspan]
+        row = [
+            other
+            for other in placed
+            if other.get_subplotspec().rowspan == axes.get_subplotspec().rowspan
+        ]
         low, high = min(boxes[other].y0 for other in row), max(boxes[other].y1 for other in row)
         axes.set_gid(_write(figure, PANEL, Bbox([[box.x0, low], [box.x1, high]])))
     for axes in figure.axes:  # of a colour bar
@@ -51,15 +62,23 @@ def name_parts(figure) -> None:
         legend.set_gid(LEGEND)
         legend.draw(RendererAgg(*figure.bbox.size, figure.dpi))  # else its texts have no place yet
         for text in legend.get_texts():
-            handle = (legend.handlelength + legend.handletextpad) * text.get_fontsize() * figure.dpi / POINTS
+            handle = (
+                (legend.handlelength + legend.handletextpad)
+                * text.get_fontsize()
+                * figure.dpi
+                / POINTS
+            )
             box, size = text.get_window_extent(), text.get_fontsize() * figure.dpi / POINTS
             middle = (box.y0 + box.y1) / 2  # the letters g and x make boxes of other heights
             low, high = middle - 0.7 * size, middle + 0.7 * size
-            text.set_gid(_write(figure, ENTRY, Bbox([[box.x0 - handle, low], [box.x1 + 0.4 * size, high]])))
+            text.set_gid(
+                _write(figure, ENTRY, Bbox([[box.x0 - handle, low], [box.x1 + 0.4 * size, high]]))
+            )
 
 
 def _fill_columns(figure, placed: list) -> dict:
-    """Set axes so that each panel, with its labels, is as wide as its column; return the boxes of panels in pixels.
+    """Set axes so that each panel, with its labels, is as wide as its column; return the boxes of
+    panels in pixels.
 
     A layout makes axes equal, so that a panel with labels on one side would be wider than a phone.
     """
@@ -80,7 +99,9 @@ def _fill_columns(figure, placed: list) -> dict:
 
 
 def _write(figure, kind: str, box: Bbox) -> str:
-    """Name a part by its box, from pixels that start at the bottom to points that start at the top."""
+    """Name a part by its box, from pixels that start at the bottom to points that start at the
+    top.
+    """
     scale = POINTS / figure.dpi
     x, y = box.x0 * scale - MARGIN, (figure.bbox.height - box.y1) * scale - MARGIN
     size = box.width * scale + 2 * MARGIN, box.height * scale + 2 * MARGIN
@@ -90,8 +111,8 @@ def _write(figure, kind: str, box: Bbox) -> str:
 def cut(svg: str) -> str:
     """Turn a picture of `name_parts` into its legend, an SVG an entry, and an SVG for each panel.
 
-    What all parts use, as paths that cut off the data, is in the first of them. What is in no part is left out: the
-    foot, which a page says in its own words.
+    What all parts use, as paths that cut off the data, is in the first of them. What is in no part
+    is left out: the foot, which a page says in its own words.
     """
     parts = [*_panels(svg)]
     if not parts:

@@ -1,4 +1,6 @@
-"""Give all figures one look: text stays text and has one size, and a panel is as wide as a phone."""
+"""Give all figures one look: text stays text and has one size, and a panel is as wide as a
+phone.
+"""
 
 import io
 import textwrap
@@ -41,8 +43,10 @@ MESSAGE = "message"  # the id of the words that stand in place of a figure
 NEAR = 3  # pixels between a name and what it must not touch
 IN_PLACE = 14  # letters of a name that has room beside its line
 HIGH = 0.6  # of a panel that its axes cover, about
-LINE, FAR = 10.5, 12.0  # points: between two names at the ends of lines; from a name to the end of its line at most
-# So that lines that lie on each other can all be seen; a dotted line is what they are compared with.
+# points: between two names at the ends of lines; from a name to the end of its line at most
+LINE, FAR = 10.5, 12.0
+# So that lines that lie on each other can all be seen; a dotted line is what they are compared
+# with.
 DASHES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (2, 2)))
 
 STYLE = {
@@ -52,12 +56,17 @@ STYLE = {
     "text.parse_math": False,  # a label with two dollars is text
     "font.family": "DejaVu Sans",
     "font.size": SIZE,
-    **dict.fromkeys(("axes.titlesize", "axes.labelsize", "legend.fontsize", "legend.title_fontsize"), SIZE),
-    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "figure.titlesize", "figure.labelsize"), SIZE),
+    **dict.fromkeys(
+        ("axes.titlesize", "axes.labelsize", "legend.fontsize", "legend.title_fontsize"), SIZE
+    ),
+    **dict.fromkeys(
+        ("xtick.labelsize", "ytick.labelsize", "figure.titlesize", "figure.labelsize"), SIZE
+    ),
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": GREY,
-    "axes.titley": 1.0,  # where it comes to stand anyway: to find that out takes longer than to draw the rest
+    # where it comes to stand anyway: to find that out takes longer than to draw the rest
+    "axes.titley": 1.0,
     "axes.grid": True,
     "grid.color": "#BBBBBB",
     "grid.linewidth": 0.4,
@@ -66,7 +75,8 @@ STYLE = {
     "lines.linewidth": 1.6,
 }
 TICKS = 3  # that a logarithmic axis has at least
-PARTS = (1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)  # multiples of a power of ten that have a tick, coarsest first
+# multiples of a power of ten that have a tick, coarsest first
+PARTS = (1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)
 
 
 def canvas(columns: int = 1, width: float = WIDTH, height: float = 2.6, rows: int = 1, **options):
@@ -78,11 +88,14 @@ def canvas(columns: int = 1, width: float = WIDTH, height: float = 2.6, rows: in
 
 
 def lay_out(figure) -> None:
-    """Lay out a figure once: with an engine, even "none", savefig draws the whole figure twice in every format."""
+    """Lay out a figure once: with an engine, even "none", savefig draws the whole figure twice in
+    every format.
+    """
     write_plain_ticks(figure.axes)
     for axis in (each for axes in figure.axes for each in (axes.xaxis, axes.yaxis)):
         if not axis.get_label_text():
-            axis.set_label_coords(0, 0)  # else all numbers on the axis are measured, to place a label that is not there
+            # else all numbers on the axis are measured, to place a label that is not there
+            axis.set_label_coords(0, 0)
     if engine := figure.get_layout_engine():
         engine.execute(figure)
         figure.set_layout_engine(None)
@@ -90,7 +103,9 @@ def lay_out(figure) -> None:
 
 
 class PlainTicks(Formatter):
-    """Writes as plain numbers the ticks that a formatter labels in markup for maths, which is off for all text here."""
+    """Writes as plain numbers the ticks that a formatter labels in markup for maths, which is off
+    for all text here.
+    """
 
     def __init__(self, markup: Formatter):
         self.markup = markup
@@ -108,14 +123,18 @@ class PlainTicks(Formatter):
 
 
 def write_plain_ticks(every: Iterable) -> None:
-    """Replace the labels of ticks that matplotlib writes in markup for maths: of logarithmic axes of any kind.
+    """Replace the labels of ticks that matplotlib writes in markup for maths: of logarithmic axes
+    of any kind.
 
     every: axes; those inside them, and second scales, are axes too.
     """
     for axes in every:
         write_plain_ticks(axes.child_axes)
         for axis in (axes.xaxis, axes.yaxis):
-            for ticks, put in ((axis.major, axis.set_major_formatter), (axis.minor, axis.set_minor_formatter)):
+            for ticks, put in (
+                (axis.major, axis.set_major_formatter),
+                (axis.minor, axis.set_minor_formatter),
+            ):
                 if isinstance(ticks.formatter, LogFormatterMathtext | LogitFormatter):
                     put(PlainTicks(ticks.formatter))
                 elif isinstance(ticks.formatter, ScalarFormatter):
@@ -123,7 +142,9 @@ def write_plain_ticks(every: Iterable) -> None:
 
 
 def as_svg(figure) -> str:
-    """Lay out a figure and return it as SVG, without a date, so that the same figure is the same text."""
+    """Lay out a figure and return it as SVG, without a date, so that the same figure is the same
+    text.
+    """
     lay_out(figure)
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})
@@ -131,7 +152,9 @@ def as_svg(figure) -> str:
 
 
 def draw_message(message: str):
-    """Draw a message in the files of a figure whose runs are missing or failed; pages leave such a figure out."""
+    """Draw a message in the files of a figure whose runs are missing or failed; pages leave such a
+    figure out.
+    """
     figure, axes = canvas()
     axes.axis("off")
     axes.text(0.5, 0.5, message, ha="center", va="center", color=GREY, wrap=True, gid=MESSAGE)
@@ -144,7 +167,9 @@ def fold(title: str, width: float = WIDTH) -> str:
 
 
 def share_legend(figure) -> None:
-    """Draw one legend above all panels, with each label once; the figure grows by the height of the legend."""
+    """Draw one legend above all panels, with each label once; the figure grows by the height of the
+    legend.
+    """
     handles: dict[str, object] = {}
     for axes in figure.axes:
         for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
@@ -157,9 +182,11 @@ def share_legend(figure) -> None:
 
 
 def label_ends(figure) -> None:
-    """Write the name of each line at its right end too, in panels where names are short and none touches another.
+    """Write the name of each line at its right end too, in panels where names are short and none
+    touches another.
 
-    It comes last: limits and scales of the axes are fixed, and only their height can still change a little.
+    It comes last: limits and scales of the axes are fixed, and only their height can still change a
+    little.
     """
     for axes in figure.axes:
         ends = _ends_of(axes)
@@ -173,7 +200,12 @@ def label_ends(figure) -> None:
         if max(abs(new - old) for new, old in zip(moved, heights, strict=True)) > FAR:
             continue
         for (name, end), new, old in zip(ends, moved, heights, strict=True):
-            style = {"textcoords": "offset points", "va": "center", "annotation_clip": False, "gid": END}
+            style = {
+                "textcoords": "offset points",
+                "va": "center",
+                "annotation_clip": False,
+                "gid": END,
+            }
             axes.annotate(name, end, (6, new - old), **style)
 
 
@@ -186,13 +218,16 @@ def _ends_of(axes) -> list[tuple[str, tuple[float, float]]]:
             continue
         points = np.asarray(line.get_xydata(), float)
         points = points[np.isfinite(points).all(1)]
-        if len(points) > 1 and line.get_transform() == axes.transData:  # not a level from edge to edge
+        # not a level from edge to edge
+        if len(points) > 1 and line.get_transform() == axes.transData:
             ends.append((name, tuple(points[points[:, 0].argmax()])))
     return ends
 
 
 def _move_apart(heights: list[float]) -> list[float]:
-    """Move places up until each is a line of text above the one below, then all down by the mean of that."""
+    """Move places up until each is a line of text above the one below, then all down by the mean of
+    that.
+    """
     moved, least = dict(enumerate(heights)), -np.inf
     for place in sorted(moved, key=moved.get):
         moved[place] = max(moved[place], least)
@@ -202,7 +237,8 @@ def _move_apart(heights: list[float]) -> list[float]:
 
 
 def place_names(figure) -> None:
-    """Place each point's name nearer to it than to others and clear of all other names; hide names without a place.
+    """Place each point's name nearer to it than to others and clear of all other names; hide names
+    without a place.
 
     It comes last: it lays the figure out, without room for names, which stay within their axes.
     """
@@ -210,7 +246,9 @@ def place_names(figure) -> None:
         name.set_in_layout(False)
     lay_out(figure)
     for axes in figure.axes:
-        points = [axes.transData.transform(np.asarray(line.get_xydata(), float)) for line in axes.lines]
+        points = [
+            axes.transData.transform(np.asarray(line.get_xydata(), float)) for line in axes.lines
+        ]
         marks = np.concatenate([*points, np.empty((0, 2))])
         kept: list[Bbox] = []
         for name in axes.texts:
@@ -228,12 +266,18 @@ def _move(name, offset: tuple[float, float]) -> Bbox:
     return name.get_window_extent()
 
 
-def _is_clear(box: Bbox, own: np.ndarray, others: np.ndarray, kept: list[Bbox], inside: Bbox) -> bool:
-    """Whether a name is nearest to its own point and touches no other name, no other point and not the edge."""
+def _is_clear(
+    box: Bbox, own: np.ndarray, others: np.ndarray, kept: list[Bbox], inside: Bbox
+) -> bool:
+    """Whether a name is nearest to its own point and touches no other name, no other point and not
+    the edge.
+    """
     middle = np.array([(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2])
     nearest = np.hypot(*(others - middle).T).min(initial=np.inf)
     apart = not any(box.overlaps(other) for other in kept) and not box.count_contains(others)
-    return apart and nearest > np.hypot(*(own - middle)) and inside.x0 < box.x0 and box.x1 < inside.x1
+    return (
+        apart and nearest > np.hypot(*(own - middle)) and inside.x0 < box.x0 and box.x1 < inside.x1
+    )
 
 
 def draw_points(axes, data: pd.DataFrame, x: str, colour: str) -> None:
@@ -244,8 +288,12 @@ def draw_points(axes, data: pd.DataFrame, x: str, colour: str) -> None:
             axes.plot([row[x]] * len(points), points, ".", color=colour, markersize=4, alpha=0.7)
 
 
-def bars_of(data: pd.DataFrame, mean: str = "mean", low: str = "low", high: str = "high") -> list[pd.Series]:
-    """Return how far an interval reaches below and above each mean, as `errorbar` takes it; 0 where there is none."""
+def bars_of(
+    data: pd.DataFrame, mean: str = "mean", low: str = "low", high: str = "high"
+) -> list[pd.Series]:
+    """Return how far an interval reaches below and above each mean, as `errorbar` takes it; 0 where
+    there is none.
+    """
     value, least, most = (data[column].astype(float) for column in (mean, low, high))
     return [(value - least).fillna(0), (most - value).fillna(0)]
 
@@ -256,7 +304,11 @@ def draw_curve(axes, data: pd.DataFrame, x: str, colour: str, label: str, **styl
     Where the numbers say that learned spans are `unmoved`, the mark is hollow.
     """
     data = data.dropna(subset=["mean"]).sort_values(x)
-    line = axes.plot(data[x], data["mean"], **{"marker": "o", "markersize": 4, "color": colour, "label": label} | style)
+    line = axes.plot(
+        data[x],
+        data["mean"],
+        **{"marker": "o", "markersize": 4, "color": colour, "label": label} | style,
+    )
     band = None
     draw_points(axes, data, x, colour)
     banded = data.dropna(subset=["low", "high"])
@@ -266,18 +318,32 @@ def draw_curve(axes, data: pd.DataFrame, x: str, colour: str, label: str, **styl
     shows([line, band], data.index)
     still = data[data["unmoved"].astype(bool)] if "unmoved" in data else data[:0]
     if len(still):
-        axes.plot(still[x], still["mean"], "o", color=colour, markerfacecolor="white", markersize=6, label=STILL)
+        axes.plot(
+            still[x],
+            still["mean"],
+            "o",
+            color=colour,
+            markerfacecolor="white",
+            markersize=6,
+            label=STILL,
+        )
 
 
 def pick_holding(runs: pd.DataFrame, fact: str) -> pd.DataFrame:
     """Pick the runs whose record has this fact."""
-    return runs[pd.Series([isinstance(value, dict | list) for value in runs[fact]], index=runs.index, dtype=bool)]
+    return runs[
+        pd.Series(
+            [isinstance(value, dict | list) for value in runs[fact]], index=runs.index, dtype=bool
+        )
+    ]
 
 
 def set_count_ticks(axis) -> None:
     """Write the ticks of an axis as 0.01, 20, 150k or 20M."""
     thousands = EngFormatter(sep="")
-    axis.set_major_formatter(FuncFormatter(lambda value, _: thousands(value) if value >= 1000 else f"{value:.4g}"))
+    axis.set_major_formatter(
+        FuncFormatter(lambda value, _: thousands(value) if value >= 1000 else f"{value:.4g}")
+    )
 
 
 def set_log(axis) -> None:
@@ -297,7 +363,9 @@ def set_powers(axis, labels: dict[float, str]) -> None:
 
 
 def set_span_axis(axes, values) -> None:
-    """Show S on a scale of powers of two; of more than four values name every second, the largest among them."""
+    """Show S on a scale of powers of two; of more than four values name every second, the largest
+    among them.
+    """
     ticks = sorted(set(values))
     unnamed = ticks[-2::-2] if len(ticks) > 4 else []
     set_powers(axes.xaxis, {tick: "" if tick in unnamed else f"{tick:.0f}" for tick in ticks})
@@ -305,7 +373,9 @@ def set_span_axis(axes, values) -> None:
 
 
 def log_locator(low: float, high: float) -> LogLocator | MaxNLocator:
-    """Find the coarsest locator with enough ticks between two values; on a short axis, nearly linear, a linear one."""
+    """Find the coarsest locator with enough ticks between two values; on a short axis, nearly
+    linear, a linear one.
+    """
     for parts in PARTS:
         locator = LogLocator(subs=parts)
         if sum(low <= tick <= high for tick in locator.tick_values(low, high)) >= TICKS:

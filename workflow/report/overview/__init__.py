@@ -1,1 +1,3 @@
-"""The overview of all variants: quality against cost, the matrix of choices, and the findings of the first screen."""
+"""The overview of all variants: quality against cost, the matrix of choices, and the findings of
+the first screen.
+"""

@@ -1,4 +1,6 @@
-"""The choices of attention that a variant makes, in words, and the one axis on which two variants differ."""
+"""The choices of attention that a variant makes, in words, and the one axis on which two variants
+differ.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -39,7 +41,8 @@ OWN_KEYS = "separate keys for each head"
 class Attention:
     """What a variant chooses on each axis.
 
-    model: `transformer_xl`, or the network of the task. key_heads: KV heads, None where every head has its own keys.
+    model: `transformer_xl`, or the network of the task. key_heads: KV heads, None where every head
+    has its own keys.
     apply_to: the attentions of an encoder and decoder that take the choices.
     """
 
@@ -65,17 +68,23 @@ class Attention:
 
     @property
     def is_xl(self) -> bool:
-        """Whether it is the attention of a Transformer-XL, which reads a memory in place of a span."""
+        """Whether it is the attention of a Transformer-XL, which reads a memory in place of a
+        span.
+        """
         return self.model == XL
 
     @property
     def is_usual(self) -> bool:
-        """Whether it has usual positions and separate keys: only its span, selection and normaliser are chosen."""
+        """Whether it has usual positions and separate keys: only its span, selection and normaliser
+        are chosen.
+        """
         return self.position in USUAL["position"] and not self.key_heads and self.span != "sinks"
 
     @property
     def name(self) -> str:
-        """Name it by its choices, without the usual ones: `adaptive span, top-k`; `softmax` where all are usual."""
+        """Name it by its choices, without the usual ones: `adaptive span, top-k`; `softmax` where
+        all are usual.
+        """
         parts = [WORDS[MODEL, XL]] if self.is_xl else []
         for axis in AXES:
             choice = getattr(self, axis)
@@ -93,16 +102,22 @@ class Attention:
         return self.name.replace(" span", "").replace("Transformer-", "").replace("attention ", "")
 
     def choice(self, axis: str) -> str:
-        """Return its choice on an axis of `GROUPS`: a Transformer-XL, or the span of another model, on `model`."""
+        """Return its choice on an axis of `GROUPS`: a Transformer-XL, or the span of another model,
+        on `model`.
+        """
         if axis == MODEL:
             return XL if self.is_xl else self.span
         return str(getattr(self, axis) or OWN_KEYS)
 
     def differs_on(self, base: "Attention") -> str | None:
-        """Return the one axis on which it differs from a baseline; None where it is the same or differs on several."""
+        """Return the one axis on which it differs from a baseline; None where it is the same or
+        differs on several.
+        """
         if self.apply_to != base.apply_to:
             return None
-        differing = [axis for axis in (*AXES, SHARED_KEYS) if self.choice(axis) != base.choice(axis)]
+        differing = [
+            axis for axis in (*AXES, SHARED_KEYS) if self.choice(axis) != base.choice(axis)
+        ]
         if self.model != base.model:
             # a Transformer-XL has no span to choose
             return MODEL if self.is_xl and not set(differing) - {"span"} else None

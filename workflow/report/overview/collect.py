@@ -1,4 +1,5 @@
-"""What the overview shows of one scale's results: every variant that isolates one choice, and its score over its cost.
+"""What the overview shows of one scale's results: every variant that isolates one choice, and its
+score over its cost.
 
 Plain data, so that the results of other scales cross in a file (`workflow.scripts.evidence`).
 """
@@ -11,7 +12,13 @@ import pandas as pd
 from workflow.config.choices import AXES
 from workflow.plan.questions import load_question
 from workflow.report.answers.answer import Difference, Ratio
-from workflow.report.answers.effects import GRID, Comparison, baselines, effect_between, matching_runs
+from workflow.report.answers.effects import (
+    GRID,
+    Comparison,
+    baselines,
+    effect_between,
+    matching_runs,
+)
 from workflow.report.answers.evidence import differences_of
 from workflow.report.answers.ratios import largest, ratio_of_means
 from workflow.report.answers.tuning import follows_recipe, tuned_runs
@@ -28,8 +35,32 @@ from workflow.results.trained_enough import converged, hardly_moved
 from workflow.tasks.spec import TASKS
 
 COSTS = ("macs_executed", "train_tokens_per_s", "memory_train_bytes")
-READ = ("question", "task", "variant", "label", "baseline", "colour", "S", "k", "corpus", "seed", "size", "tuning")
-READ += ("digest", "configuration", "scale", "status", "follows", "factors", "late_gain", "lr", "key_heads", "apply_to")
+READ = (
+    "question",
+    "task",
+    "variant",
+    "label",
+    "baseline",
+    "colour",
+    "S",
+    "k",
+    "corpus",
+    "seed",
+    "size",
+    "tuning",
+)
+READ += (
+    "digest",
+    "configuration",
+    "scale",
+    "status",
+    "follows",
+    "factors",
+    "late_gain",
+    "lr",
+    "key_heads",
+    "apply_to",
+)
 READ += ("net", *AXES, "mean_span", "start_span", *COSTS, "reference_ms", "train_turns")
 READ += tuple(f"{kind}_{of}" for kind in ("memory", "throughput") for of in ("backend", "machine"))
 SAME = (
@@ -47,14 +78,18 @@ SAME = (
 
 @dataclass(frozen=True)
 class Isolated:
-    """One choice on one axis compared with its baseline, all else equal, in one question at one scale.
+    """One choice on one axis compared with its baseline, all else equal, in one question at one
+    scale.
 
     axis, choice, base_choice: as `attention.GROUPS` has them. task, question: where it was asked.
     set: the results, by the name of their folder. scale: of the runs.
-    size: of the models, 1 for the scale's own. tuned: whether each side has the settings that its trials chose.
-    late_gain: bits that the last quarter of the updates still brought, at most over the runs behind it.
+    size: of the models, 1 for the scale's own. tuned: whether each side has the settings that its
+    trials chose.
+    late_gain: bits that the last quarter of the updates still brought, at most over the runs behind
+    it.
     base_S: span limit of the baseline. xl: whether both sides are a Transformer-XL.
-    difference: in the task's score; None where no pair is left, as where learned spans hardly moved.
+    difference: in the task's score; None where no pair is left, as where learned spans hardly
+    moved.
     ratios: of costs that were measured alike, at most one of each.
     """
 
@@ -117,7 +152,9 @@ def score_of(task: str) -> str:
 
 
 def _columns_of(runs: pd.DataFrame) -> pd.DataFrame:
-    """Keep the columns that are read here: pandas takes several times as long with all of a run's."""
+    """Keep the columns that are read here: pandas takes several times as long with all of a
+    run's.
+    """
     return runs[runs.columns.intersection([*READ, *SAME, *map(score_of, TASKS)])]
 
 
@@ -145,9 +182,16 @@ def collect_isolated(frames: Frames, name: str) -> list[Isolated]:
 
 
 def _isolate(
-    runs: pd.DataFrame, question: str, quantity: str, name: str, *, size: float = 1.0, tuned: bool = False
+    runs: pd.DataFrame,
+    question: str,
+    quantity: str,
+    name: str,
+    *,
+    size: float = 1.0,
+    tuned: bool = False,
 ) -> Iterator[Isolated]:
-    """Yield the comparisons of one question that differ in one choice, at the largest S and k of each variant.
+    """Yield the comparisons of one question that differ in one choice, at the largest S and k of
+    each variant.
 
     runs: of one size, all of the recipe or all tuned.
     """
@@ -166,7 +210,9 @@ def _isolate(
         axis = ours.differs_on(theirs)
         if axis is None or not _is_alike(rows, base, tuned=tuned):
             continue
-        compared = [side[side[quantity].notna() & (side["status"] == "ok")] for side in (rows, base)]
+        compared = [
+            side[side[quantity].notna() & (side["status"] == "ok")] for side in (rows, base)
+        ]
         gains = pd.concat(compared)["late_gain"].dropna()
         each = Comparison(variant, baseline, S, k, effect_between(rows, base, quantity))
         yield Isolated(
@@ -194,7 +240,9 @@ def _at(rows: pd.DataFrame, S: float | None, k: float | None) -> pd.DataFrame:
 
 
 def _is_alike(rows: pd.DataFrame, base: pd.DataFrame, *, tuned: bool) -> bool:
-    """Whether both sides have models of one shape and one recipe; tuned sides may differ in their learning rate."""
+    """Whether both sides have models of one shape and one recipe; tuned sides may differ in their
+    learning rate.
+    """
     shared = {*rows["corpus"]} & {*base["corpus"]}
     rows, base = (side[side["corpus"].isin(shared)] for side in (rows, base))
     same = SAME if tuned else (*SAME, "lr")
@@ -202,7 +250,9 @@ def _is_alike(rows: pd.DataFrame, base: pd.DataFrame, *, tuned: bool) -> bool:
 
 
 def _difference(each: Comparison, quantity: str) -> Difference | None:
-    """Write an effect as the difference of a question; None where there is no pair. The matrix corrects its p."""
+    """Write an effect as the difference of a question; None where there is no pair. The matrix
+    corrects its p.
+    """
     differences = differences_of([each], quantity, REGISTRY[quantity].unit)
     return replace(differences[0], holm=None) if differences else None
 
@@ -216,7 +266,11 @@ def _ratios(each: Comparison, rows: pd.DataFrame, base: pd.DataFrame) -> Iterato
             continue
         if why_apart(rows, base, name, each.baseline):
             continue
-        shown = ratio_over_turns(rows, base, name) if name in SPEEDS else {"value": ratio_of_means(rows, base, name)}
+        shown = (
+            ratio_over_turns(rows, base, name)
+            if name in SPEEDS
+            else {"value": ratio_of_means(rows, base, name)}
+        )
         if is_number(shown["value"]) and shown["value"]:
             place = (each.variant, each.baseline, each.S, each.k, name)
             yield Ratio(*place, shown["value"], shown.get("low"), shown.get("high"))
@@ -230,7 +284,9 @@ def _known(value: float) -> float | None:
 
 
 def collect_points(frames: Frames, name: str) -> list[Point]:
-    """List every variant of the scale's own recipe on every corpus, at its largest S and k, and at all sizes."""
+    """List every variant of the scale's own recipe on every corpus, at its largest S and k, and at
+    all sizes.
+    """
     runs = _columns_of(frames.at_every_size)
     runs = runs[(runs["status"] == "ok") & runs["macs_executed"].notna()]
     found = []
@@ -242,9 +298,13 @@ def collect_points(frames: Frames, name: str) -> list[Point]:
 
 
 def _points_on(runs: pd.DataFrame, name: str, title: str) -> Iterator[Point]:
-    """Yield the points of one corpus; of models in another shape than most of their size there are none."""
+    """Yield the points of one corpus; of models in another shape than most of their size there are
+    none.
+    """
     quantity = score_of(runs["task"].iloc[0])
-    runs = runs.assign(attention=[Attention.of(run) for run in runs.to_dict("records")], unmoved=hardly_moved(runs))
+    runs = runs.assign(
+        attention=[Attention.of(run) for run in runs.to_dict("records")], unmoved=hardly_moved(runs)
+    )
     for attention, every in runs.groupby("attention", sort=False):
         usual = every[every["size"] == 1]
         if not len(usual):
@@ -258,7 +318,9 @@ def _points_on(runs: pd.DataFrame, name: str, title: str) -> Iterator[Point]:
 
 
 def _in_usual_shape(rows: pd.DataFrame, every: pd.DataFrame) -> pd.Series:
-    """Mark the runs of the most common recipe: shape, updates and learning rate. every: runs of the same size."""
+    """Mark the runs of the most common recipe: shape, updates and learning rate. every: runs of the
+    same size.
+    """
     keys = [*SAME, "lr"]
     counts = every.groupby(keys, dropna=False).size()
     common = counts.index[counts.argmax()]

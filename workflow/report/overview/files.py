@@ -17,7 +17,9 @@ OVERVIEW = "overview"  # the key in evidence of other results, and the name of t
 
 @dataclass(frozen=True)
 class Overview:
-    """What the first screen shows. own: the set that a report is about. isolated, points: of all sets."""
+    """What the first screen shows. own: the set that a report is about. isolated, points: of all
+    sets.
+    """
 
     own: str
     isolated: tuple[Isolated, ...] = ()
@@ -35,7 +37,9 @@ class Overview:
 
 def overview_of(frames: Frames, name: str) -> Overview:
     """Collect what one set of results has. name: of the set."""
-    return Overview(name, tuple(collect_isolated(frames, name)), tuple(collect_points(frames, name)))
+    return Overview(
+        name, tuple(collect_isolated(frames, name)), tuple(collect_points(frames, name))
+    )
 
 
 def as_content(overview: Overview) -> dict:
@@ -55,7 +59,9 @@ def from_content(content: dict) -> Overview:
         )
         for each in content["isolated"]
     )
-    points = (Point(**{**each, "attention": _attention(each["attention"])}) for each in content["points"])
+    points = (
+        Point(**{**each, "attention": _attention(each["attention"])}) for each in content["points"]
+    )
     return Overview(content["own"], tuple(isolated), tuple(points))
 
 

@@ -1,6 +1,8 @@
-"""At most five findings: the answer to each question that a reader has before building on a variant, in one line.
+"""At most five findings: the answer to each question that a reader has before building on a
+variant, in one line.
 
-Each is chosen by rule from the comparisons of all available results, and left out where none tests it.
+Each is chosen by rule from the comparisons of all available results, and left out where none tests
+it.
 """
 
 from collections.abc import Callable, Iterable
@@ -11,17 +13,27 @@ from workflow.report.figures.colours import XL
 from workflow.report.numbers import capital, join
 from workflow.report.overview.attention import GROUPS, MODEL, choice_name
 from workflow.report.overview.collect import Isolated
-from workflow.report.overview.matrix import best, page_of, rank, where, write_times, write_times_interval
+from workflow.report.overview.matrix import (
+    best,
+    page_of,
+    rank,
+    where,
+    write_times,
+    write_times_interval,
+)
 from workflow.results.statistics import LEVEL
 
-LEARNED = ("span", "adaptive")  # the choices that the findings are about: an axis and a choice on it
+# the choices that the findings are about: an axis and a choice on it
+LEARNED = ("span", "adaptive")
 SPARSE = (("selection", "top_k"), ("normaliser", "entmax15"))
 TRANSLATION = "translation"  # the task in which sparse attention was proposed
 
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of a finding. page: of the question behind it, relative to the folder of all reports; None of words."""
+    """A piece of a finding. page: of the question behind it, relative to the folder of all reports;
+    None of words.
+    """
 
     text: str
     page: str | None = None
@@ -29,7 +41,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Finding:
-    """One line. asks: the question that a reader has. parts: the answer, each number with a link to its question."""
+    """One line. asks: the question that a reader has. parts: the answer, each number with a link to
+    its question.
+    """
 
     asks: str
     parts: tuple[Part, ...]
@@ -42,7 +56,13 @@ class Finding:
 def list_findings(found: Iterable[Isolated]) -> list[Finding]:
     """Answer the five questions, as far as the comparisons do."""
     found = list(found)
-    answered = (_is_adaptive_worth_it, _does_sparse_help, _what_it_costs, _does_tuning_change_it, _does_size_change_it)
+    answered = (
+        _is_adaptive_worth_it,
+        _does_sparse_help,
+        _what_it_costs,
+        _does_tuning_change_it,
+        _does_size_change_it,
+    )
     return [finding for answer in answered if (finding := answer(found))]
 
 
@@ -57,7 +77,9 @@ def _of(choice: tuple[str, str], task: str | None = None) -> Callable[[Isolated]
 
 
 def _is_reversed(each: Isolated) -> bool:
-    """Whether the baseline is itself a learned span, which a finding would compare the wrong way round."""
+    """Whether the baseline is itself a learned span, which a finding would compare the wrong way
+    round.
+    """
     return each.axis == "span" and each.base_choice not in ("fixed", "full")
 
 
@@ -85,26 +107,39 @@ def _does_sparse_help(found: list[Isolated]) -> Finding | None:
     for each in others:
         parts += [Part(f"; {choice_name(each.axis, each.choice)}, "), _number(each)]
     return Finding(
-        "Does sparse attention help translation?", (*parts, Part(f". {_place(first)}."), *_elsewhere(first, found))
+        "Does sparse attention help translation?",
+        (*parts, Part(f". {_place(first)}."), *_elsewhere(first, found)),
     )
 
 
 def _what_it_costs(found: list[Isolated]) -> Finding | None:
     """Write the step times of the sparse choices in one question: the first that measured them."""
-    timed = [each for each in sorted(found, key=rank) if each.ratio("train_tokens_per_s") and each.task == TRANSLATION]
+    timed = [
+        each
+        for each in sorted(found, key=rank)
+        if each.ratio("train_tokens_per_s") and each.task == TRANSLATION
+    ]
     timed = [each for each in timed if any(_of(choice)(each) for choice in SPARSE)]
     if not timed:
         return None
     home = timed[0]
     alike = [each for each in found if (each.set, each.question) == (home.set, home.question)]
     alike.sort(key=lambda each: GROUPS.index(each.axis))
-    alike = [each for each in alike if each.axis in ("selection", "normaliser") and each.ratio("train_tokens_per_s")]
+    alike = [
+        each
+        for each in alike
+        if each.axis in ("selection", "normaliser") and each.ratio("train_tokens_per_s")
+    ]
     parts = []
     for each in [each for each in alike if each.size == 1 and not each.tuned]:
         ratio = each.ratio("train_tokens_per_s")
-        interval = "" if parts else write_times_interval(ratio)  # of the first: the rest is in the matrix
+        # of the first: the rest is in the matrix
+        interval = "" if parts else write_times_interval(ratio)
         shown = f"{write_times(ratio)} (95 % CI {interval})" if interval else write_times(ratio)
-        parts += [Part(f"{', ' if parts else ''}{choice_name(each.axis, each.choice)} "), Part(shown, page_of(each))]
+        parts += [
+            Part(f"{', ' if parts else ''}{choice_name(each.axis, each.choice)} "),
+            Part(shown, page_of(each)),
+        ]
     return Finding(
         "What does sparse attention cost?",
         (
@@ -116,13 +151,21 @@ def _what_it_costs(found: list[Isolated]) -> Finding | None:
 
 
 def _does_tuning_change_it(found: list[Isolated]) -> Finding | None:
-    """Compare the difference of tuned variants with that of the recipe, for the first choice that was tuned."""
+    """Compare the difference of tuned variants with that of the recipe, for the first choice that
+    was tuned.
+    """
     for choice in (LEARNED, *SPARSE, (MODEL, XL)):
-        of_choice = [each for each in found if each.tuned and each.difference and (each.axis, each.choice) == choice]
+        of_choice = [
+            each
+            for each in found
+            if each.tuned and each.difference and (each.axis, each.choice) == choice
+        ]
         tuned = min(of_choice, key=rank, default=None)
         recipe = tuned and _of_recipe(tuned, found)
         if recipe:
-            verdict = "Not its direction" if _is_same(tuned.difference, recipe.difference) else "Yes"
+            verdict = (
+                "Not its direction" if _is_same(tuned.difference, recipe.difference) else "Yes"
+            )
             parts = [
                 Part(f"{verdict}: {choice_name(tuned.axis, tuned.choice)} is "),
                 _number(tuned),
@@ -147,17 +190,24 @@ def _is_same(tuned: Difference, recipe: Difference) -> bool:
 
 def _same_question(each: Isolated, other: Isolated) -> bool:
     alike = (each.set, each.question, each.axis, each.choice, each.base_choice)
-    return alike == (other.set, other.question, other.axis, other.choice, other.base_choice) and each.size == 1
+    return (
+        alike == (other.set, other.question, other.axis, other.choice, other.base_choice)
+        and each.size == 1
+    )
 
 
 def _does_size_change_it(found: list[Isolated]) -> Finding | None:
-    """Compare the smallest and the largest model, for a learned span and for top-k in translation."""
+    """Compare the smallest and the largest model, for a learned span and for top-k in
+    translation.
+    """
     parts: list[Part] = []
     for choice, task in ((LEARNED, None), (SPARSE[0], TRANSLATION)):
         ladder = _ladder(found, choice, task)
         if ladder:
             small, large = ladder[0], ladder[-1]
-            verdict = "No detectable change" if _overlap(small.difference, large.difference) else "Yes"
+            verdict = (
+                "No detectable change" if _overlap(small.difference, large.difference) else "Yes"
+            )
             parts.append(Part(f"{' ' if parts else ''}{verdict} for {choice_name(*choice)}: "))
             parts += [_number(small), Part(f" at {small.size:g}× the width, "), _number(large)]
             parts.append(Part(f" at {large.size:g}× (scale {large.scale})."))
@@ -165,18 +215,25 @@ def _does_size_change_it(found: list[Isolated]) -> Finding | None:
 
 
 def _overlap(small: Difference, large: Difference) -> bool:
-    """Whether the interval of one holds the mean of the other; a difference without an interval decides nothing."""
+    """Whether the interval of one holds the mean of the other; a difference without an interval
+    decides nothing.
+    """
     ends = [(one, other) for one, other in ((small, large), (large, small)) if one.low is not None]
     return not ends or any(one.low <= other.mean <= one.high for one, other in ends)
 
 
 def _ladder(found: list[Isolated], choice: tuple[str, str], task: str | None) -> list[Isolated]:
-    """List the comparisons of one question over at least two sizes, the smallest first; of the best set of results.
+    """List the comparisons of one question over at least two sizes, the smallest first; of the best
+    set of results.
 
     All are on the same corpora: at some size learned spans may have hardly moved on one of them.
     """
-    rungs = [each for each in found if (each.axis, each.choice) == choice and task in (None, each.task)]
-    rungs = [each for each in rungs if each.difference and not each.tuned and not _is_reversed(each)]
+    rungs = [
+        each for each in found if (each.axis, each.choice) == choice and task in (None, each.task)
+    ]
+    rungs = [
+        each for each in rungs if each.difference and not each.tuned and not _is_reversed(each)
+    ]
     by_home: dict[tuple, list[Isolated]] = {}
     for each in rungs:
         home = (each.set, each.question, frozenset(each.difference.by_corpus))
@@ -187,7 +244,9 @@ def _ladder(found: list[Isolated], choice: tuple[str, str], task: str | None) ->
 
 
 def _verdict(each: Isolated) -> str:
-    """Say yes, no, or that the difference is not significant. Cells of the matrix are corrected for each other."""
+    """Say yes, no, or that the difference is not significant. Cells of the matrix are corrected for
+    each other.
+    """
     difference = each.difference
     if difference.p is None or difference.p > LEVEL:
         return "Inconclusive"
@@ -200,7 +259,9 @@ def _number(each: Isolated) -> Part:
 
 
 def write_number(difference: Difference, *, late: bool = False) -> str:
-    """Write `0.026 bpc better (95 % CI 0.007 to 0.044, n = 6)`. late: whether a run behind it had not converged."""
+    """Write `0.026 bpc better (95 % CI 0.007 to 0.044, n = 6)`. late: whether a run behind it had
+    not converged.
+    """
     interval = f"95 % CI {difference.interval}, " if difference.interval else ""
     return f"{difference.size} ({interval}n = {difference.n}{', not converged' if late else ''})"
 
@@ -225,7 +286,9 @@ def _elsewhere(each: Isolated, found: list[Isolated]) -> list[Part]:
 
 
 def _disagreeing(each: Isolated, found: list[Isolated]) -> list[Isolated]:
-    """List the best comparison of each other set of results that is significant in the other direction."""
+    """List the best comparison of each other set of results that is significant in the other
+    direction.
+    """
     same = _of((each.axis, each.choice), each.task)
     others = [other for other in found if same(other) and other.base_choice == each.base_choice]
     disagreeing = []

@@ -1,6 +1,7 @@
 """Variants at a glance: a row for every choice on every axis, a column for every score and cost.
 
-A cell is one comparison that isolates the choice. Of several, converged runs come first, then the strongest scale.
+A cell is one comparison that isolates the choice. Of several, converged runs come first, then the
+strongest scale.
 """
 
 import math
@@ -31,7 +32,9 @@ EDGE = 4.0  # per cent of an axis that its outermost mark keeps free
 
 @dataclass(frozen=True)
 class Mark:
-    """Where a cell's number is on the axis of its column, from 0 to 100. low, high: None without an interval."""
+    """Where a cell's number is on the axis of its column, from 0 to 100. low, high: None without an
+    interval.
+    """
 
     zero: float
     value: float
@@ -43,7 +46,8 @@ class Mark:
 class Cell:
     """One comparison. text: its number in words. title: all that is known of it, for a tooltip.
 
-    page: of the question behind it, relative to the reports. significant: after Holm correction over the column.
+    page: of the question behind it, relative to the reports. significant: after Holm correction
+    over the column.
     better: whether the number is better than the baseline's. sort: what its column sorts by.
     """
 
@@ -75,7 +79,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Group:
-    """The choices on one axis. baseline: what they are compared with, by column where that differs."""
+    """The choices on one axis. baseline: what they are compared with, by column where that
+    differs.
+    """
 
     title: str
     baseline: str
@@ -84,7 +90,9 @@ class Group:
 
 @dataclass(frozen=True)
 class Matrix:
-    """The groups, and the columns that they share. family: how many differences a correction is over, by column."""
+    """The groups, and the columns that they share. family: how many differences a correction is
+    over, by column.
+    """
 
     columns: tuple[Column, ...]
     groups: tuple[Group, ...]
@@ -111,7 +119,9 @@ Place = tuple[str, str, str]  # axis, choice and name of a quantity
 
 
 def rank(each: Isolated) -> tuple:
-    """Order comparisons, the best first: converged, then of the strongest scale, then by how much is behind them."""
+    """Order comparisons, the best first: converged, then of the strongest scale, then by how much
+    is behind them.
+    """
     late = 0.0 if each.is_converged else each.late_gain
     difference = each.difference
     known = difference is not None and difference.p is not None
@@ -130,13 +140,19 @@ def make_matrix(found: Iterable[Isolated]) -> Matrix:
         _Cells(quantity, {p[:2]: each for p, each in chosen.items() if p[2] == quantity.name})
         for quantity in quantities
     ]
-    groups = tuple(_group(axis, columns) for axis in GROUPS if any(place[0] == axis for place in chosen))
-    family = join([f"{len(each.corrected)} in {each.quantity.title}" for each in columns if each.corrected])
+    groups = tuple(
+        _group(axis, columns) for axis in GROUPS if any(place[0] == axis for place in chosen)
+    )
+    family = join(
+        [f"{len(each.corrected)} in {each.quantity.title}" for each in columns if each.corrected]
+    )
     return Matrix(tuple(each.column for each in columns), groups, family)
 
 
 def _quantities(found: list[Isolated]) -> list[Quantity]:
-    """List the scores of all tasks that have a comparison, the one with most first, then the costs."""
+    """List the scores of all tasks that have a comparison, the one with most first, then the
+    costs.
+    """
     choices = {(each.task, each.axis, each.choice) for each in found if each.difference}
     tasks = [task for task, *_ in choices]
     ordered = sorted({*tasks}, key=lambda task: (-tasks.count(task), REGISTRY[score_of(task)].unit))
@@ -144,7 +160,9 @@ def _quantities(found: list[Isolated]) -> list[Quantity]:
 
 
 def _choose_scores(found: list[Isolated], scores: list[Quantity]) -> dict[Place, Isolated]:
-    """Choose the comparison behind each cell of a score; all of an axis have the same choice as their baseline."""
+    """Choose the comparison behind each cell of a score; all of an axis have the same choice as
+    their baseline.
+    """
     chosen: dict[Place, Isolated] = {}
     for quantity in scores:
         of_task = [each for each in found if each.task == quantity.task and each.difference]
@@ -158,17 +176,27 @@ def _choose_scores(found: list[Isolated], scores: list[Quantity]) -> dict[Place,
 
 
 def baseline_of(found: list[Isolated]) -> str | None:
-    """Return the choice that most others are compared with; of several the one with the best comparison."""
-    compared = {base: len({each.choice for each in found if each.base_choice == base}) for base in _bases(found)}
-    return max(compared, key=compared.get, default=None)  # the first of equals, and the best comparison comes first
+    """Return the choice that most others are compared with; of several the one with the best
+    comparison.
+    """
+    compared = {
+        base: len({each.choice for each in found if each.base_choice == base})
+        for base in _bases(found)
+    }
+    # the first of equals, and the best comparison comes first
+    return max(compared, key=compared.get, default=None)
 
 
 def _bases(found: list[Isolated]) -> list[str]:
     return list(dict.fromkeys(each.base_choice for each in found))
 
 
-def _choose_costs(found: list[Isolated], scores: dict[Place, Isolated], costs: list[Quantity]) -> dict[Place, Isolated]:
-    """Choose the comparison behind each cell of a cost: that of the row's first score, else the best that has one."""
+def _choose_costs(
+    found: list[Isolated], scores: dict[Place, Isolated], costs: list[Quantity]
+) -> dict[Place, Isolated]:
+    """Choose the comparison behind each cell of a cost: that of the row's first score, else the
+    best that has one.
+    """
     chosen: dict[Place, Isolated] = {}
     rows: dict[tuple[str, str], list[Isolated]] = {}
     for (axis, choice, _), each in scores.items():
@@ -184,9 +212,12 @@ def _choose_costs(found: list[Isolated], scores: dict[Place, Isolated], costs: l
 
 
 def _group(axis: str, columns: list["_Cells"]) -> Group:
-    choices = list(dict.fromkeys(choice for each in columns for on, choice in each.chosen if on == axis))
+    choices = list(
+        dict.fromkeys(choice for each in columns for on, choice in each.chosen if on == axis)
+    )
     rows = tuple(
-        Row(choice_name(axis, choice), tuple(each.cell(axis, choice) for each in columns)) for choice in choices
+        Row(choice_name(axis, choice), tuple(each.cell(axis, choice) for each in columns))
+        for choice in choices
     )
     return Group(TITLES.get(axis, axis), _baseline(axis, columns), rows)
 
@@ -205,7 +236,9 @@ def _baseline(axis: str, columns: list["_Cells"]) -> str:
 
 
 class _Cells:
-    """The cells of one column, which share an axis and a correction. chosen: (axis, choice) -> comparison."""
+    """The cells of one column, which share an axis and a correction. chosen: (axis, choice) ->
+    comparison.
+    """
 
     def __init__(self, quantity: Quantity, chosen: dict[tuple[str, str], Isolated]):
         self.quantity, self.chosen = quantity, chosen
@@ -225,21 +258,30 @@ class _Cells:
         return Column(title, ("less", "more"), f"{title}: ratio to the baseline")
 
     def _numbers(self, each: Isolated) -> tuple[float, float | None, float | None]:
-        """Return value, low and high on the axis: better to the right; of a ratio its logarithm, more to the right."""
+        """Return value, low and high on the axis: better to the right; of a ratio its logarithm,
+        more to the right.
+        """
         if self.quantity.is_score:
             sign = -1 if REGISTRY[self.quantity.name].better == "lower" else 1
             difference = each.difference
             return signed(sign, difference.mean, difference.low, difference.high)
         ratio = each.ratio(self.quantity.name)
         sign = -1 if self.quantity.name in INVERTED else 1
-        logs = [None if value is None else math.log(value) for value in (ratio.value, ratio.low, ratio.high)]
+        logs = [
+            None if value is None else math.log(value)
+            for value in (ratio.value, ratio.low, ratio.high)
+        ]
         return signed(sign, *logs)
 
     def _correct(self) -> dict[tuple[str, str], float]:
         """Correct the p values of a score's cells for each other."""
         if not self.quantity.is_score:
             return {}
-        tested = {place: each.difference.p for place, each in self.chosen.items() if each.difference.p is not None}
+        tested = {
+            place: each.difference.p
+            for place, each in self.chosen.items()
+            if each.difference.p is not None
+        }
         return dict(zip(tested, holm(list(tested.values())), strict=True))
 
     def cell(self, axis: str, choice: str) -> Cell | None:
@@ -268,7 +310,9 @@ class _Cells:
         return round(EDGE + (100 - 2 * EDGE) * (value - self.least) / width, 1)
 
 
-def signed(sign: int, value: float, low: float | None, high: float | None) -> tuple[float, float | None, float | None]:
+def signed(
+    sign: int, value: float, low: float | None, high: float | None
+) -> tuple[float, float | None, float | None]:
     """Turn a number with its interval round, if sign is -1."""
     if sign == 1:
         return value, low, high
@@ -276,7 +320,9 @@ def signed(sign: int, value: float, low: float | None, high: float | None) -> tu
 
 
 def page_of(each: Isolated) -> str:
-    """Return the address of the question behind a comparison, relative to the folder of all reports."""
+    """Return the address of the question behind a comparison, relative to the folder of all
+    reports.
+    """
     return f"{each.set}/questions/{each.question}/index.html"
 
 
@@ -291,10 +337,14 @@ def write_times(ratio: Ratio) -> str:
 
 
 def write_times_interval(ratio: Ratio) -> str:
-    """Write the interval of a ratio over rounds of a timing: `1.08 to 1.14`; empty where there is none."""
+    """Write the interval of a ratio over rounds of a timing: `1.08 to 1.14`; empty where there is
+    none.
+    """
     if ratio.low is None or ratio.high is None:
         return ""
-    ends = (1 / ratio.high, 1 / ratio.low) if ratio.quantity in INVERTED else (ratio.low, ratio.high)
+    ends = (
+        (1 / ratio.high, 1 / ratio.low) if ratio.quantity in INVERTED else (ratio.low, ratio.high)
+    )
     return " to ".join(f"{end:.2f}" for end in ends)
 
 
@@ -303,13 +353,19 @@ def where(each: Isolated) -> str:
     difference = each.difference
     parts = [f"scale {each.scale}"]
     if difference:
-        parts += [f"{axis} = {value:g}" for axis, value in (("S", difference.S), ("k", difference.k)) if value]
+        parts += [
+            f"{axis} = {value:g}"
+            for axis, value in (("S", difference.S), ("k", difference.k))
+            if value
+        ]
     return ", ".join([*parts, *([] if each.is_converged else ["not converged"])])
 
 
 def describe(each: Isolated, difference: Difference) -> str:
     """Write all that is known of a cell of a score."""
-    corrected = "" if difference.holm is None else f"; p = {difference.holm:.2g} after Holm correction"
+    corrected = (
+        "" if difference.holm is None else f"; p = {difference.holm:.2g} after Holm correction"
+    )
     corpora = f" on {join([*difference.by_corpus])}"
     sides = f"{difference.variant} compared with {difference.baseline}{corpora}"
     return f"{sides}: {difference.text}{corrected}; {where(each)}"

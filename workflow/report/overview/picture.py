@@ -1,7 +1,8 @@
-"""Quality against cost: a small panel for every corpus and scale, drawn as shapes that a template writes as SVG.
+"""Quality against cost: a small panel for every corpus and scale, drawn as shapes that a template
+writes as SVG.
 
-Up and to the left is better in every panel: the axis of a score is turned where lower is better. What papers print has
-panels of its own, for their models and corpora are others.
+Up and to the left is better in every panel: the axis of a score is turned where lower is better.
+What papers print has panels of its own, for their models and corpora are others.
 """
 
 import math
@@ -66,7 +67,8 @@ class Label:
 
 @dataclass(frozen=True)
 class Mark:
-    """A variant: its place in pixels, its interval, its shape as an SVG path, its colour as CSS, whether it is filled.
+    """A variant: its place in pixels, its interval, its shape as an SVG path, its colour as CSS,
+    whether it is filled.
 
     title: all in words.
 
@@ -104,7 +106,9 @@ class Key:
 
 @dataclass(frozen=True)
 class Panel:
-    """One picture. across, up: titles of its axes. unlabelled: the variants for which there is no room."""
+    """One picture. across, up: titles of its axes. unlabelled: the variants for which there is no
+    room.
+    """
 
     title: str
     note: str
@@ -143,7 +147,9 @@ class Picture:
 
 @dataclass(frozen=True)
 class _Spot:
-    """What becomes a mark, in numbers. group: marks of one group are joined. labelled: whether it asks for a label."""
+    """What becomes a mark, in numbers. group: marks of one group are joined. labelled: whether it
+    asks for a label.
+    """
 
     name: str
     group: str
@@ -159,7 +165,9 @@ class _Spot:
 
 
 def make_picture(points: Iterable[Point], own: str) -> Picture:
-    """Draw all points. own: the set of results that the report is about, whose other panels come first."""
+    """Draw all points. own: the set of results that the report is about, whose other panels come
+    first.
+    """
     points = list(points)
     looks = _looks({point.attention for point in points})
     panels: dict[tuple[str, str, str], list[Point]] = {}
@@ -167,25 +175,37 @@ def make_picture(points: Iterable[Point], own: str) -> Picture:
         panels.setdefault((point.set, point.task, point.corpus), []).append(point)
     ordered = sorted((each for each in panels.values() if len(each) > 1), key=_order)
     main = _choose_main(ordered)
-    others = sorted((each for each in ordered if each not in main), key=lambda each: each[0].set != own)
+    others = sorted(
+        (each for each in ordered if each not in main), key=lambda each: each[0].set != own
+    )
     drawn = [tuple(_draw(each, looks) for each in group) for group in (main, others)]
     return Picture(*drawn, papers=tuple(filter(None, map(_paper_panel, studies()))))
 
 
 def _order(points: list[Point]) -> tuple:
-    """Order panels: converged ones first, then the strongest scale, then those with the most variants."""
+    """Order panels: converged ones first, then the strongest scale, then those with the most
+    variants.
+    """
     late = pd.Series([point.late_gain for point in points if point.size == 1]).median()
-    return (0.0 if converged(late) else late, -strength(points[0].scale), -len(points), points[0].corpus)
+    return (
+        0.0 if converged(late) else late,
+        -strength(points[0].scale),
+        -len(points),
+        points[0].corpus,
+    )
 
 
 def _choose_main(ordered: list[list[Point]]) -> list[list[Point]]:
-    """Choose the panels of the first screen, no corpus twice: one of the second task, the others of the first.
+    """Choose the panels of the first screen, no corpus twice: one of the second task, the others of
+    the first.
 
     The tasks with most points come first.
     """
     panels = _without_repeats(ordered)
     points = Counter(point.task for each in ordered for point in each)
-    of_tasks = [[each for each in panels if each[0].task == task] for task, _ in points.most_common(2)]
+    of_tasks = [
+        [each for each in panels if each[0].task == task] for task, _ in points.most_common(2)
+    ]
     first, second = [*of_tasks, [], []][:2]
     chosen = [*first[: FIRST - 1], *second[:1]]
     rest = [each for each in panels if each not in chosen]
@@ -202,14 +222,18 @@ def _without_repeats(panels: list[list[Point]]) -> list[list[Point]]:
 def _looks(attentions: set[Attention]) -> dict[Attention, Look]:
     """Choose the look of every variant, the same in all panels.
 
-    A variant has the colour of its attention in all figures; one without such a colour has that of its span or model.
-    Others of the same colour differ in shape.
+    A variant has the colour of its attention in all figures; one without such a colour has that of
+    its span or model. Others of the same colour differ in shape.
     """
     looks: dict[Attention, Look] = {}
     taken: Counter[str] = Counter()
-    for each in sorted(attentions, key=lambda each: (_kind(each) not in COLOURS, len(each.name), each.name)):
+    for each in sorted(
+        attentions, key=lambda each: (_kind(each) not in COLOURS, len(each.name), each.name)
+    ):
         kind = _kind(each)
-        colour = COLOURS[kind if kind in COLOURS else _kind(replace(each, selection="all", normaliser="softmax"))]
+        colour = COLOURS[
+            kind if kind in COLOURS else _kind(replace(each, selection="all", normaliser="softmax"))
+        ]
         if kind in COLOURS and each.is_usual:
             looks[each] = Look(on_page(colour))
             continue
@@ -241,7 +265,10 @@ def _draw(points: list[Point], looks: dict[Attention, Look]) -> Panel:
     quantity = REGISTRY[score_of(first.task)]
     if any(each.S for each in points):
         points = [each for each in points if each.size == 1]  # sizes were measured at another S
-    largest = {each.attention: max(p.size for p in points if p.attention == each.attention) for each in points}
+    largest = {
+        each.attention: max(p.size for p in points if p.attention == each.attention)
+        for each in points
+    }
     spots = [
         _Spot(
             name=each.attention.short,
@@ -263,7 +290,9 @@ def _draw(points: list[Point], looks: dict[Attention, Look]) -> Panel:
     note = f"scale {first.scale}, n = {n}"
     about = f"{first.title}, scale {first.scale}: {quantity.title} over executed MACs per token"
     up = quantity.title
-    return _lay_out(spots, first.title, note, "MACs per token", up, about, turned=quantity.better == "lower")
+    return _lay_out(
+        spots, first.title, note, "MACs per token", up, about, turned=quantity.better == "lower"
+    )
 
 
 def _describe(each: Point) -> str:
@@ -271,7 +300,9 @@ def _describe(each: Point) -> str:
     half = half_width(each.low, each.high)
     parts = [f"{each.attention.name}: {to_digits(each.mean, half)} {quantity.unit}"]
     if half:
-        parts.append(f" (95 % CI {to_digits(each.low, half)} to {to_digits(each.high, half)}, n = {each.n})")
+        parts.append(
+            f" (95 % CI {to_digits(each.low, half)} to {to_digits(each.high, half)}, n = {each.n})"
+        )
     else:
         parts.append(f" (n = {each.n})")
     parts.append(f", {short_number(each.macs)} MACs per token, scale {each.scale}")
@@ -282,7 +313,9 @@ def _describe(each: Point) -> str:
     return "".join(parts)
 
 
-def _lay_out(spots: list[_Spot], title: str, note: str, across: str, up: str, about: str, *, turned: bool) -> Panel:
+def _lay_out(
+    spots: list[_Spot], title: str, note: str, across: str, up: str, about: str, *, turned: bool
+) -> Panel:
     """Place marks, ticks and labels. turned: whether a lower score is drawn higher."""
     xs = _Axis([spot.x for spot in spots], LEFT, WIDTH - RIGHT, log=True)
     ends = [end for spot in spots for end in (spot.low, spot.y, spot.high) if end is not None]
@@ -317,7 +350,9 @@ def _lay_out(spots: list[_Spot], title: str, note: str, across: str, up: str, ab
         yticks=ys.ticks(),
         lines=tuple(_lines(placed)),
         marks=marks,
-        unlabelled=tuple(Key(name, path_of(look.shape, 5, 5), look.colour) for name, look in missing.items()),
+        unlabelled=tuple(
+            Key(name, path_of(look.shape, 5, 5), look.colour) for name, look in missing.items()
+        ),
     )
 
 
@@ -325,22 +360,30 @@ def _lines(placed: list[tuple[_Spot, float, float]]) -> list[Line]:
     groups: dict[str, list[tuple[_Spot, float, float]]] = {}
     for each in placed:
         groups.setdefault(each[0].group, []).append(each)
-    joined = [sorted(group, key=lambda each: each[1]) for group in groups.values() if len(group) > 1]
-    return [Line(" ".join(f"{x},{y}" for _, x, y in group), group[0][0].look.colour) for group in joined]
+    joined = [
+        sorted(group, key=lambda each: each[1]) for group in groups.values() if len(group) > 1
+    ]
+    return [
+        Line(" ".join(f"{x},{y}" for _, x, y in group), group[0][0].look.colour) for group in joined
+    ]
 
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 def _label(placed: list[tuple[_Spot, float, float]], bottom: float) -> dict[int, Label]:
-    """Label marks where there is room, short names first: beside, above or below, clear of marks and other labels."""
+    """Label marks where there is room, short names first: beside, above or below, clear of marks
+    and other labels.
+    """
     taken: list[Box] = []
     for _, x, y in placed:
         taken.append((x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS))
     labels: dict[int, Label] = {}
     grouped = Counter(spot.group for spot, *_ in placed)
     # the end of a line first, then short names
-    order = sorted(range(len(placed)), key=lambda n: (grouped[placed[n][0].group] == 1, len(placed[n][0].name)))
+    order = sorted(
+        range(len(placed)), key=lambda n: (grouped[placed[n][0].group] == 1, len(placed[n][0].name))
+    )
     for n in order:
         spot, x, y = placed[n]
         if not spot.labelled:
@@ -407,7 +450,9 @@ def _step(about: float) -> float:
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """List 1, 2 and 5 times powers of ten in a range; powers of ten alone where these are too many."""
+    """List 1, 2 and 5 times powers of ten in a range; powers of ten alone where these are too
+    many.
+    """
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for factors in ((1, 2, 3, 5), (1, 2, 5), (1, 3), (1,)):
         values = [factor * 10.0**power for power in powers for factor in factors]
@@ -435,13 +480,18 @@ def short_number(value: float) -> str:
 
 
 def _paper_panel(name: str) -> Panel | None:
-    """Draw the points that one paper prints: a score and a cost of the same row; None where it prints no pair."""
+    """Draw the points that one paper prints: a score and a cost of the same row; None where it
+    prints no pair.
+    """
     study = studies()[name]
     rows: dict[tuple[str, str], list[Published]] = {}
     for value in study.values:
         if isinstance(value.value, float):
             rows.setdefault((value.where, value.row), []).append(value)
-    by_unit = {unit: [pair for row in rows.values() for pair in _pairs(row, unit)] for unit in PRINTED_COSTS}
+    by_unit = {
+        unit: [pair for row in rows.values() for pair in _pairs(row, unit)]
+        for unit in PRINTED_COSTS
+    }
     unit = next((unit for unit, pairs in by_unit.items() if pairs), None)
     if unit is None:
         return None
@@ -452,22 +502,34 @@ def _paper_panel(name: str) -> Panel | None:
     about = f"Published results, not the same data: {score} over {across}, {study.heading}"
     turned = score in ("bpc", "bpb")
     return _lay_out(
-        spots, study.title, "the paper's own models; not the same data", across, f"{score}", about, turned=turned
+        spots,
+        study.title,
+        "the paper's own models; not the same data",
+        across,
+        f"{score}",
+        about,
+        turned=turned,
     )
 
 
 def _pairs(row: list[Published], unit: str) -> list[tuple[Published, Published]]:
-    """Pair each score of a row with its cost in this unit; of dev and test scores only those on test."""
+    """Pair each score of a row with its cost in this unit; of dev and test scores only those on
+    test.
+    """
     costs = [value for value in row if value.unit == unit]
-    scores = [value for value in row if value.kind in ("trained", "cited") and value.unit in ("bpc", "BLEU")]
+    scores = [
+        value
+        for value in row
+        if value.kind in ("trained", "cited") and value.unit in ("bpc", "BLEU")
+    ]
     tested = [value for value in scores if "dev" not in value.column.lower()]
     return [(score, costs[0]) for score in tested or scores] if costs else []
 
 
 def _printed(score: Published, cost: Published, across: str) -> _Spot:
-    place = score.where.partition("(")[2].rstrip(")").removesuffix(" test") or score.column.removeprefix(
-        f"{score.unit} "
-    )
+    place = score.where.partition("(")[2].rstrip(")").removesuffix(
+        " test"
+    ) or score.column.removeprefix(f"{score.unit} ")
     title = f"{score.row}, {score.where}, {score.column}: {score.text} {score.unit}, {cost.text} {across}"
     return _Spot(
         name=f"{score.row.removeprefix('Transformer ').strip('()')}, {place}",

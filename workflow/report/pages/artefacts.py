@@ -40,7 +40,8 @@ def read_table(path: Path) -> dict:
 class Head:
     """The head of a column. badges: of its corpora, where others are read elsewhere in the table.
 
-    mark: whether the paper's values can be compared with ours, in a few words; empty where it prints none.
+    mark: whether the paper's values can be compared with ours, in a few words; empty where it
+    prints none.
     """
 
     title: str
@@ -50,7 +51,9 @@ class Head:
 
 
 def table(site: Site, name: str, question: str) -> dict:
-    """Lay out a table, each cell with our value, its interval and the paper's. question: whose runs it is made from."""
+    """Lay out a table, each cell with our value, its interval and the paper's. question: whose runs
+    it is made from.
+    """
     path = site.results / "tables" / f"{name}.json"
     if not path.exists():
         return {"name": name, "title": name, "missing": NOT_MADE}
@@ -59,14 +62,18 @@ def table(site: Site, name: str, question: str) -> dict:
     columns = list_columns(cells)
     forms = {column.title: column for column in columns}
     reasons = _number_reasons(cells)
-    grid = {(cell["row"], cell["column"]): _as_shown(cell, forms[cell["column"]], reasons) for cell in cells}
+    grid = {
+        (cell["row"], cell["column"]): _as_shown(cell, forms[cell["column"]], reasons)
+        for cell in cells
+    }
     return {
         **content,
         "name": name,
         "runs_at": runs_at(question),
         "columns": [_head(column, cells, texts) for column in columns],
         "rows": [
-            (row, cited, [grid.get((row, column.title)) for column in columns]) for row, cited in list_rows(cells)
+            (row, cited, [grid.get((row, column.title)) for column in columns])
+            for row, cited in list_rows(cells)
         ],
         "has_published": any(cell["published_value"] is not None for cell in cells),
         "texts": texts,
@@ -80,8 +87,12 @@ def table(site: Site, name: str, question: str) -> dict:
 
 
 def _number_reasons(cells: list[dict]) -> dict[str, int]:
-    """Number the reasons why cells hold nothing, each once, in the order of the cells; not of those not run."""
-    told = dict.fromkeys(cell["note"] for cell in cells if _holds_nothing(cell) and not is_not_run(cell))
+    """Number the reasons why cells hold nothing, each once, in the order of the cells; not of those
+    not run.
+    """
+    told = dict.fromkeys(
+        cell["note"] for cell in cells if _holds_nothing(cell) and not is_not_run(cell)
+    )
     return {reason: number for number, reason in enumerate(told, 1)}
 
 
@@ -92,12 +103,19 @@ def _holds_nothing(cell: dict) -> bool:
 def _head(column: Column, cells: list[dict], texts: list[dict]) -> Head:
     read = [text["badge"] for text in texts if column.title in text["columns"]]
     badges = read if len(read) < len(texts) else []
-    return Head(column.title, column.unit, badges, _mark([cell for cell in cells if cell["column"] == column.title]))
+    return Head(
+        column.title,
+        column.unit,
+        badges,
+        _mark([cell for cell in cells if cell["column"] == column.title]),
+    )
 
 
 def _mark(cells: list[dict]) -> str:
     """Say in a few words whether the paper's values in a column can be compared with ours."""
-    published = [cell for cell in cells if cell["published_value"] is not None and cell["kind"] != "setting"]
+    published = [
+        cell for cell in cells if cell["published_value"] is not None and cell["kind"] != "setting"
+    ]
     if not published:
         return ""
     if any(cell["comparable"] for cell in published):
@@ -112,7 +130,8 @@ def _mark(cells: list[dict]) -> str:
 def _as_shown(cell: dict, column: Column, reasons: dict[str, int]) -> dict:
     """Write the numbers of a cell as text, in the digits of its column.
 
-    reason: the number of the footnote that says why it holds nothing. not_run: whether that is the footnote on runs.
+    reason: the number of the footnote that says why it holds nothing. not_run: whether that is the
+    footnote on runs.
     """
     value = cell["value"] if cell["value"] is not None else cell["published_value"]
     return {
@@ -131,7 +150,12 @@ def figure(site: Site, name: str, question: str) -> dict:
     """Return a figure as inline SVG, with the title and caption of its builder."""
     path = site.results / "figures" / f"{name}.svg"
     builder = load_builder("figures", name)
-    about = {"name": name, "runs_at": runs_at(question), "title": builder.TITLE, "caption": builder.CAPTION}
+    about = {
+        "name": name,
+        "runs_at": runs_at(question),
+        "title": builder.TITLE,
+        "caption": builder.CAPTION,
+    }
     about["notes"] = getattr(builder, "NOTES", "")
     if not path.exists():
         return {**about, "missing": NOT_MADE}
@@ -141,7 +165,14 @@ def figure(site: Site, name: str, question: str) -> dict:
         return {**about, "missing": NOT_RUN}
     told = tell(pd.read_csv(path.with_suffix(".csv")), svg)
     about["slider"] = getattr(builder, "SLIDER", None)
-    return {**about, "svg": svg, "told": told, "files": files, "runs": trace.runs, "texts": trace.texts}
+    return {
+        **about,
+        "svg": svg,
+        "told": told,
+        "files": files,
+        "runs": trace.runs,
+        "texts": trace.texts,
+    }
 
 
 def figures(site: Site, names: tuple[str, ...], question: str) -> list[dict]:
@@ -151,9 +182,24 @@ def figures(site: Site, names: tuple[str, ...], question: str) -> list[dict]:
 
 
 def drawn_here(
-    name: str, title: str, caption: str, figure, numbers: pd.DataFrame, runs_at: str, notes: str = ""
+    name: str,
+    title: str,
+    caption: str,
+    figure,
+    numbers: pd.DataFrame,
+    runs_at: str,
+    notes: str = "",
 ) -> dict:
-    """Return a figure that is made for one page, and has no file of its own, as its template takes it."""
+    """Return a figure that is made for one page, and has no file of its own, as its template takes
+    it.
+    """
     svg = embed_svg(as_svg(figure), name)
-    about = {"name": name, "title": title, "caption": caption, "notes": notes, "svg": svg, "told": tell(numbers, svg)}
+    about = {
+        "name": name,
+        "title": title,
+        "caption": caption,
+        "notes": notes,
+        "svg": svg,
+        "told": tell(numbers, svg),
+    }
     return about | {"texts": [], "runs": [], "runs_at": runs_at, "files": []}

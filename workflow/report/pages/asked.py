@@ -1,4 +1,6 @@
-"""What was asked for by name, in words for the terminal: the answer, the verdict, and where they stand."""
+"""What was asked for by name, in words for the terminal: the answer, the verdict, and where they
+stand.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,7 +26,12 @@ class Asked:
         """The question that the table, and the figure, of this name answers; by kind."""
         known = {each: load_question(each) for each in known_questions()}
         kinds = ("tables", "figures")
-        return {kind: each for kind in kinds for each, one in known.items() if self.name in getattr(one, kind)}
+        return {
+            kind: each
+            for kind in kinds
+            for each, one in known.items()
+            if self.name in getattr(one, kind)
+        }
 
     @property
     def is_claim(self) -> bool:
@@ -50,12 +57,18 @@ class Asked:
         return self.is_claim or self.name in (*known_questions(), *known_studies())
 
     def tell(self, site: Site) -> list[list[str]]:
-        """Say what was made under this name: for each thing its paragraphs, of which the last is the path of a file."""
+        """Say what was made under this name: for each thing its paragraphs, of which the last is
+        the path of a file.
+        """
         told = [_tell_question(site, self.name)] if self.name in known_questions() else []
         told += [_tell_claim(site, self.name)] if self.is_claim else []
         files = {"tables": "csv", "figures": "svg"}
         told += [[str(site.results / kind / f"{self.name}.{files[kind]}")] for kind in self.owners]
-        told += [[str(site.reports / "papers" / f"{self.name}.html")]] if self.name in known_studies() else []
+        told += (
+            [[str(site.reports / "papers" / f"{self.name}.html")]]
+            if self.name in known_studies()
+            else []
+        )
         told += [[str(site.results / "bundle.zip")]] if self.name == "bundle" else []
         told += [[self.name]] if "/" in self.name else []
         return [each for each in told if each and Path(each[-1].partition("#")[0]).exists()]

@@ -1,7 +1,9 @@
-"""The page of the ledger: every claim of the papers, its verdict, the evidence in a line, and its numbers as text.
+"""The page of the ledger: every claim of the papers, its verdict, the evidence in a line, and its
+numbers as text.
 
-A claim's numbers are written alike in a sentence, in its row of the ledger, and in the forest plot. Here `evidence` is
-that of the set of results whose verdict is shown (`workflow.report.claims.ledger`).
+A claim's numbers are written alike in a sentence, in its row of the ledger, and in the forest plot.
+Here `evidence` is that of the set of results whose verdict is shown
+(`workflow.report.claims.ledger`).
 """
 
 from collections import Counter
@@ -27,7 +29,9 @@ from workflow.results.trained_enough import converged
 
 @dataclass(frozen=True)
 class Ledger:
-    """set: the results it is about, by name. beside: the sets that stand beside it. claims: those that were asked."""
+    """set: the results it is about, by name. beside: the sets that stand beside it. claims: those
+    that were asked.
+    """
 
     set: str
     beside: list[dict]
@@ -43,16 +47,22 @@ class Ledger:
         return [line for line in self.claims if line["question"] is None]
 
     def elsewhere(self, scale: str) -> str:
-        """Write behind a verdict which scale gave it, where that is another one; `frame.js` reads it."""
+        """Write behind a verdict which scale gave it, where that is another one; `frame.js` reads
+        it.
+        """
         return "" if scale == self.set else f" at scale {scale}"
 
 
 def read_ledger(path: Path) -> Ledger | None:
-    """Read a ledger without the claims whose question was not asked; None where no ledger was made."""
+    """Read a ledger without the claims whose question was not asked; None where no ledger was
+    made.
+    """
     if not path.exists():
         return None
     content = read_lines(path, ["set", "beside"], ["overall", "speaks", "sets"])
-    lines = sorted(content["claims"], key=lambda line: (not line["abstract"], line["where"], line["name"]))
+    lines = sorted(
+        content["claims"], key=lambda line: (not line["abstract"], line["where"], line["name"])
+    )
     return Ledger(content["set"], content["beside"], [line for line in lines if _was_asked(line)])
 
 
@@ -68,7 +78,9 @@ def count_verdicts(lines: list[dict]) -> list[tuple[str, int]]:
 
 
 def ledger_page(site: Site, ledger: Ledger, questions: Collection[Question]) -> dict:
-    """Collect what the page shows. questions: those that have a page to link to, and whose papers have one."""
+    """Collect what the page shows. questions: those that have a page to link to, and whose papers
+    have one.
+    """
     with_page = {question.paper for question in questions}
     tables = {table for question in questions for table in question.tables}
     lines, path = ledger.claims, site.results / "ledger.json"
@@ -82,7 +94,9 @@ def ledger_page(site: Site, ledger: Ledger, questions: Collection[Question]) -> 
             {
                 "title": study.heading,
                 "page": f"papers/{name}.html" if name in with_page else None,
-                "lines": [_line(site, line, ledger.set, tables) for line in lines if line["paper"] == name],
+                "lines": [
+                    _line(site, line, ledger.set, tables) for line in lines if line["paper"] == name
+                ],
             }
             for name, study in studies().items()
         ],
@@ -92,10 +106,11 @@ def ledger_page(site: Site, ledger: Ledger, questions: Collection[Question]) -> 
 
 
 def _line(site: Site, line: dict, own: str, tables: set[str]) -> dict:
-    """Add to a claim what the paper prints, links to its numbers, and the numbers of the set whose verdict is shown.
+    """Add to a claim what the paper prints, links to its numbers, and the numbers of the set whose
+    verdict is shown.
 
-    own: the set that this report is about; runs of another set link to its report where that exists. tables: the names
-    of those on the pages of this report.
+    own: the set that this report is about; runs of another set link to its report where that
+    exists. tables: the names of those on the pages of this report.
     """
     values = [find(key) for key in line["published"]]
     printed = "; ".join(f"{_label(value)}: {value.text}" for value in values)
@@ -107,21 +122,37 @@ def _line(site: Site, line: dict, own: str, tables: set[str]) -> dict:
     about |= {"pairs": pairs, "came": not mine and any(map(precomputed, evidence["digests"]))}
     about |= {"sets": [each | {"written": write_numbers(each, line)} for each in line["sets"]]}
     about["disagreeing"] = name_disagreeing(line)
-    return line | evidence | about | {"run_pages": run_pages(site, evidence, runs_at(line["question"]), mine)}
+    return (
+        line
+        | evidence
+        | about
+        | {"run_pages": run_pages(site, evidence, runs_at(line["question"]), mine)}
+    )
 
 
 def run_pages(site: Site, evidence: dict, place: str, mine: bool) -> dict[str, str]:
-    """Map each run's digest to its page, relative to this report; runs of another scale only where the page exists."""
-    digests = {digest for pair in evidence["pairs"] for digests in pair["runs"].values() for digest in digests}
+    """Map each run's digest to its page, relative to this report; runs of another scale only where
+    the page exists.
+    """
+    digests = {
+        digest
+        for pair in evidence["pairs"]
+        for digests in pair["runs"].values()
+        for digest in digests
+    }
     if mine:
         return {digest: f"{place}{digest}.html" for digest in digests}
     folder = f"{evidence['set']}/{place}"
-    there = {digest for digest in digests if (site.reports.parent / folder / f"{digest}.html").exists()}
+    there = {
+        digest for digest in digests if (site.reports.parent / folder / f"{digest}.html").exists()
+    }
     return {digest: f"../{folder}{digest}.html" for digest in there}
 
 
 def _page(line: dict, tables: set[str]) -> str | None:
-    """Return the page with the claim's numbers: that of its question, the table of layers, or the formulas."""
+    """Return the page with the claim's numbers: that of its question, the table of layers, or the
+    formulas.
+    """
     if line["question"] == LAYERS:
         table = next((name for name in sorted(tables) if "layers" in reads("tables", name)), None)
         return f"papers/{line['paper']}.html#table-{table}" if table else None
@@ -137,7 +168,8 @@ def _label(value) -> str:
 def form_of_effect(evidence: dict, unit: str) -> Form:
     """Choose the form of the numbers, with as many digits as the interval allows.
 
-    An interval that excludes no effect has a digit more where one of its ends would be written as no effect.
+    An interval that excludes no effect has a digit more where one of its ends would be written as
+    no effect.
     """
     low, high = evidence["low"], evidence["high"]
     form = form_of([evidence["effect"]], [] if low is None else [(high - low) / 2], unit)
@@ -150,7 +182,8 @@ def form_of_effect(evidence: dict, unit: str) -> Form:
 
 
 def write_numbers(evidence: dict, line: dict) -> dict[str, str]:
-    """Write the effect and its interval, its absolute size, its share in per cent, its factor, and both sides.
+    """Write the effect and its interval, its absolute size, its share in per cent, its factor, and
+    both sides.
 
     line: the claim's, with the unit of the effect.
     """
@@ -161,19 +194,25 @@ def write_numbers(evidence: dict, line: dict) -> dict[str, str]:
     written |= dict(zip(("said", "interval"), say_effect(evidence, line), strict=True))
     if effect is None:
         return written | dict.fromkeys(("size", "share", "times"), "")
-    percent = replace(form, places=max(0, form.places - 2))  # a share has as many digits as its ratio
+    # a share has as many digits as its ratio
+    percent = replace(form, places=max(0, form.places - 2))
     size = f"{form.text(abs(effect))}{behind(unit)}"
-    return written | {"size": size, "share": f"{percent.text(100 * effect)} %", "times": f"{form.text(effect)}×"}
+    return written | {
+        "size": size,
+        "share": f"{percent.text(100 * effect)} %",
+        "times": f"{form.text(effect)}×",
+    }
 
 
 def say_effect(evidence: dict, line: dict) -> tuple[str, str]:
-    """Write an effect with its direction in words, and its interval in this direction; two empty texts without one.
+    """Write an effect with its direction in words, and its interval in this direction; two empty
+    texts without one.
 
-    evidence: with `effect`, `low` and `high`; without `than` the effect is no difference and has no direction. line:
-    the claim's, with what its effect is in.
+    evidence: with `effect`, `low` and `high`; without `than` the effect is no difference and has no
+    direction. line: the claim's, with what its effect is in.
 
-    >>> say_effect({"effect": -0.026, "low": -0.044, "high": -0.007}, {"by": "difference", "unit": "bpc"})
-    ('0.026 bpc lower', '0.007 to 0.044')
+    >>> say_effect({"effect": -0.026, "low": -0.044, "high": -0.007}, {"by": "difference", "unit":
+    "bpc"}) ('0.026 bpc lower', '0.007 to 0.044')
     >>> share = {"effect": 0.0907, "low": 0.0835, "high": 0.0978, "than": None}
     >>> say_effect(share, {"by": "difference", "unit": "of S"})
     ('0.0907 of S', '0.0835 to 0.0978')
@@ -197,7 +236,9 @@ def say_effect(evidence: dict, line: dict) -> tuple[str, str]:
 
 
 def _write_side(line: dict, form: Form) -> Callable:
-    """Return the function that writes a side's value: for a ratio in its own unit, else in the digits of the effect."""
+    """Return the function that writes a side's value: for a ratio in its own unit, else in the
+    digits of the effect.
+    """
     if line["by"] != "ratio":
         return form.text
     (unit, *others) = dict.fromkeys(UNITS[measure] for measure in line["measure"])
@@ -205,7 +246,9 @@ def _write_side(line: dict, form: Form) -> Callable:
 
 
 def name_disagreeing(line: dict) -> list[str]:
-    """Write a sentence for each scale whose interval excludes the effect that is shown: its number and what differs."""
+    """Write a sentence for each scale whose interval excludes the effect that is shown: its number
+    and what differs.
+    """
     ours, sentences = speaking(line), []
     for each in disagreeing(line):
         effect, interval = _write_effect(each, line)
@@ -218,10 +261,11 @@ def name_disagreeing(line: dict) -> list[str]:
 
 
 def summarise_disagreeing(line: dict) -> str:
-    """Write one short sentence on all scales whose intervals exclude the effect that is shown; empty without any.
+    """Write one short sentence on all scales whose intervals exclude the effect that is shown;
+    empty without any.
 
-    It says that they disagree where one has another direction or verdict. It names what differs there and leaves the
-    values to the ledger's row.
+    It says that they disagree where one has another direction or verdict. It names what differs
+    there and leaves the values to the ledger's row.
     """
     ours, others, parts = speaking(line), disagreeing(line), []
     for each in others:
@@ -241,13 +285,19 @@ def summarise_disagreeing(line: dict) -> str:
 def _write_effect(evidence: dict, line: dict) -> tuple[str, str]:
     """Write an effect with its unit, and its interval; an empty text where there is none."""
     written = write_numbers(evidence, line)
-    effect = written["times"] if line["by"] == "ratio" else f"{written['effect']}{behind(line['unit'] or '')}"
+    effect = (
+        written["times"]
+        if line["by"] == "ratio"
+        else f"{written['effect']}{behind(line['unit'] or '')}"
+    )
     interval = "" if evidence["low"] is None else f"95 % CI {written['low']} to {written['high']}"
     return effect, interval
 
 
 def write_details(evidence: dict, unit: str) -> dict:
-    """Write the effect on each text and the smallest detectable effect, in the digits of the effect."""
+    """Write the effect on each text and the smallest detectable effect, in the digits of the
+    effect.
+    """
     form = form_of_effect(evidence, unit)
     by_text = {text: form.text(effect) for text, effect in (evidence["by_text"] or {}).items()}
     detectable = form.text(evidence["detectable"])
@@ -255,13 +305,20 @@ def write_details(evidence: dict, unit: str) -> dict:
 
 
 def write_tuned(evidence: dict, unit: str) -> str:
-    """Write the effect and the verdict with each variant tuned; empty if tuning did not change the effect."""
+    """Write the effect and the verdict with each variant tuned; empty if tuning did not change the
+    effect.
+    """
     tuned = evidence.get("tuned")
     if not tuned or tuned["effect"] == evidence["effect"]:
         return ""
     form = form_of_effect(tuned, unit)
-    interval = "" if tuned["low"] is None else f" (95 % CI {form.text(tuned['low'])} to {form.text(tuned['high'])})"
-    verdict = f", {tuned['verdict']}" if tuned["verdict"] else ""  # on the page of a question nothing is judged yet
+    interval = (
+        ""
+        if tuned["low"] is None
+        else f" (95 % CI {form.text(tuned['low'])} to {form.text(tuned['high'])})"
+    )
+    # on the page of a question nothing is judged yet
+    verdict = f", {tuned['verdict']}" if tuned["verdict"] else ""
     return f"tuned: {form.text(tuned['effect'])}{behind(unit)}{interval}{verdict}"
 
 
@@ -273,7 +330,9 @@ def write_pairs(evidence: dict, line: dict) -> list[dict]:
     form = form_of_effect(evidence, line["unit"] or "")
     side = _write_side(line, form)
     forms = {"ours": side, "than": side, "effect": form.text, "turn": _spell_turn}
-    return [pair | {key: write(pair[key]) for key, write in forms.items()} for pair in evidence["pairs"]]
+    return [
+        pair | {key: write(pair[key]) for key, write in forms.items()} for pair in evidence["pairs"]
+    ]
 
 
 def _spell_turn(turn: int | list) -> str:
@@ -286,5 +345,9 @@ def name_basis(evidence: dict) -> str:
     """Say what the interval is over: `2 corpora × 3 seeds`."""
     pairs = Counter(pair["text"] for pair in evidence["pairs"])
     few, many = (function(pairs.values(), default=0) for function in (min, max))
-    basis = f"{few} to {many} {evidence['of']}s" if few < many else count(many, evidence["of"] or "pair")
+    basis = (
+        f"{few} to {many} {evidence['of']}s"
+        if few < many
+        else count(many, evidence["of"] or "pair")
+    )
     return f"{len(pairs)} corpora × {basis}" if len(pairs) > 1 else basis

@@ -1,6 +1,8 @@
-"""The page of the headline claims: with one recipe, with each variant tuned, over model sizes, and forecast.
+"""The page of the headline claims: with one recipe, with each variant tuned, over model sizes, and
+forecast.
 
-A forecast is no verdict: it has its own colour and word, and says how often its predictor was right.
+A forecast is no verdict: it has its own colour and word, and says how often its predictor was
+right.
 """
 
 import math
@@ -22,7 +24,9 @@ from workflow.results.statistics import LEVEL, LOOKS
 from workflow.results.trained_enough import converged
 
 COSTS = "costs do not depend on the learning rate"
-COVERED = 0.5  # of the ladders: what a predictor has to cover, and to call more than a coin, for anybody to trust it
+# of the ladders: what a predictor has to cover, and to call more than a coin, for anybody to trust
+# it
+COVERED = 0.5
 ALL = "all"
 
 
@@ -31,16 +35,25 @@ def headline_claims_page(ledger: Ledger) -> dict:
     parts = _scores(ledger.claims)
     of_all = parts.get(ALL, [])
     lines = list_headlines(ledger.claims)
-    papers = [(study.heading, [line for line in lines if line["paper"] == name]) for name, study in studies().items()]
+    papers = [
+        (study.heading, [line for line in lines if line["paper"] == name])
+        for name, study in studies().items()
+    ]
     return {
         "title": "Headline claims",
         "own": ledger.set,
         "papers": [
-            (title, [_line(line, parts.get(line["unit"], of_all)) for line in mine]) for title, mine in papers if mine
+            (title, [_line(line, parts.get(line["unit"], of_all)) for line in mine])
+            for title, mine in papers
+            if mine
         ],
         "scores": parts,
         "trusted": [each.predictor for each in of_all if _is_trusted(each)],
-        "untrusted_in": [part for part, scores in parts.items() if part != ALL and not any(map(_is_trusted, scores))],
+        "untrusted_in": [
+            part
+            for part, scores in parts.items()
+            if part != ALL and not any(map(_is_trusted, scores))
+        ],
         "few": any(_would_coin_do(each) for each in of_all),
         "calls": back_test(ledger.claims),
         "looks": LOOKS,
@@ -49,13 +62,17 @@ def headline_claims_page(ledger: Ledger) -> dict:
 
 
 def _scores(lines: list[dict]) -> dict[str, list[Score]]:
-    """Back-test the predictors on all ladders of the claims and, where they have several units, on those of each."""
+    """Back-test the predictors on all ladders of the claims and, where they have several units, on
+    those of each.
+    """
     of_unit: dict[str, list[list[dict]]] = {}
     for line in lines:
         for each in filter(itemgetter("sizes"), line["sets"]):
             of_unit.setdefault(line["unit"] or "", []).append(each["sizes"])
     parts = {ALL: [*chain(*of_unit.values())]} | (of_unit if len(of_unit) > 1 else {})
-    scores = {part: [each for each in score(ladders) if each.ladders] for part, ladders in parts.items()}
+    scores = {
+        part: [each for each in score(ladders) if each.ladders] for part, ladders in parts.items()
+    }
     return {part: each for part, each in scores.items() if each}
 
 
@@ -69,8 +86,12 @@ def _would_coin_do(each: Score) -> bool:
 
 
 def _longest_ladder(sets: list[dict]) -> dict | None:
-    """Return the set with the most sizes, of several one that has converged, then the strongest, which comes first."""
-    longest = max(sets, key=lambda each: (len(_known(each["sizes"])), _has_converged(each["sizes"])))
+    """Return the set with the most sizes, of several one that has converged, then the strongest,
+    which comes first.
+    """
+    longest = max(
+        sets, key=lambda each: (len(_known(each["sizes"])), _has_converged(each["sizes"]))
+    )
     return longest if _known(longest["sizes"]) else None
 
 
@@ -85,9 +106,14 @@ def _known(rungs: list[dict] | None) -> list[dict]:
 
 
 def _line(line: dict, scores: list[Score]) -> dict:
-    """Write a claim. scores: of the predictors, in the claim's unit where claims with ladders have several."""
+    """Write a claim. scores: of the predictors, in the claim's unit where claims with ladders have
+    several.
+    """
     evidence, unit = speaking(line), line["unit"] or ""
-    tuned, sized = next((each for each in line["sets"] if each["tuned"]), None), _longest_ladder(line["sets"])
+    tuned, sized = (
+        next((each for each in line["sets"] if each["tuned"]), None),
+        _longest_ladder(line["sets"]),
+    )
     return {
         "name": line["name"],
         "claim": line["claim"],
@@ -109,7 +135,10 @@ def _line(line: dict, scores: list[Score]) -> dict:
 
 
 def _verdict(evidence: dict, line: dict) -> dict:
-    shown = {key: evidence.get(key) for key in ("verdict", "why", "set", "low", "effect", "looks", "otherwise_on")}
+    shown = {
+        key: evidence.get(key)
+        for key in ("verdict", "why", "set", "low", "effect", "looks", "otherwise_on")
+    }
     return shown | {"said": say_effect(evidence, line), "basis": name_basis(evidence)}
 
 
@@ -122,7 +151,11 @@ def _why_untuned(line: dict) -> str:
     if costs:
         return COSTS
     tried = line["question"] in known_questions() and load_question(line["question"]).trials
-    return "not tuned: the tuned runs are missing" if tried else "not tuned: the question does no tuning"
+    return (
+        "not tuned: the tuned runs are missing"
+        if tried
+        else "not tuned: the question does no tuning"
+    )
 
 
 def _form(effects: list[float], bounds: list[tuple[float, float]], unit: str) -> Form:
@@ -130,7 +163,9 @@ def _form(effects: list[float], bounds: list[tuple[float, float]], unit: str) ->
 
 
 def _sizes(rungs: list[dict], line: dict) -> list[dict]:
-    """Write the effect at each size, with its interval. on: its texts, where other sizes have more."""
+    """Write the effect at each size, with its interval. on: its texts, where other sizes have
+    more.
+    """
     known = _known(rungs)
     texts = max(len(rung["texts"]) for rung in known) if known else 0
     bounds = [(rung["low"], rung["high"]) for rung in known if rung["low"] is not None]
@@ -147,16 +182,27 @@ def _sizes(rungs: list[dict], line: dict) -> list[dict]:
 
 
 def _forecasts(line: dict, rungs: list[dict], scores: list[Score]) -> dict:
-    """Write what each predictor says of nets of the papers' size; without its score it says nothing.
+    """Write what each predictor says of nets of the papers' size; without its score it says
+    nothing.
 
-    times: how much larger those are than the largest measured. agree: whether all predict the same sign.
+    times: how much larger those are than the largest measured. agree: whether all predict the same
+    sign.
     """
     score_of = {each.predictor: each for each in scores}
     at = tuple(find(key).value for key in load_claim(line["name"]).sizes.at)
-    told: dict[str, Forecast] = {name: each for name, each in forecast(rungs, at).items() if name in score_of}
-    write = _form([each.effect for each in told.values()], [each[1:] for each in told.values()], line["unit"] or "")
+    told: dict[str, Forecast] = {
+        name: each for name, each in forecast(rungs, at).items() if name in score_of
+    }
+    write = _form(
+        [each.effect for each in told.values()],
+        [each[1:] for each in told.values()],
+        line["unit"] or "",
+    )
     lines = [
-        {"predictor": name, "written": {key: write.text(getattr(each, key)) for key in each._fields}}
+        {
+            "predictor": name,
+            "written": {key: write.text(getattr(each, key)) for key in each._fields},
+        }
         | {"score": score_of[name]}
         for name, each in told.items()
     ]

@@ -21,7 +21,9 @@ UNMEASURED = (NOT_MEASURED, NO_SEARCH)
 
 @dataclass(frozen=True)
 class NotRun:
-    """A reason why cells are empty, and the command that fills them. needs: what it needs besides; may be empty."""
+    """A reason why cells are empty, and the command that fills them. needs: what it needs besides;
+    may be empty.
+    """
 
     reason: str
     command: str
@@ -34,7 +36,9 @@ def is_not_run(cell: dict) -> bool:
 
 
 def why_not_run(site: Site, question: str, cells: list[dict]) -> list[NotRun]:
-    """List why cells of a table of this question were not run, at most a missing run and a missing measurement."""
+    """List why cells of a table of this question were not run, at most a missing run and a missing
+    measurement.
+    """
     notes = [cell["note"] for cell in cells if is_not_run(cell)]
     if not notes:
         return []
@@ -43,16 +47,28 @@ def why_not_run(site: Site, question: str, cells: list[dict]) -> list[NotRun]:
     if any(NO_RUN in note for note in notes):
         scale = own if _asks_for_more(own, question, planned) else PAPERS_SIZE
         reason = f"These models were not trained at scale {own}."
-        needs = "" if scale == own else "It needs the papers' corpora, and names those that are missing."
-        found.append(NotRun(reason, f"snakemake --config scale={scale} questions=[{question}]", needs))
+        needs = (
+            ""
+            if scale == own
+            else "It needs the papers' corpora, and names those that are missing."
+        )
+        found.append(
+            NotRun(reason, f"snakemake --config scale={scale} questions=[{question}]", needs)
+        )
     if any(each in note for each in UNMEASURED for note in notes):
         reason = f"Some costs were not measured at scale {own}."
-        found.append(NotRun(reason, f"snakemake --config scale={own} questions=[{question}] train=everything"))
+        found.append(
+            NotRun(
+                reason, f"snakemake --config scale={own} questions=[{question}] train=everything"
+            )
+        )
     return found
 
 
 def _plan_of(site: Site, question: str) -> tuple[str, set[str]]:
-    """Return the scale of these results, and the digests of the runs that they hold for a question."""
+    """Return the scale of these results, and the digests of the runs that they hold for a
+    question.
+    """
     path = site.results / "plan.json"
     if not path.exists():
         return site.results.name, set()
@@ -62,7 +78,9 @@ def _plan_of(site: Site, question: str) -> tuple[str, set[str]]:
 
 @lru_cache(maxsize=1)  # every table of a report asks
 def _read(path: Path, changed: int) -> tuple[str, dict[str, set[str]]]:
-    """Read the scale of a plan, and the digests of its runs by question. changed: when the file was last changed."""
+    """Read the scale of a plan, and the digests of its runs by question. changed: when the file was
+    last changed.
+    """
     rows = read_plan(path)
     digests: dict[str, set[str]] = {}
     for row in rows:
@@ -75,7 +93,9 @@ def _asks_for_more(scale: str, question: str, planned: Iterable[str]) -> bool:
     if scale not in known_scales():
         return False
     try:
-        config = load_config(read_yaml(config_file("config.yaml")) | {"scale": scale, "questions": [question]})
+        config = load_config(
+            read_yaml(config_file("config.yaml")) | {"scale": scale, "questions": [question]}
+        )
         rows = plan(config, {})
     except ConfigError:
         return False

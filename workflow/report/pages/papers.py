@@ -1,4 +1,6 @@
-"""The pages about the papers: one for each, the coverage of all their tables and figures, and their formulas."""
+"""The pages about the papers: one for each, the coverage of all their tables and figures, and their
+formulas.
+"""
 
 import ast
 import inspect
@@ -22,12 +24,15 @@ from workflow.report.texts import badges, name_badges
 from workflow.results.runs_table import describe_runs
 
 NUMBERED = re.compile(r"(?:table|figure)(\d+)")
-SIGNS = {" ** 2": "\N{SUPERSCRIPT TWO}", " * ": "\N{MIDDLE DOT}", " // ": "/", " / ": "/"}  # as a paper writes them
+# as a paper writes them
+SIGNS = {" ** 2": "\N{SUPERSCRIPT TWO}", " * ": "\N{MIDDLE DOT}", " // ": "/", " / ": "/"}
 
 
 def paper_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
     """Collect what the page of a paper shows. runs: those of its questions."""
-    questions = {key: question for key, question in questions_in(runs).items() if question.paper == name}
+    questions = {
+        key: question for key, question in questions_in(runs).items() if question.paper == name
+    }
     makers = {"table": artefacts.table, "figure": artefacts.figure}
     named = [
         (order_in_paper(kind, each), kind, each, key)
@@ -45,14 +50,19 @@ def paper_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
         "title": studies()[name].heading,
         "provenance": describe_runs(runs, name_badges(runs)),
         "texts": badges(runs),
-        "questions": [(each.question, f"{artefacts.runs_at(key)}index.html") for key, each in questions.items()],
+        "questions": [
+            (each.question, f"{artefacts.runs_at(key)}index.html")
+            for key, each in questions.items()
+        ],
         "numbered": [each for each in made if each["order"][0] < math.inf],
         "beside": [each for each in made if each["order"][0] == math.inf],
     }
 
 
 def order_in_paper(kind: str, name: str) -> tuple:
-    """Return a key that sorts artefacts as the paper has them: by number, a table before a figure; then the others."""
+    """Return a key that sorts artefacts as the paper has them: by number, a table before a figure;
+    then the others.
+    """
     number = NUMBERED.search(name)
     return (float(number[1]) if number else math.inf, kind == "figure", name)
 
@@ -64,7 +74,10 @@ def coverage_page(site: Site, questions: Iterable[Question]) -> dict:
     """
     available = {name for question in questions for name in (*question.tables, *question.figures)}
     sections = [
-        {"title": study.heading, "lines": [_line(site, name, *item, available) for item in study.artefacts.items()]}
+        {
+            "title": study.heading,
+            "lines": [_line(site, name, *item, available) for item in study.artefacts.items()],
+        }
         for name, study in studies().items()
         if study.artefacts
     ]
@@ -73,11 +86,15 @@ def coverage_page(site: Site, questions: Iterable[Question]) -> dict:
 
 def _line(site: Site, paper: str, title: str, artefact: Artefact, available: set[str]) -> dict:
     paths = {("table", name): site.results / "tables" / f"{name}.json" for name in artefact.tables}
-    paths |= {("figure", name): site.results / "figures" / f"{name}.svg" for name in artefact.figures}
+    paths |= {
+        ("figure", name): site.results / "figures" / f"{name}.svg" for name in artefact.figures
+    }
     present = {key: path for key, path in paths.items() if key[1] in available and path.exists()}
     return {
         "title": title,
-        "links": [(f"papers/{paper}.html#{kind}-{name}", _title(kind, name)) for kind, name in present],
+        "links": [
+            (f"papers/{paper}.html#{kind}-{name}", _title(kind, name)) for kind, name in present
+        ],
         "absent": [_title(kind, name) for kind, name in paths if (kind, name) not in present],
         "cells": _count_cells([path for (kind, _), path in present.items() if kind == "table"]),
         "drawing": artefact.drawing,
@@ -91,20 +108,26 @@ def _title(kind: str, name: str) -> str:
 def _count_cells(paths: list[Path]) -> dict[str, int]:
     """Count the measured cells by status."""
     counts = Counter(
-        cell["status"] for path in paths for cell in read_table(path)["cells"] if cell["kind"] == "measured"
+        cell["status"]
+        for path in paths
+        for cell in read_table(path)["cells"]
+        if cell["kind"] == "measured"
     )
     return {status: counts[status] for status in ("ok", "failed", "not run")}
 
 
 def formulas_page() -> dict:
-    """List the formulas, each with what it computes, its text and its numbers, and the numbers without one (`open`)."""
+    """List the formulas, each with what it computes, its text and its numbers, and the numbers
+    without one (`open`).
+    """
     built = analytic.build()
     rows = built.astype(object).where(built.notna(), None).to_dict("records")
     used = dict.fromkeys(row["formula"] for row in rows if row["formula"])
     return {
         "title": analytic.TITLE,
         "formulas": [
-            {"name": name, **explain(name), "rows": [row for row in rows if row["formula"] == name]} for name in used
+            {"name": name, **explain(name), "rows": [row for row in rows if row["formula"] == name]}
+            for name in used
         ],
         "open": [row for row in rows if not row["formula"]],
         "counts": count(rows),
@@ -112,7 +135,9 @@ def formulas_page() -> dict:
 
 
 def count(rows: list[dict]) -> dict[str, int]:
-    """Count numbers so that all = printed + inferred, and printed = as_printed + otherwise + open."""
+    """Count numbers so that all = printed + inferred, and printed = as_printed + otherwise +
+    open.
+    """
     printed = [row for row in rows if row["source"] == "published"]
     return {
         "all": len(rows),
@@ -125,13 +150,21 @@ def count(rows: list[dict]) -> dict[str, int]:
 
 
 def explain(name: str) -> dict[str, str]:
-    """Describe a formula. about: what it computes; text: how, from its source; usual: its default inputs."""
+    """Describe a formula. about: what it computes; text: how, from its source; usual: its default
+    inputs.
+    """
     function = ast.parse(inspect.getsource(formulas()[name])).body[0]
-    *parts, result = [node for node in function.body if not isinstance(getattr(node, "value", None), ast.Constant)]
-    defaults = {each.name: each.default for each in inspect.signature(formulas()[name]).parameters.values()}
+    *parts, result = [
+        node for node in function.body if not isinstance(getattr(node, "value", None), ast.Constant)
+    ]
+    defaults = {
+        each.name: each.default for each in inspect.signature(formulas()[name]).parameters.values()
+    }
     text = f"{name}({', '.join(defaults)}) = {_written(result.value)}"
     text += (", where " if parts else "") + ", ".join(map(_written, parts))
-    usual = ", ".join(f"{key} = {value:g}" for key, value in defaults.items() if type(value) in (int, float))
+    usual = ", ".join(
+        f"{key} = {value:g}" for key, value in defaults.items() if type(value) in (int, float)
+    )
     return {"about": ast.get_docstring(function).replace("`", ""), "text": text, "usual": usual}
 
 

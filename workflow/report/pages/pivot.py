@@ -1,4 +1,6 @@
-"""The pivot table of every question: an object for each cell of its grid, with the values of its seeds and a run."""
+"""The pivot table of every question: an object for each cell of its grid, with the values of its
+seeds and a run.
+"""
 
 import math
 
@@ -14,13 +16,15 @@ from workflow.results.runs_table import describe_runs
 from workflow.results.statistics import interval_factor
 from workflow.results.timings import TIMED, clocks, turn_values
 
-DIMENSIONS = {"variant": "variant", "S": "S", "k": "k", "text": "title"}  # as the page names them: their columns
+# as the page names them: their columns
+DIMENSIONS = {"variant": "variant", "S": "S", "k": "k", "text": "title"}
 MOST = 30  # values of which an interval is given
 SERIES = 8  # shades of what has no colour of its own
 
 
 def pivot_page(runs: pd.DataFrame) -> dict:
-    """Collect what the pivot table needs: axes, widths of intervals, and by question its question, measures and cells.
+    """Collect what the pivot table needs: axes, widths of intervals, and by question its question,
+    measures and cells.
 
     factors: by n, half the interval of n values in units of their standard deviation.
     """
@@ -32,17 +36,25 @@ def pivot_page(runs: pd.DataFrame) -> dict:
         "factors": factors,
         "shades": [*map(on_page, shades(SERIES))],
     }
-    return {"title": "Pivot table", "provenance": describe_runs(runs, name_badges(runs)), "cells": cells}
+    return {
+        "title": "Pivot table",
+        "provenance": describe_runs(runs, name_badges(runs)),
+        "cells": cells,
+    }
 
 
 def _question(name: str, runs: pd.DataFrame) -> dict:
-    """Collect one question's cells. measures: title, which direction is better, bounds. colours: by variant."""
+    """Collect one question's cells. measures: title, which direction is better, bounds. colours: by
+    variant.
+    """
     question = load_question(name)
     titles = {title: quantity for quantity, title, _ in question.spec.columns}
     titles |= {"memory, bytes": "memory_train_bytes"}
     titles = {title: quantity for title, quantity in titles.items() if quantity in runs}
     runs = as_named(runs)
-    colours = {name: on_page(colour) for name, colour in zip(runs["variant"], runs["colour"], strict=True)}
+    colours = {
+        name: on_page(colour) for name, colour in zip(runs["variant"], runs["colour"], strict=True)
+    }
     finished = with_titles(runs[runs["status"] == "ok"])
     cells = [
         {axis: _plain(value) for axis, value in zip(DIMENSIONS, key, strict=True)}
@@ -51,22 +63,30 @@ def _question(name: str, runs: pd.DataFrame) -> dict:
         for key, group in finished.groupby([*DIMENSIONS.values()], dropna=False, sort=False)
     ]
     measures = [
-        (title, REGISTRY[quantity].better, [each if math.isfinite(each) else None for each in bounds_of(quantity)])
+        (
+            title,
+            REGISTRY[quantity].better,
+            [each if math.isfinite(each) else None for each in bounds_of(quantity)],
+        )
         for title, quantity in titles.items()
     ]
     return {"question": question.question, "measures": measures, "cells": cells, "colours": colours}
 
 
 def _by_seed(runs: pd.DataFrame, quantity: str) -> dict:
-    """Map each seed, or turn of a timing, to its value; a count per configuration has one value, under no seed.
+    """Map each seed, or turn of a timing, to its value; a count per configuration has one value,
+    under no seed.
 
-    A cost stands under what measured it, so that the page divides it by none of another backend or machine.
+    A cost stands under what measured it, so that the page divides it by none of another backend or
+    machine.
     """
     if quantity in TIMED:
         row = take_cost_row(runs)
         (clock,) = clocks(row)
         made = f"{clock}, {_made(row.iloc[0], 'throughput')}"
-        values = {f"{turn} {made}": value for turn, value in enumerate(turn_values(row.iloc[0], quantity))}
+        values = {
+            f"{turn} {made}": value for turn, value in enumerate(turn_values(row.iloc[0], quantity))
+        }
     elif quantity in MEASURED_BY:
         row = take_cost_row(runs).iloc[0]
         values = {_made(row, MEASURED_BY[quantity]): row[quantity]}

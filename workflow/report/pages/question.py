@@ -1,4 +1,6 @@
-"""The page of one question: its answer with every baseline, its tables and figures, its runs, claims and definition."""
+"""The page of one question: its answer with every baseline, its tables and figures, its runs,
+claims and definition.
+"""
 
 from dataclasses import asdict, replace
 
@@ -6,7 +8,15 @@ import pandas as pd
 
 from workflow.config.studies import study_file
 from workflow.plan.questions import Question, load_question
-from workflow.report.answers import caveats, cost_figure, curves_figure, effect_figure, size_pairs, sizes, tuning
+from workflow.report.answers import (
+    caveats,
+    cost_figure,
+    curves_figure,
+    effect_figure,
+    size_pairs,
+    sizes,
+    tuning,
+)
 from workflow.report.answers.answer import Answer
 from workflow.report.answers.answering import answers_by_baseline, read_basis
 from workflow.report.answers.forest import forest_of
@@ -33,9 +43,7 @@ EFFECT = (
 )
 CURVES = "Dev loss during training: mean over seeds with 95 % CI. Lower is better; the steep initial drop is cut off."
 SIZES = "Left: difference from the baseline by model size. Right: score against MACs. Means over seeds with 95 % CI."
-PAIRS = (
-    "First variant minus second: mean and 95 % CI over seeds, per corpus. No points where learned spans barely moved."
-)
+PAIRS = "First variant minus second: mean and 95 % CI over seeds, per corpus. No points where learned spans barely moved."
 COST = "Score against cost: mean over seeds with 95 % CI. Small numbers are S or k."
 NOTES = {
     "curves": f"Thin lines are single runs: of fewer than three seeds, or ended early. {curves_figure.PART_OF_DEV}",
@@ -68,7 +76,9 @@ def question_page(site: Site, name: str, frames: Frames, records: dict[str, Reco
         "study": question.paper,
         "provenance": describe_runs(runs, name_badges(runs)),
         "said": answers[first],
-        "answers": [(baseline, each, forest_of(each, colours)) for baseline, each in answers.items()],
+        "answers": [
+            (baseline, each, forest_of(each, colours)) for baseline, each in answers.items()
+        ],
         "evidence": evidence(frames, task),
         "sizes": of_sizes(frames.at_every_size, task),
         "tuning": tuned,
@@ -84,7 +94,9 @@ def question_page(site: Site, name: str, frames: Frames, records: dict[str, Reco
 
 
 def read_claims(site: Site, name: str) -> list[dict]:
-    """Read the claims about it with their evidence. The ledger, which judges all claims, has the verdicts."""
+    """Read the claims about it with their evidence. The ledger, which judges all claims, has the
+    verdicts.
+    """
     path = site.results / "claims" / f"{name}.json"
     lines = read_lines(path, ["provenance"])["claims"] if path.exists() else []
     return [_written(line) for line in lines]
@@ -106,7 +118,10 @@ def _line(run, task: TaskSpec) -> dict:
         "k": None if pd.isna(run.k) else int(run.k),
         "text": title_of(run.task, run.corpus),
         "choices": f"{run.span}, {run.selection}, {run.normaliser}, {run.position}",
-        "scores": [(getattr(run, name), unit, run.missing.get(name)) for name, _, unit in task.score_columns],
+        "scores": [
+            (getattr(run, name), unit, run.missing.get(name))
+            for name, _, unit in task.score_columns
+        ],
         "seconds": run.seconds,
         "tuning": None if pd.isna(run.tuning) else run.tuning,
         "size": run.size,
@@ -114,18 +129,27 @@ def _line(run, task: TaskSpec) -> dict:
 
 
 def with_caveats(
-    answer: Answer, question: Question, frames: Frames, records: dict[str, Record], tuned: dict | None
+    answer: Answer,
+    question: Question,
+    frames: Frames,
+    records: dict[str, Record],
+    tuned: dict | None,
 ) -> Answer:
-    """Add what only the page knows: recipes that differ between papers, sizes without runs, choices by chance."""
+    """Add what only the page knows: recipes that differ between papers, sizes without runs, choices
+    by chance.
+    """
     recipes = caveats.papers_recipes(question, frames.everything, records)
     missing = caveats.missing_sizes(question.sizes, frames.at_every_size)
     warnings = [*recipes, *answer.caveats]
     kept, rest = warnings[: caveats.MOST], warnings[caveats.MOST :]
-    return replace(answer, caveats=tuple(kept), notes=(*rest, *answer.notes, *missing, *tuning.doubts(tuned)))
+    return replace(
+        answer, caveats=tuple(kept), notes=(*rest, *answer.notes, *missing, *tuning.doubts(tuned))
+    )
 
 
 def evidence(frames: Frames, task: TaskSpec) -> dict:
-    """Collect the tables and figures behind an answer. frames: the runs of one question, with their costs.
+    """Collect the tables and figures behind an answer. frames: the runs of one question, with their
+    costs.
 
     Where variants are tuned, their table and figure of effects come before those of the recipe.
     """
@@ -141,12 +165,16 @@ def evidence(frames: Frames, task: TaskSpec) -> dict:
             figure["title"] += f", {RECIPE}"
         scores = effect_figure.data(tuned, quantity)
         drawn = effect_figure.draw(scores, quantity, title)
-        figures.insert(0, _on_page("tuned-effect", f"Scores, {TUNED}", EFFECT, drawn, scores, tuned))
+        figures.insert(
+            0, _on_page("tuned-effect", f"Scores, {TUNED}", EFFECT, drawn, scores, tuned)
+        )
     return {"score": (title, unit), "texts": badges(runs), "tables": tables, "figures": figures}
 
 
 def of_sizes(runs: pd.DataFrame, task: TaskSpec) -> dict | None:
-    """Draw what size changes, with its numbers as a table; None for a question of one size. runs: of all sizes."""
+    """Draw what size changes, with its numbers as a table; None for a question of one size. runs:
+    of all sizes.
+    """
     (quantity, title, unit), of = task.columns[0], task.tokens[:-1]
     if runs["size"].nunique() < 2:
         return None
@@ -167,7 +195,14 @@ def of_sizes(runs: pd.DataFrame, task: TaskSpec) -> dict | None:
 
 def _pairs_on_page(pairs: pd.DataFrame, quantity: str, title: str, runs: pd.DataFrame) -> dict:
     drawn = size_pairs.draw(pairs, quantity, title)
-    return _on_page("pairs", "Differences between all pairs of variants by model size", PAIRS, drawn, pairs, runs)
+    return _on_page(
+        "pairs",
+        "Differences between all pairs of variants by model size",
+        PAIRS,
+        drawn,
+        pairs,
+        runs,
+    )
 
 
 def draw_figures(runs: pd.DataFrame, task: TaskSpec) -> list[tuple]:
@@ -195,10 +230,16 @@ def _names(task: TaskSpec) -> dict[str, str]:
     return names | {"macs_executed": f"MACs/{task.tokens[:-1]}"}
 
 
-def _on_page(name: str, title: str, caption: str, figure, numbers: pd.DataFrame, runs: pd.DataFrame) -> dict:
-    """Return a figure of one question as its template takes it; the caption names spans that have hardly moved."""
+def _on_page(
+    name: str, title: str, caption: str, figure, numbers: pd.DataFrame, runs: pd.DataFrame
+) -> dict:
+    """Return a figure of one question as its template takes it; the caption names spans that have
+    hardly moved.
+    """
     still = with_titles(as_named(runs[hardly_moved(runs)]))
     if len(still):
         caption = f"{caption} No conclusion where learned spans barely moved: {join(caveats.name_unmoved(still))}."
     runs_at = artefacts.runs_at(runs["question"].iloc[0])
-    return artefacts.drawn_here(f"answer-{name}", title, caption, figure, numbers, runs_at, NOTES.get(name, ""))
+    return artefacts.drawn_here(
+        f"answer-{name}", title, caption, figure, numbers, runs_at, NOTES.get(name, "")
+    )

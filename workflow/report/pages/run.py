@@ -1,4 +1,6 @@
-"""The page of a run: job, curve, scores, facts, costs, origin, the command that reproduces it, and where it is used."""
+"""The page of a run: job, curve, scores, facts, costs, origin, the command that reproduces it, and
+where it is used.
+"""
 
 import json
 from dataclasses import asdict
@@ -25,16 +27,20 @@ from workflow.results.timings import TIMED, describe_timings, turn_values
 from workflow.results.trained_enough import FAILED_TO_TRAIN
 from workflow.tasks.spec import TASKS
 
-SEEDS = 30  # of the same configuration that a page leads to: all of many would be pages that grow with the runs
+# of the same configuration that a page leads to: all of many would be pages that grow with the runs
+SEEDS = 30
 # Facts that are too long to list, or have a table of their own.
 UNLISTED = ("counts", "second_test_counts", "shown", "looks")
-OF_TURNS = ("_turns", "_references", "_spread", "quiet")  # columns of timings that ± and the sentence beside them say
+# columns of timings that ± and the sentence beside them say
+OF_TURNS = ("_turns", "_references", "_spread", "quiet")
 NAMED = 8  # steps of a learning curve, or a few more, that stand under it
 Line = tuple[str, object, str]  # title, value, unit
 
 
 def run_page(record: Record, uses: dict[str, list], row: dict) -> dict:
-    """Collect what the page of a run shows. uses: from `find_uses`. row: that of the run in the table of runs."""
+    """Collect what the page of a run shows. uses: from `find_uses`. row: that of the run in the
+    table of runs.
+    """
     job, device = record.trained, "cpu" if record.origin.device.startswith("cpu") else "cuda"
     choice = f" --choice results/choices/{name_choice(record.job)}.json" if record.follows else ""
     return {
@@ -69,9 +75,14 @@ def _badges(row: dict) -> list[Badge]:
 
 
 def learning_curves(record: Record) -> list[dict]:
-    """Return the charts that templates/chart.js draws: scores on train and dev, and the mean span if it was learned."""
+    """Return the charts that templates/chart.js draws: scores on train and dev, and the mean span
+    if it was learned.
+    """
     unit, title, scale = TASKS[record.job.task].curve
-    scores = {split: [getattr(point, f"{split}_{unit}") for point in record.curve] for split in ("train", "dev")}
+    scores = {
+        split: [getattr(point, f"{split}_{unit}") for point in record.curve]
+        for split in ("train", "dev")
+    }
     spans = [point.mean_span for point in record.curve]
     charts = [_chart(record.curve, title, scores, log=scale == "log")] if record.curve else []
     if None not in spans and len(set(spans)) > 1:
@@ -79,15 +90,29 @@ def learning_curves(record: Record) -> list[dict]:
     return charts
 
 
-def _chart(curve: list[Point], title: str, lines: dict[str, list[float | None]], *, log: bool = False) -> dict:
-    """Make a chart of lines over steps; a missing or infinite number is no point. log: of a logarithmic axis."""
+def _chart(
+    curve: list[Point], title: str, lines: dict[str, list[float | None]], *, log: bool = False
+) -> dict:
+    """Make a chart of lines over steps; a missing or infinite number is no point. log: of a
+    logarithmic axis.
+    """
     apart = -(-len(curve) // NAMED)
     series = [
-        {"name": name, "colour": on_page(colour), "points": [_point(value, log) for value in values]}
+        {
+            "name": name,
+            "colour": on_page(colour),
+            "points": [_point(value, log) for value in values],
+        }
         for (name, values), colour in zip(lines.items(), shades(len(lines)), strict=True)
     ]
     rows = [number(point.step) if place % apart == 0 else "" for place, point in enumerate(curve)]
-    return {"title": f"{title}, by steps", "rows": rows, "series": series, "joined": True, "log": log}
+    return {
+        "title": f"{title}, by steps",
+        "rows": rows,
+        "series": series,
+        "joined": True,
+        "log": log,
+    }
 
 
 def _point(value: float | None, log: bool) -> dict | None:
@@ -95,14 +120,25 @@ def _point(value: float | None, log: bool) -> dict | None:
 
 
 def measured_lines(row: dict) -> dict:
-    """List what was measured of a run's configuration, and what failed. row: that of the run in the table of runs."""
+    """List what was measured of a run's configuration, and what failed. row: that of the run in the
+    table of runs.
+    """
     quantities = {name: row.get(name) for name in names(*COSTS) if not name.endswith(OF_TURNS)}
-    values = {name: value for name, value in quantities.items() if not missing(value) and value != []}
-    lines = _lines({name: _in_turns(row, name) if name in TIMED else value for name, value in values.items()})
+    values = {
+        name: value for name, value in quantities.items() if not missing(value) and value != []
+    }
+    lines = _lines(
+        {name: _in_turns(row, name) if name in TIMED else value for name, value in values.items()}
+    )
     broken = [kind for kind in COSTS if row.get(f"{kind}_status") not in (None, "ok", NOT_RUN)]
     unmeasured = [kind.replace("_", " ") for kind in COSTS if row.get(f"{kind}_status") == NOT_RUN]
     failed = [(kind, row[f"{kind}_status"], row[f"{kind}_reason"]) for kind in broken]
-    return {"lines": lines, "failed": failed, "unmeasured": unmeasured, "timing": describe_timings([row])}
+    return {
+        "lines": lines,
+        "failed": failed,
+        "unmeasured": unmeasured,
+        "timing": describe_timings([row]),
+    }
 
 
 def _in_turns(row: dict, quantity: str) -> str:
@@ -123,18 +159,33 @@ def _lines(values: dict) -> list[Line]:
 
 
 def _fact_lines(facts: dict) -> list[Line]:
-    listed = {name: fact for name, fact in facts.items() if not isinstance(fact, dict) and name not in UNLISTED}
-    signatures = [(f"{name}, signature", text, "") for name, text in facts.get("signatures", {}).items()]
+    listed = {
+        name: fact
+        for name, fact in facts.items()
+        if not isinstance(fact, dict) and name not in UNLISTED
+    }
+    signatures = [
+        (f"{name}, signature", text, "") for name, text in facts.get("signatures", {}).items()
+    ]
     return _lines(listed) + signatures
 
 
 def _origin(record: Record) -> dict:
-    """Return the fields of the origin that have a value; source files are counted, for they would fill a page."""
-    origin = record.origin.model_dump(exclude={"sources", "accepted", "host_memory_bytes"}, exclude_none=True)
+    """Return the fields of the origin that have a value; source files are counted, for they would
+    fill a page.
+    """
+    origin = record.origin.model_dump(
+        exclude={"sources", "accepted", "host_memory_bytes"}, exclude_none=True
+    )
     origin["memory of the host"] = number(record.origin.host_memory_bytes, "bytes")
-    origin["missing"] = "; ".join(f"{name}: {reason}" for name, reason in record.origin.missing.items()) or "nothing"
+    origin["missing"] = (
+        "; ".join(f"{name}: {reason}" for name, reason in record.origin.missing.items())
+        or "nothing"
+    )
     if record.origin.sources:
-        origin["source files"] = f"{len(record.origin.sources)}, each with its digest in record.json"
+        origin["source files"] = (
+            f"{len(record.origin.sources)}, each with its digest in record.json"
+        )
     if record.origin.accepted:
         origin["accepted changes"] = "; ".join(record.origin.accepted)
     return origin
@@ -143,11 +194,16 @@ def _origin(record: Record) -> dict:
 def _label(row: dict) -> str:
     """Name a run by variant, text, S, k and seed."""
     text = title_of(row["task"], row["corpus"])
-    return ", ".join([f"{row['label']} on {text}", *name_places(row["S"], row["k"]), f"seed {row['seed']}"])
+    return ", ".join(
+        [f"{row['label']} on {text}", *name_places(row["S"], row["k"]), f"seed {row['seed']}"]
+    )
 
 
-def find_uses(site: Site, name: str, runs: pd.DataFrame) -> dict[str, dict[str, list[tuple[str, str]]]]:
-    """Find where each run is used in its question: digest -> kind -> (address relative to the run's page, text).
+def find_uses(
+    site: Site, name: str, runs: pd.DataFrame
+) -> dict[str, dict[str, list[tuple[str, str]]]]:
+    """Find where each run is used in its question: digest -> kind -> (address relative to the run's
+    page, text).
 
     The kind `questions` holds the names of the other questions that ask for the run.
     """
@@ -168,7 +224,10 @@ def find_uses(site: Site, name: str, runs: pd.DataFrame) -> dict[str, dict[str, 
             uses[run]["seeds"] += links[:SEEDS]
     for kind, ending in (("tables", "json"), ("figures", "svg")):
         for artefact in getattr(load_question(name), kind):
-            path, title = site.results / kind / f"{artefact}.{ending}", load_builder(kind, artefact).TITLE
+            path, title = (
+                site.results / kind / f"{artefact}.{ending}",
+                load_builder(kind, artefact).TITLE,
+            )
             for digest in provenance.read(path).runs if path.exists() else ():
                 if digest in uses:
                     uses[digest][kind].append((f"index.html#{kind[:-1]}-{artefact}", title))

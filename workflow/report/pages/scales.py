@@ -1,4 +1,6 @@
-"""The script that tells every page which scales have a report, so that a reader can change the scale on any page."""
+"""The script that tells every page which scales have a report, so that a reader can change the
+scale on any page.
+"""
 
 import json
 import re
@@ -24,7 +26,11 @@ def write_scales(reports: Path) -> None:
 
 
 def scales_script(pages: Mapping[str, Iterable[str]]) -> str:
-    """Write which pages each scale has: `SCALES = {scale: [address, ...]}`. pages: of each scale, from its folder."""
+    """Write which pages each scale has: `SCALES = {scale: [address, ...]}`. pages: of each scale,
+    from its folder.
+    """
     shared = {name: sorted(filter(SHARED.fullmatch, places)) for name, places in pages.items()}
-    text = json.dumps({name: places for name, places in shared.items() if places}, separators=(",", ":"))
+    text = json.dumps(
+        {name: places for name, places in shared.items() if places}, separators=(",", ":")
+    )
     return f"globalThis.SCALES={text.replace('<', chr(92) + 'u003c')};\n"

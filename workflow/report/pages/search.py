@@ -1,4 +1,6 @@
-"""What the pages of a report have in common, as one script: what a search finds, and which pages are neighbours."""
+"""What the pages of a report have in common, as one script: what a search finds, and which pages
+are neighbours.
+"""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -32,11 +34,19 @@ PAGES = {
 
 OF_LEDGER = ("headline_claims", "ledger")  # pages that are not made without one
 
-# Each term of a group is also searched for as the others: without capitals, a space for each hyphen.
+# Each term of a group is also searched for as the others: without capitals, a space for each
+# hyphen.
 SAME = (
     ("perplexity", "ppl"),
     ("bits per character", "bpc"),
-    ("grouped query attention", "grouped queries", "gqa", "multi query attention", "mqa", "shared keys"),
+    (
+        "grouped query attention",
+        "grouped queries",
+        "gqa",
+        "multi query attention",
+        "mqa",
+        "shared keys",
+    ),
     ("span", "window", "context length", "sliding window", "local attention"),
     ("macs", "flops", "multiply adds", "multiply accumulate"),
     ("alibi", "linear biases", "linear bias"),
@@ -59,7 +69,9 @@ WIDER = {
 
 
 class Entry(NamedTuple):
-    """What a search finds. address: from the scale's reports; empty for a word, which `more` explains."""
+    """What a search finds. address: from the scale's reports; empty for a word, which `more`
+    explains.
+    """
 
     title: str
     address: str
@@ -67,14 +79,27 @@ class Entry(NamedTuple):
 
 
 def search_script(
-    runs: pd.DataFrame, ledger: Ledger | None, questions: Mapping[str, Question], answers: Mapping[str, Answer]
+    runs: pd.DataFrame,
+    ledger: Ledger | None,
+    questions: Mapping[str, Question],
+    answers: Mapping[str, Answer],
 ) -> str:
-    """Write the script. runs: of all questions with a page, whose answers are shown with what is found."""
+    """Write the script. runs: of all questions with a page, whose answers are shown with what is
+    found.
+    """
     papers = sorted(set(runs["paper"]))
     kinds = {
-        "pages": [Entry(title, f"{name}.html") for name, title in PAGES.items() if ledger or name not in OF_LEDGER],
+        "pages": [
+            Entry(title, f"{name}.html")
+            for name, title in PAGES.items()
+            if ledger or name not in OF_LEDGER
+        ],
         "questions": [
-            Entry(each.question, f"{runs_at(name)}index.html", f"{name.replace('_', ' ')}. {_begin(answers[name])}")
+            Entry(
+                each.question,
+                f"{runs_at(name)}index.html",
+                f"{name.replace('_', ' ')}. {_begin(answers[name])}",
+            )
             for name, each in questions.items()
         ],
         "claims": [*_claims(ledger)] if ledger else [],
@@ -90,7 +115,9 @@ def search_script(
 
 
 def synonyms() -> dict[str, list[str]]:
-    """Map each term of the field that a reader may type to the terms that are searched for as well."""
+    """Map each term of the field that a reader may type to the terms that are searched for as
+    well.
+    """
     found = {term: list(others) for term, others in WIDER.items()}
     for group in SAME:
         for term in group:
@@ -103,7 +130,9 @@ def _artefacts(questions: Mapping[str, Question]) -> Iterator[Entry]:
         for kind, names in (("table", each.tables), ("figure", each.figures)):
             for name in names:
                 title = load_builder(f"{kind}s", name).TITLE
-                yield Entry(title, f"papers/{each.paper}.html#{kind}-{name}", name.replace("_", " "))
+                yield Entry(
+                    title, f"papers/{each.paper}.html#{kind}-{name}", name.replace("_", " ")
+                )
 
 
 def _begin(answer: Answer) -> str:
@@ -111,18 +140,23 @@ def _begin(answer: Answer) -> str:
 
 
 def _claims(ledger: Ledger) -> Iterator[Entry]:
-    """List the claims, each with the verdict that is shown, and the scale that gave it where that is another one."""
+    """List the claims, each with the verdict that is shown, and the scale that gave it where that
+    is another one.
+    """
     for line in ledger.claims:
         verdict = f"{line['overall']}{ledger.elsewhere(line['speaks'])}"
         yield Entry(line["claim"], f"ledger.html#claim-{line['name']}", verdict)
 
 
 def _variants(runs: pd.DataFrame) -> list[Entry]:
-    """List the variants by the names that pages give them, each with the question that has most runs of it."""
+    """List the variants by the names that pages give them, each with the question that has most
+    runs of it.
+    """
     named = runs.groupby(["label", "question"]).size().sort_values(ascending=False, kind="stable")
     first = named.reset_index().drop_duplicates("label")
     return [
-        Entry(each.label, f"{runs_at(each.question)}index.html#variant={each.label}") for each in first.itertuples()
+        Entry(each.label, f"{runs_at(each.question)}index.html#variant={each.label}")
+        for each in first.itertuples()
     ]
 
 
@@ -133,8 +167,14 @@ def _runs(runs: pd.DataFrame) -> Iterator[Entry]:
 
 
 def glossary() -> list[tuple[str, str]]:
-    """Read the words of the glossary with their meanings; none where the suite runs without its docs."""
+    """Read the words of the glossary with their meanings; none where the suite runs without its
+    docs.
+    """
     path = ROOT / "docs/glossary.md"
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    rows = [tuple(cell.strip() for cell in line.strip("|").split("|", 1)) for line in lines if line.startswith("| ")]
+    rows = [
+        tuple(cell.strip() for cell in line.strip("|").split("|", 1))
+        for line in lines
+        if line.startswith("| ")
+    ]
     return rows[1:] if rows else []  # without the head

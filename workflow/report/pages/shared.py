@@ -1,7 +1,8 @@
 """The pages that a scale's questions share: index, ledger, papers, coverage, pivot table, formulas.
 
-The workflow writes them once everything is made. Where some questions alone were asked for by name, they are written
-anew of what is there by then, so that an answer stands on the index as soon as it has a page.
+The workflow writes them once everything is made. Where some questions alone were asked for by name,
+they are written anew of what is there by then, so that an answer stands on the index as soon as it
+has a page.
 """
 
 import shutil
@@ -14,7 +15,13 @@ from workflow.plan.questions import Question, known_questions
 from workflow.plan.row import read_plan
 from workflow.report.answers.files import answer_file
 from workflow.report.claims.ledger import write_ledger
-from workflow.report.overview.files import OVERVIEW, Overview, overview_of, read_overviews, write_overview
+from workflow.report.overview.files import (
+    OVERVIEW,
+    Overview,
+    overview_of,
+    read_overviews,
+    write_overview,
+)
 from workflow.report.pages.claims import Ledger, ledger_page, read_ledger
 from workflow.report.pages.headline_claims import headline_claims_page
 from workflow.report.pages.index import index_page, questions_in
@@ -32,13 +39,15 @@ from workflow.results.runs_table import Frames, read_frames
 def write_shared(site: Site, frames: Frames, overview: Overview | None = None) -> None:
     """Write the index, what stands beside it, and the pages of the papers.
 
-    frames: runs of all questions that have a page, with their costs. overview: of these and of other results; by
-    default of these alone.
+    frames: runs of all questions that have a page, with their costs. overview: of these and of
+    other results; by default of these alone.
     """
     runs, ledger = frames.runs, read_ledger(site.results / "ledger.json")
     questions = questions_in(runs)
     pages = {
-        "index": index_page(site, frames, ledger, overview or overview_of(frames, site.results.name)),
+        "index": index_page(
+            site, frames, ledger, overview or overview_of(frames, site.results.name)
+        ),
         **({"headline_claims": headline_claims_page(ledger)} if ledger else {}),
         **({"ledger": _ledger_page(site, ledger, questions.values())} if ledger else {}),
         "model_selection": model_selection_page(frames.everything),
@@ -56,14 +65,18 @@ def write_shared(site: Site, frames: Frames, overview: Overview | None = None) -
 
 
 def _remove_renamed(reports: Path) -> None:
-    """Remove pages that now have another address: nothing links to them, and a bundle would include them."""
+    """Remove pages that now have another address: nothing links to them, and a bundle would include
+    them.
+    """
     shutil.rmtree(reports / "ablations", ignore_errors=True)
     for name in renamed.PAGES:
         (reports / name).unlink(missing_ok=True)
 
 
 def write_together(site: Site, frames: Frames, evidence: list[Path]) -> None:
-    """Write the ledger, then the pages that show it. frames: runs with costs, and layers if they were measured."""
+    """Write the ledger, then the pages that show it. frames: runs with costs, and layers if they
+    were measured.
+    """
     scale = frames.runs["scale"].iloc[0]
     write_ledger(site.results / "ledger.json", (site.results.name, scale), evidence, frames.layers)
     overview = overview_of(frames, site.results.name).joined(read_overviews(evidence))
@@ -72,7 +85,9 @@ def write_together(site: Site, frames: Frames, evidence: list[Path]) -> None:
 
 
 def write_made(site: Site, others: list[Path]) -> None:
-    """Write the ledger and the shared pages of the questions that have a page. others: evidence of others."""
+    """Write the ledger and the shared pages of the questions that have a page. others: evidence of
+    others.
+    """
     made = [name for name in known_questions() if _is_made(site, name)]
     costs = [path for kind in COSTS for path in list_folder(site.results / kind, ".json")]
     layers = [path for path in [site.results / "layers.json"] if path.exists()]
@@ -85,7 +100,9 @@ def write_made(site: Site, others: list[Path]) -> None:
 
 
 def write_ledger_alone(site: Site, evidence: list[Path], layers: list[Path]) -> None:
-    """Write the ledger while no question has a page: claims about formulas and layers need no question."""
+    """Write the ledger while no question has a page: claims about formulas and layers need no
+    question.
+    """
     path, plan = site.results / "ledger.json", site.results / "plan.json"
     if plan.exists():
         own = (site.results.name, read_plan(plan)[0]["job"]["scale"])
@@ -104,4 +121,6 @@ def _rows(site: Site, question: str) -> Path:
 
 def _is_made(site: Site, question: str) -> bool:
     page = site.reports / "questions" / question / "index.html"
-    return all(path.exists() for path in (_rows(site, question), answer_file(site.results, question), page))
+    return all(
+        path.exists() for path in (_rows(site, question), answer_file(site.results, question), page)
+    )

@@ -25,23 +25,28 @@ ASSETS = {
     "chart": "chart.js",
     "model_selection": "model_selection.js",
 }  # ours: not escaped
-SHARED_SCRIPT, SCRIPTS = "suite.js", ("view.js", "page.js", "live.js", "frame.js")  # of all pages of a report
+# of all pages of a report
+SHARED_SCRIPT, SCRIPTS = "suite.js", ("view.js", "page.js", "live.js", "frame.js")
 CITED = re.compile(r"docs/(\w+)\.md")
 NEGATIVE = re.compile(r"(?<![\w.-])-(?=\.?\d)")
 SVG = re.compile(r"<svg.*</svg>", re.DOTALL)
-LATER = re.compile(r'<span data-page="([^"#]+)(?:#([^"]+))?">(.*?)</span>')  # as templates name a page that comes later
+# as templates name a page that comes later
+LATER = re.compile(r'<span data-page="([^"#]+)(?:#([^"]+))?">(.*?)</span>')
 
 
 @dataclass(frozen=True)
 class Site:
-    """The folders of a report. results: those of one scale. reports: its pages. runs: the records of all scales."""
+    """The folders of a report. results: those of one scale. reports: its pages. runs: the records
+    of all scales.
+    """
 
     results: Path
     reports: Path
     runs: Path = Path("results/runs")
 
     def write(self, template: str, place: str, *, wait: bool = True, **context) -> None:
-        """Render `template` to reports/`place`; a page that would be the same is left alone. wait: as `atomic_write`.
+        """Render `template` to reports/`place`; a page that would be the same is left alone. wait:
+        as `atomic_write`.
 
         Documents that it cites are copied beside the pages as text, which every browser shows.
         """
@@ -49,11 +54,14 @@ class Site:
         write_if_changed(self.reports / place, page, wait=wait)
         write_if_changed(self.reports / SHARED_SCRIPT, shared_script(), wait=wait)
         for name in filter(_is_document, dict.fromkeys(CITED.findall(page))):
-            write_if_changed(self.reports / f"documents/{name}.txt", _document(name).read_text(encoding="utf-8"))
+            write_if_changed(
+                self.reports / f"documents/{name}.txt", _document(name).read_text(encoding="utf-8")
+            )
 
     def offer(self, path: Path) -> str:
         """Copy a file beside the pages and return its address, relative to the scale's reports."""
-        place = Path("files", path.relative_to(self.results))  # a table and a figure may have the same name
+        # a table and a figure may have the same name
+        place = Path("files", path.relative_to(self.results))
         target, content = self.reports / place, path.read_bytes()
         if not target.exists() or target.read_bytes() != content:
             with atomic_write(target) as file:
@@ -62,12 +70,16 @@ class Site:
 
 
 def parse_with_site(parser: ArgumentParser, argv: list[str] | None) -> tuple[Namespace, Site]:
-    """Parse a script's options, and those that say where the results and the pages of a scale lie."""
+    """Parse a script's options, and those that say where the results and the pages of a scale
+    lie.
+    """
     parser.add_argument("--scale", required=True, help="folder under results/ and reports/")
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--reports", type=Path, default=Path("reports"))
     options = parser.parse_intermixed_args(argv)
-    return options, Site(options.results / options.scale, options.reports / options.scale, options.results / "runs")
+    return options, Site(
+        options.results / options.scale, options.reports / options.scale, options.results / "runs"
+    )
 
 
 def _document(name: str) -> Path:
@@ -79,10 +91,16 @@ def _is_document(name: str) -> bool:
 
 
 def link_documents(text: str, up: str) -> Markup:
-    """Escape a text and link the documents that it cites to their copies. up: the path from the page to its reports."""
+    """Escape a text and link the documents that it cites to their copies. up: the path from the
+    page to its reports.
+    """
 
     def link(cited: re.Match) -> str:
-        return f'<a href="{up}documents/{cited[1]}.txt">{cited[0]}</a>' if _is_document(cited[1]) else cited[0]
+        return (
+            f'<a href="{up}documents/{cited[1]}.txt">{cited[0]}</a>'
+            if _is_document(cited[1])
+            else cited[0]
+        )
 
     return Markup(CITED.sub(link, str(escape(text))))
 
@@ -90,13 +108,16 @@ def link_documents(text: str, up: str) -> Markup:
 def link_pages(reports: Path) -> None:
     """Turn the mention of a page that another rule writes into a link, if that page exists by now.
 
-    reports: a folder of pages, or one page. Pages keep their dates, so that nothing is made again because of a link.
+    reports: a folder of pages, or one page. Pages keep their dates, so that nothing is made again
+    because of a link.
     """
 
     @cache
     def holds(folder: Path, address: str, anchor: str | None) -> bool:
         page = folder / address
-        return page.is_file() and (anchor is None or f'id="{anchor}"' in page.read_text(encoding="utf-8"))
+        return page.is_file() and (
+            anchor is None or f'id="{anchor}"' in page.read_text(encoding="utf-8")
+        )
 
     pages = [reports] if reports.is_file() else reports.rglob("[!.]*.html")
     for page in filter(Path.is_file, pages):
@@ -122,8 +143,13 @@ def shared_script() -> str:
 
 
 def render(template: str, place: str, **context) -> str:
-    """Render the page at `place`. Everything is escaped except our own figures, styles and scripts."""
-    assets = {name: Markup((TEMPLATES / file).read_text(encoding="utf-8")) for name, file in ASSETS.items()}
+    """Render the page at `place`. Everything is escaped except our own figures, styles and
+    scripts.
+    """
+    assets = {
+        name: Markup((TEMPLATES / file).read_text(encoding="utf-8"))
+        for name, file in ASSETS.items()
+    }
     up = "../" * place.count("/")
     return _environment().get_template(template).render(up=up, place=place, **assets, **context)
 
@@ -134,7 +160,8 @@ def read_svg(path: Path, name: str) -> Markup:
 
 
 def embed_svg(text: str, name: str) -> Markup:
-    """Prepare our SVG for a page: an SVG for each of its panels, ids that start with `name`, no address left in it.
+    """Prepare our SVG for a page: an SVG for each of its panels, ids that start with `name`, no
+    address left in it.
 
     What no reader sees is left out: comments, indentation, hundredths of a point.
     """
@@ -143,7 +170,11 @@ def embed_svg(text: str, name: str) -> Markup:
         return Markup("")
     svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", match.group(), flags=re.DOTALL)
     svg = re.sub(r">\s+<", "><", svg)
-    svg = re.sub(r' d="[^"]*"', lambda path: re.sub(r"\s+", " ", re.sub(r"(\.\d\d)\d+", r"\1", path.group())), svg)
+    svg = re.sub(
+        r' d="[^"]*"',
+        lambda path: re.sub(r"\s+", " ", re.sub(r"(\.\d\d)\d+", r"\1", path.group())),
+        svg,
+    )
     svg = _rename_ids(cut(answering(follow_page(svg))), name)
     svg = re.sub(r'(?:xlink:)?href="#([^"]+)"', rf'href="#{name}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
@@ -151,7 +182,9 @@ def embed_svg(text: str, name: str) -> Markup:
 
 
 def _rename_ids(svg: str, name: str) -> str:
-    """Start ids with `name` and keep the first of each: an image that is drawn twice would have its id twice."""
+    """Start ids with `name` and keep the first of each: an image that is drawn twice would have its
+    id twice.
+    """
     seen = set()
 
     def rename(match: re.Match) -> str:
@@ -169,7 +202,9 @@ def compile_templates() -> None:
 
 
 def with_minus(value):
-    """Write the minus of a number as in figures; code is left as it is, which templates escape by force."""
+    """Write the minus of a number as in figures; code is left as it is, which templates escape by
+    force.
+    """
     return NEGATIVE.sub(numbers.MINUS, value) if type(value) is str else value
 
 

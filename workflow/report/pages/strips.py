@@ -1,4 +1,6 @@
-"""Claims as strips: what is claimed, what the paper prints and what was measured, on one axis for each unit."""
+"""Claims as strips: what is claimed, what the paper prints and what was measured, on one axis for
+each unit.
+"""
 
 import math
 from collections.abc import Iterable
@@ -35,8 +37,8 @@ NOT_MEASURED = "No effect measured"
 class Axis:
     """The axis that the claims of a unit share. low, high: its ends, as logarithms of a ratio.
 
-    ticks: (place, label). null: the place of no effect. better: `lower` or `higher`, empty where it depends on the
-    claim. Places are per cent of its width.
+    ticks: (place, label). null: the place of no effect. better: `lower` or `higher`, empty where it
+    depends on the claim. Places are per cent of its width.
     """
 
     low: float
@@ -53,7 +55,9 @@ class Axis:
 
 @dataclass(frozen=True)
 class Strip:
-    """The marks of a claim, as places on its axis. claimed: from where to where an effect agrees with the claim."""
+    """The marks of a claim, as places on its axis. claimed: from where to where an effect agrees
+    with the claim.
+    """
 
     claimed: tuple[float, float]
     printed: float | None
@@ -66,8 +70,9 @@ class Strip:
 class Row:
     """A claim. name, claim, paper, verdict: as in the ledger.
 
-    strip: None where there is no effect. effect, interval: in words, `0.026 bpc lower` and `0.007 to 0.044`. asked:
-    what the paper prints, or else claims. at: where it was measured. notes: what changes the conclusion, of headlines.
+    strip: None where there is no effect. effect, interval: in words, `0.026 bpc lower` and `0.007
+    to 0.044`. asked: what the paper prints, or else claims. at: where it was measured. notes: what
+    changes the conclusion, of headlines.
     """
 
     name: str
@@ -92,24 +97,32 @@ class Group:
 
 
 def forest_of(ledger: Ledger, *, headlines: bool = True) -> list[Group]:
-    """Lay out claims by unit, each group on one axis. headlines: those of abstracts, also without an effect."""
+    """Lay out claims by unit, each group on one axis. headlines: those of abstracts, also without
+    an effect.
+    """
     places = {name: place for place, name in enumerate(studies())}
     lines = sorted(ledger.claims, key=lambda line: places.get(line["paper"], len(places)))
     lines = [line for line in lines if line["abstract"] or not headlines]
     by_unit: dict[tuple[str, str], list[dict]] = {}
     for line in lines:
-        if speaking(line)["effect"] is not None and any(bound is not None for bound in line["claimed"]):
+        if speaking(line)["effect"] is not None and any(
+            bound is not None for bound in line["claimed"]
+        ):
             by_unit.setdefault((line["by"], line["unit"] or ""), []).append(line)
     groups = [_group(by, unit, rows, headlines) for (by, unit), rows in by_unit.items()]
     groups.sort(key=lambda group: -len(group.rows))
     others = [line for line in lines if speaking(line)["effect"] is None] if headlines else []
     return groups + (
-        [Group(NOT_MEASURED, None, tuple(_row(line, None, headlines) for line in others))] if others else []
+        [Group(NOT_MEASURED, None, tuple(_row(line, None, headlines) for line in others))]
+        if others
+        else []
     )
 
 
 def first_of_each_paper(ledger: Ledger) -> list[Row]:
-    """Lay out one headline of each paper that prints its effect: the one with the best evidence here."""
+    """Lay out one headline of each paper that prints its effect: the one with the best evidence
+    here.
+    """
     by_paper: dict[str, list[dict]] = {}
     for line in ledger.claims:
         if line["abstract"] and _printed(line) is not None and speaking(line)["effect"] is not None:
@@ -120,13 +133,19 @@ def first_of_each_paper(ledger: Ledger) -> list[Row]:
 
 
 def _group(by: str, unit: str, lines: list[dict], headlines: bool) -> Group:
-    title = "Ratio, × (logarithmic axis)" if by == "ratio" else UNIT_TITLES.get(unit, f"Difference, {unit}")
+    title = (
+        "Ratio, × (logarithmic axis)"
+        if by == "ratio"
+        else UNIT_TITLES.get(unit, f"Difference, {unit}")
+    )
     axis = _axis(lines, log=by == "ratio")
     return Group(title, axis, tuple(_row(line, axis, headlines) for line in lines))
 
 
 def _axis(lines: list[dict], *, log: bool) -> Axis:
-    """Find the axis that holds every effect, interval and printed value of these claims, and no effect."""
+    """Find the axis that holds every effect, interval and printed value of these claims, and no
+    effect.
+    """
     null = 1.0 if log else 0.0
     values = [null]
     for line in lines:
@@ -138,7 +157,9 @@ def _axis(lines: list[dict], *, log: bool) -> Axis:
     margin = MARGIN * (max(ends) - min(ends) or 1.0)
     low, high = min(ends) - margin, max(ends) + margin
     ticks = _ticks_of_ratio(low, high) if log else _ticks(low, high)
-    places = tuple((_place(tick, low, high, log), f"{tick + 0.0:g}".replace("-", MINUS)) for tick in ticks)
+    places = tuple(
+        (_place(tick, low, high, log), f"{tick + 0.0:g}".replace("-", MINUS)) for tick in ticks
+    )
     return Axis(low, high, log, places, _place(null, low, high, log), "" if log else _better(lines))
 
 
@@ -148,7 +169,9 @@ def _place(value: float, low: float, high: float, log: bool) -> float:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    return [float(tick) for tick in MaxNLocator(TICKS).tick_values(low, high) if low <= tick <= high]
+    return [
+        float(tick) for tick in MaxNLocator(TICKS).tick_values(low, high) if low <= tick <= high
+    ]
 
 
 def _ticks_of_ratio(low: float, high: float) -> list[float]:
@@ -163,7 +186,9 @@ def _ticks_of_ratio(low: float, high: float) -> list[float]:
 
 
 def _better(lines: list[dict]) -> str:
-    """Say whether lower or higher is better for all measures of these claims; empty where they differ."""
+    """Say whether lower or higher is better for all measures of these claims; empty where they
+    differ.
+    """
     measures = {measure for line in lines for measure in line["measure"]}
     found = {REGISTRY[measure].better if measure in REGISTRY else "" for measure in measures}
     return found.pop() or "" if len(found) == 1 else ""
@@ -203,7 +228,13 @@ def _where(line: dict) -> str:
     evidence = speaking(line)
     late = "" if converged(evidence["late_gain"]) else "not converged"
     split = split_of(line["measure"])
-    parts = [f"scale {evidence.get('scale', line['speaks'])}", late, evidence["at"] or "", split, name_basis(evidence)]
+    parts = [
+        f"scale {evidence.get('scale', line['speaks'])}",
+        late,
+        evidence["at"] or "",
+        split,
+        name_basis(evidence),
+    ]
     return ", ".join(filter(None, parts))
 
 

@@ -1,1 +1,3 @@
-"""What the tables of studies are made of: cells, pairs of runs, costs of layers; and the table of all formulas."""
+"""What the tables of studies are made of: cells, pairs of runs, costs of layers; and the table of
+all formulas.
+"""

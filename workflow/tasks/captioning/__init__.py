@@ -20,7 +20,9 @@ from workflow.tasks.task import TaskSpec, fact, score_quantities
 
 
 class CaptionerNet(Seq2SeqNet):
-    """sees: pixels of pictures `size` wide and high, in patches `patch` wide and high; or `size` features a region."""
+    """sees: pixels of pictures `size` wide and high, in patches `patch` wide and high; or `size`
+    features a region.
+    """
 
     name: Literal["captioner"]
     sees: Literal["pixels", "features"] = "pixels"
@@ -30,14 +32,20 @@ class CaptionerNet(Seq2SeqNet):
     @model_validator(mode="after")
     def patches_fill_the_picture(self):
         if self.sees == "pixels" and (self.size % self.patch or self.patch % 2):
-            raise ConfigError(f"patch must be even and divide size, got patch = {self.patch}, size = {self.size}")
+            raise ConfigError(
+                f"patch must be even and divide size, got patch = {self.patch}, size = {self.size}"
+            )
         return self
 
 
 class CaptioningEvaluation(SequenceEvaluation):
-    """meteor: what computes METEOR: its Java program, or nltk without synonyms, whose score has a name of its own."""
+    """meteor: what computes METEOR: its Java program, or nltk without synonyms, whose score has a
+    name of its own.
+    """
 
-    meteor: Annotated[Literal["java", "nltk"], Field(exclude_if=lambda value: value == "java")] = "java"
+    meteor: Annotated[Literal["java", "nltk"], Field(exclude_if=lambda value: value == "java")] = (
+        "java"
+    )
 
 
 class CaptioningJob(SequenceJob):
@@ -53,7 +61,9 @@ class CaptioningJob(SequenceJob):
 
 
 def refuse_to_cut(attention: Seq2SeqAttentionChoices, count: int, what: str) -> None:
-    """Refuse a cache that holds less than a whole picture: in evaluation a full span sees as far as its cache."""
+    """Refuse a cache that holds less than a whole picture: in evaluation a full span sees as far as
+    its cache.
+    """
     if (cache := shortest_cache(attention, count)) < count:
         raise ConfigError(f"cache = {cache} is less than the {count} {what} of a picture")
 

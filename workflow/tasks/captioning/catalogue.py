@@ -1,4 +1,6 @@
-"""The captioned pictures by name, from config/tasks/captioning.yaml, and the checksums that identify them in a job."""
+"""The captioned pictures by name, from config/tasks/captioning.yaml, and the checksums that
+identify them in a job.
+"""
 
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -18,11 +20,12 @@ RULES = 1  # version of the rules of drawing, reading and scaling: counted up wh
 
 
 class CaptionEntry(StrictModel):
-    """One dataset. vocabulary: pieces, with the four special ones. pixels: the side that pictures are scaled to.
+    """One dataset. vocabulary: pieces, with the four special ones. pixels: the side that pictures
+    are scaled to.
 
-    embedded: drawn by `scenes`; `checksum` is that of pictures and captions. karpathy: `json` in the schema of
-    dataset_coco.json, with either `images`, a folder, or `features`, an .npy of n N F in the order of the json's images
-    or an .npz with an array N F for each file name.
+    embedded: drawn by `scenes`; `checksum` is that of pictures and captions. karpathy: `json` in
+    the schema of dataset_coco.json, with either `images`, a folder, or `features`, an .npy of n N F
+    in the order of the json's images or an .npz with an array N F for each file name.
     """
 
     kind: Literal["embedded", "karpathy"]
@@ -51,18 +54,30 @@ class CaptionCatalogue(BaseCatalogue):
     def user_entry(self, name: str) -> CaptionEntry:
         json_path, image_path = user_paths(name)
         about = f"{json_path.name} with {image_path.name}, your own, in the file's split"
-        reads = {"vocabulary": USER_VOCABULARY, "pixels": USER_PIXELS, "captions": Source(files=[str(json_path)])}
+        reads = {
+            "vocabulary": USER_VOCABULARY,
+            "pixels": USER_PIXELS,
+            "captions": Source(files=[str(json_path)]),
+        }
         reads["images" if image_path.is_dir() else "features"] = [str(image_path)]
         return CaptionEntry(kind="karpathy", title=self.title(name), about=about, **reads)
 
     def most_keys(self, name: str, job: Job) -> int:
-        """Count the pieces of the longest caption, or the patches of a picture; of regions no more than patches."""
+        """Count the pieces of the longest caption, or the patches of a picture; of regions no more
+        than patches.
+        """
         return max(job.net.max_length, (job.net.size // job.net.patch) ** 2)
 
     def checksum(self, name: str, data_dir: str | None = None) -> str:
-        """Digest what identifies the dataset in a job: captions and pictures, number of pieces, size and rules."""
+        """Digest what identifies the dataset in a job: captions and pictures, number of pieces,
+        size and rules.
+        """
         entry = self.entry(name)
-        content = entry.checksum if entry.kind == "embedded" else _checksum_of_files(name, entry, data_dir)
+        content = (
+            entry.checksum
+            if entry.kind == "embedded"
+            else _checksum_of_files(name, entry, data_dir)
+        )
         return sources.json_checksum([content, entry.vocabulary, entry.pixels, RULES])
 
 
@@ -79,7 +94,9 @@ def user_paths(name: str) -> tuple[Path, Path]:
 
 
 def find_paths(name: str, entry: CaptionEntry, data_dir: str | None) -> tuple[Path, Path]:
-    """Find the json, and the file of features or the folder of images; features come first where there are both."""
+    """Find the json, and the file of features or the folder of images; features come first where
+    there are both.
+    """
     if CaptionCatalogue.is_users(name):
         return user_paths(name)
     json_path = sources.find_file(entry.captions, data_dir)
@@ -88,13 +105,18 @@ def find_paths(name: str, entry: CaptionEntry, data_dir: str | None) -> tuple[Pa
         raise ConfigError(f"{missing}; it is not downloaded, put it there")
     if features := next(filter(Path.is_file, sources.find(entry.features, data_dir)), None):
         return json_path, features
-    images, folders = images_named_by(json_path), [*filter(Path.is_dir, sources.find(entry.images, data_dir))]
+    images, folders = (
+        images_named_by(json_path),
+        [*filter(Path.is_dir, sources.find(entry.images, data_dir))],
+    )
     for enough in (all, any):  # a folder that has all of them goes before one that has some
         for folder in folders:
             if enough(find_image(folder, *image) for image in images):
                 return json_path, folder
     names = " or ".join((*entry.features, *entry.images))
-    raise ConfigError(f"dataset '{name}': no images and no features in data_dir '{data_dir}' ({names})")
+    raise ConfigError(
+        f"dataset '{name}': no images and no features in data_dir '{data_dir}' ({names})"
+    )
 
 
 def _checksum_of_files(name: str, entry: CaptionEntry, data_dir: str | None) -> list[str]:

@@ -1,4 +1,6 @@
-"""From a name to captioned pictures ready for training: draw or read them, verify, learn pieces on train, encode."""
+"""From a name to captioned pictures ready for training: draw or read them, verify, learn pieces on
+train, encode.
+"""
 
 from pathlib import Path
 
@@ -17,11 +19,20 @@ HELD_OUT = 300  # the last of the scenes are test, as many before them dev
 
 
 def build_captions(catalogue: CaptionCatalogue, name: str, data_dir: str | None) -> CaptionCorpus:
-    """Make the pictures and captions of a name ready for training; `ConfigError` for files that cannot be used."""
+    """Make the pictures and captions of a name ready for training; `ConfigError` for files that
+    cannot be used.
+    """
     entry = catalogue.entry(name)
     checksum = catalogue.checksum(name, data_dir)
-    pictures, pixels = _draw_scenes(name, entry) if entry.kind == "embedded" else _read_files(name, entry, data_dir)
-    numbers = {split: [n for n, picture in enumerate(pictures) if picture.split == split] for split in SPLITS}
+    pictures, pixels = (
+        _draw_scenes(name, entry)
+        if entry.kind == "embedded"
+        else _read_files(name, entry, data_dir)
+    )
+    numbers = {
+        split: [n for n, picture in enumerate(pictures) if picture.split == split]
+        for split in SPLITS
+    }
     for split in SPLITS:
         if not numbers[split]:
             raise ConfigError(f"dataset '{name}': no image belongs to {split}")
@@ -30,29 +41,44 @@ def build_captions(catalogue: CaptionCatalogue, name: str, data_dir: str | None)
     splits = {}
     for split in SPLITS:
         pairs = [(n, caption) for n in numbers[split] for caption in pictures[n].captions]
-        ids = [np.array(sentence, np.uint16) for sentence in pieces.encode([caption for _, caption in pairs])]
+        ids = [
+            np.array(sentence, np.uint16)
+            for sentence in pieces.encode([caption for _, caption in pairs])
+        ]
         splits[split] = Split([np.array([n], np.int32) for n, _ in pairs], ids, [], [])
     held_out = [n for split in ("dev", "test") for n in numbers[split]]
-    references, names = {n: pictures[n].captions for n in held_out}, {n: pictures[n].file for n in held_out}
+    references, names = (
+        {n: pictures[n].captions for n in held_out},
+        {n: pictures[n].file for n in held_out},
+    )
     about = {"symbols": piece_names(pieces), "checksum": checksum, "about": entry.about}
     return CaptionCorpus(name, pixels, **splits, references=references, names=names, **about)
 
 
 def _draw_scenes(name: str, entry: CaptionEntry) -> tuple[list[Picture], np.ndarray]:
-    """Draw the embedded scenes; `ConfigError` where pictures and captions do not have the catalogue's checksum."""
+    """Draw the embedded scenes; `ConfigError` where pictures and captions do not have the
+    catalogue's checksum.
+    """
     drawn_scenes = scenes.generate_scenes()
     pixels = np.stack([scenes.draw(scene) for scene in drawn_scenes])
     captions = [scenes.write_captions(scene) for scene in drawn_scenes]
     content = pixels.tobytes() + "\n".join(sum(captions, [])).encode()
     verify_checksum(
-        content, Source(checksum=entry.checksum), f"dataset '{name}'", "this machine renders it differently"
+        content,
+        Source(checksum=entry.checksum),
+        f"dataset '{name}'",
+        "this machine renders it differently",
     )
     count = len(captions)
     names = ["train"] * (count - 2 * HELD_OUT) + ["dev"] * HELD_OUT + ["test"] * HELD_OUT
-    return [Picture(f"scene {n + 1}", "", names[n], texts) for n, texts in enumerate(captions)], pixels
+    return [
+        Picture(f"scene {n + 1}", "", names[n], texts) for n, texts in enumerate(captions)
+    ], pixels
 
 
-def _read_files(name: str, entry: CaptionEntry, data_dir: str | None) -> tuple[list[Picture], np.ndarray]:
+def _read_files(
+    name: str, entry: CaptionEntry, data_dir: str | None
+) -> tuple[list[Picture], np.ndarray]:
     json_path, image_path = find_paths(name, entry, data_dir)
     pictures = read_captions(json_path)
     if image_path.is_dir():
@@ -61,7 +87,9 @@ def _read_files(name: str, entry: CaptionEntry, data_dir: str | None) -> tuple[l
 
 
 def write(catalogue: CaptionCatalogue, name: str, out: Path, data_dir: str | None) -> str:
-    """Write the pictures and captions of a name to `out`, ready for training, and return a line on what was written."""
+    """Write the pictures and captions of a name to `out`, ready for training, and return a line on
+    what was written.
+    """
     corpus = build_captions(catalogue, name, data_dir)
     store.write(out, corpus)
     sizes = ", ".join(f"{split} {len(getattr(corpus, split).source):,}" for split in SPLITS)

@@ -28,13 +28,19 @@ class _NamedImages(BaseModel):
 
 @read_once
 def images_named_by(captions: Path) -> list[tuple[str, str]]:
-    """List the file and the folder of each image; `ConfigError` for another schema, or a path that leads outside."""
-    content = parse(_NamedImages, parse_json(read_plain(captions, Source()), str(captions)), str(captions))
+    """List the file and the folder of each image; `ConfigError` for another schema, or a path that
+    leads outside.
+    """
+    content = parse(
+        _NamedImages, parse_json(read_plain(captions, Source()), str(captions)), str(captions)
+    )
     return [(image.filename, image.filepath) for image in content.images]
 
 
 def find_image(root: Path, file: str, folder: str) -> str | None:
-    """Find an image in `root` or its own folder below, its ending in capitals or small letters; None where none is."""
+    """Find an image in `root` or its own folder below, its ending in capitals or small letters;
+    None where none is.
+    """
     stem, dot, ending = file.rpartition(".")
     names = (file, f"{stem}{dot}{ending.lower()}", f"{stem}{dot}{ending.upper()}")
     places = (os.path.join(root, below, name) for name in names for below in ("", folder))

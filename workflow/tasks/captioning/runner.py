@@ -1,4 +1,6 @@
-"""Image captioning (Explicit Sparse Transformer, section 4.2): CIDEr, BLEU-4, METEOR, and what the net looks at."""
+"""Image captioning (Explicit Sparse Transformer, section 4.2): CIDEr, BLEU-4, METEOR, and what the
+net looks at.
+"""
 
 import base64
 from functools import partial
@@ -26,11 +28,19 @@ PLACES = 4  # decimals of a weight that a record keeps
 
 
 class CaptioningTask(SequenceTask):
-    """Pictures, or features of their regions, for captions. A source is the number of its picture."""
+    """Pictures, or features of their regions, for captions. A source is the number of its
+    picture.
+    """
 
     read = staticmethod(captioned.read)
 
-    def __init__(self, job: Job, corpus: captioned.CaptionCorpus, device: torch.device, devices: Devices = ALONE):
+    def __init__(
+        self,
+        job: Job,
+        corpus: captioned.CaptionCorpus,
+        device: torch.device,
+        devices: Devices = ALONE,
+    ):
         _refuse_other_pictures(job, corpus)
         self.pictures = torch.from_numpy(corpus.pictures)
         super().__init__(job, corpus, device, devices)
@@ -41,14 +51,18 @@ class CaptioningTask(SequenceTask):
         return pictures / 255 if pictures.dtype == torch.uint8 else pictures.float()
 
     @staticmethod
-    def random_sources(job: Job, batch: int, length: int, symbols: int, generator: torch.Generator) -> Tensor:
+    def random_sources(
+        job: Job, batch: int, length: int, symbols: int, generator: torch.Generator
+    ) -> Tensor:
         """Draw pictures, or features of as many regions as are usual."""
         size = job.net.size
         shape = (3, size, size) if job.net.sees == "pixels" else (REGIONS, size)
         return torch.rand(batch, *shape, generator=generator)
 
     def evaluate(self, net):
-        """Add to the scores what the net looked at while it wrote captions of a few test pictures."""
+        """Add to the scores what the net looked at while it wrote captions of a few test
+        pictures.
+        """
         metrics, facts, macs = super().evaluate(net)
         facts["looks"] = attempt(self.missing, ["looks"], partial(record_looks, net, self))
         return metrics, facts, macs
@@ -66,7 +80,10 @@ class CaptioningTask(SequenceTask):
         if split == "test":
             scores |= self.score_meteor(written, right)
         quoted = zip(numbers[:SHOWN], written, strict=False)
-        shown = [(corpus.names[number], " / ".join(corpus.references[number]), text) for number, text in quoted]
+        shown = [
+            (corpus.names[number], " / ".join(corpus.references[number]), text)
+            for number, text in quoted
+        ]
         counts = {"counts": [[cider, 1.0] for cider in by_picture]} if by_picture else {}
         return scores, {**counts, "shown": shown}
 
@@ -78,9 +95,13 @@ class CaptioningTask(SequenceTask):
         return {} if score is None else {name: score}
 
     def lengths(self) -> tuple[int, int]:
-        """Return the patches or regions of a picture, and the mean length of a caption with its end."""
+        """Return the patches or regions of a picture, and the mean length of a caption with its
+        end.
+        """
         net, target = self.job.net, self.corpus.test.target
-        length = (net.size // net.patch) ** 2 if net.sees == "pixels" else self.corpus.pictures.shape[1]
+        length = (
+            (net.size // net.patch) ** 2 if net.sees == "pixels" else self.corpus.pictures.shape[1]
+        )
         return length, round(sum(map(len, target)) / len(target)) + 1
 
 
@@ -88,7 +109,11 @@ def _refuse_other_pictures(job: Job, corpus: captioned.CaptionCorpus) -> None:
     """Refuse a dataset whose pictures are not what the net reads."""
     net = job.net
     shape, pixels = corpus.pictures.shape, corpus.pictures.dtype == np.uint8
-    kind = f"pictures of {shape[2]} x {shape[3]} pixels" if pixels else f"{shape[1]} regions of {shape[2]} features"
+    kind = (
+        f"pictures of {shape[2]} x {shape[3]} pixels"
+        if pixels
+        else f"{shape[1]} regions of {shape[2]} features"
+    )
     if net.sees != ("pixels" if pixels else "features") or net.size != shape[-1]:
         fault = f"dataset '{corpus.name}' has {kind}, the model reads {net.sees} of size {net.size}"
         raise ConfigError(f"{fault}; set sees and size in the scale's captioning.yaml")
@@ -98,9 +123,11 @@ def _refuse_other_pictures(job: Job, corpus: captioned.CaptionCorpus) -> None:
 
 @torch.no_grad()
 def record_looks(net, task) -> list[dict]:
-    """Keep name, pieces written, weights of the top layer (mean over heads) and pixels of the first test pictures.
+    """Keep name, pieces written, weights of the top layer (mean over heads) and pixels of the first
+    test pictures.
 
-    [{"name", "pieces": [T], "weights": [T][N], "pixels": side and base64 of its rows of red, green and blue, or None}]
+    [{"name", "pieces": [T], "weights": [T][N], "pixels": side and base64 of its rows of red, green
+    and blue, or None}]
     """
     numbers = task.sources_to_decode("test")[:LOOKED_AT]
     looks = []

@@ -1,8 +1,9 @@
 """Drawn scenes with captions: pictures that every installation can make.
 
-A scene has one or two objects on a grid of three by three cells; an object has a shape, a colour and a size. A picture
-is drawn in whole numbers, pixel by pixel, so that it is the same on every machine. Five captions are written for each
-by a small grammar; no two captions of a scene are alike.
+A scene has one or two objects on a grid of three by three cells; an object has a shape, a colour
+and a size. A picture is drawn in whole numbers, pixel by pixel, so that it is the same on every
+machine. Five captions are written for each by a small grammar; no two captions of a scene are
+alike.
 """
 
 import random
@@ -56,7 +57,8 @@ def generate_scenes() -> list[Scene]:
     while len(scenes) < COUNT:
         cells = generator.sample(range(9), generator.choice((1, 2, 2)))
         scene = tuple(
-            SceneObject(*map(generator.choice, (SHAPES, [*COLOURS], [*SIZES])), *divmod(cell, 3)) for cell in cells
+            SceneObject(*map(generator.choice, (SHAPES, [*COLOURS], [*SIZES])), *divmod(cell, 3))
+            for cell in cells
         )
         scenes.setdefault(frozenset(scene), scene)
     return list(scenes.values())
@@ -69,7 +71,9 @@ def draw(scene: Scene) -> np.ndarray:
     rows, columns = np.mgrid[:PIXELS, :PIXELS]
     for item in scene:
         row, column = item.centre
-        picture[_mask(item.shape, rows - row, columns - column, SIZES[item.size])] = COLOURS[item.colour]
+        picture[_mask(item.shape, rows - row, columns - column, SIZES[item.size])] = COLOURS[
+            item.colour
+        ]
     return picture.transpose(2, 0, 1)
 
 
@@ -114,7 +118,9 @@ def _describe_two(first: SceneObject, second: SceneObject) -> list[str]:
 
 
 def _relate(first: SceneObject, second: SceneObject) -> tuple[str, str]:
-    """Say where the first is relative to the second, and the other way round: by row, else by column."""
+    """Say where the first is relative to the second, and the other way round: by row, else by
+    column.
+    """
     if first.row != second.row:
         return ("above", "below") if first.row < second.row else ("below", "above")
     return ("left of", "right of") if first.column < second.column else ("right of", "left of")

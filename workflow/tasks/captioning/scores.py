@@ -1,11 +1,14 @@
-"""How captions are scored: BLEU-1 to 4, ROUGE-L and CIDEr by pycocoevalcap, METEOR by what the job says.
+"""How captions are scored: BLEU-1 to 4, ROUGE-L and CIDEr by pycocoevalcap, METEOR by what the job
+says.
 
-Words are compared as they stand in the dataset: without punctuation (Karpathy's tokens), which is what coco-caption's
-tokeniser makes of COCO's captions. Capitals, the width of blanks, a mark at the end, and how an accent is composed make
-no difference. Per cent, CIDEr too, as papers print it. In place of a score that has no value stands the reason.
+Words are compared as they stand in the dataset: without punctuation (Karpathy's tokens), which is
+what coco-caption's tokeniser makes of COCO's captions. Capitals, the width of blanks, a mark at the
+end, and how an accent is composed make no difference. Per cent, CIDEr too, as papers print it. In
+place of a score that has no value stands the reason.
 
 meteor        the Java program (Denkowski and Lavie 2014)
-meteor_nltk   nltk's, of equal words and stems without synonyms: never to be set beside a paper's METEOR
+meteor_nltk   nltk's, of equal words and stems without synonyms: never to be set beside a paper's
+METEOR
 """
 
 import contextlib
@@ -30,7 +33,8 @@ PATIENCE = 600  # seconds
 # On a Mac, Java asks the system for the language, and takes no notice of a locale of C.
 ENGLISH = ("-Duser.language=en", "-Duser.country=US", "-Dfile.encoding=UTF-8")
 NOTHING = "no caption was written"
-NO_SYNONYMS = SimpleNamespace(synsets=lambda word: [])  # in place of WordNet, which would have to be downloaded
+# in place of WordNet, which would have to be downloaded
+NO_SYNONYMS = SimpleNamespace(synsets=lambda word: [])
 
 
 def plain(caption: str) -> str:
@@ -39,19 +43,28 @@ def plain(caption: str) -> str:
 
 
 def score(outputs: list[str], references: list[list[str]]) -> tuple[dict[str, Score], list[float]]:
-    """Compute all scores of a corpus but METEOR, in per cent, and CIDEr of each picture, whose mean is the corpus'."""
+    """Compute all scores of a corpus but METEOR, in per cent, and CIDEr of each picture, whose mean
+    is the corpus'.
+    """
     written = {n: [plain(output)] for n, output in enumerate(outputs)}
     wanted = {n: [*map(plain, right)] for n, right in enumerate(references)}
     if not written:
-        return dict.fromkeys(("bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l", "cider"), NOTHING), []
+        return dict.fromkeys(
+            ("bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l", "cider"), NOTHING
+        ), []
     with contextlib.redirect_stdout(io.StringIO()):
         bleu, _ = Bleu(4).compute_score(wanted, written, verbose=0)
         rouge, _ = Rouge().compute_score(wanted, written)
         cider, by_picture = Cider().compute_score(wanted, written)
         most, _ = Cider().compute_score(wanted, {n: right[:1] for n, right in wanted.items()})
-    scores = {f"bleu_{n}": value for n, value in enumerate(bleu, start=1)} | {"rouge_l": rouge, "cider": cider}
+    scores = {f"bleu_{n}": value for n, value in enumerate(bleu, start=1)} | {
+        "rouge_l": rouge,
+        "cider": cider,
+    }
     in_per_cent = {name: 100 * float(value) for name, value in scores.items()}
-    longest = max(len(text.split()) for texts in (*written.values(), *wanted.values()) for text in texts)
+    longest = max(
+        len(text.split()) for texts in (*written.values(), *wanted.values()) for text in texts
+    )
     in_per_cent |= {f"bleu_{n}": f"no caption has {n} words" for n in range(longest + 1, 5)}
     if not most:  # the right captions themselves have none: a word of every picture weighs nothing
         return in_per_cent | {"cider": "every word occurs in the captions of every image"}, []
@@ -59,7 +72,9 @@ def score(outputs: list[str], references: list[list[str]]) -> tuple[dict[str, Sc
 
 
 def meteor_by_java(outputs: list[str], references: list[list[str]]) -> Score:
-    """Compute METEOR by its Java program, in per cent; `OSError` says why where that does not run."""
+    """Compute METEOR by its Java program, in per cent; `OSError` says why where that does not
+    run.
+    """
     outputs, references = [*map(plain, outputs)], [[*map(plain, right)] for right in references]
     if not outputs:
         return NOTHING
@@ -69,7 +84,9 @@ def meteor_by_java(outputs: list[str], references: list[list[str]]) -> Score:
         reason = "Java is not installed"
     except (OSError, ValueError) as error:  # this java does not run, or has too little memory
         reason = f"METEOR's Java program failed ({type(error).__name__}: {error})"
-    raise OSError(f"{reason}; `meteor: nltk` under evaluation in the scale's captioning.yaml uses nltk's instead")
+    raise OSError(
+        f"{reason}; `meteor: nltk` under evaluation in the scale's captioning.yaml uses nltk's instead"
+    )
 
 
 def meteor_by_nltk(outputs: list[str], references: list[list[str]]) -> Score:
@@ -78,7 +95,9 @@ def meteor_by_nltk(outputs: list[str], references: list[list[str]]) -> Score:
     if not outputs:
         return NOTHING
     by_picture = [
-        meteor_score([reference.split() for reference in right], output.split(), wordnet=NO_SYNONYMS)
+        meteor_score(
+            [reference.split() for reference in right], output.split(), wordnet=NO_SYNONYMS
+        )
         for output, right in zip(outputs, references, strict=True)
     ]
     return 100 * sum(by_picture) / len(by_picture)
@@ -93,7 +112,9 @@ class _Program(pycocoevalcap_meteor.Meteor):
 
 
 def _start_program() -> subprocess.Popen:
-    """Start the Java program as pycocoevalcap does, but with numbers as they are written in English."""
+    """Start the Java program as pycocoevalcap does, but with numbers as they are written in
+    English.
+    """
     command = ["java", *ENGLISH, "-Xmx2G", "-jar", pycocoevalcap_meteor.METEOR_JAR]
     command += ["-", "-", "-stdio", "-l", "en", "-norm"]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
@@ -107,7 +128,9 @@ def _apart(caption: str) -> str:
 
 
 def _run_program(outputs: list[str], references: list[list[str]]) -> float:
-    """Run the Java program, which takes seconds to start; kill it after `PATIENCE`, so that nothing waits for it."""
+    """Run the Java program, which takes seconds to start; kill it after `PATIENCE`, so that nothing
+    waits for it.
+    """
     running = _start_program()
     program = _Program(running)
     alarm = threading.Timer(PATIENCE, running.kill)

@@ -1,11 +1,20 @@
-"""Pictures with captions ready for training, in one file: pixels or features, and the ids of three splits."""
+"""Pictures with captions ready for training, in one file: pixels or features, and the ids of three
+splits.
+"""
 
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from workflow.tasks.store import SPLITS, Split, pack_sentences, read_npz, unpack_sentences, write_npz
+from workflow.tasks.store import (
+    SPLITS,
+    Split,
+    pack_sentences,
+    read_npz,
+    unpack_sentences,
+    write_npz,
+)
 
 VERSION = 1
 METADATA = ("name", "symbols", "checksum", "about")
@@ -14,10 +23,13 @@ MAPPINGS = ("references", "names")
 
 @dataclass(frozen=True)
 class CaptionCorpus:
-    """pictures: n 3 H W, uint8, or features of regions n N F, float16; numbered through train, dev and test.
+    """pictures: n 3 H W, uint8, or features of regions n N F, float16; numbered through train, dev
+    and test.
 
-    Sentence n of a split's target is a caption of the picture whose number is the only id of sentence n of its source.
-    references: all captions of each picture of dev and test, by its number; names: their file names.
+    Sentence n of a split's target is a caption of the picture whose number is the only id of
+    sentence n of its source.
+    references: all captions of each picture of dev and test, by its number; names: their file
+    names.
     """
 
     name: str
@@ -54,5 +66,7 @@ def _build_corpus(metadata: dict, arrays: dict[str, np.ndarray]) -> CaptionCorpu
     splits = {}
     for split in SPLITS:
         numbers = arrays[f"{split}_picture"]
-        splits[split] = Split([*numbers[:, None]], unpack_sentences(arrays, f"{split}_target"), [], [])
+        splits[split] = Split(
+            [*numbers[:, None]], unpack_sentences(arrays, f"{split}_target"), [], []
+        )
     return CaptionCorpus(pictures=arrays["pictures"], **splits, **metadata)

@@ -15,8 +15,8 @@ from workflow.tasks.task import CHANCE, SCORED, SPANS, Quantity, TaskSpec, fact,
 class CharLMNet(FrozenModel):
     """The net around the attention.
 
-    d_model, d_ff: widths of the net and of its feed-forward layers. key_heads: heads of keys and values, shared by as
-    many heads of queries each; as many as heads where it is left out.
+    d_model, d_ff: widths of the net and of its feed-forward layers. key_heads: heads of keys and
+    values, shared by as many heads of queries each; as many as heads where it is left out.
     """
 
     name: Literal["char_lm", "transformer_xl"]
@@ -31,7 +31,9 @@ class CharLMNet(FrozenModel):
     @model_validator(mode="after")
     def heads_divide_width(self):
         if self.d_model % self.heads:
-            raise ConfigError(f"heads must divide d_model, got heads = {self.heads}, d_model = {self.d_model}")
+            raise ConfigError(
+                f"heads must divide d_model, got heads = {self.heads}, d_model = {self.d_model}"
+            )
         refuse_uneven_keys(self.heads, self.key_heads)
         return self
 
@@ -45,20 +47,26 @@ class StreamTraining(Training):
     @model_validator(mode="after")
     def accumulate_divides_batch(self):
         if self.batch % self.accumulate:
-            raise ConfigError(f"accumulate must divide batch, got {self.accumulate} and {self.batch}")
+            raise ConfigError(
+                f"accumulate must divide batch, got {self.accumulate} and {self.batch}"
+            )
         refuse_uneven(self.batch, self.accumulate, self.devices)
         return self
 
 
 def refuse_uneven(batch: int, accumulate: int, devices: int) -> None:
-    """Raise `ConfigError` where `devices` processes could not take equal parts of a batch of streams."""
+    """Raise `ConfigError` where `devices` processes could not take equal parts of a batch of
+    streams.
+    """
     if batch % (accumulate * devices):
         product = f"accumulate x devices = {accumulate} x {devices}"
         raise ConfigError(f"devices: {product} must divide the batch of {batch} streams")
 
 
 class StreamEvaluation(FrozenModel):
-    """`streams` are read side by side; `tokens` bounds the part of a split that is scored (0: all)."""
+    """`streams` are read side by side; `tokens` bounds the part of a split that is scored (0:
+    all).
+    """
 
     streams: PositiveStrictInt = 8
     block: PositiveStrictInt
@@ -87,14 +95,31 @@ TASK = TaskSpec(
     headline=("dev_bpc", "mean_span"),
     scores=("dev_bpc", "test_bpc", "mean_span"),
     quantities=(
-        *score_quantities("lower", {"bpc": ("bpc", "bpc")}, claimed=("bpc",), splits=("train", *SCORED)),
+        *score_quantities(
+            "lower", {"bpc": ("bpc", "bpc")}, claimed=("bpc",), splits=("train", *SCORED)
+        ),
         Quantity("tokens_scored", "characters scored", "", "metric"),
         *SPANS,
         CHANCE,
         fact("attention_by_distance", "attention weight by distance"),
         fact("fragment", "span along a passage", "characters"),
-        Quantity("macs_paper", "MACs, paper's formula", "MACs", "run", "lower", claimable=True, meaning=PAPER),
-        Quantity("longest_S", "longest S that fits", "characters", "longest_span", "higher", claimable=True),
+        Quantity(
+            "macs_paper",
+            "MACs, paper's formula",
+            "MACs",
+            "run",
+            "lower",
+            claimable=True,
+            meaning=PAPER,
+        ),
+        Quantity(
+            "longest_S",
+            "longest S that fits",
+            "characters",
+            "longest_span",
+            "higher",
+            claimable=True,
+        ),
         Quantity("longest_S_ended", "what ended the search", "", "longest_span", number=False),
         Quantity("memory_budget_bytes", "memory budget", "bytes", "longest_span"),
     ),

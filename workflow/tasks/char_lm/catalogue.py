@@ -1,4 +1,6 @@
-"""The texts by name, from config/tasks/char_lm.yaml. Their checksums are known without reading them."""
+"""The texts by name, from config/tasks/char_lm.yaml. Their checksums are known without reading
+them.
+"""
 
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -17,9 +19,10 @@ from workflow.tasks.task import SPLITS, BaseCatalogue
 class Topics(StrictModel):
     """Parameters of `workflow.tasks.char_lm.topics`.
 
-    words: size of the lexicon. states: of each topic. durations: characters, on average, until each is drawn anew.
-    spread: standard deviation of a word's score in a state. noise: share of the words that no topic governs, drawn
-    evenly from as many others. seed: of lexicon, scores and text.
+    words: size of the lexicon. states: of each topic. durations: characters, on average, until each
+    is drawn anew.
+    spread: standard deviation of a word's score in a state. noise: share of the words that no topic
+    governs, drawn evenly from as many others. seed: of lexicon, scores and text.
     """
 
     words: int = Field(ge=2, le=1000)
@@ -33,8 +36,9 @@ class Topics(StrictModel):
 class TextEntry(Source):
     """One text. `checksum` is `sha256:...` or `md5:...` of the plain content.
 
-    embedded: read from an installed package. topics: drawn with the parameters `topics`. file: looked for under
-    `files`, then fetched from `urls`; `prefix_of` names an official text whose first `bytes` bytes it is.
+    embedded: read from an installed package. topics: drawn with the parameters `topics`. file:
+    looked for under `files`, then fetched from `urls`; `prefix_of` names an official text whose
+    first `bytes` bytes it is.
     """
 
     kind: Literal["embedded", "topics", "file"]
@@ -50,7 +54,9 @@ class TextEntry(Source):
     @model_validator(mode="after")
     def has_what_its_kind_needs(self):
         if self.split and sum(self.split) != self.bytes:
-            raise ValueError(f"split adds up to {sum(self.split):,}, but the file has {self.bytes:,} bytes")
+            raise ValueError(
+                f"split adds up to {sum(self.split):,}, but the file has {self.bytes:,} bytes"
+            )
         if (self.kind == "topics") != (self.topics is not None):
             raise ValueError("`topics` is valid only for a corpus of kind topics, which needs it")
         return self
@@ -71,10 +77,14 @@ class TextCatalogue(BaseCatalogue):
         path = path_of(name)
         checksum, size = user_text_checksum(path)
         about = f"{path.name}, your own file, split 90/5/5"
-        return TextEntry(kind="file", title=path.name, about=about, unit="byte", bytes=size, checksum=checksum)
+        return TextEntry(
+            kind="file", title=path.name, about=about, unit="byte", bytes=size, checksum=checksum
+        )
 
     def most_keys(self, name: str, job: Job) -> int:
-        """Count the characters of a stream of train; `ConfigError` where the text is too short for a job."""
+        """Count the characters of a stream of train; `ConfigError` where the text is too short for
+        a job.
+        """
         entry = self.entry(name)
         lengths = entry.split or [entry.bytes * share // 100 for share in (90, 5, 5)]
         refuse_short(name, lengths, entry.unit, job)
@@ -88,10 +98,15 @@ class TextCatalogue(BaseCatalogue):
 
 
 def refuse_short(name: str, lengths: list[int], unit: str, job: Job) -> None:
-    """Raise `ConfigError` unless each stream of train, dev and test holds more than is read of it at once."""
+    """Raise `ConfigError` unless each stream of train, dev and test holds more than is read of it
+    at once.
+    """
     training, evaluation = job.training, job.evaluation
     scored = (evaluation.streams, evaluation.block)
-    needed, limits = ((training.batch, 2 * training.block), scored, scored), {evaluation.tokens, evaluation.dev_tokens}
+    needed, limits = (
+        ((training.batch, 2 * training.block), scored, scored),
+        {evaluation.tokens, evaluation.dev_tokens},
+    )
     for split, length, (streams, block) in zip(SPLITS, lengths, needed, strict=True):
         read = length if split == "train" else min(length, *filter(None, limits), length)
         if read // streams <= block:
@@ -101,5 +116,7 @@ def refuse_short(name: str, lengths: list[int], unit: str, job: Job) -> None:
 
 
 def path_of(name: str) -> Path:
-    """Return PATH of `file:PATH`; a relative path starts in the folder that the suite is run from."""
+    """Return PATH of `file:PATH`; a relative path starts in the folder that the suite is run
+    from.
+    """
     return user_file(name.partition(":")[2], f"corpus '{name}'")

@@ -1,4 +1,5 @@
-"""From a name to a text ready for training: generate, find or fetch it, verify it, and cut it into three splits of ids.
+"""From a name to a text ready for training: generate, find or fetch it, verify it, and cut it into
+three splits of ids.
 
 Splits as in Adaptive Attention Span, released code, data.py and get_data.sh.
 """
@@ -24,7 +25,9 @@ DIGITS = (b"zero", b"one", b"two", b"three", b"four", b"five", b"six", b"seven",
 
 
 def write(catalogue: TextCatalogue, name: str, out: Path, data_dir: str | None) -> str:
-    """Write the corpus of a name to `out`, ready for training, and return a line on what was written."""
+    """Write the corpus of a name to `out`, ready for training, and return a line on what was
+    written.
+    """
     entry = catalogue.entry(name)
     content = read_content(catalogue, name, data_dir)
     corpus = build_corpus(name, content, entry)
@@ -38,9 +41,18 @@ def read_content(catalogue: TextCatalogue, name: str, data_dir: str | None) -> b
     entry = catalogue.entry(name)
     if entry.topics:
         content = TopicText(entry.topics).draw(entry.bytes)
-        verify_checksum(content, entry, f"corpus '{name}'", "its parameters in config/tasks/char_lm.yaml have changed")
+        verify_checksum(
+            content,
+            entry,
+            f"corpus '{name}'",
+            "its parameters in config/tasks/char_lm.yaml have changed",
+        )
         return content
-    return read_embedded(name, entry) if entry.kind == "embedded" else read_file(catalogue, name, data_dir)
+    return (
+        read_embedded(name, entry)
+        if entry.kind == "embedded"
+        else read_file(catalogue, name, data_dir)
+    )
 
 
 def read_file(catalogue: TextCatalogue, name: str, data_dir: str | None) -> bytes:
@@ -57,22 +69,31 @@ def read_file(catalogue: TextCatalogue, name: str, data_dir: str | None) -> byte
 
 
 def build_corpus(name: str, content: bytes, entry: TextEntry) -> Corpus:
-    """Make a token of each byte. The newline is the token <eos>; a split that does not end in one gets one more.
+    """Make a token of each byte. The newline is the token <eos>; a split that does not end in one
+    gets one more.
 
-    Texts in characters (text8, words) have no newline: blanks at both ends of their splits are removed, and the added
-    <eos> is their only one, so V is 28. The vocabulary of a named text is that of its train split, as in the released
-    code; a byte that occurs only in dev or test is a `ConfigError` where the released code crashes. The vocabulary of
-    a user's file is that of all three splits: such a byte is scored with weights that were never trained.
+    Texts in characters (text8, words) have no newline: blanks at both ends of their splits are
+    removed, and the added <eos> is their only one, so V is 28. The vocabulary of a named text is
+    that of its train split, as in the released code; a byte that occurs only in dev or test is a
+    `ConfigError` where the released code crashes. The vocabulary of a user's file is that of all
+    three splits: such a byte is scored with weights that were never trained.
     """
-    parts = [part.strip() if entry.unit == "character" else part for part in split_content(content, entry.split)]
+    parts = [
+        part.strip() if entry.unit == "character" else part
+        for part in split_content(content, entry.split)
+    ]
     parts = [part if part.endswith(b"\n") else part + b"\n" for part in parts]
     if min(map(len, parts)) < 2:
-        raise ConfigError(f"corpus '{name}': {len(content)} bytes are too few to split into train, dev and test")
+        raise ConfigError(
+            f"corpus '{name}': {len(content)} bytes are too few to split into train, dev and test"
+        )
     alphabets = [set(part) for part in parts]
     vocabulary = set.union(*alphabets) if TextCatalogue.is_users(name) else alphabets[0]
     for split, alphabet in zip(SPLITS, alphabets, strict=True):
         if unknown := alphabet - vocabulary:
-            raise ConfigError(f"corpus '{name}': byte {min(unknown)} occurs in {split} but not in train")
+            raise ConfigError(
+                f"corpus '{name}': byte {min(unknown)} occurs in {split} but not in train"
+            )
     id_of_byte = np.zeros(256, np.uint16)
     id_of_byte[sorted(vocabulary)] = np.arange(len(vocabulary))
     ids = [id_of_byte[np.frombuffer(part, np.uint8)] for part in parts]
@@ -81,7 +102,9 @@ def build_corpus(name: str, content: bytes, entry: TextEntry) -> Corpus:
 
 
 def split_content(content: bytes, lengths: list[int] | None) -> list[bytes]:
-    """Cut a text into train, dev and test by their official lengths, or 90, 5 and 5 % where there are none."""
+    """Cut a text into train, dev and test by their official lengths, or 90, 5 and 5 % where there
+    are none.
+    """
     if lengths is None:
         first, second = len(content) * 90 // 100, len(content) * 95 // 100
     else:
@@ -97,7 +120,9 @@ def symbol_name(byte: int) -> str:
 
 
 def read_embedded(name: str, entry: TextEntry) -> bytes:
-    """Read an embedded text; `ConfigError` with the pin where the installed package gives another one."""
+    """Read an embedded text; `ConfigError` with the pin where the installed package gives another
+    one.
+    """
     check_known("embedded dataset", name, READERS)
     content = READERS[name]()
     verify_embedded(content, entry, f"corpus '{name}'", PIN)
@@ -110,9 +135,11 @@ def read_sources() -> bytes:
 
 
 def reduce_to_letters(text: bytes) -> bytes:
-    """Reduce a text to a to z and single spaces, by the rules that make text8 of enwik8 (M. Mahoney, wikifil.pl).
+    """Reduce a text to a to z and single spaces, by the rules that make text8 of enwik8 (M.
+    Mahoney, wikifil.pl).
 
-    ASCII capitals become small letters, each digit its name between spaces, every run of anything else one space.
+    ASCII capitals become small letters, each digit its name between spaces, every run of anything
+    else one space.
     """
     text = text.lower()
     for digit, name in enumerate(DIGITS):

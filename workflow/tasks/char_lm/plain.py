@@ -12,4 +12,6 @@ def plain_files(path: Path) -> dict[str, str]:
     """Write out each split of a dataset, by the name of a file."""
     corpus = read(path)
     symbols = ["\n" if symbol == NEWLINE else symbol for symbol in corpus.symbols]
-    return {f"{split}.txt": "".join(symbols[id] for id in getattr(corpus, split)) for split in SPLITS}
+    return {
+        f"{split}.txt": "".join(symbols[id] for id in getattr(corpus, split)) for split in SPLITS
+    }

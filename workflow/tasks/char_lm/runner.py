@@ -35,12 +35,18 @@ class CharLMTask:
     in_unit = staticmethod(bits)
     read = staticmethod(store.read)
 
-    def __init__(self, job: Job, corpus: store.Corpus, device: torch.device, devices: Devices = ALONE):
+    def __init__(
+        self, job: Job, corpus: store.Corpus, device: torch.device, devices: Devices = ALONE
+    ):
         training = job.training
         refuse_uneven(training.batch, training.accumulate, devices.count)
-        refuse_short(corpus.name, [len(getattr(corpus, split)) for split in SPLITS], corpus.unit, job)
+        refuse_short(
+            corpus.name, [len(getattr(corpus, split)) for split in SPLITS], corpus.unit, job
+        )
         self.job, self.corpus, self.device, self.devices = job, corpus, device, devices
-        self.streams = Streams(corpus.train, training.batch, training.block, job.seed, device, devices)
+        self.streams = Streams(
+            corpus.train, training.batch, training.block, job.seed, device, devices
+        )
         self.past: list[Past] | None = None  # what each layer remembers of the streams
         self.tokens, self.missing = training.batch * training.block, {}
 
@@ -73,25 +79,39 @@ class CharLMTask:
         return {"dev_bpc": dev, **{name: facts.get(name) for name in ON_CURVE}}, scored
 
     def evaluate(self, net) -> tuple[dict, dict, dict]:
-        """Compute bpc on dev and test, facts of the choices and of a probe of dev text, and multiply-adds."""
+        """Compute bpc on dev and test, facts of the choices and of a probe of dev text, and
+        multiply-adds.
+        """
         known, limit = partial(attempt, self.missing), self.job.evaluation.tokens
-        test, scored = known(["test_bpc", "tokens_scored"], partial(self._score, net, "test", limit), (None, None))
+        test, scored = known(
+            ["test_bpc", "tokens_scored"], partial(self._score, net, "test", limit), (None, None)
+        )
         dev, _ = known(["dev_bpc"], partial(self._score, net, "dev", limit), (None, None))
         facts = net.facts() | {
-            "symbol_entropy": symbol_entropy(self.corpus.dev[: self.job.evaluation.dev_tokens or None])
+            "symbol_entropy": symbol_entropy(
+                self.corpus.dev[: self.job.evaluation.dev_tokens or None]
+            )
         }
         with computing(net.attentions, engine_of(net)):
             counts = [f"macs_{reading}" for reading in ("paper", "dense", "executed")]
-            multiply_adds = known(counts, partial(self._count_macs, net, facts.get("mean_span", 0.0)))
-            facts |= known(["attention_by_distance", "fragment"], partial(probe, net, self.corpus), {})
+            multiply_adds = known(
+                counts, partial(self._count_macs, net, facts.get("mean_span", 0.0))
+            )
+            facts |= known(
+                ["attention_by_distance", "fragment"], partial(probe, net, self.corpus), {}
+            )
         metrics = {"dev_bpc": dev, "test_bpc": test, "tokens_scored": scored}
         return metrics, facts, multiply_adds
 
     def _score(self, net, split: str, limit: int) -> tuple[float, int]:
-        """Compute bpc on the first `limit` characters of a split (0: all), and count those that were scored."""
+        """Compute bpc on the first `limit` characters of a split (0: all), and count those that
+        were scored.
+        """
         evaluation, text = self.job.evaluation, getattr(self.corpus, split)
         with precision(self.job.training, self.device):
-            return score_text(net, text, streams=evaluation.streams, block=evaluation.block, limit=limit)
+            return score_text(
+                net, text, streams=evaluation.streams, block=evaluation.block, limit=limit
+            )
 
     def _count_macs(self, net, span: float) -> dict[str, float]:
         block, shape = self.job.training.block, self.job.net
@@ -103,8 +123,12 @@ class CharLMTask:
         }
 
     def state_dict(self) -> dict:
-        """Return the place in the streams, and what is remembered of all of them, whichever device reads them."""
-        past = [tuple(self.devices.join(part, dim=1) for part in parts) for parts in self.past or []]
+        """Return the place in the streams, and what is remembered of all of them, whichever device
+        reads them.
+        """
+        past = [
+            tuple(self.devices.join(part, dim=1) for part in parts) for parts in self.past or []
+        ]
         return {**self.streams.state_dict(), "past": past}
 
     def load_state_dict(self, state: dict) -> None:
@@ -119,7 +143,8 @@ PLACES = 8  # of what is read off
 
 @torch.no_grad()
 def probe(net, corpus) -> dict:
-    """Read facts off one stretch of dev text: mean weight per key by distance, and spans that depend on the input.
+    """Read facts off one stretch of dev text: mean weight per key by distance, and spans that
+    depend on the input.
 
     In 64 bits, rounded: torch's products, which sum as each processor likes, leave no trace.
     """
@@ -146,7 +171,9 @@ def probe(net, corpus) -> dict:
 
 
 class _Recorder:
-    """Computes the definition on the engine's caches, and keeps weights B h T K and extents z of every layer."""
+    """Computes the definition on the engine's caches, and keeps weights B h T K and extents z of
+    every layer.
+    """
 
     def __init__(self):
         self.weights: list[torch.Tensor] = []
@@ -167,26 +194,34 @@ def _spans(layer, z) -> torch.Tensor:
 
 
 def _by_distance(layers: list[torch.Tensor]) -> dict:
-    """Average the weight on one key over queries and over the distances of a bin: weight[layer][head][bin].
+    """Average the weight on one key over queries and over the distances of a bin:
+    weight[layer][head][bin].
 
     distance: the middle of a bin; keys: how many distances it holds.
     """
     window = max(weights.size(-1) for weights in layers) - QUERIES
-    edges = torch.logspace(0, torch.log10(torch.tensor(window + 1.0)), BINS + 1).round().long().unique()
+    edges = (
+        torch.logspace(0, torch.log10(torch.tensor(window + 1.0)), BINS + 1).round().long().unique()
+    )
     means = [_by_rank(weights, window) for weights in layers]
     pairs = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
     return {
         "distance": [(low + high - 1) / 2 for low, high in pairs],
         "keys": [high - low for low, high in pairs],
         "weight": [
-            [[round(row[low - 1 : high - 1].mean().item(), PLACES) for low, high in pairs] for row in mean]
+            [
+                [round(row[low - 1 : high - 1].mean().item(), PLACES) for low, high in pairs]
+                for row in mean
+            ]
             for mean in means
         ],
     }
 
 
 def _by_rank(weights: torch.Tensor, window: int) -> torch.Tensor:
-    """Average the weight at x = 1 .. window over queries, 0 beyond the layer's own keys: (h, window)."""
+    """Average the weight at x = 1 .. window over queries, 0 beyond the layer's own keys: (h,
+    window).
+    """
     own = weights.size(-1) - QUERIES
     keys = weights[..., :-1] if own else weights.new_zeros(*weights.shape[:-1], QUERIES - 1)
     mean = band(keys.contiguous(), own).mean((0, 2)).flip(-1)

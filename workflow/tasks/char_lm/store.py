@@ -1,4 +1,6 @@
-"""A text ready for training, in one file: token ids of three splits and the symbols that they stand for."""
+"""A text ready for training, in one file: token ids of three splits and the symbols that they stand
+for.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -3,7 +3,8 @@
 the corpus, cut into B streams      abcdefgh|ijklmnop       B = 2
 a step reads T characters of each   abc      ijk            T = 3, inputs
 and predicts the ones after them    bcd      jkl            targets
-the next step reads on              def      lmn            what came before is in the layers' caches
+the next step reads on              def      lmn            what came before is in the layers'
+caches
 """
 
 import math
@@ -27,20 +28,29 @@ def cut(tokens: np.ndarray, streams: int) -> Tensor:
 
 
 class Streams:
-    """Blocks of training text. After a pass, the next starts at a random offset below T with empty caches.
+    """Blocks of training text. After a pass, the next starts at a random offset below T with empty
+    caches.
 
     devices: each reads its part of the streams.
     """
 
     def __init__(
-        self, tokens: np.ndarray, batch: int, block: int, seed: int, device: torch.device, devices: Devices = ALONE
+        self,
+        tokens: np.ndarray,
+        batch: int,
+        block: int,
+        seed: int,
+        device: torch.device,
+        devices: Devices = ALONE,
     ):
         self.data, self.block, self.position = cut(tokens, batch), block, 0
         self.device, self.rows = device, devices.rows(batch)
         self.generator = torch.Generator().manual_seed(seed)
 
     def read(self) -> tuple[Tensor, Tensor, bool]:
-        """Return inputs (B T), targets (B T), and whether the streams begin anew, so that caches must be emptied."""
+        """Return inputs (B T), targets (B T), and whether the streams begin anew, so that caches
+        must be emptied.
+        """
         begins = self.position >= self.data.size(1) - self.block
         if begins:
             self.position = int(torch.randint(self.block, (), generator=self.generator))
@@ -62,7 +72,9 @@ def loss(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def losses(net, training, inputs: Tensor, targets: Tensor, past: list[Past]):
-    """Give (loss, log-loss, weight) of streams (B T) in `accumulate` parts; return the new caches."""
+    """Give (loss, log-loss, weight) of streams (B T) in `accumulate` parts; return the new
+    caches.
+    """
     parts, size, caches = training.accumulate, len(inputs) // training.accumulate, []
     for part in range(parts):
         rows = slice(part * size, (part + 1) * size)
@@ -85,17 +97,23 @@ def bits(nats: float) -> float:
 
 
 @torch.no_grad()
-def score_text(net, tokens: np.ndarray, *, streams: int, block: int, limit: int = 0) -> tuple[float, int]:
-    """Compute bpc on the first `limit` tokens (0: all), caches carried along, and count the characters scored.
+def score_text(
+    net, tokens: np.ndarray, *, streams: int, block: int, limit: int = 0
+) -> tuple[float, int]:
+    """Compute bpc on the first `limit` tokens (0: all), caches carried along, and count the
+    characters scored.
 
-    The first character of each stream is not predicted and an incomplete last block is left out: of 5,000,000
-    characters in 8 streams and blocks of 512, 4,997,120 count. A plain mean of block means, as released.
+    The first character of each stream is not predicted and an incomplete last block is left out: of
+    5,000,000 characters in 8 streams and blocks of 512, 4,997,120 count. A plain mean of block
+    means, as released.
     """
     data = cut(tokens[:limit] if limit else tokens, streams)
     device = next(net.parameters()).device
     starts = range(0, data.size(1) - block, block)
     if not starts:
-        raise ConfigError(f"{len(tokens)} characters to score are fewer than one block of {block} in {streams} streams")
+        raise ConfigError(
+            f"{len(tokens)} characters to score are fewer than one block of {block} in {streams} streams"
+        )
     was_training, total = net.training, 0.0
     net.eval()
     past = net.start(streams)

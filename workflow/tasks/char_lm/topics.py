@@ -1,11 +1,14 @@
-"""A text drawn from latent topics: what can be known of it at best is computable (`optimal_predictor`).
+"""A text drawn from latent topics: what can be known of it at best is computable
+(`optimal_predictor`).
 
-Words of a small invented lexicon follow each other, a blank after each. Behind them stand a few independent topics,
-each in one of several states. A word's probability is proportional to exp of the sum of its scores in the topics'
-states. Before each word, each topic is drawn anew with a probability of its own, and may come out as it was. So the
-more of the text a reader sees, the better it knows the states, as far back as the slowest topic lasts.
+Words of a small invented lexicon follow each other, a blank after each. Behind them stand a few
+independent topics, each in one of several states. A word's probability is proportional to exp of
+the sum of its scores in the topics' states. Before each word, each topic is drawn anew with a
+probability of its own, and may come out as it was. So the more of the text a reader sees, the
+better it knows the states, as far back as the slowest topic lasts.
 
-Between these words may stand others that no topic governs: noise, drawn evenly from a lexicon of its own.
+Between these words may stand others that no topic governs: noise, drawn evenly from a lexicon of
+its own.
 
 Weights are rounded to whole numbers, so that every machine draws the same text.
 """
@@ -24,14 +27,18 @@ LARGEST = 1_000_000  # weight of the likeliest word in a joint state
 
 
 class TopicText:
-    """The lexicon and the probabilities that a text of topics is drawn with. A joint states, V words."""
+    """The lexicon and the probabilities that a text of topics is drawn with. A joint states, V
+    words.
+    """
 
     def __init__(self, topics: Topics):
         generator = random.Random(topics.seed)
         self.topics = topics
         self.lexicon = _draw_lexicon(topics.words, generator)
         if topics.noise:
-            self.lexicon += _draw_lexicon(topics.words, random.Random(topics.seed + 2), self.lexicon)
+            self.lexicon += _draw_lexicon(
+                topics.words, random.Random(topics.seed + 2), self.lexicon
+            )
         shape = (len(topics.durations), topics.states, topics.words)
         scores = [generator.gauss(0, topics.spread) for _ in range(np.prod(shape))]
         self.scores = np.array(scores).reshape(shape)
@@ -46,8 +53,12 @@ class TopicText:
     @cached_property
     def weights(self) -> np.ndarray:
         """Weigh each word in each joint state, in whole numbers: A V."""
-        sums = np.array([self.scores[range(len(joint)), joint].sum(0) for joint in self.joint_states])
-        weights = np.maximum(1, np.rint(LARGEST * np.exp(sums - sums.max(1, keepdims=True)))).astype(np.int64)
+        sums = np.array(
+            [self.scores[range(len(joint)), joint].sum(0) for joint in self.joint_states]
+        )
+        weights = np.maximum(
+            1, np.rint(LARGEST * np.exp(sums - sums.max(1, keepdims=True)))
+        ).astype(np.int64)
         if not self.topics.noise:
             return weights
         share = self.topics.noise / (1 - self.topics.noise) / self.topics.words
@@ -60,11 +71,15 @@ class TopicText:
         return self.weights / self.weights.sum(1, keepdims=True)
 
     def draw(self, length: int) -> bytes:
-        """Draw the first `length` characters of the text; it ends in a blank where that is a whole word's."""
+        """Draw the first `length` characters of the text; it ends in a blank where that is a whole
+        word's.
+        """
         return "".join(f"{word} " for word, _ in self._walk(length)).encode()[:length]
 
     def borders(self, length: int) -> list[list[int]]:
-        """Find for each topic the places in the first `length` characters where a word begins in a new state of it."""
+        """Find for each topic the places in the first `length` characters where a word begins in a
+        new state of it.
+        """
         places: list[list[int]] = [[] for _ in self.renewal]
         place, before = 0, None
         for word, joint in self._walk(length):
@@ -75,10 +90,13 @@ class TopicText:
         return places
 
     def _walk(self, length: int) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """Draw the words of the first `length` characters, each with the joint state that it was drawn in."""
+        """Draw the words of the first `length` characters, each with the joint state that it was
+        drawn in.
+        """
         generator = random.Random(self.topics.seed + 1)
         cumulative = {
-            joint: np.cumsum(row).tolist() for joint, row in zip(self.joint_states, self.weights, strict=True)
+            joint: np.cumsum(row).tolist()
+            for joint, row in zip(self.joint_states, self.weights, strict=True)
         }
         joint = tuple(generator.randrange(self.topics.states) for _ in self.renewal)
         size = 0
@@ -87,18 +105,23 @@ class TopicText:
             yield word, joint
             size += len(word) + 1
             joint = tuple(
-                generator.randrange(self.topics.states) if generator.random() < probability else state
+                generator.randrange(self.topics.states)
+                if generator.random() < probability
+                else state
                 for state, probability in zip(joint, self.renewal, strict=True)
             )
 
 
 def _draw_lexicon(words: int, generator: random.Random, others: Collection[str] = ()) -> list[str]:
-    """Draw different words of two to four letters, consonants and vowels in turn, in alphabetical order.
+    """Draw different words of two to four letters, consonants and vowels in turn, in alphabetical
+    order.
 
     others: words that are taken.
     """
     lexicon: set[str] = set()
     while len(lexicon) < words:
-        letters = [generator.choice((CONSONANTS, VOWELS)[n % 2]) for n in range(generator.randint(2, 4))]
+        letters = [
+            generator.choice((CONSONANTS, VOWELS)[n % 2]) for n in range(generator.randint(2, 4))
+        ]
         lexicon |= {"".join(letters)} - set(others)
     return sorted(lexicon)

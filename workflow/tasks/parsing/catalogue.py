@@ -1,4 +1,6 @@
-"""The treebanks by name, from config/tasks/parsing.yaml, and the checksums that identify them in a job."""
+"""The treebanks by name, from config/tasks/parsing.yaml, and the checksums that identify them in a
+job.
+"""
 
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -14,32 +16,40 @@ from workflow.tasks.sources import Source, file_checksum
 from workflow.tasks.task import BaseCatalogue, SplitName, VocabularySize
 
 USER_VOCABULARY = 8000
-RULES = 1  # version of the rules of cleaning and linearising: counted up when they change, so that jobs differ
+# version of the rules of cleaning and linearising: counted up when they change, so that jobs differ
+RULES = 1
 ENDINGS = (".mrg", ".prd")
 
 
 class TreeEntry(Source):
     """One treebank. vocabulary: pieces of the words, with the four special ones.
 
-    embedded: made by workflow/tasks/parsing/statements.py. file: looked for under `files`, then fetched from `urls`.
-    folder: the first of `folders` in data_dir, its `sections` of files *.mrg or *.prd; nothing is fetched. trees:
-    the sizes of the splits, consecutive in a file; a folder must have exactly as many.
+    embedded: made by workflow/tasks/parsing/statements.py. file: looked for under `files`, then
+    fetched from `urls`.
+    folder: the first of `folders` in data_dir, its `sections` of files *.mrg or *.prd; nothing is
+    fetched. trees: the sizes of the splits, consecutive in a file; a folder must have exactly as
+    many.
     """
 
     kind: Literal["embedded", "file", "folder"]
     title: str
     about: str
     vocabulary: VocabularySize
-    trees: dict[SplitName, PositiveInt] | None = Field(None, min_length=3, max_length=3)  # None: 90, 5 and 5 %
+    # None: 90, 5 and 5 %
+    trees: dict[SplitName, PositiveInt] | None = Field(None, min_length=3, max_length=3)
     folders: list[str] = []
     sections: dict[SplitName, list[str]] = {}
 
     @model_validator(mode="after")
     def has_what_its_kind_needs(self):
         if (self.kind == "folder") != (bool(self.folders) and len(self.sections) == 3):
-            raise ValueError("kind folder, and no other, takes folders, and sections for train, dev and test")
+            raise ValueError(
+                "kind folder, and no other, takes folders, and sections for train, dev and test"
+            )
         if (self.kind == "folder") == bool(self.checksum):
-            raise ValueError("kinds embedded and file take a checksum; a folder is identified by what is found in it")
+            raise ValueError(
+                "kinds embedded and file take a checksum; a folder is identified by what is found in it"
+            )
         return self
 
 
@@ -52,38 +62,60 @@ class TreeCatalogue(BaseCatalogue):
         checksum, size = user_text_checksum(path)
         about = f"{path.name}, your own trees, split 90/5/5"
         content = {"files": [str(path)], "bytes": size, "checksum": checksum}
-        return TreeEntry(kind="file", title=path.name, about=about, vocabulary=USER_VOCABULARY, **content)
+        return TreeEntry(
+            kind="file", title=path.name, about=about, vocabulary=USER_VOCABULARY, **content
+        )
 
     def checksum(self, name: str, data_dir: str | None = None) -> str:
-        """Digest what identifies the trees in a job: texts, number of pieces, split, and the rules of this suite."""
+        """Digest what identifies the trees in a job: texts, number of pieces, split, and the rules
+        of this suite.
+        """
         entry = self.entry(name)
         content = entry.checksum or _checksum_of_files(name, entry, data_dir)
         return sources.json_checksum([content, entry.vocabulary, entry.trees, RULES])
 
 
 def section_files(name: str, entry: TreeEntry, data_dir: str | None) -> dict[str, list[Path]]:
-    """List the files of each split, by section and name, in the first folder that has most of the splits.
+    """List the files of each split, by section and name, in the first folder that has most of the
+    splits.
 
     `ConfigError` where that has not all, or there is none.
     """
-    places = [(root, _files_in(root, entry.sections)) for root in sources.find(entry.folders, data_dir)]
-    root, files = max(places, key=lambda place: sum(map(bool, place[1].values())), default=(None, {}))
+    places = [
+        (root, _files_in(root, entry.sections)) for root in sources.find(entry.folders, data_dir)
+    ]
+    root, files = max(
+        places, key=lambda place: sum(map(bool, place[1].values())), default=(None, {})
+    )
     if not any(files.values()):
         where, names = sources.describe_data_dir(data_dir), " or ".join(entry.folders)
-        raise ConfigError(f"dataset '{name}': not found {where} (a folder {names}, with your own copy)")
+        raise ConfigError(
+            f"dataset '{name}': not found {where} (a folder {names}, with your own copy)"
+        )
     for split, sections in entry.sections.items():
         if not files[split]:
             names = f"{sections[0]} to {sections[-1]}" if len(sections) > 1 else sections[0]
-            raise ConfigError(f"dataset '{name}': {root} has no *.mrg or *.prd in {names}, which is {split}")
+            raise ConfigError(
+                f"dataset '{name}': {root} has no *.mrg or *.prd in {names}, which is {split}"
+            )
     return files
 
 
 def _files_in(root: Path, sections: dict[str, list[str]]) -> dict[str, list[Path]]:
     return {
-        split: [path for each in names for path in list_folder(root / each) if path.suffix.lower() in ENDINGS]
+        split: [
+            path
+            for each in names
+            for path in list_folder(root / each)
+            if path.suffix.lower() in ENDINGS
+        ]
         for split, names in sections.items()
     }
 
 
 def _checksum_of_files(name: str, entry: TreeEntry, data_dir: str | None) -> list[str]:
-    return [file_checksum(path) for paths in section_files(name, entry, data_dir).values() for path in paths]
+    return [
+        file_checksum(path)
+        for paths in section_files(name, entry, data_dir).values()
+        for path in paths
+    ]

@@ -1,8 +1,9 @@
-"""From a name to trees ready for training: read, verify and split them, learn pieces of the words on train, encode.
+"""From a name to trees ready for training: read, verify and split them, learn pieces of the words
+on train, encode.
 
-They are stored as pairs, so that tasks read them like parallel texts: sources are the words in pieces, targets the
-linearised trees. Symbols are the pieces, then the labels and tags of train. Dev and test keep their texts: the words,
-and each tree in brackets.
+They are stored as pairs, so that tasks read them like parallel texts: sources are the words in
+pieces, targets the linearised trees. Symbols are the pieces, then the labels and tags of train. Dev
+and test keep their texts: the words, and each tree in brackets.
 """
 
 from pathlib import Path
@@ -34,7 +35,9 @@ def build_trees(catalogue: TreeCatalogue, name: str, data_dir: str | None) -> Pa
     else:
         trees = _split_trees(name, entry, _read_trees(name, entry, data_dir))
     exact = entry.kind == "file" and not catalogue.is_users(name)
-    pieces = learn_pieces(map(_words, trees["train"]), entry.vocabulary, f"dataset '{name}'", exact=exact)
+    pieces = learn_pieces(
+        map(_words, trees["train"]), entry.vocabulary, f"dataset '{name}'", exact=exact
+    )
     labels = sorted({symbol for tree in trees["train"] for symbol in linearise(tree)})
     count = pieces.get_piece_size()
     if count + len(labels) > MAX_SYMBOLS:
@@ -43,18 +46,25 @@ def build_trees(catalogue: TreeCatalogue, name: str, data_dir: str | None) -> Pa
     ids = {label: count + n for n, label in enumerate(labels)}
     splits = {split: _encode(pieces, ids, trees[split], split) for split in SPLITS}
     about = {"source": "words", "target": "tree", "about": entry.about, "tokenised": True}
-    return Pairs(name=name, symbols=[*piece_names(pieces), *labels], checksum=checksum, **splits, **about)
+    return Pairs(
+        name=name, symbols=[*piece_names(pieces), *labels], checksum=checksum, **splits, **about
+    )
 
 
 def _words(tree: Tree) -> str:
     return " ".join(tree.leaves())
 
 
-def _encode(pieces: SentencePieceProcessor, label_ids: dict[str, int], trees: list[Tree], split: str) -> Split:
+def _encode(
+    pieces: SentencePieceProcessor, label_ids: dict[str, int], trees: list[Tree], split: str
+) -> Split:
     """Encode words and linearised trees as ids; a label that train does not have is <unk>."""
     words = [*map(_words, trees)]
     sources = [np.array(sentence, np.uint16) for sentence in pieces.encode(words)]
-    targets = [np.array([label_ids.get(symbol, UNK) for symbol in linearise(tree)], np.uint16) for tree in trees]
+    targets = [
+        np.array([label_ids.get(symbol, UNK) for symbol in linearise(tree)], np.uint16)
+        for tree in trees
+    ]
     if split == "train":
         return Split(sources, targets, [], [])
     return Split(sources, targets, words, [format_tree(tree) for tree in trees])
@@ -73,29 +83,43 @@ def _read_trees(name: str, entry: TreeEntry, data_dir: str | None) -> list[Tree]
 
 
 def _read_folder(name: str, entry: TreeEntry, data_dir: str | None) -> dict[str, list[Tree]]:
-    """Read the trees of each split's sections; `ConfigError` where their number is not the entry's."""
+    """Read the trees of each split's sections; `ConfigError` where their number is not the
+    entry's.
+    """
     trees = {}
     for split, paths in section_files(name, entry, data_dir).items():
-        trees[split] = [tree for path in paths for tree in read_trees(decode(path.read_bytes(), str(path)), str(path))]
+        trees[split] = [
+            tree
+            for path in paths
+            for tree in read_trees(decode(path.read_bytes(), str(path)), str(path))
+        ]
     for split, count in (entry.trees or {}).items():
         if len(trees[split]) != count:
-            raise ConfigError(f"dataset '{name}': {split} has {len(trees[split]):,} trees, the official one {count:,}")
+            raise ConfigError(
+                f"dataset '{name}': {split} has {len(trees[split]):,} trees, the official one {count:,}"
+            )
     return trees
 
 
 def _split_trees(name: str, entry: TreeEntry, trees: list[Tree]) -> dict[str, list[Tree]]:
-    """Cut trees, in their order, into train, dev and test: as many as the entry says, else 90, 5 and 5 %."""
+    """Cut trees, in their order, into train, dev and test: as many as the entry says, else 90, 5
+    and 5 %.
+    """
     held_out = max(1, len(trees) * 5 // 100)
     sizes = entry.trees or {"train": len(trees) - 2 * held_out, "dev": held_out, "test": held_out}
     if sum(sizes.values()) != len(trees) or sizes["train"] < 1:
-        expected = f"{sum(sizes.values()):,} were expected" if entry.trees else "at least 3 are needed"
+        expected = (
+            f"{sum(sizes.values()):,} were expected" if entry.trees else "at least 3 are needed"
+        )
         raise ConfigError(f"dataset '{name}': {len(trees):,} trees; {expected}")
     first, second = sizes["train"], sizes["train"] + sizes["dev"]
     return {"train": trees[:first], "dev": trees[first:second], "test": trees[second:]}
 
 
 def write(catalogue: TreeCatalogue, name: str, out: Path, data_dir: str | None) -> str:
-    """Write the words and trees of a name to `out`, ready for training, and return a line on what was written."""
+    """Write the words and trees of a name to `out`, ready for training, and return a line on what
+    was written.
+    """
     pairs = build_trees(catalogue, name, data_dir)
     store.write(out, pairs)
     return describe(pairs)

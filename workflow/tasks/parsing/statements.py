@@ -1,10 +1,13 @@
-"""Python statements and their syntax trees, from the sources that the character model reads (sympy, pinned).
+"""Python statements and their syntax trees, from the sources that the character model reads (sympy,
+pinned).
 
-Python's own parser gives the tree: a constituent for each node that holds more than one token, labelled with its class;
-the tags are kinds of token. Only statements of one line with 4 to 16 tokens are used, made of what Python 3.9 and every
-later version parse alike: no formatted strings, no walrus, no definitions, no imports. None occurs twice.
+Python's own parser gives the tree: a constituent for each node that holds more than one token,
+labelled with its class; the tags are kinds of token. Only statements of one line with 4 to 16
+tokens are used, made of what Python 3.9 and every later version parse alike: no formatted strings,
+no walrus, no definitions, no imports. None occurs twice.
 
-    x = f(y)     (TOP (Assign (NAME x) (EQUAL =) (Call (NAME f) (LPAR -LRB-) (NAME y) (RPAR -RRB-))))
+    x = f(y)     (TOP (Assign (NAME x) (EQUAL =) (Call (NAME f) (LPAR -LRB-) (NAME y) (RPAR
+    -RRB-))))
 """
 
 import ast
@@ -37,7 +40,9 @@ class Token(NamedTuple):
 
 
 def generate_trees() -> bytes:
-    """Write one tree per line, sorted by a hash of the statement, so that each split has statements of all files."""
+    """Write one tree per line, sorted by a hash of the statement, so that each split has statements
+    of all files.
+    """
     trees = {}
     for source in read_source_files():
         for tree in parse_statements(source.decode()):
@@ -50,10 +55,15 @@ def parse_statements(source: str) -> Iterator[Tree]:
     """Parse those statements of one file that can be used."""
     lines = source.split("\n")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)  # which escapes in strings it is about depends on the version
+        # which escapes in strings it is about depends on the version
+        warnings.simplefilter("ignore", SyntaxWarning)
         nodes = ast.walk(ast.parse(source))
     for node in nodes:
-        if isinstance(node, STATEMENTS) and node.lineno == node.end_lineno and lines[node.lineno - 1].isascii():
+        if (
+            isinstance(node, STATEMENTS)
+            and node.lineno == node.end_lineno
+            and lines[node.lineno - 1].isascii()
+        ):
             tokens = list(_tokenise(lines[node.lineno - 1], node))
             if _is_usable(node, tokens):
                 yield Tree(TOP, [_build_tree(node, tokens)])
@@ -79,7 +89,9 @@ def _tokenise(line: str, node: ast.stmt) -> Iterator[Token]:
 def _build_tree(node: ast.AST, tokens: list[Token]) -> Tree:
     """Build the tree of a node over its tokens."""
     tree, rest = Tree(type(node).__name__, []), tokens
-    for child in sorted(_located_children(node), key=lambda child: (child.col_offset, -child.end_col_offset)):
+    for child in sorted(
+        _located_children(node), key=lambda child: (child.col_offset, -child.end_col_offset)
+    ):
         before, inside, rest = _split_at(rest, child)
         tree.extend(map(_build_leaf, before))
         tree.append(_build_leaf(inside[0]) if len(inside) == 1 else _build_tree(child, inside))
@@ -88,7 +100,9 @@ def _build_tree(node: ast.AST, tokens: list[Token]) -> Tree:
 
 
 def _located_children(node: ast.AST) -> Iterator[ast.AST]:
-    """Find the nearest descendants with a place in the line: a comprehension or a list of arguments has none."""
+    """Find the nearest descendants with a place in the line: a comprehension or a list of arguments
+    has none.
+    """
     for child in ast.iter_child_nodes(node):
         if hasattr(child, "col_offset"):
             yield child

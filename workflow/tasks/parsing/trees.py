@@ -1,10 +1,13 @@
-"""Syntax trees in brackets, as the Penn Treebank writes them: (S (NP (DT the) (NN board)) (VP (VBZ sits))).
+"""Syntax trees in brackets, as the Penn Treebank writes them: (S (NP (DT the) (NN board)) (VP (VBZ
+sits))).
 
-Cleaned in the usual way: traces are removed, and constituents that contain nothing else; of a label or tag the first
-part is kept (NP-SBJ-1 is NP, PP=2 is PP, -LRB- stays); the outermost bracket is TOP, which no score counts, whether a
-tool calls it that, ROOT, S1, VROOT or nothing. Blanks and line breaks are those of ASCII: a word may hold any other.
+Cleaned in the usual way: traces are removed, and constituents that contain nothing else; of a label
+or tag the first part is kept (NP-SBJ-1 is NP, PP=2 is PP, -LRB- stays); the outermost bracket is
+TOP, which no score counts, whether a tool calls it that, ROOT, S1, VROOT or nothing. Blanks and
+line breaks are those of ASCII: a word may hold any other.
 
-A tree is also a sequence of symbols (Vinyals et al. 2015, section 2.2), and what a net wrote is made a tree again.
+A tree is also a sequence of symbols (Vinyals et al. 2015, section 2.2), and what a net wrote is
+made a tree again.
 
     (TOP (S (NP (NNP John)) (VP (VBZ sleeps)) (. .)))        (S  (NP NNP )NP  (VP VBZ )VP  . )S
 
@@ -27,13 +30,17 @@ TOKENS = re.compile(r"[()]|[^\s()]+", re.ASCII)
 
 
 def read_trees(text: str, where: str) -> list[Tree]:
-    """Read and clean all trees of a text; `ConfigError` with `where` and the line where brackets do not match.
+    """Read and clean all trees of a text; `ConfigError` with `where` and the line where brackets do
+    not match.
 
     And where a character is none of a text.
     """
     if wrong := find_no_text(text):
         raise ConfigError(f"{where}, {wrong}")
-    trees = [clean(_parse(tokens, f"{where}, line {line}")) for line, tokens in _split_brackets(text, where)]
+    trees = [
+        clean(_parse(tokens, f"{where}, line {line}"))
+        for line, tokens in _split_brackets(text, where)
+    ]
     return [tree for tree in trees if tree is not None]
 
 
@@ -45,13 +52,21 @@ def _split_brackets(text: str, where: str) -> Iterator[tuple[int, list[str]]]:
             if depth == 0:
                 if token != "(":
                     closes = token == ")"
-                    reason = "unmatched closing bracket" if closes else f"'{token}' is outside all brackets"
-                    raise ConfigError(f"{where}, line {line}: {reason}; expected trees as in (S (NP (NN word)))")
+                    reason = (
+                        "unmatched closing bracket"
+                        if closes
+                        else f"'{token}' is outside all brackets"
+                    )
+                    raise ConfigError(
+                        f"{where}, line {line}: {reason}; expected trees as in (S (NP (NN word)))"
+                    )
                 first_line = line
             tokens.append(token)
             depth += (token == "(") - (token == ")")
             if depth > MAX_DEPTH:
-                raise ConfigError(f"{where}, line {first_line}: brackets nested more than {MAX_DEPTH} deep")
+                raise ConfigError(
+                    f"{where}, line {first_line}: brackets nested more than {MAX_DEPTH} deep"
+                )
             if depth == 0:
                 yield first_line, tokens
                 tokens = []
@@ -61,7 +76,9 @@ def _split_brackets(text: str, where: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _parse(tokens: list[str], where: str) -> Tree:
-    """Parse one bracket. A bracket without a label is TOP; each word has a bracket of its own, (TAG word)."""
+    """Parse one bracket. A bracket without a label is TOP; each word has a bracket of its own, (TAG
+    word).
+    """
     stack: list[Tree] = [Tree("", [])]
     for n, token in enumerate(tokens):
         if token == "(":
@@ -83,7 +100,9 @@ def _parse(tokens: list[str], where: str) -> Tree:
 
 
 def clean(tree: Tree) -> Tree | None:
-    """Remove traces, functions and indices, and put the rest under one TOP; None for a tree of traces alone."""
+    """Remove traces, functions and indices, and put the rest under one TOP; None for a tree of
+    traces alone.
+    """
     cleaned = _remove_traces(tree)
     while cleaned is not None and cleaned.label() in ROOTS and isinstance(cleaned[0], Tree):
         if len(cleaned) > 1:
@@ -103,7 +122,9 @@ def _remove_traces(tree: Tree) -> Tree | None:
 
 
 def plain_label(label: str) -> str:
-    """Cut a label, NP-SBJ-1 -> NP, NP=2 -> NP, ADVP|PRT -> ADVP, unless it begins with one of these signs."""
+    """Cut a label, NP-SBJ-1 -> NP, NP=2 -> NP, ADVP|PRT -> ADVP, unless it begins with one of these
+    signs.
+    """
     return label if label[0] in "-=|" else re.split("[-=|]", label)[0]
 
 
@@ -129,11 +150,13 @@ def _symbols(tree: Tree) -> list[str]:
 
 
 def rebuild(symbols: Iterable[str], words: list[str]) -> tuple[Tree, bool]:
-    """Build a tree over these words from symbols, under TOP, and say whether the symbols had to be repaired for that.
+    """Build a tree over these words from symbols, under TOP, and say whether the symbols had to be
+    repaired for that.
 
-    A closing label also closes all that is open inside it; one that nothing opened is ignored, and so are tags beyond
-    the last word and labels deeper than any tree. Words without a tag are added to the outermost open label, what is
-    still open is closed, and labels without a word are removed.
+    A closing label also closes all that is open inside it; one that nothing opened is ignored, and
+    so are tags beyond the last word and labels deeper than any tree. Words without a tag are added
+    to the outermost open label, what is still open is closed, and labels without a word are
+    removed.
     """
     stack, remaining, repaired = [Tree(TOP, [])], list(reversed(words)), False
     for symbol in symbols:
@@ -144,7 +167,9 @@ def rebuild(symbols: Iterable[str], words: list[str]) -> tuple[Tree, bool]:
         elif kind == "(" and label:
             repaired = True
         elif kind == ")" and label:
-            opened = next((n for n in range(len(stack) - 1, 0, -1) if stack[n].label() == label), len(stack))
+            opened = next(
+                (n for n in range(len(stack) - 1, 0, -1) if stack[n].label() == label), len(stack)
+            )
             repaired |= opened != len(stack) - 1
             del stack[opened:]
         elif remaining:

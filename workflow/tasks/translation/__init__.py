@@ -13,8 +13,14 @@ class TranslationJob(SequenceJob):
 
 
 PLANTED = (4, 8, 12)  # sentences behind each source of test, of a text where some are planted
-BLEU = {"bleu": ("BLEU", "BLEU"), "bleu_tokenised": ("tokenised BLEU", "BLEU"), "chrf": ("chrF", "chrF")}
-EVERY_KEY = {f"{name}_every_key": (f"{title} (all keys)", unit) for name, (title, unit) in BLEU.items()}
+BLEU = {
+    "bleu": ("BLEU", "BLEU"),
+    "bleu_tokenised": ("tokenised BLEU", "BLEU"),
+    "chrf": ("chrF", "chrF"),
+}
+EVERY_KEY = {
+    f"{name}_every_key": (f"{title} (all keys)", unit) for name, (title, unit) in BLEU.items()
+}
 BEHIND_PLANTED = {f"bleu_planted_{n}": (f"BLEU, {n} distractors", "BLEU") for n in PLANTED}
 SLOPE = ("test BLEU per distractor sentence", "BLEU")
 CLAIMED = ("bleu", "bleu_tokenised", "bleu_tokenised_every_key")
@@ -34,7 +40,14 @@ TASK = TaskSpec(
         *score_quantities("higher", BLEU | EVERY_KEY, claimed=CLAIMED, most=100.0),
         *score_quantities("higher", BLEU, splits=("second_test",), most=100.0),
         *score_quantities("higher", BEHIND_PLANTED, splits=("test",), most=100.0),
-        Quantity("test_bleu_slope", *SLOPE, "metric", "higher", claimable=True, bounds=(-math.inf, math.inf)),
+        Quantity(
+            "test_bleu_slope",
+            *SLOPE,
+            "metric",
+            "higher",
+            claimable=True,
+            bounds=(-math.inf, math.inf),
+        ),
         fact("astray", "share of attention on distractor sentences"),
         fact("second_test_counts", "sentence counts of the second test set"),
         fact("maps", "attention maps"),

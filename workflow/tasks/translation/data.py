@@ -1,4 +1,5 @@
-"""From a name to pairs ready for training: read, verify and split the texts, learn pieces on train, encode.
+"""From a name to pairs ready for training: read, verify and split the texts, learn pieces on train,
+encode.
 
 One sentence a line; line n of one file is the translation of line n of the other.
 """
@@ -26,7 +27,9 @@ from workflow.tasks.translation.planted import plant_some
 
 @dataclass(frozen=True)
 class Side:
-    """Sentences of one language. where: the file in error messages; first: the line of its first sentence."""
+    """Sentences of one language. where: the file in error messages; first: the line of its first
+    sentence.
+    """
 
     where: str
     lines: list[str]
@@ -40,11 +43,15 @@ class Side:
         return Side(self.where, self.lines[start:stop], self.first + start)
 
     def unescape(self) -> "Side":
-        """Replace what Moses' tokeniser writes as &apos;, &quot;, &amp;, &#91; and the like by the characters."""
+        """Replace what Moses' tokeniser writes as &apos;, &quot;, &amp;, &#91; and the like by the
+        characters.
+        """
         return replace(self, lines=[unescape(line) for line in self.lines])
 
     def join(self) -> "Side":
-        """Undo what tools cut words with: wor@@ ld of subword-nmt, ▁wor ld of sentencepiece, a @-@ b of Moses."""
+        """Undo what tools cut words with: wor@@ ld of subword-nmt, ▁wor ld of sentencepiece, a @-@
+        b of Moses.
+        """
         whole = ("".join(line.split()) if line.startswith(SPACE) else line for line in self.lines)
         joined = (JOINER.sub("", line).replace(" @-@ ", "-").replace(SPACE, " ") for line in whole)
         return replace(self, lines=[" ".join(line.split()) for line in joined])
@@ -55,7 +62,9 @@ JOINER = re.compile("@@( |$)")
 
 
 def read_side(content: bytes, where: str, lowercase: bool) -> Side:
-    """Read a sentence per line, each run of white space as one space; no byte order mark, no empty lines at the end."""
+    """Read a sentence per line, each run of white space as one space; no byte order mark, no empty
+    lines at the end.
+    """
     text = decode(content, where)
     lines = [" ".join(line.split()) for line in (text.lower() if lowercase else text).split("\n")]
     while lines and not lines[-1]:
@@ -64,12 +73,18 @@ def read_side(content: bytes, where: str, lowercase: bool) -> Side:
 
 
 def align(source: Side, target: Side, count: int | None = None) -> Bitext:
-    """Join both sides to one parallel text; `ConfigError` where their lengths differ, or are not `count`."""
+    """Join both sides to one parallel text; `ConfigError` where their lengths differ, or are not
+    `count`.
+    """
     if len(source.lines) != len(target.lines):
-        counts = " and ".join(f"{side.where} has {len(side.lines):,} lines" for side in (source, target))
+        counts = " and ".join(
+            f"{side.where} has {len(side.lines):,} lines" for side in (source, target)
+        )
         raise ConfigError(f"{counts}: line n of one must be the translation of line n of the other")
     if count not in (None, len(source.lines)):
-        raise ConfigError(f"{source.where} has {len(source.lines):,} lines, expected {count:,}: replace both files")
+        raise ConfigError(
+            f"{source.where} has {len(source.lines):,} lines, expected {count:,}: replace both files"
+        )
     return source, target
 
 
@@ -77,13 +92,16 @@ def refuse_empty(bitext: Bitext) -> None:
     """Raise `ConfigError` for the first line without a sentence."""
     for side in bitext:
         if "" in side.lines:
-            raise ConfigError(f"{side.locate(side.lines.index(''))}: empty; every line must hold a sentence")
+            raise ConfigError(
+                f"{side.locate(side.lines.index(''))}: empty; every line must hold a sentence"
+            )
 
 
 ABOUT = ("source", "target", "about", "tokenised", "compounds", "uncased", "planted")
 HELD_OUT = 1000  # the last of the embedded phrases are test, as many before them dev
-# Pieces a sentence may have. Longer ones are left out of train (as fairseq's scripts do, in words); dev and test are
-# scored whole, and the longest sentence of the official ones has about 250. A picture has room for 16, with <eos>.
+# Pieces a sentence may have. Longer ones are left out of train (as fairseq's scripts do, in words);
+# dev and test are scored whole, and the longest sentence of the official ones has about 250. A
+# picture has room for 16, with <eos>.
 MAX_PIECES = {"train": 175, "dev": 1000, "test": 1000, "second_test": 1000, "example": 15}
 
 
@@ -98,12 +116,21 @@ def build_pairs(catalogue: PairCatalogue, name: str, data_dir: str | None) -> Pa
     dropped = len(texts["train"][0].lines) - len(splits["train"].source)
     if not splits["train"].source:
         limit = MAX_PIECES["train"]
-        raise ConfigError(f"dataset '{name}': every training pair has more than {limit} pieces on a side")
+        raise ConfigError(
+            f"dataset '{name}': every training pair has more than {limit} pieces on a side"
+        )
     if entry.planted:
         for seed, split in enumerate(("train", "dev")):
             splits[split] = plant_some(splits[split], entry.planted, seed)
     about = {key: getattr(entry, key) for key in ABOUT}
-    return Pairs(name=name, symbols=piece_names(pieces), checksum=checksum, dropped=dropped, **splits, **about)
+    return Pairs(
+        name=name,
+        symbols=piece_names(pieces),
+        checksum=checksum,
+        dropped=dropped,
+        **splits,
+        **about,
+    )
 
 
 def _read_named(name: str, entry: NamedPairEntry, data_dir: str | None) -> dict[str, Bitext]:
@@ -111,33 +138,47 @@ def _read_named(name: str, entry: NamedPairEntry, data_dir: str | None) -> dict[
         return read_embedded(name, entry)
     texts = {}
     for split, files in entry.files.items():
-        sides = [_read_side(name, files[language], data_dir, entry) for language in (entry.source, entry.target)]
+        sides = [
+            _read_side(name, files[language], data_dir, entry)
+            for language in (entry.source, entry.target)
+        ]
         texts[split] = align(*sides, entry.pairs.get(split))
     if entry.example:
         languages = (entry.source, entry.target)
         lines = [entry.example[language].encode() for language in languages]
-        texts["example"] = align(*(read_side(line, f"example of '{name}'", entry.lowercase) for line in lines), 1)
+        texts["example"] = align(
+            *(read_side(line, f"example of '{name}'", entry.lowercase) for line in lines), 1
+        )
     for split in texts.keys() - {"train"}:
         refuse_empty(texts[split])
     return texts
 
 
 def read_embedded(name: str, entry: NamedPairEntry) -> dict[str, Bitext]:
-    """Generate the phrases and split them: all but the last 2,000 are train; none occurs twice, in any language."""
+    """Generate the phrases and split them: all but the last 2,000 are train; none occurs twice, in
+    any language.
+    """
     content = phrases.generate_bitext(entry.source, entry.target)
     verify_embedded(content, Source(checksum=entry.checksum), f"dataset '{name}'", *phrases.PINS)
     rows = [line.split("\t") for line in content.decode().removesuffix("\n").split("\n")]
-    sides = [read_side("\n".join(row[n] for row in rows).encode(), name, entry.lowercase) for n in range(2)]
+    sides = [
+        read_side("\n".join(row[n] for row in rows).encode(), name, entry.lowercase)
+        for n in range(2)
+    ]
     return _split_lines(sides, HELD_OUT)
 
 
 def _read_user_files(name: str) -> dict[str, Bitext]:
-    """Read two files of a user's, words joined, and split them: 90, 5 and 5 % of the lines, at least one each."""
+    """Read two files of a user's, words joined, and split them: 90, 5 and 5 % of the lines, at
+    least one each.
+    """
     sides = (read_side(user_text(path), str(path), lowercase=False) for path in user_paths(name))
     bitext = align(*(side.unescape().join() for side in sides))
     count = len(bitext[0].lines)
     if count < 3:
-        raise ConfigError(f"dataset '{name}': {count} lines are too few to split into train, dev and test; at least 3")
+        raise ConfigError(
+            f"dataset '{name}': {count} lines are too few to split into train, dev and test; at least 3"
+        )
     refuse_empty(bitext)
     return _split_lines(bitext, max(1, count * 5 // 100))
 
@@ -145,14 +186,22 @@ def _read_user_files(name: str) -> dict[str, Bitext]:
 def _split_lines(sides: list[Side] | Bitext, held_out: int) -> dict[str, Bitext]:
     """Split a parallel text: the last `held_out` lines are test, as many before them dev."""
     count = len(sides[0].lines)
-    ranges = [(0, count - 2 * held_out), (count - 2 * held_out, count - held_out), (count - held_out, count)]
-    return {split: tuple(side.cut(*lines) for side in sides) for split, lines in zip(SPLITS, ranges, strict=True)}
+    ranges = [
+        (0, count - 2 * held_out),
+        (count - 2 * held_out, count - held_out),
+        (count - held_out, count),
+    ]
+    return {
+        split: tuple(side.cut(*lines) for side in sides)
+        for split, lines in zip(SPLITS, ranges, strict=True)
+    }
 
 
 def _read_side(name: str, source: Source, data_dir: str | None, entry: NamedPairEntry) -> Side:
     """Read one official file. Error messages name its path, or its file name where it was fetched.
 
-    Control characters stay: the published texts have some (U+0001 in WMT 2014), and are what other suites train on.
+    Control characters stay: the published texts have some (U+0001 in WMT 2014), and are what other
+    suites train on.
     """
     where = str(find_file(source, data_dir) or Path(source.files[0]).name)
     side = read_side(read_official(name, source, data_dir), where, entry.lowercase)
@@ -160,11 +209,17 @@ def _read_side(name: str, source: Source, data_dir: str | None, entry: NamedPair
 
 
 def _encode(pieces: SentencePieceProcessor, bitext: Bitext, split: str) -> Split:
-    """Encode a split. A pair of train with an empty or overlong sentence is left out; in dev or test it is an error."""
+    """Encode a split. A pair of train with an empty or overlong sentence is left out; in dev or
+    test it is an error.
+    """
     limit = MAX_PIECES[split]
     ids = [pieces.encode(side.lines) for side in bitext]
     if split == "train":
-        pairs = [pair for pair in zip(*ids, strict=True) if all(0 < len(sentence) <= limit for sentence in pair)]
+        pairs = [
+            pair
+            for pair in zip(*ids, strict=True)
+            if all(0 < len(sentence) <= limit for sentence in pair)
+        ]
         return Split(*([np.array(pair[n], np.uint16) for pair in pairs] for n in range(2)), [], [])
     for side, sentences in zip(bitext, ids, strict=True):
         for n, sentence in enumerate(sentences):
@@ -176,7 +231,9 @@ def _encode(pieces: SentencePieceProcessor, bitext: Bitext, split: str) -> Split
 
 
 def write(catalogue: PairCatalogue, name: str, out: Path, data_dir: str | None) -> str:
-    """Write the pairs of a name to `out`, ready for training, and return a line on what was written."""
+    """Write the pairs of a name to `out`, ready for training, and return a line on what was
+    written.
+    """
     pairs = build_pairs(catalogue, name, data_dir)
     store.write(out, pairs)
     return describe(pairs)

@@ -1,8 +1,10 @@
-"""Generated phrases in English, German, French and Vietnamese: counted things, dates, prices, numbers in words.
+"""Generated phrases in English, German, French and Vietnamese: counted things, dates, prices,
+numbers in words.
 
-Each phrase fills one frame of lexicon.yaml with random values, in all four languages, so any two of them make a
-parallel text. Dates, times, amounts, units and names of languages come from CLDR (babel), number words from num2words,
-both pinned; the checksum of each direction is in config/tasks/translation.yaml.
+Each phrase fills one frame of lexicon.yaml with random values, in all four languages, so any two of
+them make a parallel text. Dates, times, amounts, units and names of languages come from CLDR
+(babel), number words from num2words, both pinned; the checksum of each direction is in
+config/tasks/translation.yaml.
 """
 
 import random
@@ -43,15 +45,21 @@ def read_lexicon() -> dict:
 
 
 def generate_bitext(source: str, target: str) -> bytes:
-    """Write one phrase a line, source and target with a tab between them; `ConfigError` for an unknown language."""
+    """Write one phrase a line, source and target with a tab between them; `ConfigError` for an
+    unknown language.
+    """
     for language in (source, target):
         check_known("language of the embedded phrases", language, read_lexicon()["languages"])
-    return "".join(f"{phrase[source]}\t{phrase[target]}\n" for phrase in generate_phrases()).encode()
+    return "".join(
+        f"{phrase[source]}\t{phrase[target]}\n" for phrase in generate_phrases()
+    ).encode()
 
 
 @cache
 def generate_phrases() -> list[dict[str, str]]:
-    """Draw `PHRASES` phrases by language, in a stable order; no phrase occurs twice in any language."""
+    """Draw `PHRASES` phrases by language, in a stable order; no phrase occurs twice in any
+    language.
+    """
     generator, phrases = random.Random(SEED), []
     languages, frames = read_lexicon()["languages"], read_lexicon()["frames"]
     weights = [frame["weight"] for frame in frames]
@@ -75,11 +83,15 @@ def generate_phrases() -> list[dict[str, str]]:
 @cache
 def _list_slots(frame: str) -> list[str]:
     """List the slots of a frame in their order: ["who", "verb"] for "{who} {who.has} {verb}"."""
-    return list(dict.fromkeys(name.split(".")[0] for _, name, _, _ in Formatter().parse(frame) if name))
+    return list(
+        dict.fromkeys(name.split(".")[0] for _, name, _, _ in Formatter().parse(frame) if name)
+    )
 
 
 def _typeset(text: str) -> str:
-    """Put plain spaces for CLDR's narrow and fixed ones, French elision, a capital at the start of a sentence."""
+    """Put plain spaces for CLDR's narrow and fixed ones, French elision, a capital at the start of
+    a sentence.
+    """
     text = re.sub(r"\bque (?=(il|ils|elle)\b)", "qu’", " ".join(text.split()))
     return text[0].upper() + text[1:] if text.endswith((".", "?")) else text
 
@@ -98,8 +110,13 @@ def _draw_verb(generator: random.Random) -> list[Word]:
 
 
 def _draw_things(generator: random.Random) -> list[Word]:
-    """Draw twelve black cats | zwölf schwarze Katzen | douze chats noirs | mười hai con mèo màu đen"""
-    noun, adjective = generator.choice(read_lexicon()["nouns"]), generator.choice(read_lexicon()["adjectives"])
+    """Draw twelve black cats | zwölf schwarze Katzen | douze chats noirs | mười hai con mèo màu
+    đen
+    """
+    noun, adjective = (
+        generator.choice(read_lexicon()["nouns"]),
+        generator.choice(read_lexicon()["adjectives"]),
+    )
     en, de, fr, vi = _spell_number(generator.randrange(2, 100))
     female = noun[3] == "f"
     if female and fr.endswith("un"):
@@ -113,13 +130,20 @@ def _draw_things(generator: random.Random) -> list[Word]:
             adjective=adjective[2],
             weak=f"{de} {adjective[1]}n {noun[1]}",
         ),
-        Word(f"{fr} {noun[2]} {french}", bare=f"{fr} {noun[2]}", adjective=french, e="e" if female else ""),
+        Word(
+            f"{fr} {noun[2]} {french}",
+            bare=f"{fr} {noun[2]}",
+            adjective=french,
+            e="e" if female else "",
+        ),
         Word(f"{vi} {noun[4]} {adjective[5]}", bare=f"{vi} {noun[4]}", adjective=adjective[5]),
     ]
 
 
 def _draw_any_number(generator: random.Random) -> list[str]:
-    """Draw 2 to 999,999, but none that num2words writes wrongly: 101,000 in German, 2,021 in Vietnamese."""
+    """Draw 2 to 999,999, but none that num2words writes wrongly: 101,000 in German, 2,021 in
+    Vietnamese.
+    """
     below = generator.randrange(2, 1000)
     if generator.random() < 0.2:
         return _spell_number(below)
@@ -134,7 +158,9 @@ def _spell_number(number: int) -> list[str]:
 
 def _draw_date(generator: random.Random) -> list[str]:
     """Draw a date; days 2 to 28: French writes the first as 1er, CLDR does not."""
-    day = date(generator.randrange(1930, 2026), generator.randrange(1, 13), generator.randrange(2, 29))
+    day = date(
+        generator.randrange(1930, 2026), generator.randrange(1, 13), generator.randrange(2, 29)
+    )
     return _localise(format_date, day, "long")
 
 
@@ -143,16 +169,25 @@ def _draw_day(generator: random.Random) -> list[str]:
 
 
 def _draw_time(generator: random.Random) -> list[str]:
-    return _localise(format_time, time(generator.randrange(24), 5 * generator.randrange(12)), "short")
+    return _localise(
+        format_time, time(generator.randrange(24), 5 * generator.randrange(12)), "short"
+    )
 
 
 def _draw_money(generator: random.Random) -> list[str]:
-    amount = generator.choice((generator.randrange(2, 5000), generator.randrange(200, 100_000) / 100))
-    return _localise(format_currency, amount, generator.choice(read_lexicon()["currencies"]), format_type="name")
+    amount = generator.choice(
+        (generator.randrange(2, 5000), generator.randrange(200, 100_000) / 100)
+    )
+    return _localise(
+        format_currency, amount, generator.choice(read_lexicon()["currencies"]), format_type="name"
+    )
 
 
 def _draw_length(generator: random.Random) -> list[str]:
-    length, unit = generator.randrange(2, 900), generator.choice(("length-meter", "length-kilometer"))
+    length, unit = (
+        generator.randrange(2, 900),
+        generator.choice(("length-meter", "length-kilometer")),
+    )
     return _localise(format_unit, length, unit, "long")
 
 

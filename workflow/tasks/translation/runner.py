@@ -1,13 +1,17 @@
-"""Translation with an encoder and a decoder (Attention Is All You Need; Explicit Sparse Transformer): BLEU.
+"""Translation with an encoder and a decoder (Attention Is All You Need; Explicit Sparse
+Transformer): BLEU.
 
 Scores are BLEU and chrF through sacrebleu, and BLEU on tokens as the papers computed it.
 
 bleu              sacrebleu's own tokens, cased: comparable between suites, signature in the record
-bleu_tokenised    of tokens as the papers had them: those of a text that comes tokenised, else 13a's; on WMT hyphened
-                  words are cut apart, on IWSLT case is ignored. Only this one stands beside a paper's number.
+bleu_tokenised    of tokens as the papers had them: those of a text that comes tokenised, else
+13a's; on WMT hyphened
+                  words are cut apart, on IWSLT case is ignored. Only this one stands beside a
+                  paper's number.
 chrf              character n-grams
 
-How an accent is composed makes no difference. In place of a score that has no value stands the reason.
+How an accent is composed makes no difference. In place of a score that has no value stands the
+reason.
 """
 
 import re
@@ -29,7 +33,8 @@ from workflow.tasks.weights import read_weights
 from workflow.training.guard import attempt
 
 SECOND = "second_test"
-COMPOUND = re.compile(r" @-@ |(?<=[^\s#])-(?=[^\s#])")  # a hyphen in a word, perhaps cut by Moses; not ##AT##-##AT##
+# a hyphen in a word, perhaps cut by Moses; not ##AT##-##AT##
+COMPOUND = re.compile(r" @-@ |(?<=[^\s#])-(?=[^\s#])")
 SHORTEST, LONGEST = 6, 16  # pieces of a sentence whose attention is drawn, row by row
 
 
@@ -39,7 +44,9 @@ class TranslationTask(SequenceTask):
     scored = ("dev", "test", SECOND)
 
     def evaluate(self, net) -> tuple[dict, dict, dict]:
-        """Add BLEU of a second test, BLEU with every key where only some were kept, and maps of attention."""
+        """Add BLEU of a second test, BLEU with every key where only some were kept, and maps of
+        attention.
+        """
         metrics, facts, macs = super().evaluate(net)
         if self.corpus.second_test.source:
             scores, examples = self.score_split(net, SECOND)
@@ -51,12 +58,16 @@ class TranslationTask(SequenceTask):
                     metrics |= self.score_split(net, split, "_every_key")[0]
         if self.corpus.planted:
             metrics |= self.score_planted(net, metrics.get("test_bleu"))
-            facts["astray"] = attempt(self.missing, ["astray"], partial(astray, net, self.corpus.test))
+            facts["astray"] = attempt(
+                self.missing, ["astray"], partial(astray, net, self.corpus.test)
+            )
         facts["maps"] = attempt(self.missing, ["maps"], partial(draw_maps, net, self.corpus))
         return metrics, facts, macs
 
     def score_planted(self, net, alone: float | None) -> dict[str, Score]:
-        """Score test with sentences behind each source that do not matter. alone: BLEU without any."""
+        """Score test with sentences behind each source that do not matter. alone: BLEU without
+        any.
+        """
         test, names = self.corpus.test, [f"test_bleu_planted_{count}" for count in PLANTED]
 
         def work() -> dict[str, Score]:
@@ -73,16 +84,24 @@ class TranslationTask(SequenceTask):
         corpus, texts = self.corpus, getattr(self.corpus, split)
         written = [pairs.decode(corpus.symbols, output) for output in outputs]
         right = texts.target_text[: len(written)]
-        words = {"tokenised": corpus.tokenised, "compounds": corpus.compounds, "uncased": corpus.uncased}
+        words = {
+            "tokenised": corpus.tokenised,
+            "compounds": corpus.compounds,
+            "uncased": corpus.uncased,
+        }
         scores, signatures = score(written, right, **words)
         shown = list(zip(texts.source_text, right, written, strict=False))[:SHOWN]
-        counts = {} if isinstance(scores["bleu"], str) else {"counts": count_sentences(written, right)}
+        counts = (
+            {} if isinstance(scores["bleu"], str) else {"counts": count_sentences(written, right)}
+        )
         return scores, {"signatures": signatures, **counts, "shown": shown}
 
 
 @contextmanager
 def using_every_key(net):
-    """Let every query keep all its keys, for a net that had top-k in training only (Explicit Sparse, Table 5)."""
+    """Let every query keep all its keys, for a net that had top-k in training only (Explicit
+    Sparse, Table 5).
+    """
     selections = [layer.selection for layer in net.attentions]
     try:
         for layer in net.attentions:
@@ -94,7 +113,9 @@ def using_every_key(net):
 
 
 def tokenise(text: str, *, tokenised: bool, compounds: bool, uncased: bool) -> str:
-    """Cut a text into tokens with spaces between them; `compounds`: a hyphen within a word is one of its own."""
+    """Cut a text into tokens with spaces between them; `compounds`: a hyphen within a word is one
+    of its own.
+    """
     tokens = text if tokenised else Tokenizer13a()(text)
     tokens = tokens.lower() if uncased else tokens
     return COMPOUND.sub(" ##AT##-##AT## ", tokens) if compounds else tokens
@@ -103,7 +124,9 @@ def tokenise(text: str, *, tokenised: bool, compounds: bool, uncased: bool) -> s
 def score(
     outputs: list[str], references: list[str], *, tokenised=False, compounds=False, uncased=False
 ) -> tuple[dict[str, Score], dict[str, str]]:
-    """Compute scores in per cent, and the signatures they have; tokenised, compounds, uncased: see `PairEntry`."""
+    """Compute scores in per cent, and the signatures they have; tokenised, compounds, uncased: see
+    `PairEntry`.
+    """
     if not outputs:
         return dict.fromkeys(("bleu", "bleu_tokenised", "chrf"), "no sentence"), {}
     outputs, references = compose(outputs), compose(references)
@@ -121,7 +144,9 @@ def score(
 
 
 def compose(texts: list[str]) -> list[str]:
-    """Write each accent with its letter as one character (NFC), which all that compares texts needs."""
+    """Write each accent with its letter as one character (NFC), which all that compares texts
+    needs.
+    """
     return [normalize("NFC", text) for text in texts]
 
 
@@ -132,10 +157,11 @@ def _bleu(metric: BLEU, outputs: list[str], references: list[str]) -> Score:
 
 
 def count_sentences(outputs: list[str], references: list[str]) -> list[list[int]]:
-    """Count as sacreBLEU does, in each sentence: n-grams that match (4), n-grams there are (4), lengths of both.
+    """Count as sacreBLEU does, in each sentence: n-grams that match (4), n-grams there are (4),
+    lengths of both.
 
-    How an accent is composed makes no difference here either. Their sums give the BLEU of the corpus, and sums of
-    resampled sentences its bootstrap, without the texts themselves.
+    How an accent is composed makes no difference here either. Their sums give the BLEU of the
+    corpus, and sums of resampled sentences its bootstrap, without the texts themselves.
     """
     metric = BLEU(effective_order=True)
     pairs = zip(compose(outputs), compose(references), strict=True)
@@ -145,7 +171,8 @@ def count_sentences(outputs: list[str], references: list[str]) -> list[list[int]
 
 @torch.no_grad()
 def draw_maps(net, corpus) -> dict:
-    """Keep the pieces of one pair, and what the first and the last layer weigh on it, by kind of attention.
+    """Keep the pieces of one pair, and what the first and the last layer weigh on it, by kind of
+    attention.
 
     The pair is the text's example, or the first fitting one of test where it has none.
 
