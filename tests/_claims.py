@@ -4,10 +4,10 @@ import pandas as pd
 
 from tests._costs import split_costs
 from tests._runs import run
+from workflow.claims.evidence import collect_evidence
+from workflow.claims.ledger import judge
+from workflow.claims.schema import Claim
 from workflow.config.strict import parse
-from workflow.report.claims.evidence import collect_evidence
-from workflow.report.claims.ledger import judge
-from workflow.report.claims.schema import Claim
 from workflow.results.runs_table import Frames, as_frame
 
 CLAIM = {

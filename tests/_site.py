@@ -13,12 +13,12 @@ from tests._jobs import captioning, job, parsing, translation
 from tests._layers import layer
 from tests._runs import every_run, of_texts
 from tests._training import origin
+from workflow.claims.ledger import write_evidence
+from workflow.claims.schema import known_claims, load_claim
 from workflow.config.files import atomic_write
-from workflow.plan.claims import known_claims, question_of
 from workflow.plan.questions import Question, load_question
 from workflow.plan.reads import reads
 from workflow.report import figure_files
-from workflow.report.claims.ledger import write_evidence
 from workflow.report.figure_files import write_figure
 from workflow.report.pages.site import Site
 from workflow.report.table_files import write_table
@@ -86,7 +86,10 @@ def write_results(folder: Path, rows: list[dict]) -> None:
     for name in names:
         write_artefacts(scale, name, load_question(name))
         write_evidence(scale / "claims" / f"{name}.json", name, read_frames(inputs(scale, name)))
-    claimed = next((name for name in map(question_of, known_claims()) if name in names), min(names))
+    claimed = next(
+        (load_claim(each).about for each in known_claims() if load_claim(each).about in names),
+        min(names),
+    )
     lines = json.loads((scale / "claims" / f"{claimed}.json").read_text())["claims"]
     lines = [line | {"verdict": "reproduced", "why": EVIL} for line in lines]
     others = {"set": "overnight", "scale": "overnight", "provenance": EVIL, "claims": lines}

@@ -11,10 +11,10 @@ from functools import cache
 import pytest
 
 from tests.test_architecture import ROOT, name, under
+from workflow.claims.published import studies
 from workflow.config.studies import known_studies
 from workflow.plan.config import known_scales
 from workflow.plan.questions import known_questions, load_question
-from workflow.report.published import studies
 from workflow.tasks.spec import TASKS
 
 NAMES = {

@@ -86,9 +86,7 @@ def test_a_new_question_and_a_new_claim_are_planned_at_once(copy):
     )
     plan = snakemake(copy, "-n", "--config", "scale=smoke", "questions=[of_mine]")
     assert plan.returncode == 0 and "answer of_mine: " in plan.stdout + plan.stderr
-    read = (
-        "from workflow.report.claims.schema import load_claim; print(load_claim('claimed').expect)"
-    )
+    read = "from workflow.claims.schema import load_claim; print(load_claim('claimed').expect)"
     assert (
         subprocess.run(
             [sys.executable, "-c", read], cwd=copy, capture_output=True, text=True

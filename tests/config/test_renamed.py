@@ -18,6 +18,9 @@ from tests.results.test_bundles import (
     scale_of,
     write_set,
 )
+from workflow.claims.ledger import write_ledger
+from workflow.claims.published import find
+from workflow.claims.schema import Claim
 from workflow.cli import new, schemas
 from workflow.config.errors import ConfigError
 from workflow.config.renamed import NAMES, PAGES
@@ -29,11 +32,8 @@ from workflow.plan.questions import Question
 from workflow.plan.scales import Scale
 from workflow.plan.targets import Targets
 from workflow.report.bundle import read_bundle
-from workflow.report.claims.ledger import write_ledger
-from workflow.report.claims.schema import Claim
 from workflow.report.pages.claims import read_ledger
 from workflow.report.pages.shared import write_shared
-from workflow.report.published import find
 from workflow.report.tables.cells import pick
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests._nets import build
-from workflow.report.published import formulas
+from workflow.claims.published import formulas
 
 SMALL = {"layers": 12, "d_model": 512, "heads": 8, "d_ff": 2048}
 LARGE = {"layers": 24, "d_model": 768, "heads": 8, "d_ff": 4096}

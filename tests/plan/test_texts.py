@@ -6,12 +6,12 @@ import pytest
 
 from tests._jobs import ADAPTIVE, FULL, job
 from tests._runs import run
+from workflow.claims.evidence import collect_evidence
+from workflow.claims.schema import load_claim
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.scales import load_corpora
-from workflow.report.claims.evidence import collect_evidence
-from workflow.report.claims.schema import load_claim
 from workflow.report.pages.claims import name_basis
-from workflow.report.texts import badge_of, name_badges, names_of_texts, with_badge
+from workflow.results.datasets import badge_of, name_badges, names_of_texts, with_badge
 from workflow.results.runs_table import Frames, as_frame, describe_runs
 from workflow.tasks.spec import TASKS
 

@@ -12,17 +12,15 @@ from pathlib import Path
 import pytest
 import yaml
 
+from workflow.claims import published, schema
 from workflow.config import studies
 from workflow.config.command_line import run
-from workflow.plan import claims, questions
-from workflow.report import published
-from workflow.report.claims import schema
+from workflow.plan import questions
 
 READ_ONCE = (
     studies._folders_in,
     studies._files,
     questions.load_question,
-    claims._content,
     schema.load_claim,
 )
 READ_ONCE += (published.studies, published.load, published.formulas)

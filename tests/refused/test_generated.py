@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests import _site
 from tests._jobs import job
 from tests._runs import run
+from workflow.claims.published import Recomputed
 from workflow.cli import schemas
 from workflow.config.command_line import explain
 from workflow.config.errors import ConfigError
@@ -23,7 +24,6 @@ from workflow.config.strict import parse, read_yaml
 from workflow.config.studies import study_file
 from workflow.plan.row import WrittenRow
 from workflow.plan.scales import Measure, load_scale
-from workflow.report.published import Recomputed
 from workflow.results.provenance import Trace
 from workflow.tasks.char_lm import CharLMJob
 from workflow.tasks.spec import TASKS

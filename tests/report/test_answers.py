@@ -9,6 +9,7 @@ import pytest
 from matplotlib.text import Text
 
 from tests._runs import CURVE, failed, run, translated
+from workflow.claims.tolerances import tolerances
 from workflow.config.errors import ConfigError
 from workflow.report.answers import cost_figure, curves_figure, effect_figure
 from workflow.report.answers.answer import (
@@ -31,8 +32,7 @@ from workflow.report.answers.forest import forest_of
 from workflow.report.answers.lines import LEGEND
 from workflow.report.answers.ratios import growth
 from workflow.report.answers.variants import variant_table
-from workflow.report.claims.tolerances import tolerances
-from workflow.report.texts import with_titles
+from workflow.results.datasets import with_titles
 from workflow.results.record import write_text
 from workflow.results.runs_table import as_frame
 from workflow.results.statistics import FEWEST

@@ -10,10 +10,10 @@ import pytest
 from tests import _site
 from tests._runs import failed, run
 from tests.report.test_pages import check_links, links
+from workflow.claims.ledger import write_evidence
+from workflow.claims.schema import load_claim
 from workflow.plan.questions import load_question
 from workflow.report.answers.files import read_answer
-from workflow.report.claims.ledger import write_evidence
-from workflow.report.claims.schema import load_claim
 from workflow.results.record import write_record, write_text
 from workflow.results.runs_table import read_frames
 from workflow.scripts import summary

@@ -1,6 +1,6 @@
 """What a smaller scale said of a larger one's effects, counted by hand."""
 
-from workflow.report.claims.backtest import Calls, back_test
+from workflow.claims.backtest import Calls, back_test
 
 
 def line(name, by="difference", **sets):

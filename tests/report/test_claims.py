@@ -6,8 +6,8 @@ import pytest
 
 from tests._claims import as_table, both, claim, evidence_of
 from tests._runs import failed, run
+from workflow.claims.samples import pair_up, read_sample
 from workflow.config.errors import ConfigError
-from workflow.report.claims.samples import pair_up, read_sample
 from workflow.results.runs_table import Frames
 
 

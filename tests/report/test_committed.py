@@ -11,20 +11,19 @@ from collections import defaultdict
 import pytest
 
 from tests._records import SCALES, recorded
+from workflow.claims.ledger import speaking, write_ledger
+from workflow.claims.measures import CLAIMABLE, LAYERS, split_of, title_of_measure
+from workflow.claims.schema import known_claims, load_claim
 from workflow.config.files import PRECOMPUTED, ROOT
-from workflow.plan.claims import known_claims
 from workflow.plan.questions import load_question
 from workflow.report.answers.effects import baselines, matching_runs
 from workflow.report.answers.variants import variant_table
-from workflow.report.claims.ledger import speaking, write_ledger
-from workflow.report.claims.measures import CLAIMABLE, LAYERS, split_of, title_of_measure
-from workflow.report.claims.schema import load_claim
 from workflow.report.figures.colours import as_named
 from workflow.report.pages.claims import ledger_page, read_ledger
 from workflow.report.pages.headline_claims import headline_claims_page
 from workflow.report.pages.site import Site, render
 from workflow.report.pages.strips import forest_of
-from workflow.report.texts import with_titles
+from workflow.results.datasets import with_titles
 from workflow.results.precomputed import precomputed
 from workflow.results.record import write_text
 from workflow.results.statistics import mean_interval, mean_of

@@ -4,7 +4,7 @@ was right.
 
 import pytest
 
-from workflow.report.claims.forecast import PREDICTORS, forecast, score
+from workflow.claims.forecast import PREDICTORS, forecast, score
 from workflow.results.statistics import mean_interval
 
 LARGEST, LINE, POWER = PREDICTORS

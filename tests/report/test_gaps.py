@@ -9,7 +9,7 @@ from tests.report.test_answers import say, scored
 from workflow.report.answers import curves_figure, effect_figure, tuning
 from workflow.report.answers.effects import compare
 from workflow.report.tables.cells import measured, summarise
-from workflow.report.texts import with_titles
+from workflow.results.datasets import with_titles
 from workflow.results.runs_table import as_frame
 
 BROKEN = {"status": "oom", "reason": "no memory", "dev_bpc": None}

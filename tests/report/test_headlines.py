@@ -9,10 +9,10 @@ import pytest
 
 from tests._claims import claim
 from tests._runs import run
-from workflow.report.claims.disagreement import disagreeing, opposes
-from workflow.report.claims.evidence import read_finding
-from workflow.report.claims.ledger import LINE
-from workflow.report.claims.schema import claimed_range, load_claim
+from workflow.claims.disagreement import disagreeing, opposes
+from workflow.claims.evidence import read_finding
+from workflow.claims.ledger import LINE
+from workflow.claims.schema import claimed_range, load_claim
 from workflow.report.pages.claims import (
     Ledger,
     form_of_effect,

@@ -14,13 +14,13 @@ from tests import _site
 from tests._layers import layer, layers
 from tests._runs import run
 from tests.report._cells import at
+from workflow.claims.published import load as printed
 from workflow.config.errors import ConfigError
 from workflow.costs.layer_kinds import LAYERS, REACH
 from workflow.plan.scales import read_measure
-from workflow.report.published import join
-from workflow.report.published import load as printed
+from workflow.report.comparison import join
 from workflow.report.table_files import write_table
-from workflow.report.tables.layer_costs import exponent
+from workflow.results.layers import exponent
 from workflow.results.precomputed import NOT_MEASURED
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows

@@ -3,8 +3,8 @@
 import pytest
 
 from tests._runs import as_frame, run
+from workflow.report.comparison import join
 from workflow.report.layout import list_columns, list_rows, text_of
-from workflow.report.published import join
 from workflow.report.tables.cells import analytic, cited, make_table, measured
 from workflow.report.tables.paired import gain
 from workflow.results.statistics import over_seeds

@@ -9,14 +9,13 @@ import pytest
 from tests import _site
 from tests._costs import split_costs
 from tests._runs import every_run, failed, run
+from workflow.claims.evidence import collect_evidence
+from workflow.claims.ledger import VERDICTS, judge_all, stand_side_by_side, write_ledger
+from workflow.claims.schema import costs_claimed, known_claims, load_claim
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED
-from workflow.plan.claims import costs_claimed, known_claims, question_of
 from workflow.plan.other_results import find_other_results
 from workflow.plan.questions import known_questions
-from workflow.report.claims.evidence import collect_evidence
-from workflow.report.claims.ledger import VERDICTS, judge_all, stand_side_by_side, write_ledger
-from workflow.report.claims.schema import load_claim
 from workflow.report.pages.claims import Ledger, run_pages
 from workflow.report.pages.search import search_script
 from workflow.report.pages.site import Site
@@ -53,7 +52,7 @@ def test_a_ledger_without_evidence_still_holds_every_claim(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", sorted({question_of(claim) for claim in known_claims()} & set(known_questions()))
+    "name", sorted({load_claim(claim).about for claim in known_claims()} & set(known_questions()))
 )
 @pytest.mark.parametrize("make", [run, failed])
 def test_a_question_run_alone_has_evidence_of_its_costs_alone(name, make):
@@ -62,7 +61,7 @@ def test_a_question_run_alone_has_evidence_of_its_costs_alone(name, make):
             [row for row in every_run(make) if row["question"] == name], costs_claimed(name)
         )
     )
-    mine = [claim for claim in known_claims() if question_of(claim) == name]
+    mine = [claim for claim in known_claims() if load_claim(claim).about == name]
     lines = judge_all(
         [collect_evidence(claim, load_claim(claim), Frames(runs, None)) for claim in mine]
     )

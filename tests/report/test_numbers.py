@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from workflow.report.numbers import form_of, is_number, number, percent, to_digits, within
 from workflow.report.pages.site import embed_svg
+from workflow.results.numbers import form_of, is_number, number, percent, to_digits, within
 
 
 def test_numbers_as_people_read_them():

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests._runs import run
+from workflow.claims.published import studies
 from workflow.report.answers.answer import Difference, Ratio
 from workflow.report.overview.attention import MODEL, SHARED_KEYS, Attention
 from workflow.report.overview.collect import Isolated, collect_isolated, collect_points
@@ -15,7 +16,6 @@ from workflow.report.overview.files import as_content, from_content, overview_of
 from workflow.report.overview.findings import list_findings
 from workflow.report.overview.matrix import make_matrix
 from workflow.report.overview.picture import make_picture
-from workflow.report.published import studies
 from workflow.results.runs_table import Frames, as_frame
 
 PLAIN = Attention("char_lm", "fixed", "all", "softmax", "transformer_xl")

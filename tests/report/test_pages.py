@@ -14,16 +14,16 @@ from markupsafe import Markup
 from tests import _site
 from tests._jobs import job, translation
 from tests._training import origin
+from workflow.claims.published import studies
 from workflow.config.files import ROOT
 from workflow.config.studies import study_files
 from workflow.plan.questions import load_question
-from workflow.report.numbers import MINUS
 from workflow.report.pages.not_run import why_not_run
 from workflow.report.pages.papers import coverage_page, order_in_paper
 from workflow.report.pages.run import learning_curves
 from workflow.report.pages.site import Site, link_documents, with_minus
-from workflow.report.published import studies
 from workflow.report.tables.cells import NO_RUN
+from workflow.results.numbers import MINUS
 from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
 from workflow.results.record import Point, Record
 from workflow.results.registry import REGISTRY

@@ -9,6 +9,9 @@ import pytest
 
 from tests._costs import split_costs
 from tests._runs import run
+from workflow.claims.ledger import collect, judge_all
+from workflow.claims.robustness import collect_sizes, collect_tuned
+from workflow.claims.schema import Claim, load_claim
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse
 from workflow.report.answers import size_pairs, sizes
@@ -17,9 +20,6 @@ from workflow.report.answers.answering import answer_question, read_basis
 from workflow.report.answers.caveats import missing_sizes
 from workflow.report.answers.model_sizes import trends
 from workflow.report.answers.tuning import doubts, tuning_table
-from workflow.report.claims.ledger import collect, judge_all
-from workflow.report.claims.robustness import collect_sizes, collect_tuned
-from workflow.report.claims.schema import Claim, load_claim
 from workflow.report.figures.style import as_svg
 from workflow.report.pages.claims import Ledger
 from workflow.report.pages.headline_claims import headline_claims_page

@@ -10,7 +10,7 @@ from studies.explicit_sparse.figures import explicit_sparse_captions
 from studies.explicit_sparse.tables import explicit_sparse_table2
 from tests._runs import LOOK, described, everything, failed, parsed
 from tests.report._cells import at
-from workflow.report.published import join
+from workflow.report.comparison import join
 from workflow.report.tables.paired import cider, f1
 from workflow.results.runs_table import as_frame
 

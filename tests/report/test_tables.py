@@ -20,8 +20,8 @@ from tests.report._cells import at
 from workflow.config.studies import study_files
 from workflow.plan.scales import load_corpora
 from workflow.report.builders import builder_inputs, load_builder
+from workflow.report.comparison import join
 from workflow.report.layout import list_columns
-from workflow.report.published import join
 from workflow.report.table_files import as_latex, as_lines, write_table
 from workflow.report.tables.cells import COLUMNS
 from workflow.results.runs_table import Frames, as_frame, read_frames

@@ -6,9 +6,9 @@ import pytest
 from studies.aiayn.tables import aiayn_table2, aiayn_table3, aiayn_table4
 from tests._runs import everything, parsed, translated
 from tests.report._cells import at
+from workflow.claims.published import load as printed
 from workflow.plan.questions import load_question
-from workflow.report.published import join
-from workflow.report.published import load as printed
+from workflow.report.comparison import join
 from workflow.results.runs_table import as_frame
 
 

@@ -13,8 +13,8 @@ from studies.explicit_sparse.tables import (
 )
 from tests._runs import BROKEN, translated
 from tests.report._cells import at
-from workflow.report.published import join
-from workflow.report.texts import name_directions
+from workflow.report.comparison import join
+from workflow.results.datasets import name_directions
 from workflow.results.runs_table import as_frame
 
 

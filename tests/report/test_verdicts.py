@@ -6,11 +6,11 @@ import pytest
 from tests._claims import CLAIM, FIXED, LONGEST, as_table, both, claim, evidence_of, judge_alone
 from tests._layers import layer, layers
 from tests._runs import run
+from workflow.claims.ledger import judge
+from workflow.claims.samples import NOT_ASKED
+from workflow.claims.schema import Claim, is_as_claimed, load_claim
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse
-from workflow.report.claims.ledger import judge
-from workflow.report.claims.samples import NOT_ASKED
-from workflow.report.claims.schema import Claim, is_as_claimed, load_claim
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 
 from tests._costs import split_costs
 from tests._runs import as_frame, run
-from workflow.report.claims.evidence import collect_evidence
-from workflow.report.claims.schema import load_claim
+from workflow.claims.evidence import collect_evidence
+from workflow.claims.schema import load_claim
 from workflow.report.tables.cells import ratio
 from workflow.results.makers import UNNAMED, code_of, why_apart
 from workflow.results.runs_table import Frames

@@ -6,9 +6,8 @@ import re
 
 import pytest
 
-from workflow.plan.claims import known_claims
-from workflow.report.claims.schema import load_claim
-from workflow.report.published import find, studies
+from workflow.claims.published import find, studies
+from workflow.claims.schema import known_claims, load_claim
 
 PLACE = re.compile(r"(tables?|figures?|section) ([\d.]*\d)(?: and ([\d.]*\d))?", re.IGNORECASE)
 SCORED = [name for name in known_claims() if load_claim(name).scale and not load_claim(name).than]

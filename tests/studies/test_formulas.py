@@ -7,14 +7,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from workflow.claims.published import AsPrinted, Study, find, formulas, ids_by_formula, load
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.config.strict import parse, read_yaml
-from workflow.report.numbers import Printed
 from workflow.report.pages.papers import formulas_page
 from workflow.report.pages.site import render
-from workflow.report.published import AsPrinted, Study, find, formulas, ids_by_formula, load
 from workflow.report.tables.analytic import build
+from workflow.results.numbers import Printed
 
 f = SimpleNamespace(**formulas())
 SMALL = {"L": 12, "d": 512, "ff": 2048}

@@ -6,8 +6,9 @@ import pandas as pd
 import pytest
 
 from studies.adaptive_span.figures.adaptive_span_figure4 import DIGITISED
+from workflow.claims.published import find, load
 from workflow.config.errors import ConfigError
-from workflow.report.published import find, join, load
+from workflow.report.comparison import join
 from workflow.report.tables.cells import COLUMNS, make_cell
 
 

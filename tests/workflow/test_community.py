@@ -6,7 +6,7 @@ import tomllib
 import yaml
 
 from tests._copied import ROOT
-from workflow.report.published import studies
+from workflow.claims.published import studies
 
 TEXT = (ROOT / "CONTRIBUTING.md").read_text()
 

@@ -8,8 +8,8 @@ from collections import defaultdict
 import pytest
 
 from tests._copied import ROOT, snakemake
+from workflow.claims.schema import known_claims, load_claim
 from workflow.config.strict import read_yaml
-from workflow.plan.claims import known_claims, question_of
 from workflow.plan.targets import Targets
 
 NODE = re.compile(r'^\s*(\d+)\[label = "([^"]*)"')
@@ -73,7 +73,7 @@ def digests(jobs: dict[str, list[str]]) -> set[str]:
 def test_every_question_paper_and_claim_plans_its_own_trainings(targets, graph):
     asked = {name: {name} for name in targets.questions}
     asked |= {paper: {*targets.questions_of(paper)} for paper in targets.papers}
-    asked |= {claim: {question_of(claim)} & {*targets.questions} for claim in known_claims()}
+    asked |= {claim: {load_claim(claim).about} & {*targets.questions} for claim in known_claims()}
     for name, questions in asked.items():
         wanted = {digest for each in questions for digest in targets.runs.digests_of(each)}
         assert digests(jobs_behind(graph, name)) == wanted, name

@@ -9,11 +9,11 @@ import subprocess
 import pytest
 
 from tests._copied import ROOT, copied, ended, shown, snakemake, written
-from workflow.plan.claims import known_claims
+from workflow.claims.ledger import VERDICTS
+from workflow.claims.schema import known_claims
 from workflow.plan.names import title_of_artefact
 from workflow.plan.targets import SHARED_PAGES
 from workflow.report.bundle import read_bundle
-from workflow.report.claims.ledger import VERDICTS
 from workflow.results import archive
 
 pytestmark = pytest.mark.slow

@@ -16,7 +16,7 @@ from scipy.stats import ttest_ind
 from workflow.config.command_line import Parser, print_lines, run
 from workflow.config.errors import ConfigError
 from workflow.report.bundle import Bundle, read_bundle
-from workflow.report.numbers import name_places, number, percent
+from workflow.results.numbers import name_places, number, percent
 from workflow.results.record import Record
 from workflow.results.statistics import LEVEL, holm
 from workflow.results.timings import SPEEDS, split_turns

@@ -8,13 +8,13 @@ import json
 import yaml
 from pydantic import TypeAdapter
 
+from workflow.claims.published import Study
+from workflow.claims.schema import Claim
 from workflow.config.command_line import Parser, run
 from workflow.plan.config import Config, load_config
 from workflow.plan.questions import Question
 from workflow.plan.scales import Scale
 from workflow.plan.work import Device
-from workflow.report.claims.schema import Claim
-from workflow.report.published import Study
 from workflow.results.archive import Manifest
 from workflow.results.record import Record
 from workflow.tasks.spec import TASKS, AnyJob

@@ -2,7 +2,7 @@
 it.
 
 Results of older clones enter in three places, and nowhere else: plans (`workflow.plan.row`), files
-of rows (`workflow.results.rows`) and evidence (`workflow.report.claims.ledger`).
+of rows (`workflow.results.rows`) and evidence (`workflow.claims.ledger`).
 """
 
 KEYS = {"ablations": "questions", "ablation": "question", "beside": "baseline"}

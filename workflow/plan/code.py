@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
+from workflow.claims.schema import claims_about, known_claims
 from workflow.config.files import config_file
 from workflow.config.studies import known_studies, part_of, study_file
 from workflow.plan import sources
-from workflow.plan.claims import claims_about, known_claims
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.questions import load_question
 from workflow.tasks.spec import TASKS

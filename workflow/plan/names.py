@@ -7,11 +7,11 @@ from collections.abc import Collection
 from functools import cache
 from typing import NoReturn
 
+from workflow.claims.schema import known_claims, load_claim
 from workflow.config.errors import ConfigError, nearest, suggest
 from workflow.config.renamed import new_name
 from workflow.config.strict import read_yaml
 from workflow.config.studies import part_of, study_file
-from workflow.plan.claims import known_claims, sentence_of
 from workflow.plan.questions import known_questions, load_question
 from workflow.plan.targets import Targets
 
@@ -48,7 +48,7 @@ def describe(targets: Targets) -> dict[str, str]:
             lines[name].append(f"{word}. {title_of_artefact(kind, name)}")
     for name in known_claims():
         if name in targets.named:
-            lines[name].append(f"Claim. {sentence_of(name).rstrip('.')}")
+            lines[name].append(f"Claim. {load_claim(name).claim.rstrip('.')}")
     for name in targets.questions:
         lines[name].append(f"Question. {asked_of(targets, name)}")
     for name in targets.papers:

@@ -10,11 +10,11 @@ import ast
 from functools import cache
 from pathlib import Path
 
+from workflow.claims.schema import costs_claimed
 from workflow.config.choices import assigned
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import parse_python
 from workflow.config.studies import shown_path, study_file
-from workflow.plan.claims import costs_claimed
 from workflow.plan.questions import load_question
 from workflow.results.registry import COSTS, OF_TEXTS
 

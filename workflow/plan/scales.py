@@ -29,7 +29,7 @@ from workflow.config.strict import (
     parse_json,
     read_yaml,
 )
-from workflow.tasks.spec import TASKS, UNFINISHED, section
+from workflow.tasks.spec import TASKS, UNFINISHED, load_corpora, section
 from workflow.tasks.task import BaseCatalogue
 
 
@@ -290,12 +290,6 @@ def places_of_settings(scale: str, task: str, line: str) -> dict[str, Place]:
                 if key != "name" and key in words_of(line) and (place := find(given, [key]))
             }
     return dict(sorted(places.items(), key=lambda each: words_of(line).index(each[0])))
-
-
-def load_corpora(task: str) -> BaseCatalogue:
-    """Read the datasets of a task, by name."""
-    place = f"tasks/{task}.yaml"
-    return parse(TASKS[task].catalogue, read_yaml(config_file(place)), f"config/{place}")
 
 
 def find_catalogue(name: str, tasks: Iterable[str] = TASKS) -> tuple[str, BaseCatalogue]:

@@ -26,7 +26,13 @@ ALTERNATIVES = (*AXES.values(), "nets", *TASKS, "tables", "figures")
 REGISTRIES = ("__init__.py", "spec.py")
 NUMBERS = ("models", "workflow/training", "workflow/tasks", "workflow/costs")
 BUILDER = "models/kernels/compiled/build.py"  # compiles the C beside it
-REPORT = ("workflow/report", "workflow/results", "workflow/tasks/formula.py", "studies")
+REPORT = (
+    "workflow/report",
+    "workflow/claims",
+    "workflow/results",
+    "workflow/tasks/formula.py",
+    "studies",
+)
 DIGITS = 12
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
+from workflow.claims.measures import FORMULAS, LAYERS
+from workflow.claims.schema import costs_claimed, known_claims, load_claim
 from workflow.config.errors import ConfigError
-from workflow.plan.claims import FORMULAS, LAYERS, costs_claimed, known_claims, question_of
 from workflow.plan.code import Code
 from workflow.plan.config import Config, load_config, place_in_config
 from workflow.plan.other_results import OtherResults, find_other_results
@@ -191,7 +192,7 @@ class Targets:
 
     def claim_files(self, name: str) -> list[str]:
         """List what a claim is judged by, and the page of its question; a formula needs no run."""
-        about = question_of(name)
+        about = load_claim(name).about
         if about == FORMULAS:
             return []
         return [
@@ -201,7 +202,7 @@ class Targets:
 
     def is_judged(self, claim: str) -> bool:
         """Say whether this config asks for what a claim is about."""
-        about = question_of(claim)
+        about = load_claim(claim).about
         return (
             about in self.questions or about == FORMULAS or (about == LAYERS and self.reads_layers)
         )

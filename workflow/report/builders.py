@@ -5,7 +5,7 @@ import pandas as pd
 from workflow.config.errors import ConfigError
 from workflow.config.studies import load_module, study_file
 from workflow.plan.reads import FRAMES, reads
-from workflow.report.texts import name_badges
+from workflow.results.datasets import name_badges
 from workflow.results.runs_table import Frames, describe_runs
 
 

@@ -12,8 +12,8 @@ from workflow.config.files import atomic_write
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.figures.colours import GREY
 from workflow.report.figures.style import LETTERS, SIZE, draw_message, lay_out
-from workflow.report.texts import badges
 from workflow.results import provenance
+from workflow.results.datasets import badges
 from workflow.results.record import write_text
 from workflow.results.runs_table import Frames, csv_text
 

@@ -2,13 +2,13 @@
 with its digits.
 
 What the papers print stands apart, without a difference, unless every number in the column is
-comparable with it: see `workflow.report.published.is_comparable`. On a page it has a table of its
+comparable with it: see `workflow.report.comparison.is_comparable`. On a page it has a table of its
 own, in LaTeX a column.
 """
 
 from dataclasses import dataclass
 
-from workflow.report.numbers import Form, form_of, is_number, reach
+from workflow.results.numbers import Form, form_of, is_number, reach
 from workflow.results.statistics import FEWEST, half_width
 
 OURS = ("measured", "setting")

@@ -7,11 +7,11 @@ import pandas as pd
 from pandas.io.formats.style import Styler
 
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
+from workflow.report.comparison import join
 from workflow.report.layout import IN_TABLES, Column, list_columns, list_rows, text_of
-from workflow.report.numbers import percent
-from workflow.report.published import join
-from workflow.report.texts import badges_of_columns, name_directions, texts_of_cells
 from workflow.results import provenance
+from workflow.results.datasets import badges_of_columns, name_directions, texts_of_cells
+from workflow.results.numbers import percent
 from workflow.results.record import write_text
 from workflow.results.runs_table import Frames, csv_text
 

@@ -22,6 +22,7 @@ WORDS = {
     "triton": "a Triton kernel",
     DEFINITION: "the dense definition",
 }
+NO_RATIO = "no ratio between backends or machines"
 UNNAMED = "code that the record does not name"
 # quantities measured with another library's normaliser, so that no layer is compiled
 LIBRARY = "library_"

@@ -18,6 +18,9 @@ from workflow.tasks.task import Quantity, fact, merge_quantities
 
 # measured for a configuration after its training
 COSTS = ("flops", "memory", "longest_span", "throughput")
+# what is timed, each with its speed
+KINDS = ("train", "predict", "library_train", "library_predict")
+SPEEDS = {f"{kind}_tokens_per_s": kind for kind in KINDS}
 OF_TEXTS = ("optimal_predictor", "topic_borders")  # measured on a synthetic corpus
 Source = Literal["metric", "fact", "curve", "run", "flops", "memory", "longest_span", "throughput"]
 SPREAD = "half-width of its 95 % interval over rounds, as a fraction of the mean"
@@ -125,6 +128,10 @@ _QUANTITIES = sorted(
     key=lambda quantity: get_args(Source).index(quantity.source),
 )
 REGISTRY = {quantity.name: quantity for quantity in _QUANTITIES}
+# costs, which one measurement of a configuration gives for all of its seeds
+MEASURED_BY = {
+    name: quantity.source for name, quantity in REGISTRY.items() if quantity.source in COSTS
+}
 
 
 def names(*sources: Source) -> list[str]:

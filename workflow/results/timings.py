@@ -13,10 +13,9 @@ from statistics import fmean
 
 import pandas as pd
 
+from workflow.results.registry import KINDS, SPEEDS
 from workflow.results.statistics import POSITIVE, over_seeds
 
-KINDS = ("train", "predict", "library_train", "library_predict")
-SPEEDS = {f"{kind}_tokens_per_s": kind for kind in KINDS}
 TIMED = SPEEDS | {f"{kind}_ms": kind for kind in KINDS}  # quantity -> what was timed
 WHOSE = ["configuration", "digest", "paper_corpus", "corpus", "S", "reference_ms"]
 WITHOUT = "none"  # stands where a timing has no reference step

@@ -8,13 +8,13 @@ overview.
 import json
 from pathlib import Path
 
+from workflow.claims.ledger import collect, judge_all
+from workflow.claims.schema import known_claims
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
-from workflow.plan.claims import known_claims
 from workflow.report.bundle import read_bundle
-from workflow.report.claims.ledger import collect, judge_all
 from workflow.report.overview.files import OVERVIEW, as_content, overview_of
-from workflow.report.texts import name_badges
+from workflow.results.datasets import name_badges
 from workflow.results.record import write_text
 from workflow.results.runs_table import describe_runs
 

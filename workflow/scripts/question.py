@@ -11,16 +11,15 @@ import os
 from functools import cache
 from pathlib import Path
 
+from workflow.claims.ledger import write_evidence
+from workflow.claims.schema import claims_about, costs_claimed, known_claims, load_claim
 from workflow.config.command_line import Parser, run, show
 from workflow.config.errors import check_known
-from workflow.plan.claims import claims_about, costs_claimed, known_claims
 from workflow.plan.questions import known_questions, load_question
 from workflow.plan.reads import costs_shown, reads
 from workflow.plan.row import read_plan
 from workflow.report.answers.answer import Answer
 from workflow.report.answers.files import write_answer_file
-from workflow.report.claims.ledger import write_evidence
-from workflow.report.claims.schema import load_claim
 from workflow.report.figure_files import draw_once, write_figure
 from workflow.report.figures.colours import on_dark
 from workflow.report.pages.question import question_page

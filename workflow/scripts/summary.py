@@ -12,12 +12,12 @@ from textwrap import fill
 
 import pandas as pd
 
+from workflow.claims.measures import LAYERS
 from workflow.config.command_line import Parser, print_lines, run
 from workflow.config.errors import ConfigError
 from workflow.config.files import list_folder
 from workflow.plan.row import read_plan
 from workflow.report.bundle import NothingRun, read_bundle
-from workflow.report.claims.measures import LAYERS
 from workflow.report.overview.files import OVERVIEW, read_overviews
 from workflow.report.overview.findings import list_findings
 from workflow.report.pages.asked import Asked

@@ -16,10 +16,10 @@ from pydantic import Field
 
 from workflow.config.choices import AXES, complete_choice
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.files import list_folder
+from workflow.config.files import config_file, list_folder
 from workflow.config.job import Job
-from workflow.config.strict import FrozenModel, parse, read_json
-from workflow.tasks.task import TaskSpec
+from workflow.config.strict import FrozenModel, parse, read_json, read_yaml
+from workflow.tasks.task import BaseCatalogue, TaskSpec
 
 
 def _read_task(folder: Path) -> TaskSpec:
@@ -91,6 +91,12 @@ def load(dotted: str):
 def section(task: str, name: str) -> type[FrozenModel]:
     """Return the model of one section of a task's jobs, e.g. section("char_lm", "net")."""
     return JOBS[task].model_fields[name].annotation
+
+
+def load_corpora(task: str) -> BaseCatalogue:
+    """Read the datasets of a task, by name."""
+    place = f"tasks/{task}.yaml"
+    return parse(TASKS[task].catalogue, read_yaml(config_file(place)), f"config/{place}")
 
 
 def read_job(path: Path) -> Job:

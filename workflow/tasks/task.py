@@ -24,7 +24,7 @@ class BaseCatalogue(StrictModel):
     """The datasets of one task: one mapping, name -> entry, beside the metric.
 
     Every entry has a `title`, the few words on a badge, and `about`, the line beside it:
-    `workflow.report.texts`.
+    `workflow.results.datasets`.
     user_form: how users name their own data, a word with a colon and what follows it; without one a
     task takes none.
 

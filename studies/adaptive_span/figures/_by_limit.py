@@ -4,6 +4,7 @@ adaptive spans.
 
 import pandas as pd
 
+from workflow.claims.published import find
 from workflow.report.figures.colours import COLOURS, GREY, INK
 from workflow.report.figures.style import (
     canvas,
@@ -15,9 +16,8 @@ from workflow.report.figures.style import (
     set_span_axis,
     share_legend,
 )
-from workflow.report.published import find
 from workflow.report.tables.cells import pick, summarise
-from workflow.report.texts import with_badge
+from workflow.results.datasets import with_badge
 
 VARIANTS = ("fixed", "adaptive")
 SPANS = (256, 512, 1024, 2048, 4096, 8192)

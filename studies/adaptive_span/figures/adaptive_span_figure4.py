@@ -9,7 +9,7 @@ from workflow.report.figures.colours import COLOURS, GREY, INK
 from workflow.report.figures.marks import shows
 from workflow.report.figures.style import STILL, canvas, draw_message, fold, set_log
 from workflow.report.tables.cells import pick
-from workflow.report.texts import with_badge
+from workflow.results.datasets import with_badge
 from workflow.results.trained_enough import hardly_moved
 
 # layer, head_rank, span; exact to about 10 %

@@ -4,7 +4,7 @@ the cited rows.
 
 import pandas as pd
 
-from workflow.report.published import find, load
+from workflow.claims.published import find, load
 from workflow.report.tables.cells import (
     analytic,
     cited,

@@ -13,7 +13,7 @@ from workflow.report.tables.cells import (
     pick,
     take_cost_row,
 )
-from workflow.report.texts import with_badge
+from workflow.results.datasets import with_badge
 
 READS = ("runs", "memory", "longest_span", "throughput")
 TITLE = "Memory and time by span limit (Adaptive Attention Span, section 3)"

@@ -12,7 +12,7 @@ from workflow.report.figures.style import (
     set_powers,
     share_legend,
 )
-from workflow.report.tables import layer_costs
+from workflow.results import layers as layer_costs
 from workflow.results.statistics import POSITIVE, over_seeds
 
 READS = ("layers",)

@@ -4,8 +4,8 @@ measured.
 
 import pandas as pd
 
-from workflow.report.tables import layer_costs
 from workflow.report.tables.cells import analytic, make_cell, make_table
+from workflow.results import layers as layer_costs
 from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
 from workflow.results.statistics import POSITIVE, over_seeds
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from studies.aiayn.formulas import train_cost
-from workflow.report.published import find, load
+from workflow.claims.published import find, load
 from workflow.report.tables.cells import analytic, cited, make_table, measured, pick
 from workflow.results.statistics import POSITIVE
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.report.published import find, value
+from workflow.claims.published import find, value
 from workflow.report.tables.cells import PAPERS_SIZE, analytic, make_table, measured, pick, setting
 from workflow.report.tables.paired import gain
 

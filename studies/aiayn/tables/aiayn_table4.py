@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.report.published import find
+from workflow.claims.published import find
 from workflow.report.tables.cells import cited, make_table, measured, pick, setting
 from workflow.report.tables.paired import SOFTMAX, f1, gain, p_value
 

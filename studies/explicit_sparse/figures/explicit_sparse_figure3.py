@@ -4,6 +4,7 @@ import math
 
 import pandas as pd
 
+from workflow.claims.published import find
 from workflow.report.figures.colours import COLOURS, GREY, shades
 from workflow.report.figures.marks import shows
 from workflow.report.figures.style import (
@@ -14,9 +15,8 @@ from workflow.report.figures.style import (
     set_powers,
     share_legend,
 )
-from workflow.report.published import find
 from workflow.report.tables.cells import pick, summarise
-from workflow.report.texts import with_badge
+from workflow.results.datasets import with_badge
 
 READS = ("runs",)
 TITLE = "BLEU by number of kept keys k (Explicit Sparse Transformer, Figure 3)"

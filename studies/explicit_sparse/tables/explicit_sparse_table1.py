@@ -4,7 +4,7 @@ softmax.
 
 import pandas as pd
 
-from workflow.report.published import load, value
+from workflow.claims.published import load, value
 from workflow.report.tables.cells import analytic, cited, make_table, measured, pick, setting
 from workflow.report.tables.paired import P_VALUE_CAPTION, SOFTMAX, gain, p_value
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.report.published import load
+from workflow.claims.published import load
 from workflow.report.tables.cells import cited, make_table, measured, pick, setting
 from workflow.report.tables.paired import SOFTMAX, cider, gain, p_value
 

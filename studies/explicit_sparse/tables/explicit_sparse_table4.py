@@ -4,7 +4,7 @@ translation.
 
 import pandas as pd
 
-from workflow.report.published import load, value
+from workflow.claims.published import load, value
 from workflow.report.tables.cells import (
     analytic,
     make_table,

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.report.published import value
+from workflow.claims.published import value
 from workflow.report.tables.cells import analytic, make_table, measured, pick, setting
 from workflow.report.tables.paired import SOFTMAX, gain
 

@@ -8,7 +8,7 @@ apart.
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from workflow.report.numbers import count, join, to_digits
+from workflow.results.numbers import count, join, to_digits
 from workflow.results.registry import REGISTRY
 from workflow.results.statistics import LEVEL, half_width
 from workflow.results.timings import SPEEDS

@@ -31,7 +31,7 @@ from workflow.report.answers.model_sizes import Trend, trends
 from workflow.report.answers.ratios import growth, largest, why_no_ratio
 from workflow.report.answers.tuning import follows_recipe
 from workflow.report.figures.colours import as_named
-from workflow.report.numbers import capital, count, join, number, quoted, to_digits
+from workflow.results.numbers import capital, count, join, number, quoted, to_digits
 from workflow.results.registry import bounds_of
 from workflow.results.statistics import FEWEST, mean_interval
 from workflow.results.trained_enough import hardly_moved, learned_spans

@@ -13,7 +13,7 @@ from workflow.report.answers.effects import Comparison, place_on
 from workflow.report.answers.evidence import Evidence
 from workflow.report.answers.model_sizes import Trend
 from workflow.report.answers.ratios import largest
-from workflow.report.numbers import at_limits, capital, count, is_number, join, number, quoted
+from workflow.results.numbers import at_limits, capital, count, is_number, join, number, quoted
 from workflow.results.record import Record
 from workflow.results.statistics import FEWEST, LEVEL
 from workflow.results.trained_enough import FLAT, hardly_moved, learned_spans

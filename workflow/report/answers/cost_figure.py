@@ -17,7 +17,7 @@ from workflow.report.figures.style import (
     set_log,
     share_legend,
 )
-from workflow.report.texts import with_badge
+from workflow.results.datasets import with_badge
 from workflow.results.registry import REGISTRY
 from workflow.results.timings import SPEEDS, WITHOUT, clocks, over_turns
 

@@ -17,9 +17,9 @@ from workflow.report.figures.style import (
     set_log,
     share_legend,
 )
-from workflow.report.numbers import is_number
 from workflow.report.tables.cells import name_runs
-from workflow.report.texts import with_badge
+from workflow.results.datasets import with_badge
+from workflow.results.numbers import is_number
 from workflow.results.statistics import FEWEST, POSITIVE, over_seeds
 
 PART_OF_DEV = (

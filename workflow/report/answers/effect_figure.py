@@ -27,7 +27,7 @@ from workflow.report.figures.style import (
     share_legend,
 )
 from workflow.report.tables.cells import name_runs
-from workflow.report.texts import with_badge
+from workflow.results.datasets import with_badge
 from workflow.results.registry import bounds_of
 from workflow.results.statistics import FEWEST, mean_interval
 

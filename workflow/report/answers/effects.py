@@ -9,7 +9,7 @@ from statistics import fmean
 
 import pandas as pd
 
-from workflow.report.numbers import name_places
+from workflow.results.numbers import name_places
 from workflow.results.statistics import (
     FEWEST,
     LEVEL,

@@ -17,7 +17,7 @@ from workflow.report.answers.effects import (
 )
 from workflow.report.answers.ratios import CostTable
 from workflow.report.figures.colours import as_named
-from workflow.report.texts import with_titles
+from workflow.results.datasets import with_titles
 from workflow.results.statistics import holm
 from workflow.results.trained_enough import hardly_moved
 from workflow.tasks.spec import TaskSpec

@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from workflow.report.answers.answer import Answer, Difference
 from workflow.report.answers.effects import GRID, place_on
 from workflow.report.figures.colours import on_page
-from workflow.report.numbers import MINUS, to_digits
+from workflow.results.numbers import MINUS, to_digits
 from workflow.results.registry import REGISTRY
 from workflow.results.statistics import half_width
 

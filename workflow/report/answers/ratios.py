@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from workflow.claims.measures import COUNTED
 from workflow.report.answers.answer import COST_TITLES, Ratio
 from workflow.report.answers.effects import GRID, axes_of, matching_runs
-from workflow.report.claims.measures import COUNTED
-from workflow.report.numbers import is_number, join, quoted
 from workflow.results.makers import Makers, makers_of
+from workflow.results.numbers import is_number, join, quoted
 from workflow.results.timings import SPEEDS, by_turn, ratio_of_turns, told_apart
 from workflow.results.trained_enough import hardly_moved
 

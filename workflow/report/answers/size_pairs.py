@@ -12,9 +12,9 @@ from workflow.report.answers.lines import MARKS, panels
 from workflow.report.figures.colours import COLOURS, as_named
 from workflow.report.figures.marks import shows
 from workflow.report.figures.style import bars_of, fold, set_powers, share_legend
-from workflow.report.numbers import number
 from workflow.report.tables.cells import name_runs
-from workflow.report.texts import with_titles
+from workflow.results.datasets import with_titles
+from workflow.results.numbers import number
 from workflow.results.registry import REGISTRY
 from workflow.results.trained_enough import hardly_moved
 

@@ -7,7 +7,7 @@ from workflow.report.figures.colours import as_named
 from workflow.report.figures.marks import shows
 from workflow.report.figures.style import bars_of, fold, label_ends, set_log, share_legend
 from workflow.report.tables.cells import name_runs
-from workflow.report.texts import with_badge
+from workflow.results.datasets import with_badge
 from workflow.results.registry import bounds_of
 from workflow.results.statistics import FEWEST, mean_interval
 

@@ -4,8 +4,8 @@ import pandas as pd
 
 from workflow.report.answers.effects import baselines, effect_of
 from workflow.report.figures.colours import as_named
-from workflow.report.numbers import join, quoted
-from workflow.report.texts import with_titles
+from workflow.results.datasets import with_titles
+from workflow.results.numbers import join, quoted
 from workflow.results.statistics import apart_by_chance
 
 PLACE = ["corpus", "S", "k"]

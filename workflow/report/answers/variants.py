@@ -18,8 +18,8 @@ from workflow.report.answers.effects import (
     places,
 )
 from workflow.report.figures.colours import as_named
-from workflow.report.numbers import missing, to_digits
-from workflow.report.texts import with_titles
+from workflow.results.datasets import with_titles
+from workflow.results.numbers import missing, to_digits
 from workflow.results.registry import REGISTRY, bounds_of
 from workflow.results.statistics import FEWEST, LEVEL, half_width, holm, mean_interval, over_seeds
 from workflow.results.timings import SPEEDS, over_turns

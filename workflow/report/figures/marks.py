@@ -11,7 +11,7 @@ from matplotlib.cbook import flatten
 from matplotlib.collections import QuadMesh
 from matplotlib.lines import Line2D
 
-from workflow.report.numbers import missing, to_digits
+from workflow.results.numbers import missing, to_digits
 from workflow.results.registry import REGISTRY
 from workflow.results.statistics import half_width
 

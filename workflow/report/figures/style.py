@@ -29,7 +29,7 @@ from matplotlib.transforms import Bbox
 from workflow.report.figures.colours import GREY
 from workflow.report.figures.marks import shows
 from workflow.report.figures.panels import POINTS, name_parts
-from workflow.report.numbers import MINUS, number
+from workflow.results.numbers import MINUS, number
 
 SIZE = 9  # points of all text in a figure, shown in its own size: 12 pixels on a page
 WIDTH = 3.6  # inches of a panel: 346 pixels, what the narrowest phones leave between their margins

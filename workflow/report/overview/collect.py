@@ -23,10 +23,10 @@ from workflow.report.answers.evidence import differences_of
 from workflow.report.answers.ratios import largest, ratio_of_means
 from workflow.report.answers.tuning import follows_recipe, tuned_runs
 from workflow.report.figures.colours import as_named
-from workflow.report.numbers import is_number
 from workflow.report.overview.attention import Attention
-from workflow.report.texts import title_of, with_titles
+from workflow.results.datasets import title_of, with_titles
 from workflow.results.makers import why_apart
+from workflow.results.numbers import is_number
 from workflow.results.registry import REGISTRY, bounds_of
 from workflow.results.runs_table import Frames
 from workflow.results.statistics import FEWEST, mean_interval

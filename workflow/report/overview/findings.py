@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from workflow.report.answers.answer import BETTER, Difference
 from workflow.report.figures.colours import XL
-from workflow.report.numbers import capital, join
 from workflow.report.overview.attention import GROUPS, MODEL, choice_name
 from workflow.report.overview.collect import Isolated
 from workflow.report.overview.matrix import (
@@ -21,6 +20,7 @@ from workflow.report.overview.matrix import (
     write_times,
     write_times_interval,
 )
+from workflow.results.numbers import capital, join
 from workflow.results.statistics import LEVEL
 
 # the choices that the findings are about: an axis and a choice on it

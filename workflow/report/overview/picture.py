@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from workflow.claims.published import Published, studies
 from workflow.plan.scales import strength
 from workflow.report.figures.colours import COLOURS, attention_of, on_page
-from workflow.report.numbers import to_digits
 from workflow.report.overview.attention import Attention
 from workflow.report.overview.collect import Point, score_of
-from workflow.report.published import Published, studies
+from workflow.results.numbers import to_digits
 from workflow.results.registry import REGISTRY
 from workflow.results.statistics import half_width
 from workflow.results.trained_enough import converged

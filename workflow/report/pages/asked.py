@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from workflow.claims.ledger import speaking
+from workflow.claims.schema import known_claims, load_claim
 from workflow.config.studies import known_studies
-from workflow.plan.claims import known_claims, question_of
 from workflow.plan.questions import known_questions, load_question
 from workflow.report.answers.files import answer_file, read_answer
-from workflow.report.claims.ledger import speaking
 from workflow.report.pages.claims import name_basis, read_ledger, write_numbers, write_tuned
 from workflow.report.pages.site import Site
 
@@ -41,7 +41,7 @@ class Asked:
     def questions(self) -> set[str]:
         """The questions whose runs it is made from."""
         asked = set(self.owners.values()) | ({self.name} & {*known_questions()})
-        asked |= {question_of(self.name)} if self.is_claim else set()
+        asked |= {load_claim(self.name).about} if self.is_claim else set()
         if self.name in known_studies():
             asked |= {each for each in known_questions() if load_question(each).paper == self.name}
         return {*known_questions()} if self.name == "bundle" else asked

@@ -3,7 +3,7 @@ numbers as text.
 
 A claim's numbers are written alike in a sentence, in its row of the ledger, and in the forest plot.
 Here `evidence` is that of the set of results whose verdict is shown
-(`workflow.report.claims.ledger`).
+(`workflow.claims.ledger`).
 """
 
 from collections import Counter
@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from workflow.claims.disagreement import PLACE, disagreeing, opposes, what_differs
+from workflow.claims.ledger import VERDICTS, read_lines, speaking
+from workflow.claims.measures import LAYERS, UNITS, split_of
+from workflow.claims.published import find, studies
+from workflow.claims.samples import NOT_ASKED
 from workflow.plan.questions import Question
 from workflow.plan.reads import reads
-from workflow.report.claims.disagreement import PLACE, disagreeing, opposes, what_differs
-from workflow.report.claims.ledger import VERDICTS, read_lines, speaking
-from workflow.report.claims.measures import LAYERS, UNITS, split_of
-from workflow.report.claims.samples import NOT_ASKED
-from workflow.report.numbers import Form, behind, count, form_of, join, number
 from workflow.report.pages.artefacts import runs_at
 from workflow.report.pages.site import Site
-from workflow.report.published import find, studies
+from workflow.results.numbers import Form, behind, count, form_of, join, number
 from workflow.results.precomputed import precomputed
 from workflow.results.timings import WITHOUT
 from workflow.results.trained_enough import converged

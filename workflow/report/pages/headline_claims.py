@@ -9,17 +9,17 @@ import math
 from itertools import chain
 from operator import itemgetter
 
+from workflow.claims.backtest import back_test
+from workflow.claims.forecast import Forecast, Score, forecast, score
+from workflow.claims.ledger import speaking
+from workflow.claims.measures import LAYERS
+from workflow.claims.published import find, studies
+from workflow.claims.schema import load_claim
 from workflow.plan.questions import known_questions, load_question
-from workflow.report.claims.backtest import back_test
-from workflow.report.claims.forecast import Forecast, Score, forecast, score
-from workflow.report.claims.ledger import speaking
-from workflow.report.claims.measures import LAYERS
-from workflow.report.claims.schema import load_claim
-from workflow.report.numbers import Form, form_of, join
 from workflow.report.pages.claims import Ledger, name_basis, say_effect, summarise_disagreeing
 from workflow.report.pages.headlines import list_headlines
-from workflow.report.published import find, studies
-from workflow.report.tables.cells import MEASURED_BY
+from workflow.results.numbers import Form, form_of, join
+from workflow.results.registry import MEASURED_BY
 from workflow.results.statistics import LEVEL, LOOKS
 from workflow.results.trained_enough import converged
 

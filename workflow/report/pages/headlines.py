@@ -1,6 +1,6 @@
 """The headline claims of the papers, read from the ledger."""
 
-from workflow.report.claims.ledger import speaking
+from workflow.claims.ledger import speaking
 
 
 def list_headlines(lines: list[dict]) -> list[dict]:

@@ -8,13 +8,13 @@ from urllib.parse import quote
 
 import pandas as pd
 
+from workflow.claims.published import Study, studies
 from workflow.config.errors import ConfigError
 from workflow.config.files import list_folder
 from workflow.plan.questions import Question, known_questions, load_question
 from workflow.plan.scales import strength
 from workflow.report.answers.files import read_answer
 from workflow.report.answers.tuning import same_as_recipe
-from workflow.report.numbers import count, join
 from workflow.report.overview.files import OVERVIEW, Overview, read_overviews
 from workflow.report.overview.findings import list_findings
 from workflow.report.overview.matrix import make_matrix
@@ -24,8 +24,8 @@ from workflow.report.pages.claims import Ledger, count_verdicts, read_ledger
 from workflow.report.pages.scales import write_scales
 from workflow.report.pages.site import Site, link_pages
 from workflow.report.pages.strips import Row, first_of_each_paper, forest_of
-from workflow.report.published import Study, studies
-from workflow.report.texts import name_badges
+from workflow.results.datasets import name_badges
+from workflow.results.numbers import count, join
 from workflow.results.precomputed import NOT_RUN
 from workflow.results.registry import COSTS
 from workflow.results.runs_table import Frames, describe_runs

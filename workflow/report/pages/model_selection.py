@@ -20,10 +20,10 @@ from workflow.report.answers.tuning import same_as_recipe
 from workflow.report.figures.colours import GREY, INK
 from workflow.report.figures.marks import shows
 from workflow.report.figures.style import bars_of, canvas, set_log
-from workflow.report.numbers import name_places, number, reach_to_digits, to_digits
 from workflow.report.pages.artefacts import drawn_here, runs_at
 from workflow.report.tables.cells import name_runs
-from workflow.report.texts import name_badges, with_titles
+from workflow.results.datasets import name_badges, with_titles
+from workflow.results.numbers import name_places, number, reach_to_digits, to_digits
 from workflow.results.registry import REGISTRY, bounds_of
 from workflow.results.runs_table import describe_runs
 from workflow.results.statistics import FEWEST, half_width, mean_interval

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pandas as pd
 
+from workflow.claims.published import Artefact, formulas, studies
 from workflow.plan.questions import Question
 from workflow.report.builders import load_builder
 from workflow.report.pages import artefacts
 from workflow.report.pages.artefacts import read_table
 from workflow.report.pages.index import questions_in
 from workflow.report.pages.site import Site
-from workflow.report.published import Artefact, formulas, studies
 from workflow.report.tables import analytic
-from workflow.report.texts import badges, name_badges
+from workflow.results.datasets import badges, name_badges
 from workflow.results.runs_table import describe_runs
 
 NUMBERED = re.compile(r"(?:table|figure)(\d+)")

@@ -9,9 +9,9 @@ import pandas as pd
 from workflow.plan.questions import load_question
 from workflow.report.figures.colours import as_named, on_page, shades
 from workflow.report.pages.artefacts import runs_at
-from workflow.report.tables.cells import MEASURED_BY, take_cost_row
-from workflow.report.texts import name_badges, with_titles
-from workflow.results.registry import REGISTRY, bounds_of
+from workflow.report.tables.cells import take_cost_row
+from workflow.results.datasets import name_badges, with_titles
+from workflow.results.registry import MEASURED_BY, REGISTRY, bounds_of
 from workflow.results.runs_table import describe_runs
 from workflow.results.statistics import interval_factor
 from workflow.results.timings import TIMED, clocks, turn_values

@@ -6,6 +6,9 @@ from dataclasses import asdict, replace
 
 import pandas as pd
 
+from workflow.claims.ledger import read_lines
+from workflow.claims.published import studies
+from workflow.claims.tolerances import tolerances
 from workflow.config.studies import study_file
 from workflow.plan.questions import Question, load_question
 from workflow.report.answers import (
@@ -21,15 +24,12 @@ from workflow.report.answers.answer import Answer
 from workflow.report.answers.answering import answers_by_baseline, read_basis
 from workflow.report.answers.forest import forest_of
 from workflow.report.answers.variants import median_half, variant_table
-from workflow.report.claims.ledger import read_lines
-from workflow.report.claims.tolerances import tolerances
 from workflow.report.figures.colours import as_named
-from workflow.report.numbers import join
 from workflow.report.pages import artefacts
 from workflow.report.pages.claims import write_details, write_numbers
 from workflow.report.pages.site import Site
-from workflow.report.published import studies
-from workflow.report.texts import badge_of_bits, badges, name_badges, title_of, with_titles
+from workflow.results.datasets import badge_of_bits, badges, name_badges, title_of, with_titles
+from workflow.results.numbers import join
 from workflow.results.record import Record
 from workflow.results.runs_table import Frames, describe_runs
 from workflow.results.statistics import half_width

@@ -14,11 +14,11 @@ from workflow.plan.questions import load_question
 from workflow.report.answers.curves_figure import PART_OF_DEV
 from workflow.report.builders import load_builder
 from workflow.report.figures.colours import on_page, shades
-from workflow.report.numbers import is_number, missing, name_places, number, within
 from workflow.report.pages.question import read_claims
 from workflow.report.pages.site import Site
-from workflow.report.texts import Badge, badge_of, badge_of_bits, title_of
 from workflow.results import provenance
+from workflow.results.datasets import Badge, badge_of, badge_of_bits, title_of
+from workflow.results.numbers import is_number, missing, name_places, number, within
 from workflow.results.precomputed import NOT_RUN
 from workflow.results.record import Point, Record
 from workflow.results.registry import COSTS, REGISTRY, bounds_of, names

@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from workflow.claims.published import studies
 from workflow.config.files import ROOT
 from workflow.plan.questions import Question
 from workflow.report.answers.answer import Answer
 from workflow.report.builders import load_builder
 from workflow.report.figures.colours import as_named
-from workflow.report.numbers import name_places
 from workflow.report.pages.artefacts import runs_at
 from workflow.report.pages.claims import Ledger
-from workflow.report.published import studies
-from workflow.report.texts import with_titles
+from workflow.results.datasets import with_titles
+from workflow.results.numbers import name_places
 
 # at: from the page to the reports of this scale, as the page names the script
 BEGINS = '(globalThis.REPORTS??=[]).push({at:document.currentScript.getAttribute("src").replace("report.js",""),'

@@ -9,12 +9,12 @@ import shutil
 from collections.abc import Collection
 from pathlib import Path
 
+from workflow.claims.ledger import write_ledger
 from workflow.config import renamed
 from workflow.config.files import list_folder
 from workflow.plan.questions import Question, known_questions
 from workflow.plan.row import read_plan
 from workflow.report.answers.files import answer_file
-from workflow.report.claims.ledger import write_ledger
 from workflow.report.overview.files import (
     OVERVIEW,
     Overview,

@@ -11,11 +11,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from workflow.config.files import ROOT, atomic_write
-from workflow.report import numbers
 from workflow.report.figures.colours import follow_page
 from workflow.report.figures.marks import answering
 from workflow.report.figures.panels import cut
-from workflow.report.numbers import to_digits
+from workflow.results import numbers
+from workflow.results.numbers import to_digits
 from workflow.results.record import write_if_changed
 
 TEMPLATES = Path(__file__).parent.parent / "templates"

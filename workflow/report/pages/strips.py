@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from matplotlib.ticker import MaxNLocator
 
-from workflow.report.claims.ledger import order, speaking
-from workflow.report.claims.measures import split_of
-from workflow.report.numbers import MINUS, number
+from workflow.claims.ledger import order, speaking
+from workflow.claims.measures import split_of
+from workflow.claims.published import studies
 from workflow.report.pages.claims import (
     Ledger,
     name_basis,
@@ -18,7 +18,7 @@ from workflow.report.pages.claims import (
     summarise_disagreeing,
     write_tuned,
 )
-from workflow.report.published import studies
+from workflow.results.numbers import MINUS, number
 from workflow.results.registry import REGISTRY
 from workflow.results.trained_enough import converged
 

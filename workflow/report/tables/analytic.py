@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.report.published import load
+from workflow.claims.published import load
 
 TITLE = "Published numbers recomputed by formula"
 ASYMPTOTIC = "asymptotic"

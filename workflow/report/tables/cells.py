@@ -16,9 +16,9 @@ behind it: of a score,
 import pandas as pd
 
 from workflow.config.errors import check_known
-from workflow.results.makers import why_apart
+from workflow.results.makers import NO_RATIO, why_apart
 from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
-from workflow.results.registry import COSTS, REGISTRY, bounds_of
+from workflow.results.registry import MEASURED_BY, REGISTRY, bounds_of
 from workflow.results.statistics import Bounds, over_seeds
 from workflow.results.timings import SPEEDS, TIMED, all_turns, ratio_over_turns
 from workflow.results.trained_enough import UNMOVED, hardly_moved, learned_spans
@@ -28,14 +28,10 @@ COLUMNS = [
     *("published", "as_the_paper", "digests", "status", "note", "late_gain"),
 ]
 OF_VALUES = ("value", "low", "high", "points")
-NO_RATIO = "no ratio between backends or machines"
 NOT_TRAINED = "not trained here"  # what every cited cell says without a note of its own
 NO_RUN = "this variant was not run"
 NO_SEARCH = "no search for this span"
 PAPERS_SIZE = "paper"  # the scale whose nets are the papers'
-MEASURED_BY = {
-    name: quantity.source for name, quantity in REGISTRY.items() if quantity.source in COSTS
-}
 OF_CHARACTERS = {"MACs": "MACs/character", "tokens/s": "characters/s"}
 
 

@@ -8,16 +8,15 @@ from pathlib import Path
 
 import pandas as pd
 
+from workflow.claims.evidence import ALWAYS, CLAIMED, EMPTY, collect_evidence
+from workflow.claims.robustness import collect_sizes, collect_tuned
+from workflow.claims.schema import Claim, claims_about, is_as_claimed, known_claims, load_claim
 from workflow.config.errors import ConfigError
 from workflow.config.renamed import renew_evidence
 from workflow.config.strict import read_json
-from workflow.plan.claims import claims_about, known_claims
 from workflow.plan.questions import load_question
 from workflow.plan.scales import strength
-from workflow.report.claims.evidence import ALWAYS, CLAIMED, EMPTY, collect_evidence
-from workflow.report.claims.robustness import collect_sizes, collect_tuned
-from workflow.report.claims.schema import Claim, is_as_claimed, load_claim
-from workflow.report.texts import name_badges
+from workflow.results.datasets import name_badges
 from workflow.results.record import write_text
 from workflow.results.runs_table import Frames, csv_text, describe_runs
 from workflow.results.statistics import LEVEL, holm

@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 
 from workflow.config.files import config_file
-from workflow.plan.scales import load_corpora
+from workflow.tasks.spec import load_corpora
 from workflow.tasks.task import BaseCatalogue
 
 

@@ -2,10 +2,14 @@
 them.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-import pandas as pd
+if TYPE_CHECKING:  # the plan reads LABELS, and must not import pandas
+    import pandas as pd
 
 LABELS = {
     "self": "Self-Attention",

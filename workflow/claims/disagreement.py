@@ -4,9 +4,9 @@ them.
 A sentence that gives the number of one scale names every other scale whose interval excludes it.
 """
 
-from workflow.report.claims.ledger import speaking
-from workflow.report.claims.measures import COUNTED
-from workflow.report.numbers import join
+from workflow.claims.ledger import speaking
+from workflow.claims.measures import COUNTED
+from workflow.results.numbers import join
 
 PLACE = "place"  # on the grid of the question
 

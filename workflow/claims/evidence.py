@@ -5,9 +5,9 @@ needs no correction.
 import math
 from statistics import fmean
 
-from workflow.report.claims.measures import COUNTED, LAYERS, kind_of_pairs
-from workflow.report.claims.printed import read_finding, recompute
-from workflow.report.claims.samples import (
+from workflow.claims.measures import COUNTED, LAYERS, kind_of_pairs
+from workflow.claims.printed import read_finding, recompute
+from workflow.claims.samples import (
     NOT_ASKED,
     Sample,
     describe_places,
@@ -17,7 +17,7 @@ from workflow.report.claims.samples import (
     what_is_missing,
     why_not_tested,
 )
-from workflow.report.claims.schema import (
+from workflow.claims.schema import (
     Claim,
     claimed_range,
     describe_expectation,
@@ -25,9 +25,9 @@ from workflow.report.claims.schema import (
     is_as_claimed,
     unit_of_effect,
 )
-from workflow.report.numbers import at_limits, count, join
-from workflow.report.texts import names_of_texts, title_of
 from workflow.results import provenance
+from workflow.results.datasets import names_of_texts, title_of
+from workflow.results.numbers import at_limits, count, join
 from workflow.results.registry import bounds_of
 from workflow.results.runs_table import Frames
 from workflow.results.statistics import (
@@ -75,7 +75,7 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
     measurement. signed: the signature of each record. texts: the badges of the datasets. at: the S
     and k that the claim names. setting: width, updates and device. compared: the measure in words.
     looks: number of planned interim analyses that the seeds complete. tuned, sizes: added by
-    `workflow.report.claims.robustness`. verdict: None if p has yet to be corrected.
+    `workflow.claims.robustness`. verdict: None if p has yet to be corrected.
     """
     line = EMPTY | {key: getattr(claim, key) for key in CLAIMED}
     line |= {"disputed": claim.disputed and claim.disputed.model_dump()}

@@ -2,7 +2,7 @@
 them.
 
 A ladder is a list of rungs, smallest models first. A rung has the parameters N of both sides and
-the scores of its pairs, one per corpus and seed (`workflow.report.claims.robustness`).
+the scores of its pairs, one per corpus and seed (`workflow.claims.robustness`).
 """
 
 import math

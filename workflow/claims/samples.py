@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
+from workflow.claims.measures import LAYERS
+from workflow.claims.points import Point, points_of_layers, points_of_runs
+from workflow.claims.schema import Claim, Side
 from workflow.plan.questions import load_question
-from workflow.report.claims.measures import LAYERS, Point, points_of_layers, points_of_runs
-from workflow.report.claims.schema import Claim, Side
-from workflow.report.numbers import join
-from workflow.report.tables.cells import NO_RATIO
-from workflow.report.tables.layer_costs import LABELS, exponent
-from workflow.report.texts import title_of
-from workflow.results.makers import Makers, makers_of
+from workflow.results.datasets import title_of
+from workflow.results.layers import LABELS, exponent
+from workflow.results.makers import NO_RATIO, Makers, makers_of
+from workflow.results.numbers import join
 from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import Frames
 from workflow.results.trained_enough import hardly_moved, learned_spans

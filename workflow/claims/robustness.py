@@ -5,11 +5,10 @@ model sizes.
 import math
 from dataclasses import replace
 
-from workflow.plan.claims import LAYERS
-from workflow.report.claims.evidence import collect_evidence
-from workflow.report.claims.schema import Claim
-from workflow.report.tables.cells import MEASURED_BY
-from workflow.results.registry import bounds_of
+from workflow.claims.evidence import collect_evidence
+from workflow.claims.measures import LAYERS
+from workflow.claims.schema import Claim
+from workflow.results.registry import MEASURED_BY, bounds_of
 from workflow.results.runs_table import Frames
 from workflow.results.trained_enough import hardly_moved
 

@@ -1,24 +1,32 @@
-"""A claim of a paper as an assertion over the records: studies/*/claims/NAME.yaml, and what it says
-of the effect.
+"""What a claim of a paper says: studies/*/claims/NAME.yaml, read here and nowhere else.
+
+The plan reads the claims too, so this imports neither pandas nor torch. `workflow.claims.evidence`
+compares a claim with the runs.
 """
 
 import math
 from functools import cache
+from string import Formatter
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from workflow.claims.measures import (
+    COUNTED,
+    FORMULAS,
+    LAYERS,
+    UNITS,
+    has_measure,
+    title_of_measure,
+)
+from workflow.claims.published import ids_by_formula, load
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import PositiveStrictInt, StrictModel, one_of, parse, read_yaml
-from workflow.config.studies import shown_path, study_file
-from workflow.plan.config import known_scales
-from workflow.plan.questions import PaperName, known_questions, load_question
-from workflow.report.claims.measures import COUNTED, LAYERS, UNITS, has_measure, title_of_measure
-from workflow.report.claims.sides import Finding, Ladder, Measure, Objection, Side
-from workflow.report.published import ids_by_formula, load
-from workflow.report.tables.layer_costs import LABELS
-from workflow.results.registry import REGISTRY
-from workflow.results.timings import SPEEDS
+from workflow.config.studies import shown_path, study_file, study_files
+from workflow.plan.questions import PaperName, known_questions, load_question, questions_left_out
+from workflow.plan.scales import known_scales
+from workflow.results.layers import LABELS
+from workflow.results.registry import COSTS, REGISTRY, SPEEDS
 
 # keys that say nothing of what is compared
 ABOUT = {
@@ -34,6 +42,81 @@ ABOUT = {
     "disputed",
 }
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Measure = Annotated[str, one_of("measure", UNITS)]
+# What a sentence may say of an effect: its size without sign, as a share, as a factor, and both
+# sides.
+FIGURES = ("size", "share", "times", "ours", "than")
+PublishedId = Annotated[str, one_of("published value", load)]
+GridPart = Literal["max", "min", "upper", "common"]
+GridValues = (
+    PositiveStrictInt | Annotated[list[PositiveStrictInt], Field(min_length=1)] | GridPart | None
+)
+
+
+class Side(StrictModel):
+    """Which runs of the question, or which layer.
+
+    S, k: a number, several, or the `max`, the `min` or the `upper` half of the grid, or the
+    largest that is `common` to both sides; None: all. Of a layer S is its
+    length n, and may be every n `below d`, its width. measure: where it differs from the claim's.
+    """
+
+    variant: str
+    S: GridValues | Literal["below d"] = None
+    k: GridValues = None
+    measure: Measure | None = None
+
+
+class Objection(StrictModel):
+    """What an author, or somebody else, has against a claim as it stands here. link: where they say
+    so.
+    """
+
+    by: str = Field(min_length=1)
+    says: str = Field(min_length=10)
+    link: Annotated[str, Field(pattern="^https://")]
+
+
+class Finding(StrictModel):
+    """The sentences that tell what was found of a claim.
+
+    ours, than: the printed numbers whose difference or ratio is the paper's effect; of several the
+    mean. seen: the sentence that tells what was found where the claim was reproduced or is
+    consistent, failed: where it was not reproduced; without one the opening is silent. Both may use
+    `FIGURES`.
+    """
+
+    ours: PublishedId | Annotated[list[PublishedId], Field(min_length=1)] | None = None
+    than: PublishedId | Annotated[list[PublishedId], Field(min_length=1)] | None = None
+    seen: str
+    failed: str | None = None
+
+    @field_validator("seen", "failed")
+    @classmethod
+    def figures_exist(cls, sentence):
+        for _, name, form, conversion in Formatter().parse(sentence or ""):
+            if name is not None:
+                check_known("figure of a sentence", name, FIGURES)
+            if form or conversion:
+                raise ConfigError(
+                    f"figure of a sentence '{name}': it is written with its digits; expected {{{name}}} alone"
+                )
+        return sentence
+
+
+class Ladder(StrictModel):
+    """Where a claim is also asked of nets of several sizes: the question, and which variants stand
+    for the sides.
+
+    at: the printed number of parameters of each side, for which the effect is forecast. caveat:
+    what the ladder changes besides size, and for which side.
+    """
+
+    question: str
+    ours: Side
+    than: Side
+    at: Annotated[list[PublishedId], Field(min_length=2, max_length=2)]
+    caveat: str | None = Field(None, min_length=10)
 
 
 class Claim(StrictModel):
@@ -161,6 +244,11 @@ class Claim(StrictModel):
         return self
 
     @property
+    def about(self) -> str:
+        """The question whose runs it reads, or `layers`, or `formulas`."""
+        return self.question or FORMULAS
+
+    @property
     def sides(self) -> list[Side]:
         return [side for side in (self.ours, self.than) if side is not None]
 
@@ -194,6 +282,33 @@ def load_claim(name: str) -> Claim:
     """
     path = study_file("claims", name)
     return parse(Claim, {"paper": path.parents[1].name} | read_yaml(path), shown_path(path))
+
+
+def known_claims() -> list[str]:
+    """Name the claims of all studies, in order; not those about questions of unfinished tasks."""
+    left_out = questions_left_out()
+    files = study_files("claims")
+    if not left_out:
+        return list(files)
+    # the schema would refuse them: their questions are unknown
+    return [
+        name for name, (_, path) in files.items() if read_yaml(path).get("question") not in left_out
+    ]
+
+
+def claims_about(question: str) -> list[str]:
+    """Name the claims about a question."""
+    return [name for name in known_claims() if load_claim(name).about == question]
+
+
+def costs_claimed(question: str) -> list[str]:
+    """List the kinds of cost that the claims about a question read."""
+    measures = set()
+    for name in claims_about(question):
+        claim = load_claim(name)
+        measures |= {claim.measure, *(side.measure for side in claim.sides)}
+    sources = {REGISTRY[measure].source for measure in measures if measure in REGISTRY}
+    return [kind for kind in COSTS if kind in sources]
 
 
 def is_as_claimed(claim: Claim, effect: float) -> bool:

@@ -1,8 +1,7 @@
 """Up to which difference claims about a question call two of its variants equal."""
 
-from workflow.plan.claims import claims_about
+from workflow.claims.schema import claims_about, load_claim
 from workflow.plan.questions import load_question
-from workflow.report.claims.schema import load_claim
 
 
 def tolerances(name: str, quantity: str) -> dict[tuple[str, str], float]:

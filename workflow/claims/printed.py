@@ -4,9 +4,9 @@ effect.
 
 from statistics import fmean
 
-from workflow.report.claims.schema import Claim
-from workflow.report.numbers import number, to_place
-from workflow.report.published import Published, find
+from workflow.claims.published import Published, find
+from workflow.claims.schema import Claim
+from workflow.results.numbers import number, to_place
 
 
 def recompute(claim: Claim) -> dict:
