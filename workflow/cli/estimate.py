@@ -12,9 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from joblib import cpu_count
-
 from workflow.config.command_line import Parser, at_least, print_lines, refuse_twice, run
+from workflow.config.cpus import count_cpus
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import config_file
 from workflow.config.strict import load_yaml, read_yaml
@@ -184,7 +183,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument(
         "--results", type=Path, default=Path("results"), help="folder of earlier runs"
     )
-    parser.add_argument("--cores", type=at_least(1), default=cpu_count(), help="default: all")
+    parser.add_argument("--cores", type=at_least(1), default=count_cpus(), help="default: all")
     parser.add_argument(
         "--on", metavar="DEVICE", help="also predict the hours on a device of config/devices.yaml"
     )
