@@ -11,9 +11,11 @@ from models.attention.spans.adaptive import Adaptive
 from tests._jobs import corpus, job
 from tests._training import CPU, run_script
 from workflow.config.errors import ConfigError
+from workflow.config.missing import Missing
 from workflow.costs.trained_net import TrainedRun, build_net
 from workflow.tasks.char_lm.runner import CharLMTask
 from workflow.training import checkpoint
+from workflow.training.evaluation import Evaluation
 from workflow.training.loop import Run
 
 
@@ -48,11 +50,9 @@ def test_an_unforeseen_error_is_a_record_with_the_end_of_its_log(tmp_path, monke
 
 def test_a_score_without_a_value_is_missing_with_its_reason(tmp_path, monkeypatch):
     def evaluate(self, net):
-        return (
-            {"dev_bpc": 2.0, "test_bpc": "no character was scored", "tokens_scored": float("inf")},
-            {},
-            None,
-        )
+        nothing = Missing("no character was scored")
+        metrics = {"dev_bpc": 2.0, "test_bpc": nothing, "tokens_scored": float("inf")}
+        return Evaluation(metrics, facts={})
 
     monkeypatch.setattr(CharLMTask, "evaluate", evaluate)
     record = run_script(job(), tmp_path / "run")

@@ -12,6 +12,7 @@ from models.decoding import beam
 from tests._jobs import captioning
 from tests._training import CPU, train_to_end
 from workflow.config.errors import ConfigError
+from workflow.config.missing import Missing
 from workflow.costs import sentences
 from workflow.costs.trained_net import build_net
 from workflow.tasks.captioning import scores as caption_scores
@@ -285,17 +286,17 @@ def test_a_score_that_captions_do_not_define_has_a_reason_in_place_of_a_number()
     """
     scores, by_picture = score(["a black dog runs"], [["a black dog runs"]])
     assert scores["bleu_4"] == pytest.approx(100) and by_picture == []
-    assert scores["cider"] == "every word occurs in the captions of every image"
+    assert scores["cider"] == Missing("every word occurs in the captions of every image")
     assert score(["a dog", "a cat"], [["a dog"], ["a dog"]])[0]["cider"] == scores["cider"]
     short = score(["a dog", "a cat"], [["a dog"], ["the cat"]])[0]
     assert (short["bleu_3"], short["bleu_4"]) == (
-        "no caption has 3 words",
-        "no caption has 4 words",
+        Missing("no caption has 3 words"),
+        Missing("no caption has 4 words"),
     )
     assert short["bleu_2"] > 0 and short["cider"] > 0
     nothing = score([], [])[0]
-    assert "cider" in nothing and set(nothing.values()) == {"no caption was written"}
-    assert meteor_by_nltk([], []) == meteor_by_java([], []) == "no caption was written"
+    assert "cider" in nothing and set(nothing.values()) == {Missing("no caption was written")}
+    assert meteor_by_nltk([], []) == meteor_by_java([], []) == Missing("no caption was written")
 
 
 @pytest.mark.slow

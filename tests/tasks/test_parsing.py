@@ -6,6 +6,7 @@ from nltk import Tree
 
 from tests._jobs import parsing
 from tests._training import CPU, train_to_end
+from workflow.config.missing import Missing
 from workflow.tasks.parsing.catalogue import TreeCatalogue
 from workflow.tasks.parsing.data import build_trees
 from workflow.tasks.parsing.runner import COUNTS, ParsingTask, count_sentence, score
@@ -48,7 +49,7 @@ def test_the_right_symbols_score_all_and_none_score_nothing():
     assert facts["shown"][0][1] == facts["shown"][0][2] == corpus.test.target_text[0]
     scores, facts = task.score("test", [[] for _ in corpus.test.target])
     assert (scores["f1"], scores["recall"], scores["repaired"], scores["errors"]) == (0, 0, 100, 0)
-    assert scores["precision"] == "the predicted trees have no brackets"
+    assert scores["precision"] == Missing("the predicted trees have no brackets")
     assert np.array(facts["counts"])[:, [0, 2]].sum() == 0 and task.extra == 300  # section 6.3
 
 
@@ -167,7 +168,7 @@ def test_other_words_are_an_error_sentence_that_no_sum_counts():
     good = count_sentence(Tree.fromstring(RIGHT), Tree.fromstring(RIGHT))
     whole = dict.fromkeys(("recall", "precision", "f1", "complete", "tagging"), 100)
     assert score([good, bad]) == pytest.approx(whole | {"errors": 1})
-    assert score([bad])["f1"] == "no brackets"
+    assert score([bad])["f1"] == Missing("no brackets")
 
 
 def test_f1_is_of_the_corpus_not_the_mean_of_sentences():
@@ -178,20 +179,19 @@ def test_f1_is_of_the_corpus_not_the_mean_of_sentences():
 
 
 def test_a_share_of_nothing_is_no_number_but_a_reason():
-    assert (
-        score([])["f1"] == "no brackets"
-        and score([])["tagging"] == "no prediction has the right words"
+    assert score([])["f1"] == Missing("no brackets") and score([])["tagging"] == Missing(
+        "no prediction has the right words"
     )
     bare = list(counts_of("(TOP (NN a))", "(TOP (NN a))").values())
     assert score([bare]) == {
         **{
-            "recall": "the reference trees have no brackets",
-            "precision": "the predicted trees have no brackets",
+            "recall": Missing("the reference trees have no brackets"),
+            "precision": Missing("the predicted trees have no brackets"),
         },
-        **{"f1": "no brackets", "complete": 100, "tagging": 100, "errors": 0},
+        **{"f1": Missing("no brackets"), "complete": 100, "tagging": 100, "errors": 0},
     }
     dots = list(counts_of("(TOP (. .))", "(TOP (. .))").values())
-    assert score([dots])["tagging"] == "no word but punctuation"
+    assert score([dots])["tagging"] == Missing("no word but punctuation")
 
 
 # What other tools write

@@ -10,6 +10,7 @@ import pytest
 from sacrebleu import corpus_bleu
 
 from tests.tasks._texts import REAL, needs
+from workflow.config.missing import Missing
 from workflow.plan.scales import load_corpora
 from workflow.report.tables.paired import bleu
 from workflow.tasks import store
@@ -165,9 +166,9 @@ def test_iwslts_pieces_are_its_tokens_again():
 
 
 def test_bleu_of_nothing_has_a_reason_in_place_of_a_number():
-    short = dict.fromkeys(("bleu", "bleu_tokenised"), "no sentence has 4 tokens")
+    short = dict.fromkeys(("bleu", "bleu_tokenised"), Missing("no sentence has 4 tokens"))
     assert score(["a b c"], ["a b c"])[0] == {**short, "chrf": pytest.approx(100)}
-    assert score([""], [""])[0] == {**short, "chrf": "no text"}
-    assert set(score([], [])[0].values()) == {"no sentence"}
+    assert score([""], [""])[0] == {**short, "chrf": Missing("no text")}
+    assert set(score([], [])[0].values()) == {Missing("no sentence")}
     # as the library has it
     assert score(["a"], ["a b c d"])[0]["bleu"] == score([""], ["a b c d"])[0]["bleu"] == 0

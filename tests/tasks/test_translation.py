@@ -180,7 +180,8 @@ def test_a_second_test_is_scored_like_the_first():
     task = TranslationTask(small, replace(corpus, second_test=corpus.test), CPU)
     net = build_net(small, CPU, len(corpus.symbols))
     task.checkpoints = [net.state_dict()]
-    metrics, facts, _ = task.evaluate(net)
+    found = task.evaluate(net)
+    metrics, facts = found.metrics, found.facts
     assert all(
         metrics[f"second_test_{name}"] == metrics[f"test_{name}"]
         for name in ("bleu", "bleu_tokenised", "chrf")

@@ -2,6 +2,7 @@
 leaves no trace.
 """
 
+from dataclasses import replace
 from unittest.mock import Mock
 
 import numpy as np
@@ -89,7 +90,7 @@ def spoiled(what: str, value):
         ),
         (
             ("score", {"bleu": [1.0]}),
-            r"score 'dev_bleu' must be a number, or a string that says why there is none: \[1.0\]",
+            r"score 'dev_bleu' .*\[1.0\]",
         ),
         (
             ("score", {"facts": {"weights": [1.0]}}),
@@ -130,8 +131,9 @@ def test_a_name_that_came_up_after_training_alone_costs_its_score_alone(tmp_path
     evaluate = TranslationTask.evaluate
 
     def more(self, net):
-        metrics, facts, macs = evaluate(self, net)
-        return metrics | {"third_test_bleu": 1.0}, facts | {"seen": 1}, macs
+        found = evaluate(self, net)
+        metrics = found.metrics | {"third_test_bleu": 1.0}
+        return replace(found, metrics=metrics, facts=found.facts | {"seen": 1})
 
     monkeypatch.setattr(TranslationTask, "evaluate", more)
     record = run_script(translation(), tmp_path / "run", bitext(), pairs.write)

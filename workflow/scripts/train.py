@@ -19,6 +19,7 @@ import faulthandler
 import math
 import sys
 from copy import deepcopy
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any, SupportsFloat
@@ -34,15 +35,17 @@ from workflow.config.environment import DEVICES
 from workflow.config.errors import ConfigError, check_known, shown
 from workflow.config.files import CannotWrite, end_future
 from workflow.config.job import Job
+from workflow.config.missing import Missing
 from workflow.config.strict import parse
 from workflow.plan import sources
-from workflow.results.record import Cost, Point, Record, curve_text, write_record, write_text
+from workflow.results.record import Cost, Macs, Point, Record, curve_text, write_record, write_text
 from workflow.results.registry import REGISTRY, check_registered, names
 from workflow.results.trials import equal_run, read_choice
 from workflow.tasks.spec import TASKS, load, read_job
 from workflow.training import checkpoint
 from workflow.training.backends import bits, chosen, prepare
 from workflow.training.devices import ALONE, Devices, join_devices, launched
+from workflow.training.evaluation import Evaluation
 from workflow.training.guard import Ended, attempt, end_badly, limit_memory, stopped_by_signals
 from workflow.training.hardware import peak_bytes
 from workflow.training.loop import ASKED, Run
@@ -155,15 +158,16 @@ def check_rehearsal(run: Run, origin: dict) -> None:
     choices = {type(choice): choice for layer in run.net.attentions for choice in layer.choices}
     for kind, choice in choices.items():
         check_registered("fact", kind.__module__, deepcopy(choice).facts())
-    point, metrics, facts = rehearse(run)
+    sample = rehearse(run)
+    point, metrics, facts = sample.point, sample.metrics, sample.facts
     for name in point:
         check_known(f"column of the learning curve of {runner}", name, Point.model_fields)
     check_registered("metric", runner, metrics)
     check_registered("fact", runner, facts)
     for name, score in metrics.items():
-        if not isinstance(score, str | SupportsFloat | None):
+        if not isinstance(score, Missing | SupportsFloat | None):
             raise ConfigError(
-                f"{runner}: score '{name}' must be a number, or a string that says why there is none: {shown(score)}"
+                f"{runner}: score '{name}' must be a number or `Missing(reason)`, got {shown(score)}"
             )
     for name, value in facts.items():
         if REGISTRY[name].number and not isinstance(value, int | float | None):
@@ -199,22 +203,22 @@ def evaluate(trained: Run) -> dict:
     """
     task = trained.task
     known = [quantity.name for quantity in TASKS[trained.job.task].quantities]
-    metrics, facts, macs = attempt(
-        task.missing, known, lambda: task.evaluate(trained.net), ({}, {}, None)
+    found = attempt(
+        task.missing, known, lambda: task.evaluate(trained.net), Evaluation({}, {}, None)
     )
     backends = chosen(trained.net)
     print("\n".join(backends), flush=True)
     train_score = f"train_{task.unit}"
     had = (
-        {train_score: trained.curve[-1][train_score], **metrics},
-        {**facts, "start_span": trained.start_span},
+        {train_score: trained.curve[-1][train_score], **found.metrics},
+        {**found.facts, "start_span": trained.start_span},
     )
     metrics, facts = (
         {name: value for name, value in each.items() if value is not None} for each in had
     )
-    for kind, found in (("metric", metrics), ("fact", facts)):  # one that a rehearsal did not give
-        for name in found.keys() - {*names(kind)}:
-            del found[name]
+    for kind, each in (("metric", metrics), ("fact", facts)):  # one that a rehearsal did not give
+        for name in each.keys() - {*names(kind)}:
+            del each[name]
             task.missing[name] = (
                 f"none of the `quantities` of task {trained.job.task} has this name"
             )
@@ -224,7 +228,7 @@ def evaluate(trained: Run) -> dict:
         tokens_per_s=trained.tokens / trained.training_seconds,
         peak_memory_bytes=peak_bytes(trained.device),
         parameters=sum(parameter.numel() for parameter in trained.net.parameters()),
-        macs=macs,
+        macs=found.macs and Macs(**asdict(found.macs)),
         backends=backends,
     )
     missing |= {
@@ -240,15 +244,15 @@ def numbers_of(scores: dict[str, Any]) -> tuple[dict[str, float], dict[str, str]
     }
     others = {name: score for name, score in scores.items() if name not in numbers}
     return numbers, {
-        name: each if isinstance(each, str) else f"{each} is not a finite number"
+        name: each.reason if isinstance(each, Missing) else f"{each} is not a finite number"
         for name, each in others.items()
     }
 
 
 def _number(score: Any) -> float:
-    """Convert a score, of Python, NumPy or torch; NaN for what is none, a text among them."""
+    """Convert a score, of Python, NumPy or torch; NaN for what is none."""
     try:
-        return math.nan if isinstance(score, str) else float(score)
+        return math.nan if isinstance(score, Missing) else float(score)
     except (TypeError, ValueError, RuntimeError):
         return math.nan
 

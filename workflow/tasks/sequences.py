@@ -19,6 +19,7 @@ from workflow.tasks.frequencies import symbol_entropy
 from workflow.tasks.spec import TASKS
 from workflow.tasks.task import ON_CURVE
 from workflow.training.devices import ALONE, Devices
+from workflow.training.evaluation import Evaluation, MacCounts, Sample, Score
 from workflow.training.guard import attempt
 from workflow.training.update import precision
 
@@ -37,7 +38,6 @@ def select_fitting(corpus: pairs.Pairs, max_length: int) -> pairs.Split:
 
 SAMPLED = 2  # sentences that are scored before the first update
 SHOWN = 10  # outputs that a record quotes, each with its source and what is right
-Score = float | str  # a number, or why there is none for what was written
 
 
 class SequenceTask:
@@ -118,7 +118,7 @@ class SequenceTask:
             **{name: value for name, value in net.facts().items() if name in ON_CURVE},
         }
 
-    def evaluate(self, net) -> tuple[dict, dict, dict]:
+    def evaluate(self, net) -> Evaluation:
         """Score on dev and test, perplexity too, and keep facts of what was written for test."""
         metrics, facts, limit = {}, net.facts(), self.job.evaluation.sentences
         for split in ("dev", "test"):
@@ -128,12 +128,15 @@ class SequenceTask:
             metrics |= scores
         facts |= {"left_out": len(self.corpus.train.source) - len(self.train.source), **examples}
         facts["symbol_entropy"] = self._symbol_entropy()
-        count = attempt(
-            self.missing, ["macs_dense", "macs_executed"], lambda: macs.pair(net, *self.lengths())
-        )
-        return metrics, facts, count and {"dense": count, "executed": count}
+        counts = attempt(self.missing, ["macs_dense", "macs_executed"], partial(self._macs, net))
+        return Evaluation(metrics, facts, counts)
 
-    def sample(self, net) -> tuple[dict, dict, dict]:
+    def _macs(self, net) -> MacCounts:
+        """Count MACs; the engine trims nothing of whole sentences, so both readings are equal."""
+        count = macs.pair(net, *self.lengths())
+        return MacCounts(dense=count, executed=count)
+
+    def sample(self, net) -> Sample:
         """Score sentences of dev as if the net had written their targets: a point of the curve,
         metrics and facts.
 
@@ -145,18 +148,15 @@ class SequenceTask:
         )
         written = self.corpus.dev.target[: len(few.sources_to_decode("dev"))]
         scores, facts = few.score("dev", [sentence.tolist() for sentence in written])
-        return (
-            few.validate(net),
-            {f"dev_{name}": score for name, score in scores.items()},
-            {**net.facts(), **facts},
-        )
+        metrics = {f"dev_{name}": score for name, score in scores.items()}
+        return Sample(few.validate(net), metrics, {**net.facts(), **facts})
 
-    def score_split(self, net, split: str, suffix: str = "") -> tuple[dict[str, float], dict]:
+    def score_split(self, net, split: str, suffix: str = "") -> tuple[dict[str, Score], dict]:
         """Decode a split and score it: metrics with their split and a suffix in their names, and
         facts.
         """
 
-        def work() -> tuple[dict[str, float], dict]:
+        def work() -> tuple[dict[str, Score], dict]:
             scores, facts = self.score(split, self.write(net, self.sources_to_decode(split)))
             return {f"{split}_{name}{suffix}": value for name, value in scores.items()}, facts
 

@@ -3,16 +3,18 @@ a few samples.
 """
 
 from copy import deepcopy
+from dataclasses import replace
 
 from models.attention.formula import Definition
 from workflow.config.errors import ConfigError
+from workflow.training.evaluation import Sample
 from workflow.training.guard import Ended, failure
 from workflow.training.hardware import generators
 from workflow.training.loop import Run
 
 
-def rehearse(run: Run) -> tuple[dict, dict, dict]:
-    """Return a point of the learning curve, metrics and facts of a few samples.
+def rehearse(run: Run) -> Sample:
+    """Score a few samples; the point is a whole row of the learning curve.
 
     The run is as it was before: a copy of its net is scored, by the definition, and random numbers
     go on where they were. `Ended` where scoring fails.
@@ -22,7 +24,7 @@ def rehearse(run: Run) -> tuple[dict, dict, dict]:
         layer.implementation = Definition()  # what computes the run is compiled and checked later
     states = [(each, each.get_state()) for each in generators(run.device).values()]
     try:
-        point, metrics, facts = run.task.sample(net)
+        sample = run.task.sample(net)
     except ConfigError:
         raise
     except Exception as error:
@@ -33,4 +35,4 @@ def rehearse(run: Run) -> tuple[dict, dict, dict]:
         for generator, state in states:
             generator.set_state(state)
     loss = {f"train_{run.task.unit}": run.task.in_unit(1.0)}
-    return {"step": 1, **loss, **point, "tokens_per_s": 1.0}, metrics, facts
+    return replace(sample, point={"step": 1, **loss, **sample.point, "tokens_per_s": 1.0})

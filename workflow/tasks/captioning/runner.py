@@ -3,6 +3,7 @@ net looks at.
 """
 
 import base64
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -15,10 +16,11 @@ from workflow.config.job import Job
 from workflow.tasks.captioning import refuse_to_cut
 from workflow.tasks.captioning import store as captioned
 from workflow.tasks.captioning.scores import meteor_by_java, meteor_by_nltk, score
-from workflow.tasks.sequences import SHOWN, Score, SequenceTask
+from workflow.tasks.sequences import SHOWN, SequenceTask
 from workflow.tasks.store import decode
 from workflow.tasks.weights import read_weights
 from workflow.training.devices import ALONE, Devices
+from workflow.training.evaluation import Evaluation, Score
 from workflow.training.guard import attempt
 
 LOOKED_AT = 3  # pictures of test whose attention a record keeps
@@ -59,13 +61,13 @@ class CaptioningTask(SequenceTask):
         shape = (3, size, size) if job.net.sees == "pixels" else (REGIONS, size)
         return torch.rand(batch, *shape, generator=generator)
 
-    def evaluate(self, net):
+    def evaluate(self, net) -> Evaluation:
         """Add to the scores what the net looked at while it wrote captions of a few test
         pictures.
         """
-        metrics, facts, macs = super().evaluate(net)
-        facts["looks"] = attempt(self.missing, ["looks"], partial(record_looks, net, self))
-        return metrics, facts, macs
+        found = super().evaluate(net)
+        looks = attempt(self.missing, ["looks"], partial(record_looks, net, self))
+        return replace(found, facts={**found.facts, "looks": looks})
 
     def sources_to_decode(self, split: str) -> list[np.ndarray]:
         """List each picture once, though each has several captions."""

@@ -3,8 +3,8 @@ says.
 
 Words are compared as they stand in the dataset: without punctuation (Karpathy's tokens), which is
 what coco-caption's tokeniser makes of COCO's captions. Capitals, the width of blanks, a mark at the
-end, and how an accent is composed make no difference. Per cent, CIDEr too, as papers print it. In
-place of a score that has no value stands the reason.
+end, and how an accent is composed make no difference. Per cent, CIDEr too, as papers print it. A
+score that has no value is `Missing`.
 
 meteor        the Java program (Denkowski and Lavie 2014)
 meteor_nltk   nltk's, of equal words and stems without synonyms: never to be set beside a paper's
@@ -27,12 +27,13 @@ from pycocoevalcap.meteor import meteor as pycocoevalcap_meteor
 from pycocoevalcap.rouge.rouge import Rouge
 
 from workflow.config.environment import LOCALE
-from workflow.tasks.sequences import Score
+from workflow.config.missing import Missing
+from workflow.training.evaluation import Score
 
 PATIENCE = 600  # seconds
 # On a Mac, Java asks the system for the language, and takes no notice of a locale of C.
 ENGLISH = ("-Duser.language=en", "-Duser.country=US", "-Dfile.encoding=UTF-8")
-NOTHING = "no caption was written"
+NOTHING = Missing("no caption was written")
 # in place of WordNet, which would have to be downloaded
 NO_SYNONYMS = SimpleNamespace(synsets=lambda word: [])
 
@@ -65,9 +66,12 @@ def score(outputs: list[str], references: list[list[str]]) -> tuple[dict[str, Sc
     longest = max(
         len(text.split()) for texts in (*written.values(), *wanted.values()) for text in texts
     )
-    in_per_cent |= {f"bleu_{n}": f"no caption has {n} words" for n in range(longest + 1, 5)}
+    in_per_cent |= {
+        f"bleu_{n}": Missing(f"no caption has {n} words") for n in range(longest + 1, 5)
+    }
     if not most:  # the right captions themselves have none: a word of every picture weighs nothing
-        return in_per_cent | {"cider": "every word occurs in the captions of every image"}, []
+        nothing = Missing("every word occurs in the captions of every image")
+        return in_per_cent | {"cider": nothing}, []
     return in_per_cent, [100 * float(value) for value in by_picture]
 
 

@@ -24,6 +24,7 @@ from workflow.tasks.store import SPLITS
 from workflow.tasks.task import ON_CURVE
 from workflow.training.backends import computing, engine_of
 from workflow.training.devices import ALONE, Devices
+from workflow.training.evaluation import Evaluation, MacCounts, Sample
 from workflow.training.guard import attempt
 from workflow.training.update import precision
 
@@ -64,21 +65,22 @@ class CharLMTask:
         """Score dev for a point of the learning curve."""
         return self._point(net, self.job.evaluation.dev_tokens)[0]
 
-    def sample(self, net) -> tuple[dict, dict, dict]:
+    def sample(self, net) -> Sample:
         """Score the first block of dev: a point of the curve, metrics and facts.
 
         They have the names that `validate` and `evaluate` give, for `training.rehearsal`.
         """
         evaluation = self.job.evaluation
         point, scored = self._point(net, evaluation.streams * (evaluation.block + 1))
-        return point, {"dev_bpc": point["dev_bpc"], "tokens_scored": scored}, net.facts()
+        metrics = {"dev_bpc": point["dev_bpc"], "tokens_scored": scored}
+        return Sample(point, metrics, net.facts())
 
     def _point(self, net, limit: int) -> tuple[dict, int]:
         dev, scored = self._score(net, "dev", limit)
         facts = net.facts()
         return {"dev_bpc": dev, **{name: facts.get(name) for name in ON_CURVE}}, scored
 
-    def evaluate(self, net) -> tuple[dict, dict, dict]:
+    def evaluate(self, net) -> Evaluation:
         """Compute bpc on dev and test, facts of the choices and of a probe of dev text, and
         multiply-adds.
         """
@@ -101,7 +103,7 @@ class CharLMTask:
                 ["attention_by_distance", "fragment"], partial(probe, net, self.corpus), {}
             )
         metrics = {"dev_bpc": dev, "test_bpc": test, "tokens_scored": scored}
-        return metrics, facts, multiply_adds
+        return Evaluation(metrics, facts, multiply_adds)
 
     def _score(self, net, split: str, limit: int) -> tuple[float, int]:
         """Compute bpc on the first `limit` characters of a split (0: all), and count those that
@@ -113,14 +115,14 @@ class CharLMTask:
                 net, text, streams=evaluation.streams, block=evaluation.block, limit=limit
             )
 
-    def _count_macs(self, net, span: float) -> dict[str, float]:
+    def _count_macs(self, net, span: float) -> MacCounts:
         block, shape = self.job.training.block, self.job.net
         tokens = self.streams.data[: self.job.evaluation.streams, : 64 * block].to(self.device)
-        return {
-            "paper": mac(L=shape.layers, d=shape.d_model, ff=shape.d_ff, S=span),
-            "dense": macs.dense(net, block),
-            "executed": macs.executed(net, tokens, block),
-        }
+        return MacCounts(
+            dense=macs.dense(net, block),
+            executed=macs.executed(net, tokens, block),
+            paper=mac(L=shape.layers, d=shape.d_model, ff=shape.d_ff, S=span),
+        )
 
     def state_dict(self) -> dict:
         """Return the place in the streams, and what is remembered of all of them, whichever device

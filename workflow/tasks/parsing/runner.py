@@ -12,7 +12,7 @@ bracket that occurs twice must be found twice.
     recall = matched / in the right trees    precision = matched / in ours    F1 = 2 R P / (R + P)
 
 over all sentences together. Trees with different words are an error sentence, which no sum counts.
-A share of nothing is no number: in its place stands the reason.
+A share of nothing is `Missing`.
 """
 
 from collections import Counter
@@ -20,8 +20,10 @@ from collections.abc import Iterable
 
 from nltk import Tree
 
+from workflow.config.missing import Missing
 from workflow.tasks.parsing.trees import TOP, format_tree, read_trees, rebuild
-from workflow.tasks.sequences import SHOWN, Score, SequenceTask
+from workflow.tasks.sequences import SHOWN, SequenceTask
+from workflow.training.evaluation import Score
 
 PUNCTUATION = {",", ":", "``", "''", "."}
 SAME = {"PRT": "ADVP"}
@@ -54,10 +56,9 @@ class ParsingTask(SequenceTask):
         lines = [format_tree(ours) for ours, _ in written[:SHOWN]]
         shown = list(zip(texts.source_text, texts.target_text, lines, strict=False))
         scores = {**score(counts), "repaired": repaired}
-        return scores, {"shown": shown} if isinstance(scores["f1"], str) else {
-            "counts": counts,
-            "shown": shown,
-        }
+        if isinstance(scores["f1"], Missing):
+            return scores, {"shown": shown}
+        return scores, {"counts": counts, "shown": shown}
 
 
 def count_brackets(tree: Tree, dropped: set[int]) -> Counter:
@@ -127,4 +128,4 @@ def score(sentences: Iterable[list[int]]) -> dict[str, Score]:
 
 
 def _percent(part: int, whole: int, otherwise: str) -> Score:
-    return 100 * part / whole if whole else otherwise
+    return 100 * part / whole if whole else Missing(otherwise)

@@ -10,8 +10,7 @@ bleu_tokenised    of tokens as the papers had them: those of a text that comes t
                   paper's number.
 chrf              character n-grams
 
-How an accent is composed makes no difference. In place of a score that has no value stands the
-reason.
+How an accent is composed makes no difference. A score that has no value is `Missing`.
 """
 
 import re
@@ -24,12 +23,14 @@ from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from models.attention.selections.all import All
+from workflow.config.missing import Missing
 from workflow.tasks import store as pairs
 from workflow.tasks.batches import sources, targets
-from workflow.tasks.sequences import SHOWN, Score, SequenceTask
+from workflow.tasks.sequences import SHOWN, SequenceTask
 from workflow.tasks.translation import PLANTED
 from workflow.tasks.translation.planted import astray, plant, slope
 from workflow.tasks.weights import read_weights
+from workflow.training.evaluation import Evaluation, Score
 from workflow.training.guard import attempt
 
 SECOND = "second_test"
@@ -43,11 +44,12 @@ class TranslationTask(SequenceTask):
 
     scored = ("dev", "test", SECOND)
 
-    def evaluate(self, net) -> tuple[dict, dict, dict]:
+    def evaluate(self, net) -> Evaluation:
         """Add BLEU of a second test, BLEU with every key where only some were kept, and maps of
         attention.
         """
-        metrics, facts, macs = super().evaluate(net)
+        found = super().evaluate(net)
+        metrics, facts = dict(found.metrics), dict(found.facts)
         if self.corpus.second_test.source:
             scores, examples = self.score_split(net, SECOND)
             metrics |= scores
@@ -62,9 +64,9 @@ class TranslationTask(SequenceTask):
                 self.missing, ["astray"], partial(astray, net, self.corpus.test)
             )
         facts["maps"] = attempt(self.missing, ["maps"], partial(draw_maps, net, self.corpus))
-        return metrics, facts, macs
+        return Evaluation(metrics, facts, found.macs)
 
-    def score_planted(self, net, alone: float | None) -> dict[str, Score]:
+    def score_planted(self, net, alone: Score | None) -> dict[str, Score]:
         """Score test with sentences behind each source that do not matter. alone: BLEU without
         any.
         """
@@ -91,9 +93,8 @@ class TranslationTask(SequenceTask):
         }
         scores, signatures = score(written, right, **words)
         shown = list(zip(texts.source_text, right, written, strict=False))[:SHOWN]
-        counts = (
-            {} if isinstance(scores["bleu"], str) else {"counts": count_sentences(written, right)}
-        )
+        has_bleu = not isinstance(scores["bleu"], Missing)
+        counts = {"counts": count_sentences(written, right)} if has_bleu else {}
         return scores, {"signatures": signatures, **counts, "shown": shown}
 
 
@@ -128,7 +129,7 @@ def score(
     `PairEntry`.
     """
     if not outputs:
-        return dict.fromkeys(("bleu", "bleu_tokenised", "chrf"), "no sentence"), {}
+        return dict.fromkeys(("bleu", "bleu_tokenised", "chrf"), Missing("no sentence")), {}
     outputs, references = compose(outputs), compose(references)
     words = {"tokenised": tokenised, "compounds": compounds, "uncased": uncased}
     ours, theirs = ([tokenise(text, **words) for text in texts] for texts in (outputs, references))
@@ -138,7 +139,7 @@ def score(
         "bleu_tokenised": _bleu(of_tokens, ours, theirs),
         "chrf": chrf.corpus_score(outputs, [references]).score,
     }
-    scores |= {} if any(outputs + references) else {"chrf": "no text"}
+    scores |= {} if any(outputs + references) else {"chrf": Missing("no text")}
     signatures = {"bleu": bleu, "bleu_tokenised": of_tokens, "chrf": chrf}
     return scores, {name: str(metric.get_signature()) for name, metric in signatures.items()}
 
@@ -153,7 +154,8 @@ def compose(texts: list[str]) -> list[str]:
 def _bleu(metric: BLEU, outputs: list[str], references: list[str]) -> Score:
     """Compute BLEU; a text whose sentences are all shorter than its n-grams has none."""
     ours, right = (metric.corpus_score(texts, [references]) for texts in (outputs, references))
-    return ours.score if ours.totals[-1] or right.totals[-1] else "no sentence has 4 tokens"
+    has_ngrams = ours.totals[-1] or right.totals[-1]
+    return ours.score if has_ngrams else Missing("no sentence has 4 tokens")
 
 
 def count_sentences(outputs: list[str], references: list[str]) -> list[list[int]]:
