@@ -10,11 +10,10 @@ from workflow.cli import estimate as command
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.config.strict import read_yaml
-from workflow.plan import estimate
 from workflow.plan.estimate import spell_hours
 from workflow.plan.targets import Targets
 from workflow.plan.work import SHARE, load_devices, training_operations
-from workflow.results import precomputed
+from workflow.results import store
 from workflow.results.record import write_record
 
 CONFIG = ROOT / "config" / "config.yaml"
@@ -85,10 +84,9 @@ def test_planning_needs_no_data(printed):
 
 
 def test_what_a_gpu_takes_is_not_told_from_a_cpu(printed, tmp_path, monkeypatch):
-    for module in (estimate, precomputed):
-        monkeypatch.setattr(module, "PRECOMPUTED", tmp_path / "precomputed")
+    monkeypatch.setattr(store, "PRECOMPUTED", tmp_path / "precomputed")
     record = timed(_jobs.job()).record
-    write_record(tmp_path / "precomputed" / "runs" / record.digest / "record.json", record)
+    store.merge_records([record], tmp_path / "precomputed")
     said = printed("--config", "scale=small", "device=cuda")
     assert "no GPU run has a record" in said and "About ten minutes on one GPU" in said
     assert "hours" not in said
@@ -102,22 +100,19 @@ def test_what_a_gpu_takes_is_told_from_a_gpu(printed):
 def test_runs_are_done_or_failed_or_come_with_the_project_or_are_to_train(
     printed, tmp_path, monkeypatch
 ):
-    for module in (estimate, precomputed):
-        monkeypatch.setattr(module, "PRECOMPUTED", tmp_path / "precomputed")
+    monkeypatch.setattr(store, "PRECOMPUTED", tmp_path / "precomputed")
     done, broken, left, *others = planned().runs.jobs.values()
-    records = [("precomputed", finished(job)) for job in others] + [("results", finished(done))]
-    records.append(
-        ("results", finished(broken).model_copy(update={"status": "oom", "reason": "made up"}))
-    )
-    for place, record in records:
-        write_record(tmp_path / place / "runs" / record.digest / "record.json", record)
+    store.merge_records(map(finished, others), tmp_path / "precomputed")
+    failed = finished(broken).model_copy(update={"status": "oom", "reason": "made up"})
+    for record in (finished(done), failed):
+        write_record(tmp_path / "results" / "runs" / record.digest / "record.json", record)
     assert f", 1 done, 1 failed, {len(others)} precomputed, 1 to train" in printed(
         *WORDS, "device=cpu"
     )
     assert f", 1 done, 1 failed, {len(others) + 1} to train" in printed(
         *WORDS, "device=cpu", "train=everything"
     )
-    write_record(tmp_path / "precomputed" / "runs" / left.digest / "record.json", finished(left))
+    store.merge_records([finished(left)], tmp_path / "precomputed")
     assert "nothing to train" in printed(*WORDS)
 
 

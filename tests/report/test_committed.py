@@ -24,9 +24,9 @@ from workflow.report.pages.headline_claims import headline_claims_page
 from workflow.report.pages.site import Site, render
 from workflow.report.pages.strips import forest_of
 from workflow.results.datasets import with_titles
-from workflow.results.precomputed import precomputed
 from workflow.results.record import write_text
 from workflow.results.statistics import mean_interval, mean_of
+from workflow.results.store import ships
 from workflow.scripts import evidence
 
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
@@ -232,4 +232,4 @@ def test_a_verdict_contains_the_pairs_that_it_stands_on(scale, judged):
         digests = {
             digest for pair in told["pairs"] for side in SIDES for digest in pair["runs"][side]
         }
-        assert digests <= set(told["digests"]) and all(map(precomputed, digests)), of
+        assert digests <= set(told["digests"]) and all(map(ships, digests)), of

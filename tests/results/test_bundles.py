@@ -209,7 +209,7 @@ def test_a_damaged_bundle_is_refused(change, message, tmp_path):
             '{"kind": "layers", "rows": [{"layer": "self"}]}',
             "not layers as the workflow writes",
         ),
-        (f"../runs/{RUN}/record.json", None, "says that it is span_limit-fixed-64-None-2's"),
+        (f"../runs/{RUN}/record.json", None, "span_limit-fixed-64-None-2"),
     ],
 )
 def test_a_folder_of_something_else_is_refused_in_a_line(place, content, message, tmp_path):

@@ -12,6 +12,7 @@ from tests._training import origin, run_script, write_job
 from workflow.config.errors import ConfigError
 from workflow.plan.labels import name_choice
 from workflow.report.pages.run import run_page
+from workflow.results import store
 from workflow.results.record import Record, read_record, write_record, write_text
 from workflow.results.trials import best_of, equal_run, read_choice
 from workflow.scripts import choose, train
@@ -91,12 +92,12 @@ def test_numbers_are_taken_from_what_came_whatever_its_bits_and_else_if_they_tra
 
     assert found(bits="portable") and not found(bits="this machine")
     assert not found(bits="portable", code="before")
-    came = tmp_path / digest / "record.json"
-    monkeypatch.setattr(
-        "workflow.results.trials.precomputed", lambda each: came if each == digest else None
-    )
+    monkeypatch.setattr(store, "PRECOMPUTED", tmp_path / "precomputed")
+    store.merge_records([tried(digest, bits="this machine")], tmp_path / "precomputed")
     assert found(bits="this machine", code="before")
-    assert not found(bits="portable", status="diverged", reason="mean loss nan")
+    diverged = tried(digest, status="diverged", reason="mean loss nan")
+    store.merge_records([diverged], tmp_path / "precomputed")
+    assert not found(bits="this machine", code="before")
 
 
 def test_the_page_of_a_run_that_follows_a_trial_names_it_and_how_to_train_it_again():

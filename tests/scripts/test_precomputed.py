@@ -17,13 +17,13 @@ from tests._training import origin, write_job
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.costs.trained_net import TrainedRun
-from workflow.plan import plan as planning
 from workflow.plan import precomputed_files
 from workflow.plan.scales import load_scale
 from workflow.plan.sources import DIGITS
 from workflow.plan.targets import Targets
 from workflow.results import precomputed as room
-from workflow.results.record import Record, read_record, write_record, write_text
+from workflow.results import store
+from workflow.results.record import Record, read_record, write_text
 from workflow.results.registry import COSTS
 from workflow.results.rows import write_rows
 from workflow.scripts import precomputed
@@ -34,7 +34,7 @@ each_scale = pytest.mark.parametrize("scale", SCALES)
 @pytest.fixture
 def came(tmp_path, monkeypatch):
     """A folder in place of results/precomputed."""
-    for module in (room, precomputed):
+    for module in (room, precomputed, store):
         monkeypatch.setattr(module, "PRECOMPUTED", tmp_path / "precomputed")
     room.precomputed_costs.cache_clear()
     yield tmp_path / "precomputed"
@@ -54,19 +54,15 @@ def record_of(small) -> Record:
     )
 
 
-def test_a_record_that_came_with_the_project_is_taken_as_it_is_by_its_own_job_alone(came, tmp_path):
+def test_a_record_that_ships_is_copied_for_its_own_job(came, tmp_path):
     file = tmp_path / "runs" / job().digest / "record.json"
-    path = came / "runs" / job().digest / "record.json"
-    with pytest.raises(ConfigError, match=f"no precomputed record of job {job().digest}"):
+    store.merge_records([record_of(job(seed=2))], came)
+    with pytest.raises(ConfigError, match=job().digest):
         precomputed.take_run(file)
-    write_record(path, record_of(job(seed=2)))
-    with pytest.raises(ConfigError, match="the record of another job"):
-        precomputed.take_run(file)
-    path.write_text("[]")
-    with pytest.raises(ConfigError, match="the record of another job"):
-        precomputed.take_run(file)
-    write_record(path, record_of(job()))
-    assert precomputed.take_run(file) == path.read_text()
+    record = record_of(job())
+    store.merge_records([record], came)
+    write_text(file, precomputed.take_run(file))
+    assert read_record(file) == store.shipped_store().read(job().digest)
 
 
 def test_costs_are_taken_by_configuration_and_timings_by_group(came):
@@ -106,7 +102,8 @@ def test_what_is_measured_of_a_scale_is_taken_where_nothing_is_trained_and_its_s
     for name in settings:
         write_text(came / "smoke" / room.file_of_scale(name), name)
     write_text(came / "smoke" / room.SETTINGS, json.dumps(settings))
-    monkeypatch.setattr(planning, "precomputed", lambda digest: came)  # as if all records had come
+    everything = Targets.of({"scale": "smoke"}).runs.jobs.values()
+    store.merge_records(map(record_of, everything), came)
 
     def taken_by(train: str) -> list[str]:
         return Targets.of({"scale": "smoke", "train": train}).shared.taken
@@ -128,9 +125,8 @@ def test_an_average_over_nets_is_taken_unless_all_of_them_are_trained_here(train
 
 @pytest.mark.slow
 def test_every_record_that_came_belongs_to_a_scale_that_came():
-    records = {
-        path.parent.name: read_record(path) for path in room.PRECOMPUTED.glob("runs/*/record.json")
-    }
+    shipped = store.shipped_store()
+    records = {digest: shipped.read(digest) for digest in shipped.digests()}
     assert set(records) == {digest for scale in SCALES for digest in records_of(scale)}
     assert all(digest == record.digest == record.job.digest for digest, record in records.items())
 
@@ -149,7 +145,8 @@ def test_every_record_that_came_is_of_code_that_is_in_a_commit():
     """Where something was not committed, the files that can change the numbers are those of the
     commit it names.
     """
-    origins = [read_record(path).origin for path in room.PRECOMPUTED.glob("runs/*/record.json")]
+    shipped = store.shipped_store()
+    origins = [shipped.read(digest).origin for digest in shipped.digests()]
     dirty = [origin for origin in origins if origin.dirty]
     sources = {
         (origin.commit, file, digest) for origin in dirty for file, digest in origin.sources.items()
@@ -170,7 +167,7 @@ def digest_at(commit: str, file: str) -> str:
 
 def records_of(scale: str) -> set[str]:
     """The runs of a scale whose records came."""
-    return {digest for digest in Targets.of({"scale": scale}).runs.jobs if room.precomputed(digest)}
+    return {digest for digest in Targets.of({"scale": scale}).runs.jobs if store.ships(digest)}
 
 
 @pytest.mark.slow

@@ -17,24 +17,26 @@ from workflow.plan.reads import MAPS, reads
 from workflow.plan.scales import load_corpora, read_measure
 from workflow.plan.targets import Targets
 from workflow.results.precomputed import NOT_MEASURED, SETTINGS, file_of_scale
-from workflow.results.record import Record, read_record, write_record, write_text
+from workflow.results.record import Record, write_text
 from workflow.results.registry import COSTS
 from workflow.results.rows import read_rows, write_rows
+from workflow.results.store import Store, merge_records, ships
 from workflow.scripts.layers import unmeasured
 
 
-def copy_records(targets: Targets, results: Path) -> None:
-    """Copy all records or none."""
-    records, drawn = [], find_drawn(targets)
+def merge_runs(targets: Targets, results: Path) -> None:
+    """Merge the records of all runs that were trained here into those that ship, or none."""
+    trained, drawn = Store(results / "runs"), find_drawn(targets)
+    merged = []
     for digest in targets.runs.jobs:
-        path = results / "runs" / digest / "record.json"
-        if not path.exists():
+        if digest in trained:
+            merged.append(without_texts(trained.read(digest), digest in drawn))
+        elif not ships(digest):
             raise ConfigError(
-                f"{path}: no such file; run `snakemake --config scale={targets.config.scale}` first"
+                f"{trained.describe_place(digest)}: no such record; "
+                f"run `snakemake --config scale={targets.config.scale}` first"
             )
-        records.append(without_texts(read_record(path), digest in drawn))
-    for record in records:
-        write_record(PRECOMPUTED / "runs" / record.digest / "record.json", record)
+    merge_records(merged, PRECOMPUTED)
 
 
 def find_drawn(targets: Targets) -> set[str]:
@@ -124,7 +126,7 @@ def main(argv: list[str] | None = None) -> None:
     asked = {"scale": options.scale, "train": "nothing" if options.so_far else "everything"}
     targets = Targets.of(read_yaml(config_file("config.yaml")) | asked)
     scale, folder = options.results / targets.folder, PRECOMPUTED / options.scale
-    copy_records(targets, options.results)
+    merge_runs(targets, options.results)
     copy_costs(targets, scale, folder)
     copy_whole(targets, scale, folder)
     print(f"{folder}: {len(targets.runs.jobs)} records and their costs")

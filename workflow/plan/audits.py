@@ -7,34 +7,33 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date
 from functools import cached_property
-from pathlib import Path
 
 from workflow.config.command_line import explain
 from workflow.config.errors import ConfigError
-from workflow.config.files import PRECOMPUTED
-from workflow.config.strict import read_json
 from workflow.plan.config import Config
 from workflow.plan.other_results import find_bundle
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.results import archive
+from workflow.results.store import Store, records_beside, shipped_store
 
 # seconds that a run took which is drawn before longer ones: three of them fit into two minutes
 SHORT = 40
 
 
 @contextmanager
-def runs_of(path: str | None) -> Iterator[Path]:
-    """Yield the folder with the records of a scale's results or a bundle; None: of what came with
-    the project.
-    """
-    with archive.opened(PRECOMPUTED if path is None else find_bundle("audit_of", path)) as place:
-        yield place / "runs" if path is None else place.parent / "runs"
+def open_records(path: str | None) -> Iterator[Store]:
+    """Open the records of a scale's results or of a bundle; None: those that ship."""
+    if path is None:
+        yield shipped_store()
+        return
+    with archive.opened(find_bundle("audit_of", path)) as place:
+        yield records_beside(place)
 
 
-def recorded(runs: PlannedRuns, folder: Path) -> list[str]:
+def recorded(runs: PlannedRuns, records: Store) -> list[str]:
     """List the runs of a plan that have a record there, and whose dataset is available."""
     known = (digest for digest, job in runs.jobs.items() if job.corpus not in runs.missing)
-    return sorted(digest for digest in known if (folder / digest / "record.json").is_file())
+    return sorted(digest for digest in known if digest in records)
 
 
 class Audit:
@@ -68,8 +67,8 @@ class Audit:
         the seed has it: whoever names the seed, and not who made the records, chooses.
         """
         wanted = self.config.audit
-        with runs_of(self.of) as folder:
-            found = recorded(self.runs, folder)
+        with open_records(self.of) as records:
+            found = recorded(self.runs, records)
             if isinstance(wanted, str):
                 found = [
                     digest
@@ -80,16 +79,15 @@ class Audit:
             if not found:
                 raise ConfigError("audit: no run of this config has a record there")
             random.Random(self.seed).shuffle(found)
-            return sorted(found, key=lambda digest: _comes_late(folder / digest / "record.json"))[
-                :wanted
-            ]
+            found.sort(key=lambda digest: _comes_late(records.read_raw(digest)))
+            return found[:wanted]
 
 
-def _comes_late(path: Path) -> tuple[bool, bool]:
-    """Say whether a run need not be equal, and whether it took long or failed, as its record says,
-    edited or not.
+def _comes_late(record) -> tuple[bool, bool]:
+    """Say whether a run need not be equal, and whether it took long or failed.
+
+    record: the JSON of its record, edited or not.
     """
-    record = read_json(path)
     record = record if isinstance(record, dict) else {}
     seconds = float((record.get("cost") or {}).get("seconds", "inf"))
     return record.get("bits") != "portable", seconds > SHORT

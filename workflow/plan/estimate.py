@@ -15,10 +15,10 @@ from pathlib import Path
 
 from workflow.config.choices import AXES
 from workflow.config.errors import ConfigError
-from workflow.config.files import PRECOMPUTED
 from workflow.config.job import Job
 from workflow.plan.work import SHARE, Device, device_seconds, work
-from workflow.results.record import Record, read_record
+from workflow.results.record import Record
+from workflow.results.store import own_store
 
 START = 4.0  # seconds in which a run starts and ends, however little it computes
 # Times too long or too short: runs of scale laptop told from those of overnight, on another machine
@@ -93,28 +93,19 @@ def _distance(job: Job, computed: float, configuration: str, run: Timed, gpu: bo
 
 
 def read_timed(runs: Path) -> list[Timed]:
-    """Read every run whose record can be read, once: those of this folder first, then what came
-    with the project.
+    """Read every run whose record can be read: those of this folder first, then those that ship.
 
-    A run has taken place here where its folder holds weights: none come with a record.
+    A run took place here if its folder holds weights: none ship with a record.
     """
-    found: dict[str, Timed] = {}
-    for path in (
-        *sorted(runs.glob("*/record.json")),
-        *sorted(PRECOMPUTED.glob("runs/*/record.json")),
-    ):
-        if (run := _read(path)) is not None:
-            found.setdefault(run.record.digest, run)
-    return list(found.values())
-
-
-def _read(path: Path) -> Timed | None:
-    """Read one run; None where its record is of another version: no estimate rests on it."""
-    try:
-        record = read_record(path)
-    except (ConfigError, OSError):
-        return None
-    return Timed(record, here=(path.parent / "weights.pt").exists())
+    records = own_store(runs)
+    found = []
+    for digest in records.digests():
+        try:
+            record = records.read(digest)
+        except (ConfigError, OSError):
+            continue  # edited, or of another version: no estimate is based on it
+        found.append(Timed(record, here=(runs / digest / "weights.pt").exists()))
+    return found
 
 
 def spell(seconds: float) -> str:

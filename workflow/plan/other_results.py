@@ -24,13 +24,17 @@ class OtherResults:
 
     @property
     def stamp(self) -> str:
-        """Digest names, sizes and times of the files; of precomputed results all, because they
-        share their records.
-        """
-        folder = PRECOMPUTED if self.path.is_relative_to(PRECOMPUTED) else self.path
-        files = [self.path] if self.path.is_file() else sorted(folder.rglob("[!.]*.json"))
+        """Digest the names, sizes and times of the files."""
+        files = [self.path] if self.path.is_file() else self._files
         seen = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
         return json_checksum(seen)
+
+    @property
+    def _files(self) -> list[Path]:
+        """List the files of a folder; shipped records are in it, those of a user's scale are not."""
+        endings = (".json", ".jsonl", ".zip")
+        files = (path for path in self.path.rglob("[!.]*") if path.suffix in endings)
+        return sorted(files)
 
 
 def find_bundle(key: str, word: str) -> Path:

@@ -6,7 +6,6 @@ the seeds that either asks for.
 """
 
 from itertools import product
-from pathlib import Path
 
 from workflow.config.choices import AttentionChoices
 from workflow.config.errors import ConfigError, check_known
@@ -31,7 +30,7 @@ from workflow.plan.scales import (
 from workflow.plan.sizes import grown
 from workflow.plan.tuning import is_untuned, tuned
 from workflow.plan.variant import attention_of, grid_values, scaled
-from workflow.results.precomputed import precomputed
+from workflow.results.store import own_store
 from workflow.tasks.spec import JOBS, TASKS, AnyJob, section
 from workflow.tasks.task import MEASURES, BaseCatalogue
 
@@ -92,12 +91,8 @@ def _with_every_seed(rows: list[PlanRow]) -> list[PlanRow]:
 
 def _recorded(rows: list[PlanRow], config: Config) -> list[PlanRow]:
     """Keep the rows whose record is precomputed or was trained here before."""
-    made = Path("results/runs")
-    kept = [
-        row
-        for row in rows
-        if precomputed(each := row.job.digest) or (made / each / "record.json").exists()
-    ]
+    records = own_store()
+    kept = [row for row in rows if row.job.digest in records]
     if not kept:
         raise ConfigError(
             f"train = 'nothing': no run of scale {config.scale} is precomputed or was trained here"

@@ -13,7 +13,7 @@ from workflow.plan.labels import Labels, name_choice, name_group
 from workflow.plan.row import PlanRow
 from workflow.plan.scales import load_corpora
 from workflow.plan.sources import DIGITS
-from workflow.results.precomputed import precomputed
+from workflow.results.store import ships
 
 
 class PlannedRuns:
@@ -132,7 +132,7 @@ class PlannedRuns:
 
     def is_precomputed(self, digest: str) -> bool:
         """Say whether the record of a run is taken from what came with the project."""
-        return digest not in self.trained_anyway and precomputed(digest) is not None
+        return digest not in self.trained_anyway and ships(digest)
 
     @cached_property
     def precomputed(self) -> list[str]:

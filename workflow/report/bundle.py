@@ -19,9 +19,10 @@ from workflow.plan.config import load_config
 from workflow.plan.plan import plan
 from workflow.plan.row import read_plan
 from workflow.results import archive
-from workflow.results.record import Record, read_or_refuse
+from workflow.results.record import Record
 from workflow.results.registry import COSTS, OF_TEXTS
 from workflow.results.runs_table import Frames, build_rows, collect_rows, join_frames
+from workflow.results.store import records_beside
 
 
 class NothingRun(ConfigError):
@@ -57,11 +58,9 @@ def read_bundle(path: Path) -> Bundle:
 
 def _read_scale(path: Path, name: str) -> Bundle:
     planned = _read_questions(path, name)
-    files = {row["digest"]: path.parent / "runs" / row["digest"] / "record.json" for row in planned}
-    records = {digest: read_or_refuse(file) for digest, file in files.items() if file.exists()}
-    for digest, record in records.items():
-        if record.digest != digest:
-            raise ConfigError(f"{name}: the record of {digest} says that it is {record.digest}'s")
+    store = records_beside(path)
+    digests = dict.fromkeys(row["digest"] for row in planned)
+    records = {digest: store.read_or_refuse(digest) for digest in digests if digest in store}
     present = [row for row in planned if row["digest"] in records]
     if not present:
         raise NothingRun(f"{name}: none of its runs has a record")

@@ -1,13 +1,11 @@
-"""Read results that ship with the project, made on other machines: results/precomputed, laid out
-like a bundle.
+"""Read costs that ship with the project, made on other machines: results/precomputed/SCALE.
 
-runs/DIGEST/record.json: each run. SCALE/KIND/all.json: the costs of all configurations of a scale.
-The same folder holds what was measured for the scale as a whole, and SCALE/settings.json with the
-settings used.
+KIND/all.json: the costs of all configurations of a scale. The same folder holds what was measured
+for the scale as a whole, and settings.json with the settings used. `workflow.results.store` reads
+the records.
 """
 
 from functools import cache
-from pathlib import Path
 
 from workflow.config.files import PRECOMPUTED
 from workflow.config.strict import read_json
@@ -23,12 +21,6 @@ NOT_RUN = "not run"  # the status of what was not attempted, which is not a fail
 def precomputed_scales() -> list[str]:
     """List the scales whose results ship with the project."""
     return sorted(path.parent.name for path in PRECOMPUTED.glob(f"*/{SETTINGS}"))
-
-
-def precomputed(digest: str) -> Path | None:
-    """Return the path of this job's record if it ships with the project, else None."""
-    path = PRECOMPUTED / "runs" / digest / "record.json"
-    return path if path.exists() else None
 
 
 @cache

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, create_model
+from pydantic_core import to_json
 
 from workflow.config.errors import ConfigError, shown
 from workflow.config.files import atomic_write, shown_path
@@ -195,15 +196,21 @@ def curve_text(record: "Record") -> str:
         return text.getvalue()
 
 
+def raw_record(record: Record) -> dict:
+    """Return the JSON of a record, with its `contents`."""
+    raw = json.loads(record.model_dump_json())
+    return raw | {"contents": _digest(raw)}
+
+
+def layout(raw: dict) -> str:
+    """Lay out the JSON of a record for its file: a list of numbers takes one line."""
+    text = to_json(raw, indent=1, inf_nan_mode="constants").decode()
+    return LIST_OF_NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"
+
+
 def write_record(path: str | Path, record: Record) -> None:
-    """Write a record; a list of numbers, such as the counts of a thousand sentences, takes one
-    line.
-    """
-    contents = _digest(json.loads(record.model_dump_json()))
-    text = record.model_copy(update={"contents": contents}).model_dump_json(indent=1)
-    write_text(
-        path, LIST_OF_NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"
-    )
+    """Write the file of a record."""
+    write_text(path, layout(raw_record(record)))
 
 
 class Edited(ConfigError):
@@ -211,9 +218,9 @@ class Edited(ConfigError):
     was measured.
     """
 
-    def __init__(self, path: str | Path, record: Record):
+    def __init__(self, where: str, record: Record):
         reason = "edited after the run, so its numbers are not the run's"
-        super().__init__(f"{shown_path(Path(path))}: {reason}; delete it")
+        super().__init__(f"{where}: {reason}; delete it")
         nothing = {
             "metrics": {},
             "facts": {},
@@ -239,11 +246,20 @@ def read_or_refuse(path: str | Path) -> Record:
 
 
 def read_record(path: str | Path) -> Record:
-    """Read one record; `Edited` where it was edited by hand, `ConfigError` where it is truncated or
-    foreign.
+    """Read the file of a record; `Edited` if it was edited, `ConfigError` if it is not a record."""
+    return verify(read_raw(path), shown_path(Path(path)))
+
+
+def read_raw(path: str | Path):
+    """Read the JSON of a record's file, unchecked; `ConfigError` if it is truncated."""
+    return read_json(Path(path), "not a record, delete it and run again")
+
+
+def verify(raw, where: str) -> Record:
+    """Parse the JSON of a record; `Edited` if it was edited, `ConfigError` if it is not a record.
+
+    where: what errors call the place that it was read from.
     """
-    where = shown_path(Path(path))
-    raw = read_json(Path(path), "not a record, delete it and run again")
     version = raw.get("version") if isinstance(raw, dict) else None
     if version != VERSION:
         raise ConfigError(
@@ -251,7 +267,7 @@ def read_record(path: str | Path) -> Record:
         )
     record = parse(Record, raw, f"{where}: not a record of this suite")
     if record.contents != _digest(raw):
-        raise Edited(path, record)
+        raise Edited(where, record)
     return record
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.job import Job
 from workflow.config.strict import read_json
-from workflow.results.precomputed import precomputed
-from workflow.results.record import Record, read_record
+from workflow.results.record import Record
+from workflow.results.store import Store, shipped_store
 from workflow.tasks.spec import TASKS
 
 
@@ -54,13 +54,19 @@ def read_choice(path: Path | None, job: Job) -> str | None:
 
 
 def equal_run(job: Job, runs: Path, source: str) -> Record | None:
-    """Find a run of this very job whose record came with the project, or by the same code, if its
-    bits travel.
+    """Find a finished run of this very job: one by the same code whose bits travel, or a shipped one.
+
+    runs: the folder of the runs that were trained here. source: the digest of the code.
     """
-    made, came = runs / job.digest / "record.json", precomputed(job.digest)
-    for path in filter(Path.exists, [made, *([came] if came else [])]):
-        record = read_record(path)
-        travels = record.bits == "portable" and record.origin.source == source
-        if record.status == "ok" and (path == came or travels):
+    here = Store(runs)
+    if job.digest in here:
+        record = here.read(job.digest)
+        same_bits = record.bits == "portable" and record.origin.source == source
+        if record.status == "ok" and same_bits:
+            return record
+    shipped = shipped_store()
+    if job.digest in shipped:
+        record = shipped.read(job.digest)
+        if record.status == "ok":
             return record
     return None

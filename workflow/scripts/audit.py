@@ -16,7 +16,7 @@ from workflow.config.command_line import Parser, print_lines, run
 from workflow.config.environment import CONFIG
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse_json
-from workflow.plan.audits import runs_of
+from workflow.plan.audits import open_records
 from workflow.plan.targets import Targets
 from workflow.report.pages.site import Site, parse_with_site
 from workflow.results.audit import Finding, compare
@@ -30,11 +30,10 @@ def read_all(targets: Targets, of: str | None) -> tuple[dict[str, Record], list[
     finding.
     """
     records, refused = {}, []
-    with runs_of(of) as folder:
-        for path in sorted(folder.glob("*/record.json")):
-            digest = path.parent.name
+    with open_records(of) as store:
+        for digest in store.digests():
             try:
-                records[digest] = read_record(path)
+                records[digest] = store.read(digest)
             except ConfigError as error:
                 label = (
                     targets.runs.labels.run(digest)

@@ -12,24 +12,21 @@ from workflow.config.command_line import Parser, run
 from workflow.config.environment import CONFIG
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED
-from workflow.config.strict import parse_json, read_json
+from workflow.config.strict import parse_json
 from workflow.plan.targets import Targets
-from workflow.results.precomputed import precomputed, precomputed_costs
+from workflow.results.precomputed import precomputed_costs
 from workflow.results.record import write_if_changed
 from workflow.results.registry import COSTS
 from workflow.results.rows import write_rows
+from workflow.results.store import shipped_store
 
 
 def take_run(file: Path) -> str:
-    """Return the record that `file` is to be; `ConfigError` where none came, or another job's."""
-    digest = file.parent.name
-    path = precomputed(digest)
-    if path is None:
+    """Return the record that `file` is to be; `ConfigError` where none ships."""
+    digest, records = file.parent.name, shipped_store()
+    if digest not in records:
         raise ConfigError(f"{file}: no precomputed record of job {digest}")
-    record = read_json(path)  # whoever reads the copy checks the rest
-    if not isinstance(record, dict) or record.get("digest") != digest:
-        raise ConfigError(f"{path}: holds the record of another job; delete it")
-    return path.read_text(encoding="utf-8")
+    return records.read_text(digest)  # whoever reads the copy checks it
 
 
 def take_costs(kind: str, name: str, targets: Targets) -> str:

@@ -22,7 +22,7 @@ from workflow.plan.reads import reads
 from workflow.report.pages.artefacts import runs_at
 from workflow.report.pages.site import Site
 from workflow.results.numbers import Form, behind, count, form_of, join, number
-from workflow.results.precomputed import precomputed
+from workflow.results.store import ships
 from workflow.results.timings import WITHOUT
 from workflow.results.trained_enough import converged
 
@@ -119,7 +119,7 @@ def _line(site: Site, line: dict, own: str, tables: set[str]) -> dict:
     about |= {"rank": VERDICTS.index(line["overall"]), "basis": name_basis(evidence), "unit": unit}
     about |= {"written": write_numbers(evidence, line) | write_details(evidence, unit)}
     mine, pairs = evidence["set"] == own, write_pairs(evidence, line)
-    about |= {"pairs": pairs, "came": not mine and any(map(precomputed, evidence["digests"]))}
+    about |= {"pairs": pairs, "came": not mine and any(map(ships, evidence["digests"]))}
     about |= {"sets": [each | {"written": write_numbers(each, line)} for each in line["sets"]]}
     about["disagreeing"] = name_disagreeing(line)
     return (

@@ -1,0 +1,324 @@
+"""Find the record of a run by its digest, wherever it is stored.
+
+A run that was trained here has a folder, results/runs/DIGEST/. Records that ship with the project
+are lines of results/precomputed/SCALE/TASK.jsonl, sorted by digest. Two parts of a shipped record
+are stored apart and put back when it is read:
+
+- SCALE/facts.zip holds long facts, such as n-gram counts and attention maps, in DIGEST.json.
+- sources.json holds the digests of source files, which many records share, by `origin.source`.
+
+`contents`, the digest over all that a record says, is checked on the record with its parts put
+back, so an edited part is refused like an edited line.
+"""
+
+import io
+import json
+import re
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from workflow.config.errors import ConfigError
+from workflow.config.files import PRECOMPUTED, atomic_write, shown_path
+from workflow.config.strict import parse_json, read_json
+from workflow.results.record import Edited, Record, layout, raw_record, read_raw, verify
+
+FACTS, SOURCES = "facts.zip", "sources.json"
+LONG = 2000  # characters of JSON from which a fact is stored in facts.zip
+# How each line begins, so that an index is made without parsing the rest.
+HEAD = re.compile(rb'\{"digest":"([^"]+)","contents":"([0-9a-f]{64})",')
+
+
+@dataclass(frozen=True)
+class Line:
+    """Where the line of a shipped record is.
+
+    contents: the digest over what the record says, as its line has it.
+    """
+
+    file: Path
+    offset: int
+    length: int
+    contents: str
+
+
+@dataclass(frozen=True)
+class Store:
+    """Reads records by digest: those of runs trained here first, then those that ship.
+
+    runs: the folder with RUNS/DIGEST/record.json, if any. lines: the folder with SCALE/TASK.jsonl,
+    if any.
+    """
+
+    runs: Path | None = None
+    lines: Path | None = None
+
+    def __contains__(self, digest: str) -> bool:
+        return self.file_of(digest) is not None or digest in self.shipped
+
+    @property
+    def shipped(self) -> dict[str, Line]:
+        """Map the digest of each shipped record to its line."""
+        return {} if self.lines is None else index_lines(self.lines)
+
+    def file_of(self, digest: str) -> Path | None:
+        """Return the record's own file, None unless its run was trained here."""
+        if self.runs is None:
+            return None
+        path = self.runs / digest / "record.json"
+        return path if path.is_file() else None
+
+    def digests(self) -> list[str]:
+        """List all runs with a record: those trained here, then those that ship, each sorted."""
+        here = [] if self.runs is None else self.runs.glob("*/record.json")
+        found = sorted(path.parent.name for path in here)
+        return list(dict.fromkeys([*found, *sorted(self.shipped)]))
+
+    def describe_place(self, digest: str) -> str:
+        """Say where a record is stored, for messages: its file, or the file and the digest."""
+        path = self.file_of(digest)
+        if path is not None:
+            return shown_path(path)
+        if digest in self.shipped:
+            return f"{shown_path(self.shipped[digest].file)}, record {digest}"
+        return f"{shown_path(self.runs or self.lines or Path())}/{digest}"
+
+    def read(self, digest: str) -> Record:
+        """Read one record; `Edited` if it was edited, `ConfigError` if there is none."""
+        where = self.describe_place(digest)
+        record = verify(self.read_raw(digest), where)
+        if record.digest != digest:
+            raise ConfigError(
+                f"{where}: holds the record of another job, {record.digest}; delete it"
+            )
+        return record
+
+    def read_or_refuse(self, digest: str) -> Record:
+        """Read one record; of an edited one, print that it is refused and return what is left."""
+        try:
+            return self.read(digest)
+        except Edited as error:
+            print(f"refused: {error}", flush=True)
+            return error.left
+
+    def read_raw(self, digest: str):
+        """Read the JSON of one record without checking it; `ConfigError` if there is none."""
+        path = self.file_of(digest)
+        if path is not None:
+            return read_raw(path)
+        if digest not in self.shipped:
+            raise ConfigError(f"{self.describe_place(digest)}: no such record")
+        return _put_together(_read_line(self.shipped[digest]), self.lines)
+
+    def read_text(self, digest: str) -> str:
+        """Return what a record's file holds, or would hold had its run been trained here."""
+        path = self.file_of(digest)
+        return path.read_text(encoding="utf-8") if path else layout(self.read_raw(digest))
+
+
+def shipped_store() -> Store:
+    """Return the store of the records that ship with the project."""
+    return Store(lines=PRECOMPUTED)
+
+
+def own_store(runs: Path = Path("results/runs")) -> Store:
+    """Return the store of this project: runs trained here, then those that ship."""
+    return Store(runs, PRECOMPUTED)
+
+
+def records_beside(scale: Path) -> Store:
+    """Return the store of a folder with a scale's results: its own runs, or the shipped records."""
+    folder = scale.parent
+    return Store(lines=folder) if folder.resolve() == PRECOMPUTED else Store(folder / "runs")
+
+
+def ships(digest: str) -> bool:
+    """Return whether the record of this run ships with the project."""
+    return digest in index_lines(PRECOMPUTED)
+
+
+def files_with_lines(folder: Path) -> list[Path]:
+    """List the files with shipped records."""
+    return sorted(folder.glob("*/*.jsonl"))
+
+
+@cache
+def index_lines(folder: Path) -> dict[str, Line]:
+    """Find every line by digest, once for each process; `ConfigError` names one that is no record.
+
+    Ten megabytes are read, but no record is parsed: it takes some 20 ms.
+    """
+    found: dict[str, Line] = {}
+    for file in files_with_lines(folder):
+        for number, (offset, line) in enumerate(_split_lines(file.read_bytes()), 1):
+            head = HEAD.match(line)
+            where = f"{shown_path(file)}, line {number}"
+            if head is None:
+                raise ConfigError(f"{where}: not a record of this suite; restore the file")
+            digest, contents = (group.decode() for group in head.groups())
+            if digest in found:
+                raise ConfigError(
+                    f"{where}: record {digest} is in {shown_path(found[digest].file)}"
+                )
+            found[digest] = Line(file, offset, len(line), contents)
+    return found
+
+
+def _split_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the offset and the bytes of each line."""
+    offset = 0
+    for line in content.splitlines(keepends=True):
+        yield offset, line
+        offset += len(line)
+
+
+def _read_line(line: Line):
+    with open(line.file, "rb") as file:
+        file.seek(line.offset)
+        content = file.read(line.length)
+    return parse_json(content, shown_path(line.file))
+
+
+def _put_together(raw: dict, folder: Path) -> dict:
+    """Put the parts of a record that are stored apart back in their places, which hold null.
+
+    A part that is missing stays missing: the record's `contents` will then not match.
+    """
+    facts, origin = raw.get("facts"), raw.get("origin")
+    if isinstance(facts, dict):
+        facts |= _read_facts(folder / _scale_of(raw) / FACTS, raw["digest"])
+    if isinstance(origin, dict) and origin.get("sources", 0) is None:
+        origin["sources"] = _read_sources(folder / SOURCES).get(origin.get("source"), {})
+    ordered = {name: raw[name] for name in Record.model_fields if name in raw}
+    return ordered | raw
+
+
+def _scale_of(raw: dict) -> str:
+    job = raw.get("job")
+    return str(job.get("scale")) if isinstance(job, dict) else ""
+
+
+def _read_facts(path: Path, digest: str) -> dict:
+    """Read the long facts of one record; none if it has none."""
+    archive = _open_facts(path)
+    name = f"{digest}.json"
+    if archive is None or name not in archive.namelist():
+        return {}
+    try:
+        facts = parse_json(archive.read(name), f"{shown_path(path)}: {name}")
+    except (zipfile.BadZipFile, OSError, EOFError, ValueError) as error:
+        raise ConfigError(f"{shown_path(path)}: {name} cannot be read ({error})") from None
+    return facts if isinstance(facts, dict) else {}
+
+
+@cache
+def _open_facts(path: Path) -> zipfile.ZipFile | None:
+    """Open the long facts of a scale, once for each process.
+
+    They are opened in memory: a fork that read the same open file would move its position.
+    """
+    if not path.is_file():
+        return None
+    try:
+        return zipfile.ZipFile(io.BytesIO(path.read_bytes()))
+    except zipfile.BadZipFile as error:
+        raise ConfigError(f"{shown_path(path)}: cannot be read ({error})") from None
+
+
+@cache
+def _read_sources(path: Path) -> dict[str, dict[str, str]]:
+    return read_json(path) if path.is_file() else {}
+
+
+def forget_lines() -> None:
+    """Forget what was read of shipped records, because they have changed."""
+    for each in (index_lines, _open_facts, _read_sources):
+        each.cache_clear()
+
+
+def merge_records(records: Iterable[Record], folder: Path) -> None:
+    """Add records to those that ship, or replace them; each file is written whole or not at all.
+
+    The parts come first, then the lines that need them. If writing stops half-way, records whose
+    facts are newer than their line are refused until the merge is repeated.
+    """
+    merge_raw([raw_record(record) for record in records], folder)
+
+
+def merge_raw(raws: Iterable[dict], folder: Path) -> None:
+    """Do the same with records as JSON, which must have `contents`."""
+    by_scale: dict[str, dict[str, dict]] = defaultdict(dict)
+    for raw in raws:
+        by_scale[_scale_of(raw)][raw["digest"]] = raw
+    sources = dict(_read_sources(folder / SOURCES))
+    for changed in by_scale.values():
+        for raw in changed.values():
+            sources.setdefault(raw["origin"]["source"], raw["origin"]["sources"])
+    _write_sources(folder / SOURCES, sources)
+    for scale, changed in by_scale.items():
+        short, facts = {}, {}
+        for digest, raw in changed.items():
+            short[digest], facts[digest] = _take_apart(raw, sources)
+        _merge_facts(folder / scale / FACTS, facts)
+        _merge_lines(folder / scale, short)
+    forget_lines()
+
+
+def _take_apart(raw: dict, sources: dict[str, dict[str, str]]) -> tuple[dict, dict]:
+    """Split a record into what its line holds, with null for what is elsewhere, and long facts."""
+    long = {name: fact for name, fact in raw["facts"].items() if len(_compact(fact)) >= LONG}
+    facts = raw["facts"] | dict.fromkeys(long)
+    origin = raw["origin"]
+    if sources.get(origin["source"]) == origin["sources"]:
+        origin = origin | {"sources": None}
+    head = {"digest": raw["digest"], "contents": raw["contents"]}
+    return head | raw | {"facts": facts, "origin": origin}, long
+
+
+def _merge_lines(folder: Path, records: dict[str, dict]) -> None:
+    """Merge the lines of a scale, task by task, sorted by digest."""
+    by_task: dict[str, dict[str, bytes]] = defaultdict(dict)
+    for digest, raw in records.items():
+        by_task[raw["job"]["task"]][digest] = _compact(raw).encode() + b"\n"
+    for task, changed in by_task.items():
+        path = folder / f"{task}.jsonl"
+        lines = _lines_by_digest(path) | changed
+        with atomic_write(path) as file:
+            file.writelines(lines[digest] for digest in sorted(lines))
+
+
+def _lines_by_digest(path: Path) -> dict[str, bytes]:
+    if not path.is_file():
+        return {}
+    lines = path.read_bytes().splitlines(keepends=True)
+    return {HEAD.match(line)[1].decode(): line for line in lines}
+
+
+def _merge_facts(path: Path, changed: dict[str, dict]) -> None:
+    """Merge the long facts of a scale; the same facts give the same bytes."""
+    known = _open_facts(path)
+    members = {name: known.read(name) for name in known.namelist()} if known else {}
+    for digest, facts in changed.items():
+        members.pop(f"{digest}.json", None)
+        if facts:
+            members[f"{digest}.json"] = _compact(facts).encode()
+    with atomic_write(path) as file, zipfile.ZipFile(file, "w") as archive:
+        for name in sorted(members):
+            # with a constant date
+            entry = zipfile.ZipInfo(name)
+            archive.writestr(entry, members[name], zipfile.ZIP_DEFLATED, compresslevel=9)
+
+
+def _write_sources(path: Path, sources: dict[str, dict[str, str]]) -> None:
+    """Write a line for each map, so that a merge adds lines and changes none."""
+    lines = (f"{_compact(source)}:{_compact(sources[source])}" for source in sorted(sources))
+    text = "{\n" + ",\n".join(lines) + "\n}\n"
+    with atomic_write(path) as file:
+        file.write(text.encode())
+
+
+def _compact(value) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
