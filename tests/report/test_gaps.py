@@ -90,7 +90,7 @@ def test_a_run_that_stands_in_for_two_texts_counts_once():
             .equals(pair[1].drop(columns="text", errors="ignore"))
         )
     cells = [measured("row", "column", rows, "dev_bpc") for rows in (once, twice)]
-    assert cells[0]["n"] == cells[1]["n"] == 3 and cells[0]["low"] == cells[1]["low"]
+    assert cells[0].n == cells[1].n == 3 and cells[0].low == cells[1].low
 
 
 @pytest.mark.parametrize("label", ["S in {8, 32}", "a {} b", "100 %"])

@@ -16,13 +16,14 @@ from tests._jobs import job, translation
 from tests._training import origin
 from workflow.claims.published import studies
 from workflow.config.files import ROOT
+from workflow.config.missing import Missing
 from workflow.config.studies import study_files
 from workflow.plan.questions import load_question
 from workflow.report.pages.not_run import why_not_run
 from workflow.report.pages.papers import coverage_page, order_in_paper
 from workflow.report.pages.run import learning_curves
 from workflow.report.pages.site import Site, link_documents, with_minus
-from workflow.report.tables.cells import NO_RUN
+from workflow.report.tables.cells import NO_RUN, Cell, make_cell
 from workflow.results.numbers import MINUS
 from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
 from workflow.results.record import Point, Record
@@ -122,11 +123,16 @@ def test_ours_and_the_papers_value_share_a_cell_and_the_head_says_whether_they_a
     assert any(">comparable<" in mark for title, mark in heads if title != "test")
 
 
+def empty_cell(status: str, reason: str) -> Cell:
+    return make_cell("r", "c", Missing(reason), "", "measured", status=status)
+
+
 def test_cells_that_were_not_run_have_one_footnote_with_the_command_that_runs_them(tmp_path):
     """Scale smoke plans what this table lacks; what it does not plan belongs to the papers'
     scale.
     """
-    missing, unmeasured = ({"status": NOT_RUN, "note": note} for note in (NO_RUN, NOT_MEASURED))
+    missing = empty_cell(NOT_RUN, NO_RUN)
+    unmeasured = empty_cell(NOT_RUN, NOT_MEASURED)
     site = Site(tmp_path / "results" / "smoke", tmp_path / "reports")
     (own,) = why_not_run(site, "span_limit", [missing, missing])
     assert (
@@ -141,7 +147,7 @@ def test_cells_that_were_not_run_have_one_footnote_with_the_command_that_runs_th
     )
     (again,) = why_not_run(site, "span_limit", [unmeasured])
     assert again.command.endswith("train=everything")
-    assert why_not_run(site, "span_limit", [{"status": "failed", "note": "diverged"}]) == []
+    assert why_not_run(site, "span_limit", [empty_cell("failed", "diverged")]) == []
 
 
 def test_tables_figures_and_runs_name_the_text_that_was_read(site):

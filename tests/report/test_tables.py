@@ -22,7 +22,7 @@ from workflow.plan.scales import load_corpora
 from workflow.report.builders import builder_inputs, load_builder
 from workflow.report.comparison import join
 from workflow.report.layout import list_columns
-from workflow.report.table_files import as_latex, as_lines, write_table
+from workflow.report.table_files import as_latex, as_lines, compared_cells, write_table
 from workflow.report.tables.cells import COLUMNS
 from workflow.results.runs_table import Frames, as_frame, read_frames
 
@@ -93,10 +93,7 @@ def test_what_follows_from_a_formula_is_not_called_published():
     joined = join(adaptive_span_shares.build())
     flops, share = at(joined, "S = 256", "#FLOPS"), at(joined, "S = 256", "feed-forward")
     assert (flops["published_source"], share["published_source"]) == ("inferred", "published")
-    column = {
-        column.title: column
-        for column in list_columns(json.loads(joined.to_json(orient="records")))
-    }
+    column = {column.title: column for column in list_columns(compared_cells(joined))}
     assert column["#FLOPS"].apart and not column["feed-forward"].apart
     assert "40.89M & inferred 40.89M & 61.54 (62, -0.7" in as_latex(joined, "t", "o")
     assert (

@@ -82,10 +82,8 @@ def test_costs_compare_where_code_and_machine_are_the_same(quantity, ours, why):
     told = why_apart(runs, base, quantity, "base", of_base)
     assert told is None if why is None else told.startswith(why)
     cell = ratio("r", "c", quantity, runs, base, "base", of_base)
-    assert (cell["value"] is None) == (why is not None)
-    assert cell["status"] == ("ok" if why is None else "not run") and (
-        "no ratio" in cell["note"]
-    ) == bool(why)
+    assert cell.status == ("ok" if why is None else "not run")
+    assert ("no ratio" in cell.explanation) == (why is not None)
 
 
 def test_what_a_row_of_costs_says_comes_before_what_its_run_says():

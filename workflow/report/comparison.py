@@ -1,50 +1,96 @@
 """Compare the cells of a table with what the paper prints for them."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Literal
+
 import pandas as pd
 
 from workflow.claims.published import Published, find
+from workflow.config.missing import Missing
+from workflow.report.tables.cells import Cell
+from workflow.results.numbers import is_number
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedCell(Cell):
+    """A cell with what the paper prints for it; every field is None or empty where it prints nothing.
+
+    published_value, _unit, _kind, _where, _note    as in the study: `Published`
+    published_text      the value with the digits that are printed
+    published_source    whether it is printed, follows from printed values, or was read off a plot
+    conflict            what is known of two sources that disagree
+    comparable          whether a difference from the paper means something: `is_comparable`
+    difference_pct      from the paper's value, in per cent, where comparable
+    texts               the badges of the datasets behind the cell
+    """
+
+    published_value: float | str | list | None = None
+    published_text: str = ""
+    published_unit: str | None = None
+    published_kind: str | None = None
+    published_where: str | None = None
+    published_note: str | None = None
+    published_source: Literal["published", "inferred", "digitised"] | None = None
+    conflict: str | None = None
+    comparable: bool = False
+    difference_pct: float | None = None
+    texts: tuple[str, ...] = ()
+
+    def as_record(self) -> dict:
+        return super().as_record() | {"texts": list(self.texts)}
+
+    @classmethod
+    def from_record(cls, record: Mapping) -> "ComparedCell":
+        return super().from_record({**record, "texts": tuple(record.get("texts", ()))})
+
+
+def compare(cell: Cell) -> ComparedCell:
+    """Look up what the paper prints for a cell, and the difference where comparable."""
+    ours = {field.name: getattr(cell, field.name) for field in fields(Cell)}
+    if cell.published is None:
+        return ComparedCell(**ours)
+    published = find(cell.published)
+    comparable = is_comparable(cell, published)
+    return ComparedCell(
+        **ours,
+        published_value=published.value,
+        published_text=published.text,
+        published_unit=published.unit,
+        published_kind=published.kind,
+        published_where=published.where,
+        published_note=published.note,
+        published_source=published.source,
+        conflict=published.conflict,
+        comparable=comparable,
+        difference_pct=_difference_pct(cell, published) if comparable else None,
+    )
 
 
 def join(cells: pd.DataFrame) -> pd.DataFrame:
-    """Add to cells (`workflow.report.tables.cells`) what the paper prints, and the difference where
-    comparable.
-
-    published_source: published | inferred | digitised. difference_pct: in per cent.
-    """
-    rows = []
-    for cell in cells.to_dict("records"):
-        key = cell.get("published")
-        published = find(key) if isinstance(key, str) else None
-        cell["published_value"] = published.value if published else None
-        cell["published_text"] = published.text if published else ""
-        for column in ("unit", "kind", "where", "note", "source"):
-            cell[f"published_{column}"] = getattr(published, column) if published else None
-        cell["conflict"] = published.conflict if published else None
-        cell["comparable"] = bool(published) and is_comparable(cell, published)
-        cell["difference_pct"] = _difference(cell, published) if cell["comparable"] else None
-        rows.append(cell)
-    return pd.DataFrame(rows)
+    """Add to the cells of a table, with the columns of `Cell`, those of `ComparedCell` but `texts`."""
+    compared = [compare(Cell.from_record(row)) for row in cells.to_dict("records")]
+    columns = [field.name for field in fields(ComparedCell) if field.name != "texts"]
+    return pd.DataFrame([cell.as_record() for cell in compared], columns=columns)
 
 
-def is_comparable(cell: dict, published: Published) -> bool:
-    """Whether a difference in per cent to what the paper prints means something, in tables and on
-    pages.
+def is_comparable(cell: Cell, published: Published) -> bool:
+    """Whether a difference from the paper's value, in per cent, means something.
 
     It does for what a formula gives, unless the printed number was inferred, and for a ratio of
-    costs. It does for a score or a span only if nets and text are the paper's own, never for
-    smaller nets or another text. Times and memory belong to a machine, and a setting is chosen, not
-    found.
+    costs. It does for a score or a span only if model size and dataset are the paper's. Times and
+    memory belong to a machine, and a setting is chosen, not found.
     """
-    if cell["kind"] == "analytic":
+    if cell.kind == "analytic":
         return published.source != "inferred"
-    if cell["kind"] != "measured":
+    if cell.kind != "measured":
         return False
-    return cell["unit"] == "×" or published.kind == "trained" and cell["as_the_paper"]
+    return cell.unit == "×" or (published.kind == "trained" and cell.as_the_paper)
 
 
-def _difference(cell: dict, published: Published) -> float | None:
-    value, printed = cell["value"], published.value
-    numbers = all(
-        isinstance(side, int | float) and not isinstance(side, bool) for side in (value, printed)
-    )
-    return 100 * (value / printed - 1) if numbers and printed and value == value else None
+def _difference_pct(cell: Cell, published: Published) -> float | None:
+    if isinstance(cell.value, Missing):
+        return None
+    if not is_number(cell.value) or not is_number(published.value):
+        return None
+    return 100 * (cell.value / published.value - 1)

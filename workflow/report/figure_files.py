@@ -6,6 +6,7 @@ The three pictures carry those numbers, the runs and their commits inside: see `
 
 import io
 import textwrap
+from dataclasses import asdict
 from pathlib import Path
 
 from workflow.config.files import atomic_write
@@ -53,5 +54,6 @@ def write_figure(out: Path, name: str, frames: Frames) -> None:
     write_text(out.with_suffix(".csv"), csv_text(numbers))
     used = builder.used(frames.runs) if frames.runs is not None else None
     origin, commits = describe_origin(builder, frames, used)
-    trace = provenance.trace_of(used, origin, badges(used), numbers, commits)
+    texts = [asdict(badge) for badge in badges(used)]
+    trace = provenance.trace_of(used, origin, texts, numbers, commits)
     save(builder.draw(numbers), out, builder.TITLE, origin, trace)

@@ -28,6 +28,17 @@ class Badge:
     about: str
 
 
+@dataclass(frozen=True)
+class BadgeOfColumns(Badge):
+    """The badge of a dataset in a table. columns: the titles of those in which a cell has it."""
+
+    columns: tuple[str, ...]
+
+    @classmethod
+    def from_record(cls, record: Mapping) -> "BadgeOfColumns":
+        return cls(record["badge"], record["about"], tuple(record["columns"]))
+
+
 def badge_of(task: str, paper_corpora: Iterable[str], corpus: str) -> Badge:
     """Make the badge of a dataset, which names it and the datasets of the papers that it replaces.
 
@@ -48,13 +59,10 @@ def _catalogue(task: str, path: Path) -> BaseCatalogue:
     return load_corpora(task)
 
 
-def badges(runs: pd.DataFrame | None) -> list[dict[str, str]]:
-    """List the badge and description of every dataset that the runs use, sorted by badge."""
+def badges(runs: pd.DataFrame | None) -> list[Badge]:
+    """List the badge of every dataset that the runs use, sorted by name."""
     read = set() if runs is None else set(_badges(runs).values())
-    return [
-        {"badge": each.badge, "about": each.about}
-        for each in sorted(read, key=lambda each: each.badge)
-    ]
+    return sorted(read, key=lambda badge: badge.badge)
 
 
 def badge_of_bits(rows: Iterable[Mapping]) -> Badge:
@@ -94,7 +102,7 @@ def names_of_texts(runs: pd.DataFrame) -> dict[str, str]:
 
 def name_badges(runs: pd.DataFrame | None) -> str:
     """Write the badges of what the runs read in a line."""
-    return "; ".join(each["badge"] for each in badges(runs))
+    return "; ".join(badge.badge for badge in badges(runs))
 
 
 def with_badge(runs: pd.DataFrame) -> pd.DataFrame:
@@ -161,27 +169,26 @@ def with_titles(runs: pd.DataFrame) -> pd.DataFrame:
 
 def texts_of_cells(cells: pd.DataFrame, runs: pd.DataFrame | None) -> list[list[str]]:
     """List for each cell of a table the badges of what the runs behind it read."""
-    read = {} if runs is None else with_badge(runs).groupby("digest")["text"].agg(set).to_dict()
-    return [
-        sorted(set().union(*(read[digest] for digest in digests))) for digests in cells["digests"]
-    ]
+    read: dict[str, set[str]] = {}
+    if runs is not None:
+        read = with_badge(runs).groupby("digest")["text"].agg(set).to_dict()
+    texts = []
+    for digests in cells["digests"]:
+        of_cell = {text for digest in digests for text in read[digest]}
+        texts.append(sorted(of_cell))
+    return texts
 
 
-def badges_of_columns(cells: pd.DataFrame, runs: pd.DataFrame | None) -> list[dict]:
-    """List the badges of a table, each with the `columns` in which a cell has it. cells: with their
-    `texts`.
+def badges_of_columns(cells: pd.DataFrame, runs: pd.DataFrame | None) -> list[BadgeOfColumns]:
+    """List the badges of a table, each with the columns in which a cell has it.
+
+    cells: with their `texts`.
     """
-    found = [
-        (text, column)
-        for texts, column in zip(cells["texts"], cells["column"], strict=True)
-        for text in texts
-    ]
+    columns: dict[str, dict[str, None]] = {}
+    for texts, column in zip(cells["texts"], cells["column"], strict=True):
+        for text in texts:
+            columns.setdefault(text, {})[column] = None
     return [
-        each
-        | {
-            "columns": list(
-                dict.fromkeys(column for text, column in found if text == each["badge"])
-            )
-        }
-        for each in badges(runs)
+        BadgeOfColumns(badge.badge, badge.about, tuple(columns.get(badge.badge, ())))
+        for badge in badges(runs)
     ]

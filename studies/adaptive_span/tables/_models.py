@@ -6,9 +6,9 @@ import pandas as pd
 
 from workflow.claims.published import find, load
 from workflow.report.tables.cells import (
+    Cell,
     analytic,
     cited,
-    make_cell,
     make_table,
     measured,
     pick,
@@ -47,7 +47,7 @@ def build(
         )
         cells += _at_paper_size(label, stem)
     # sorted by column, because the first row, a cited one, lacks some columns
-    return make_table(sorted(cells, key=lambda cell: ORDER.index(cell["column"])))
+    return make_table(sorted(cells, key=lambda cell: ORDER.index(cell.column)))
 
 
 def _id(stem: str, column: str) -> str | None:
@@ -55,7 +55,7 @@ def _id(stem: str, column: str) -> str | None:
     return f"{stem}.{column}" if f"{stem}.{column}" in load() else None
 
 
-def _trained(label: str, stem: str, runs: pd.DataFrame) -> list[dict]:
+def _trained(label: str, stem: str, runs: pd.DataFrame) -> list[Cell]:
     cells = [
         setting(label, "#layers", runs, "layers", _id(stem, "layers"), unit="layers"),
         measured(label, "avg. span", runs, "mean_span", _id(stem, "span")),
@@ -67,7 +67,7 @@ def _trained(label: str, stem: str, runs: pd.DataFrame) -> list[dict]:
     ]
 
 
-def _only_cited(label: str, stem: str) -> list[dict]:
+def _only_cited(label: str, stem: str) -> list[Cell]:
     columns = (
         ("#layers", "layers", "layers"),
         ("avg. span", "span", "characters"),
@@ -79,7 +79,7 @@ def _only_cited(label: str, stem: str) -> list[dict]:
     ]
 
 
-def _at_paper_size(label: str, stem: str) -> list[dict]:
+def _at_paper_size(label: str, stem: str) -> list[Cell]:
     """Return cells with parameters and FLOPS by formula, at the paper's size."""
     cells = []
     for column, key, unit in (
@@ -95,5 +95,5 @@ def _at_paper_size(label: str, stem: str) -> list[dict]:
             )
         else:
             reason = find(name).not_recomputed or "not published"
-            cells.append(make_cell(label, column, None, unit, "cited", name, note=reason))
+            cells.append(cited(label, column, name, unit, reason))
     return cells

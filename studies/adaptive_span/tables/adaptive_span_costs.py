@@ -2,10 +2,14 @@
 S.
 """
 
+from dataclasses import replace
+
 import pandas as pd
 
+from workflow.config.missing import Missing
 from workflow.report.tables.cells import (
     NO_SEARCH,
+    Cell,
     cited,
     make_cell,
     make_table,
@@ -62,15 +66,16 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
     return make_table(cells)
 
 
-def _longest(label: str, runs: pd.DataFrame, claim: str) -> list[dict]:
+def _longest(label: str, runs: pd.DataFrame, claim: str) -> list[Cell]:
     """Return cells with the longest S that fits, what ended the search, and the memory budget."""
     searched = take_cost_row(runs[runs["longest_S_ended"].notna()])
     longest = measured(label, "longest S that fits", searched, "longest_S", claim)
     if not len(searched):
-        return [longest | {"note": NO_SEARCH}]
+        return [replace(longest, value=Missing(NO_SEARCH))]
     ended = searched["longest_S_ended"].iloc[0]
-    if longest["value"] is None and longest["status"] != "failed":
-        longest |= {"status": "failed", "note": f"even the S of training does not fit: {ended}"}
+    if isinstance(longest.value, Missing) and longest.status != "failed":
+        reason = f"even the S of training does not fit: {ended}"
+        longest = replace(longest, value=Missing(reason), status="failed")
     budget = measured(label, "memory budget", searched, "memory_budget_bytes")
     return [
         longest,

@@ -4,7 +4,8 @@ measured.
 
 import pandas as pd
 
-from workflow.report.tables.cells import analytic, make_cell, make_table
+from workflow.config.missing import Missing
+from workflow.report.tables.cells import Cell, analytic, make_cell, make_table, with_mean
 from workflow.results import layers as layer_costs
 from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
 from workflow.results.statistics import POSITIVE, over_seeds
@@ -35,13 +36,14 @@ origin, commits = layer_costs.origin, layer_costs.commits
 
 
 def build(layers: pd.DataFrame) -> pd.DataFrame:
-    cells: list[dict] = []
+    cells: list[Cell] = []
     for name, label in layer_costs.LABELS.items():
         rows = layers[layers["layer"] == name].sort_values("n")
         cells += _formulas(name, label)
         if len(rows):
             counted = layer_costs.exponent(rows["n"], _products(name, rows))
-            cells.append(analytic(label, "exponent of n, with projections", counted, ""))
+            value = Missing("fewer than two lengths") if counted is None else counted
+            cells.append(analytic(label, "exponent of n, with projections", value, ""))
         cells += [_exponent(label, rows, *cost) for cost in MEASURED]
         cells += [
             _at_length(label, row, *cost) for cost in MEASURED for row in rows.to_dict("records")
@@ -49,7 +51,7 @@ def build(layers: pd.DataFrame) -> pd.DataFrame:
     return make_table(cells)
 
 
-def _formulas(name: str, label: str) -> list[dict]:
+def _formulas(name: str, label: str) -> list[Cell]:
     complexity, sequential, path, power = FORMULAS[name]
     return [
         analytic(label, "complexity per layer", complexity, "", f"ai.t1.{name}.complexity"),
@@ -67,44 +69,54 @@ def _products(name: str, rows: pd.DataFrame) -> pd.Series:
     return 4 * n * d**2 + 2 * n**2 * d if name == "self" else n
 
 
-def _exponent(label: str, rows: pd.DataFrame, column: str, quantity: str, unit: str) -> dict:
+def _exponent(label: str, rows: pd.DataFrame, column: str, quantity: str, unit: str) -> Cell:
     """Fit the exponent of n over all measured lengths; for times, one fit per round."""
     ok = rows[rows["status"] == "ok"]
     failed = rows[(rows["status"] != "ok") & (rows["reason"] != NOT_MEASURED)]
-    sets = zip(
-        *(layer_costs.values_of(row, quantity) for row in ok.to_dict("records")), strict=False
-    )
-    slopes = [
-        slope for values in sets if (slope := layer_costs.exponent(ok["n"], values)) is not None
-    ]
-    alike = failed.groupby(["status", "reason"], sort=False)["n"]
-    left_out = "; ".join(
-        f"n = {', '.join(map(str, n))} excluded: {status}: {why}" for (status, why), n in alike
-    )
-    status = "ok" if slopes else "failed" if len(failed) else NOT_RUN
-    unmeasured = NOT_MEASURED if len(rows) > len(ok) else "layers were not measured"
-    note = left_out or ("" if slopes else unmeasured)
+    slopes = _slopes(ok, quantity)
+    status = "failed" if len(failed) else NOT_RUN
+    if slopes:
+        status = "ok"
+    note = _describe_failures(failed)
+    if not note and not slopes:
+        note = NOT_MEASURED if len(rows) > len(ok) else "layers were not measured"
     cell = make_cell(
         label,
         f"exponent of n, {column}",
-        None,
+        Missing(note),
         "",
         "measured",
         n=len(slopes),
         status=status,
-        note=note,
+        note=note if slopes else "",
     )
-    return cell | over_seeds(slopes)
+    return with_mean(cell, over_seeds(slopes))
 
 
-def _at_length(label: str, row: dict, column: str, quantity: str, unit: str) -> dict:
-    place = (label, f"{column}, n = {row['n']}")
+def _slopes(layers: pd.DataFrame, quantity: str) -> list[float]:
+    """Fit one exponent of n per round; a layer with fewer rounds than others limits their number."""
+    by_length = [layer_costs.values_of(layer, quantity) for layer in layers.to_dict("records")]
+    slopes = [layer_costs.exponent(layers["n"], values) for values in zip(*by_length, strict=False)]
+    return [slope for slope in slopes if slope is not None]
+
+
+def _describe_failures(failed: pd.DataFrame) -> str:
+    """List the lengths that a fit leaves out, those with the same reason together."""
+    notes = []
+    for (status, reason), lengths in failed.groupby(["status", "reason"], sort=False)["n"]:
+        names = ", ".join(map(str, lengths))
+        notes.append(f"n = {names} excluded: {status}: {reason}")
+    return "; ".join(notes)
+
+
+def _at_length(label: str, row: dict, column: str, quantity: str, unit: str) -> Cell:
+    title = f"{column}, n = {row['n']}"
     if row["reason"] == NOT_MEASURED:
-        return make_cell(*place, None, unit, "measured", status=NOT_RUN, note=NOT_MEASURED)
+        missing = Missing(NOT_MEASURED)
+        return make_cell(label, title, missing, unit, "measured", status=NOT_RUN)
     if row["status"] != "ok":
-        note = f"{row['status']}: {row['reason']}"
-        return make_cell(*place, None, unit, "measured", status="failed", note=note)
+        missing = Missing(f"{row['status']}: {row['reason']}")
+        return make_cell(label, title, missing, unit, "measured", status="failed")
     values = layer_costs.values_of(row, quantity)
-    return make_cell(*place, None, unit, "measured", n=len(values)) | over_seeds(
-        values, bounds=POSITIVE
-    )
+    cell = make_cell(label, title, Missing(""), unit, "measured", n=len(values))
+    return with_mean(cell, over_seeds(values, bounds=POSITIVE))

@@ -4,7 +4,7 @@ import pandas as pd
 
 from studies.aiayn.formulas import train_cost
 from workflow.claims.published import find, load
-from workflow.report.tables.cells import analytic, cited, make_table, measured, pick
+from workflow.report.tables.cells import Cell, analytic, cited, make_table, measured, pick
 from workflow.results.statistics import POSITIVE
 
 READS = ("runs",)
@@ -57,7 +57,7 @@ def add_spent(runs: pd.DataFrame) -> pd.DataFrame:
     return runs.assign(sustained=sustained, spent=train_cost(runs["seconds"], 1, sustained))
 
 
-def _trained(label: str, pair: str, runs: pd.DataFrame, published: str) -> list[dict]:
+def _trained(label: str, pair: str, runs: pd.DataFrame, published: str) -> list[Cell]:
     return [
         measured(label, f"BLEU {pair}", runs, "test_bleu_tokenised", published),
         measured(label, f"training cost {pair}", runs, "spent", unit="FLOPs", bounds=POSITIVE),
@@ -66,7 +66,7 @@ def _trained(label: str, pair: str, runs: pd.DataFrame, published: str) -> list[
     ]
 
 
-def _at_paper_size(label: str, key: str) -> dict:
+def _at_paper_size(label: str, key: str) -> Cell:
     recomputed = find(key).recomputed
     note = f"{recomputed.inputs['seconds']:,.0f} s × {recomputed.inputs['gpus']:.0f} P100 × 9.5 TFLOP/s"
     return analytic(label, "training cost, paper's formula", recomputed.result, "FLOPs", key, note)

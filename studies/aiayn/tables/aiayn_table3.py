@@ -3,7 +3,15 @@
 import pandas as pd
 
 from workflow.claims.published import find, value
-from workflow.report.tables.cells import PAPERS_SIZE, analytic, make_table, measured, pick, setting
+from workflow.report.tables.cells import (
+    PAPERS_SIZE,
+    Cell,
+    analytic,
+    make_table,
+    measured,
+    pick,
+    setting,
+)
 from workflow.report.tables.paired import gain
 
 READS = ("runs",)
@@ -86,7 +94,7 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
     return make_table(scores + sizes)
 
 
-def _scores(key: str, label: str, seeds: pd.DataFrame, base: pd.DataFrame) -> list[dict]:
+def _scores(key: str, label: str, seeds: pd.DataFrame, base: pd.DataFrame) -> list[Cell]:
     stem, cells = f"ai.t3.{key}", []
     cells.append(
         measured(label, "PPL (dev)", seeds, "dev_ppl", f"{stem}.ppl", unit="perplexity per subword")
@@ -101,7 +109,7 @@ def _scores(key: str, label: str, seeds: pd.DataFrame, base: pd.DataFrame) -> li
     return cells
 
 
-def _at_paper_size(label: str, key: str) -> list[dict]:
+def _at_paper_size(label: str, key: str) -> list[Cell]:
     """Return the parameters of the paper's model, with the vocabulary that it states and with the
     fitted one.
     """

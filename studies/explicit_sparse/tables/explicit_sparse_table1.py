@@ -5,7 +5,15 @@ softmax.
 import pandas as pd
 
 from workflow.claims.published import load, value
-from workflow.report.tables.cells import analytic, cited, make_table, measured, pick, setting
+from workflow.report.tables.cells import (
+    Cell,
+    analytic,
+    cited,
+    make_table,
+    measured,
+    pick,
+    setting,
+)
 from workflow.report.tables.paired import P_VALUE_CAPTION, SOFTMAX, gain, p_value
 
 READS = ("runs",)
@@ -31,9 +39,9 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
     scores.
     """
     runs = pick(runs, question="translation")
-    gains: list[dict] = []
-    p_values: list[dict] = []
-    others: list[dict] = []
+    gains: list[Cell] = []
+    p_values: list[Cell] = []
+    others: list[Cell] = []
     for direction, paper_corpus in DIRECTIONS.items():
         of_direction = pick(runs, paper_corpus=paper_corpus)
         base = pick(of_direction, variant=SOFTMAX)
@@ -65,7 +73,7 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _of_second_test(
     label: str, column: str, variant: str, seeds: pd.DataFrame, base: pd.DataFrame
-) -> list[dict]:
+) -> list[Cell]:
     """Return cells that compare the variant with `base` on a second test set; empty if the dataset
     has none.
     """

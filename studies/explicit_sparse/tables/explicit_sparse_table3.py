@@ -4,6 +4,7 @@ import pandas as pd
 
 from workflow.claims.published import load
 from workflow.report.tables.cells import (
+    Cell,
     analytic,
     cited,
     make_table,
@@ -50,7 +51,7 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
     return make_table(cells)
 
 
-def _trained(label: str, runs: pd.DataFrame, published: str | None) -> list[dict]:
+def _trained(label: str, runs: pd.DataFrame, published: str | None) -> list[Cell]:
     return [
         setting(label, "#params", runs, "parameters"),
         measured(label, "dev", runs, "dev_bpc"),
@@ -60,7 +61,7 @@ def _trained(label: str, runs: pd.DataFrame, published: str | None) -> list[dict
     ]
 
 
-def _params(label: str, key: str) -> dict:
+def _params(label: str, key: str) -> Cell:
     recomputed = load()[key].recomputed if key in load() else None
     if recomputed:
         return analytic(

@@ -6,6 +6,7 @@ import pandas as pd
 
 from workflow.claims.published import load, value
 from workflow.report.tables.cells import (
+    Cell,
     analytic,
     make_table,
     measured,
@@ -79,7 +80,7 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
     return make_table(cells)
 
 
-def _settings(label: str, variant: str, runs: pd.DataFrame) -> list[dict]:
+def _settings(label: str, variant: str, runs: pd.DataFrame) -> list[Cell]:
     """Return the cells of a single row: k of top-k, and the learned alpha of entmax."""
     if variant == "top_k":
         return [setting(label, "k", runs, "k", "est.txt.k_small", unit="keys")]

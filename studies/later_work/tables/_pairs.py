@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from workflow.report.tables.cells import measured, pick, ratio
+from workflow.report.tables.cells import Cell, measured, pick, ratio
 from workflow.report.tables.paired import gain
 
 
-def compare_with_fixed(runs: pd.DataFrame, label: str, fixed: str, adaptive: str) -> list[dict]:
+def compare_with_fixed(runs: pd.DataFrame, label: str, fixed: str, adaptive: str) -> list[Cell]:
     """Return the cells of a row per corpus: test bpc of both variants, paired difference, span and
     cost.
     """

@@ -5,7 +5,7 @@ cost.
 import pandas as pd
 
 from studies.own.tables._attainable import BOUNDS, best_bpc, of_text, windows, with_share, words_bpc
-from workflow.report.tables.cells import make_cell, make_table, measured, pick, ratio
+from workflow.report.tables.cells import Cell, analytic, make_table, measured, pick, ratio
 from workflow.report.tables.paired import gain
 
 READS = ("runs", "optimal_predictor")
@@ -50,7 +50,7 @@ def build(runs: pd.DataFrame, optimal_predictor: pd.DataFrame) -> pd.DataFrame:
     return make_table(cells + _readers(optimal_predictor))
 
 
-def _readers(optimal_predictor: pd.DataFrame) -> list[dict]:
+def _readers(optimal_predictor: pd.DataFrame) -> list[Cell]:
     """Return the cells of the optimal predictors, a row for each context."""
     if best_bpc(optimal_predictor) is None:
         return []
@@ -64,7 +64,7 @@ def _readers(optimal_predictor: pd.DataFrame) -> list[dict]:
     readers.append(("optimal predictor, full context", whole))
     rows = with_share(pd.DataFrame(readers, columns=["row", "test_bpc"]), optimal_predictor)
     return [
-        make_cell(row["row"], column, row[quantity], unit, "analytic")
+        analytic(row["row"], column, row[quantity], unit)
         for row in rows.to_dict("records")
         for column, quantity, unit in COLUMNS[:3]
     ]

@@ -13,7 +13,7 @@ from studies.own.tables._attainable import (
     words_bpc,
 )
 from workflow.report.figures.colours import as_named
-from workflow.report.tables.cells import make_cell, make_table, measured, pick
+from workflow.report.tables.cells import Cell, analytic, make_table, measured, pick
 
 READS = ("runs", "optimal_predictor")
 TITLE = "Sparse attention compared with optimal predictors"
@@ -40,7 +40,7 @@ def build(runs: pd.DataFrame, optimal_predictor: pd.DataFrame) -> pd.DataFrame:
     return make_table(cells + _readers(optimal_predictor))
 
 
-def _readers(optimal_predictor: pd.DataFrame) -> list[dict]:
+def _readers(optimal_predictor: pd.DataFrame) -> list[Cell]:
     if best_bpc(optimal_predictor) is None:
         return []
     readers = [("optimal predictor, current word", words_bpc(optimal_predictor))]
@@ -51,7 +51,7 @@ def _readers(optimal_predictor: pd.DataFrame) -> list[dict]:
     readers.append(("optimal predictor, full context", best_bpc(optimal_predictor)))
     rows = with_share(pd.DataFrame(readers, columns=["row", "test_bpc"]), optimal_predictor)
     return [
-        make_cell(row["row"], column, row[quantity], unit, "analytic")
+        analytic(row["row"], column, row[quantity], unit)
         for row in rows.to_dict("records")
         for column, quantity, unit in COLUMNS
     ]

@@ -1,20 +1,23 @@
 """Tables and figures as the templates take them."""
 
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import pandas as pd
 
-from workflow.config.errors import ConfigError
-from workflow.config.strict import read_json
+from workflow.config.missing import Missing
 from workflow.report.builders import load_builder
+from workflow.report.comparison import ComparedCell
 from workflow.report.figures.marks import tell
 from workflow.report.figures.style import MESSAGE, as_svg
 from workflow.report.layout import IN_TABLES, Column, list_columns, list_rows, text_of
 from workflow.report.pages.not_run import is_not_run, why_not_run
 from workflow.report.pages.site import Site, embed_svg, read_svg
+from workflow.report.table_files import read_table
 from workflow.report.tables.cells import NOT_TRAINED
 from workflow.results import provenance
+from workflow.results.datasets import BadgeOfColumns
+from workflow.results.numbers import Form
 from workflow.results.trained_enough import FLAT, converged
 
 NOT_MADE = "not made yet"
@@ -25,15 +28,6 @@ OF_MACHINES = ("speed", "memory")  # kinds of published values that belong to th
 def runs_at(question: str) -> str:
     """Return the folder of the pages of a question's runs, relative to the scale's reports."""
     return f"questions/{question}/"
-
-
-def read_table(path: Path) -> dict:
-    """Read a table that `workflow.report.table_files` wrote."""
-    content = read_json(path)
-    for key in ("cells", "texts", "title"):
-        if not isinstance(content, dict) or key not in content:
-            raise ConfigError(f"{path}: expected a table as the workflow writes it: no '{key}'")
-    return content
 
 
 @dataclass(frozen=True)
@@ -50,35 +44,56 @@ class Head:
     mark: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class ShownCell(ComparedCell):
+    """A cell as a page shows it.
+
+    text, printed   our value with its interval, and the paper's, in the digits of the column
+    shown_note      what its tooltip says
+    reason          the number of the footnote that says why it holds nothing
+    not_run         whether the footnote on what was not run says that
+    sort            what its column is sorted by
+    """
+
+    text: str
+    printed: str
+    shown_note: str
+    reason: int | None
+    not_run: bool
+    not_converged: bool
+    sort: float | str
+
+
 def table(site: Site, name: str, question: str) -> dict:
-    """Lay out a table, each cell with our value, its interval and the paper's. question: whose runs
-    it is made from.
+    """Lay out a table, each cell with our value, its interval and the paper's.
+
+    question: whose runs it is made from.
     """
     path = site.results / "tables" / f"{name}.json"
     if not path.exists():
         return {"name": name, "title": name, "missing": NOT_MADE}
     content = read_table(path)
-    cells, texts = content.pop("cells"), content.pop("texts")
+    cells = list(content.cells)
     columns = list_columns(cells)
-    forms = {column.title: column for column in columns}
+    forms = {column.title: column.form for column in columns}
     reasons = _number_reasons(cells)
-    grid = {
-        (cell["row"], cell["column"]): _as_shown(cell, forms[cell["column"]], reasons)
-        for cell in cells
-    }
+    grid = {(cell.row, cell.column): _as_shown(cell, forms[cell.column], reasons) for cell in cells}
+    rows = [
+        (row, cited, [grid.get((row, column.title)) for column in columns])
+        for row, cited in list_rows(cells)
+    ]
     return {
-        **content,
+        "title": content.title,
+        "caption": content.caption,
+        "provenance": content.provenance,
         "name": name,
         "runs_at": runs_at(question),
-        "columns": [_head(column, cells, texts) for column in columns],
-        "rows": [
-            (row, cited, [grid.get((row, column.title)) for column in columns])
-            for row, cited in list_rows(cells)
-        ],
-        "has_published": any(cell["published_value"] is not None for cell in cells),
-        "texts": texts,
+        "columns": [_head(column, cells, content.texts) for column in columns],
+        "rows": rows,
+        "has_published": any(cell.published_value is not None for cell in cells),
+        "texts": content.texts,
         "how": IN_TABLES,
-        "not_converged": any(cell["not_converged"] for cell in grid.values()),
+        "not_converged": any(cell.not_converged for cell in grid.values()),
         "flat": FLAT,
         "reasons": reasons,
         "not_run": why_not_run(site, question, cells),
@@ -86,64 +101,66 @@ def table(site: Site, name: str, question: str) -> dict:
     }
 
 
-def _number_reasons(cells: list[dict]) -> dict[str, int]:
-    """Number the reasons why cells hold nothing, each once, in the order of the cells; not of those
-    not run.
+def _number_reasons(cells: list[ComparedCell]) -> dict[str, int]:
+    """Number the reasons why cells hold nothing, each once, in the order of the cells.
+
+    Cells that were not run have a footnote of their own.
     """
-    told = dict.fromkeys(
-        cell["note"] for cell in cells if _holds_nothing(cell) and not is_not_run(cell)
-    )
-    return {reason: number for number, reason in enumerate(told, 1)}
+    reasons: dict[str, int] = {}
+    for cell in cells:
+        if _has_reason(cell):
+            reasons.setdefault(cell.explanation, len(reasons) + 1)
+    return reasons
 
 
-def _holds_nothing(cell: dict) -> bool:
-    return cell["kind"] != "cited" and cell["status"] != "ok" and bool(cell["note"])
+def _has_reason(cell: ComparedCell) -> bool:
+    """Say whether a footnote tells why a cell holds nothing."""
+    holds_nothing = cell.kind != "cited" and cell.status != "ok" and bool(cell.explanation)
+    return holds_nothing and not is_not_run(cell)
 
 
-def _head(column: Column, cells: list[dict], texts: list[dict]) -> Head:
-    read = [text["badge"] for text in texts if column.title in text["columns"]]
-    badges = read if len(read) < len(texts) else []
+def _head(column: Column, cells: list[ComparedCell], texts: Sequence[BadgeOfColumns]) -> Head:
+    badges = [text.badge for text in texts if column.title in text.columns]
     return Head(
-        column.title,
-        column.unit,
-        badges,
-        _mark([cell for cell in cells if cell["column"] == column.title]),
+        title=column.title,
+        unit=column.unit,
+        badges=badges if len(badges) < len(texts) else [],
+        mark=_mark([cell for cell in cells if cell.column == column.title]),
     )
 
 
-def _mark(cells: list[dict]) -> str:
+def _mark(cells: list[ComparedCell]) -> str:
     """Say in a few words whether the paper's values in a column can be compared with ours."""
     published = [
-        cell for cell in cells if cell["published_value"] is not None and cell["kind"] != "setting"
+        cell for cell in cells if cell.published_value is not None and cell.kind != "setting"
     ]
     if not published:
         return ""
-    if any(cell["comparable"] for cell in published):
+    if any(cell.comparable for cell in published):
         return "comparable"
-    if all(cell["published_source"] == "inferred" for cell in published):
+    if all(cell.published_source == "inferred" for cell in published):
         return "not printed: inferred"
-    if all(cell["published_kind"] in OF_MACHINES for cell in published):
+    if all(cell.published_kind in OF_MACHINES for cell in published):
         return "not the same machine"
     return "not the same data"
 
 
-def _as_shown(cell: dict, column: Column, reasons: dict[str, int]) -> dict:
-    """Write the numbers of a cell as text, in the digits of its column.
-
-    reason: the number of the footnote that says why it holds nothing. not_run: whether that is the
-    footnote on runs.
-    """
-    value = cell["value"] if cell["value"] is not None else cell["published_value"]
-    return {
-        **cell,
-        "text": text_of(cell, column.form),
-        "printed": cell["published_text"],
-        "reason": reasons[cell["note"]] if _holds_nothing(cell) and not is_not_run(cell) else None,
-        "not_run": is_not_run(cell),
-        "note": "" if cell["note"] == NOT_TRAINED else cell["note"],
-        "not_converged": not converged(cell.get("late_gain")),
-        "sort": value if isinstance(value, int | float) else "",
-    }
+def _as_shown(cell: ComparedCell, form: Form, reasons: dict[str, int]) -> ShownCell:
+    """Write the numbers of a cell as text, in the digits of its column."""
+    compared = {field.name: getattr(cell, field.name) for field in fields(ComparedCell)}
+    is_missing = isinstance(cell.value, Missing)
+    to_sort = cell.published_value if is_missing else cell.value
+    explanation = cell.explanation
+    return ShownCell(
+        **compared,
+        text=text_of(cell, form),
+        printed=cell.published_text,
+        shown_note="" if explanation == NOT_TRAINED else explanation,
+        reason=reasons[explanation] if _has_reason(cell) else None,
+        not_run=is_not_run(cell),
+        not_converged=not converged(cell.late_gain),
+        sort=to_sort if isinstance(to_sort, int | float) else "",
+    )
 
 
 def figure(site: Site, name: str, question: str) -> dict:

@@ -13,7 +13,7 @@ from workflow.plan.plan import plan
 from workflow.plan.row import read_plan
 from workflow.plan.scales import known_scales
 from workflow.report.pages.site import Site
-from workflow.report.tables.cells import NO_RUN, NO_SEARCH, PAPERS_SIZE
+from workflow.report.tables.cells import NO_RUN, NO_SEARCH, PAPERS_SIZE, Cell
 from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
 
 UNMEASURED = (NOT_MEASURED, NO_SEARCH)
@@ -30,16 +30,17 @@ class NotRun:
     needs: str = ""
 
 
-def is_not_run(cell: dict) -> bool:
+def is_not_run(cell: Cell) -> bool:
     """Say whether a cell is empty because nothing was run or measured for it."""
-    return cell["status"] == NOT_RUN and any(each in cell["note"] for each in (NO_RUN, *UNMEASURED))
+    reasons = (NO_RUN, *UNMEASURED)
+    return cell.status == NOT_RUN and any(reason in cell.explanation for reason in reasons)
 
 
-def why_not_run(site: Site, question: str, cells: list[dict]) -> list[NotRun]:
+def why_not_run(site: Site, question: str, cells: Iterable[Cell]) -> list[NotRun]:
     """List why cells of a table of this question were not run, at most a missing run and a missing
     measurement.
     """
-    notes = [cell["note"] for cell in cells if is_not_run(cell)]
+    notes = [cell.explanation for cell in cells if is_not_run(cell)]
     if not notes:
         return []
     own, planned = _plan_of(site, question)

@@ -16,9 +16,9 @@ from workflow.claims.published import Artefact, formulas, studies
 from workflow.plan.questions import Question
 from workflow.report.builders import load_builder
 from workflow.report.pages import artefacts
-from workflow.report.pages.artefacts import read_table
 from workflow.report.pages.index import questions_in
 from workflow.report.pages.site import Site
+from workflow.report.table_files import read_table
 from workflow.report.tables import analytic
 from workflow.results.datasets import badges, name_badges
 from workflow.results.runs_table import describe_runs
@@ -107,12 +107,9 @@ def _title(kind: str, name: str) -> str:
 
 def _count_cells(paths: list[Path]) -> dict[str, int]:
     """Count the measured cells by status."""
-    counts = Counter(
-        cell["status"]
-        for path in paths
-        for cell in read_table(path)["cells"]
-        if cell["kind"] == "measured"
-    )
+    counts: Counter[str] = Counter()
+    for path in paths:
+        counts.update(cell.status for cell in read_table(path).cells if cell.kind == "measured")
     return {status: counts[status] for status in ("ok", "failed", "not run")}
 
 

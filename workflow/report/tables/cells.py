@@ -1,21 +1,16 @@
 """Make the cells of tables: one row per cell, so that a number keeps its unit, runs and failure.
 
-row, column    where the cell stands
-value          a number or a text, a mean over n seeds, or turns of a timing; low, high: its 95 %
-interval (Student's t) points         the values of fewer than three, in their order, in place of an
-interval: `workflow.results.statistics` unit, kind     measured | analytic | setting | cited; a
-function of each of these names makes such a cell published      the id of what the paper prints for
-this cell, or None as_the_paper   whether the runs behind it have the paper's size and text: scale
-`paper`, and no text that stands in digests        the runs behind the number
-status, note   ok | failed | not run, and why
-late_gain      what the last quarter of the updates still brought, in bits, at most over the runs
-behind it: of a score,
-               and of all that follows from learned spans
+The cells of a table travel as a DataFrame with the columns `COLUMNS`, the fields of `Cell`.
 """
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Literal
 
 import pandas as pd
 
 from workflow.config.errors import check_known
+from workflow.config.missing import Missing
 from workflow.results.makers import NO_RATIO, why_apart
 from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
 from workflow.results.registry import MEASURED_BY, REGISTRY, bounds_of
@@ -23,16 +18,90 @@ from workflow.results.statistics import Bounds, over_seeds
 from workflow.results.timings import SPEEDS, TIMED, all_turns, ratio_over_turns
 from workflow.results.trained_enough import UNMOVED, hardly_moved, learned_spans
 
-COLUMNS = [
-    *("row", "column", "value", "low", "high", "points", "n", "unit", "kind"),
-    *("published", "as_the_paper", "digests", "status", "note", "late_gain"),
-]
-OF_VALUES = ("value", "low", "high", "points")
+Kind = Literal["measured", "analytic", "setting", "cited"]
+Status = Literal["ok", "failed", "not run"]
+
 NOT_TRAINED = "not trained here"  # what every cited cell says without a note of its own
 NO_RUN = "this variant was not run"
 NO_SEARCH = "no search for this span"
-PAPERS_SIZE = "paper"  # the scale whose nets are the papers'
+PAPERS_SIZE = "paper"  # the scale whose models are the papers'
 OF_CHARACTERS = {"MACs": "MACs/character", "tokens/s": "characters/s"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """A value of a table with its unit, the runs behind it and, where it is missing, the reason.
+
+    row, column     where the cell is
+    value           a mean over n seeds or rounds of a timing, a single number, or a formula as
+                    text; `Missing` with the reason
+    low, high       the value's 95 % interval: `workflow.results.statistics`
+    points          the values of fewer than three seeds, in their order, in place of an interval
+    kind            a function of each of these names makes such a cell
+    published       the id of what the paper prints for this cell
+    as_the_paper    whether the runs behind it have the paper's size and dataset
+    digests         the runs behind the value
+    note            what to know of a value: seeds that failed, spans that hardly moved
+    late_gain       what the last quarter of the updates still brought, in bits, at most over the
+                    runs: of a score, and of all that follows from learned spans
+    """
+
+    row: str
+    column: str
+    value: float | str | Missing
+    low: float | None = None
+    high: float | None = None
+    points: tuple[float, ...] | None = None
+    n: int | None = None
+    unit: str
+    kind: Kind
+    published: str | None = None
+    as_the_paper: bool = False
+    digests: tuple[str, ...] = ()
+    status: Status = "ok"
+    note: str = ""
+    late_gain: float | None = None
+
+    @property
+    def explanation(self) -> str:
+        """Return why the value is missing, or else what to know of it."""
+        return self.value.reason if isinstance(self.value, Missing) else self.note
+
+    def as_record(self) -> dict:
+        """Return the cell as tables and files keep it: a missing value is None, its reason the note."""
+        missing = isinstance(self.value, Missing)
+        return asdict(self) | {
+            "value": None if missing else self.value,
+            "points": None if self.points is None else list(self.points),
+            "digests": list(self.digests),
+            "note": self.explanation,
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping) -> "Cell":
+        """Read what `as_record` returned, from a DataFrame or a file."""
+        values = {}
+        for field in fields(cls):
+            if field.name in record:
+                given = record[field.name]
+                is_nan = isinstance(given, float) and given != given
+                values[field.name] = None if is_nan else given
+        if values["value"] is None:
+            values["value"] = Missing(values["note"])
+            values["note"] = ""
+        if values["points"] is not None:
+            values["points"] = tuple(values["points"])
+        if values["n"] is not None:  # a column of counts with gaps holds floats
+            values["n"] = int(values["n"])
+        values["digests"] = tuple(values["digests"])
+        return cls(**values)
+
+
+COLUMNS = [field.name for field in fields(Cell)]
+
+
+def make_table(cells: list[Cell]) -> pd.DataFrame:
+    return pd.DataFrame([cell.as_record() for cell in cells], columns=COLUMNS)
 
 
 def pick(runs: pd.DataFrame, **wanted) -> pd.DataFrame:
@@ -44,51 +113,66 @@ def pick(runs: pd.DataFrame, **wanted) -> pd.DataFrame:
 
 
 def make_cell(
-    row, column, value, unit, kind, published=None, *, n=None, runs=None, status="ok", note=""
-) -> dict:
-    runs = None if runs is None or not len(runs) else runs
-    digests = [] if runs is None else list(runs["digest"].unique())
-    like_paper = runs is not None and _as_the_paper(runs)
-    values = (
-        row,
-        column,
-        value,
-        None,
-        None,
-        None,
-        n,
-        unit,
-        kind,
-        published,
-        like_paper,
-        digests,
-        status,
-        note,
-        None,
+    row: str,
+    column: str,
+    value: float | str | Missing,
+    unit: str,
+    kind: Kind,
+    published: str | None = None,
+    *,
+    n: int | None = None,
+    runs: pd.DataFrame | None = None,
+    status: Status = "ok",
+    note: str = "",
+) -> Cell:
+    """Make a cell of one value. runs: those behind it, of which the cell keeps the digests."""
+    has_runs = runs is not None and len(runs) > 0
+    return Cell(
+        row=row,
+        column=column,
+        value=value,
+        n=n,
+        unit=unit,
+        kind=kind,
+        published=published,
+        as_the_paper=has_runs and _as_the_paper(runs),
+        digests=tuple(runs["digest"].unique()) if has_runs else (),
+        status=status,
+        note=note,
     )
-    return dict(zip(COLUMNS, values, strict=True))
 
 
 def _as_the_paper(runs: pd.DataFrame) -> bool:
-    return bool(
-        (runs["scale"] == PAPERS_SIZE).all() and (runs["corpus"] == runs["paper_corpus"]).all()
+    of_its_size = (runs["scale"] == PAPERS_SIZE).all()
+    on_its_dataset = (runs["corpus"] == runs["paper_corpus"]).all()
+    return bool(of_its_size and on_its_dataset)
+
+
+def with_mean(cell: Cell, summary: Mapping) -> Cell:
+    """Put a mean with its interval or points into a cell. summary: as `over_seeds` returns it.
+
+    A cell whose mean is None keeps its reason for that.
+    """
+    points = summary["points"]
+    return replace(
+        cell,
+        value=cell.value if summary["value"] is None else summary["value"],
+        low=summary["low"],
+        high=summary["high"],
+        points=None if points is None else tuple(points),
     )
 
 
-def make_table(cells: list[dict]) -> pd.DataFrame:
-    return pd.DataFrame(cells, columns=COLUMNS)
+def _without_interval(cell: Cell, value: float | str | Missing) -> Cell:
+    return replace(cell, value=value, low=None, high=None, points=None)
 
 
 def unit_of(quantity: str) -> str:
-    """Return the registered unit, in the words of a language model; empty for what is not
-    registered.
-    """
+    """Return the registered unit, in the words of a language model; empty where none is registered."""
+    if quantity in TIMED and quantity not in SPEEDS:
+        return "ms"
     registered = REGISTRY[quantity].unit if quantity in REGISTRY else ""
-    return (
-        "ms"
-        if quantity in TIMED and quantity not in SPEEDS
-        else OF_CHARACTERS.get(registered, registered)
-    )
+    return OF_CHARACTERS.get(registered, registered)
 
 
 def measured(
@@ -100,24 +184,27 @@ def measured(
     *,
     unit: str | None = None,
     bounds: Bounds | None = None,
-) -> dict:
-    """Return the cell of a measured quantity over the seeds in `runs`, or of a timing over its
-    turns.
+) -> Cell:
+    """Return the cell of a measured quantity over the seeds in `runs`, or of a timing over its rounds.
 
     unit: where it is not that of `unit_of`. bounds: of a quantity that is not registered. The note
     names runs that failed, or have no such score, and says where learned spans have hardly moved.
-    If the measurement failed, or its own check refuses a count, the status is `failed`, and the
-    note says why.
+    If the measurement failed, or its own check refuses a count, the status is `failed`.
     """
     cell = _over_seeds(row, column, runs, quantity, published, unit=unit, bounds=bounds)
-    if cell["value"] is None:
+    if isinstance(cell.value, Missing):
         return cell
     ok = runs[runs["status"] == "ok"]
     is_score = quantity in REGISTRY and REGISTRY[quantity].source == "metric"
+    # of a cost, only learned spans make it depend on how long training went on
     changing = ok if is_score else learned_spans(ok)
     late_gain = float(changing["late_gain"].max()) if len(changing) else None
-    notes = [cell["note"], UNMOVED if hardly_moved(ok).any() else ""]
-    return cell | {"late_gain": late_gain, "note": "; ".join(filter(None, notes))}
+    unmoved = UNMOVED if hardly_moved(ok).any() else ""
+    return replace(cell, late_gain=late_gain, note=_join_notes([cell.note, unmoved]))
+
+
+def _join_notes(notes: list[str]) -> str:
+    return "; ".join(note for note in notes if note)
 
 
 def _over_seeds(
@@ -129,22 +216,48 @@ def _over_seeds(
     *,
     unit: str | None,
     bounds: Bounds | None,
-) -> dict:
-    """Return the cell of a quantity over seeds or turns, without what training would change."""
-    # a text may stand in for two of the paper's
+) -> Cell:
+    """Return the cell of a quantity over seeds or rounds, without what training would change."""
+    # a dataset may replace two of the paper's
     runs = runs.drop_duplicates("digest") if len(runs) else runs
     ok = runs[runs["status"] == "ok"] if len(runs) else runs
     values = values_of(ok, quantity)
     refusals = _refusals(ok, quantity, bool(values))
-    told = runs[["seed", "status", "reason", "missing"]].to_dict("records") if len(runs) else []
-    failures = [f"seed {run['seed']}: {why}" for run in told if (why := why_missing(run, quantity))]
-    failures += refusals
-    status = "failed" if refusals else "ok" if values else "failed" if failures else NOT_RUN
-    missing = "" if values else _why_not_run(runs, quantity)
-    unit, note = unit_of(quantity) if unit is None else unit, "; ".join(failures) or missing
-    about = {"n": len(values), "runs": runs, "status": status, "note": note}
-    cell = make_cell(row, column, None, unit, "measured", published, **about)
-    return cell | over_seeds(values, bounds=bounds or bounds_of(quantity))
+    failures = [*_failures(runs, quantity), *refusals]
+    if refusals:
+        status = "failed"
+    elif values:
+        status = "ok"
+    else:
+        status = "failed" if failures else NOT_RUN
+    note = "; ".join(failures)
+    if not note and not values:
+        note = _why_not_run(runs, quantity)
+    cell = make_cell(
+        row,
+        column,
+        Missing(note),
+        unit_of(quantity) if unit is None else unit,
+        "measured",
+        published,
+        n=len(values),
+        runs=runs,
+        status=status,
+        note=note if values else "",
+    )
+    return with_mean(cell, over_seeds(values, bounds=bounds or bounds_of(quantity)))
+
+
+def _failures(runs: pd.DataFrame, quantity: str) -> list[str]:
+    """List the seeds whose run failed or lacks this score, each with the reason."""
+    if not len(runs):
+        return []
+    failures = []
+    for run in runs[["seed", "status", "reason", "missing"]].to_dict("records"):
+        reason = why_missing(run, quantity)
+        if reason:
+            failures.append(f"seed {run['seed']}: {reason}")
+    return failures
 
 
 def _why_not_run(runs: pd.DataFrame, quantity: str) -> str:
@@ -152,87 +265,83 @@ def _why_not_run(runs: pd.DataFrame, quantity: str) -> str:
     if not len(runs):
         return NO_RUN
     kind = MEASURED_BY.get(quantity)
-    return NOT_MEASURED if kind and (runs[f"{kind}_status"] == NOT_RUN).any() else "not measured"
+    if kind and (runs[f"{kind}_status"] == NOT_RUN).any():
+        return NOT_MEASURED
+    return "not measured"
 
 
-def why_missing(run, quantity: str) -> str:
-    """Say why a run failed, or why this score of it is missing; an empty text of any other."""
-    return (
-        run["missing"].get(quantity, "")
-        if run["status"] == "ok"
-        else f"{run['status']}: {run['reason']}"
-    )
+def why_missing(run: Mapping, quantity: str) -> str:
+    """Say why a run failed, or why this score of it is missing; an empty string of any other."""
+    if run["status"] == "ok":
+        return run["missing"].get(quantity, "")
+    return f"{run['status']}: {run['reason']}"
 
 
 def values_of(runs: pd.DataFrame, quantity: str) -> list[float]:
-    """List the values behind a mean: one of each run, of a timing one of each turn of a
-    configuration.
-    """
-    if quantity in TIMED or not len(runs):
-        return all_turns(runs, quantity) if len(runs) else []
+    """List the values behind a mean: one of each run, or of a timing one of each round."""
+    if not len(runs):
+        return []
+    if quantity in TIMED:
+        return all_turns(runs, quantity)
     return runs[quantity].dropna().astype(float).tolist()
 
 
 def _refusals(runs: pd.DataFrame, quantity: str, has_values: bool) -> list[str]:
-    """List why measurements of a quantity do not count: they left no number, or their reason names
-    the quantity.
-    """
+    """List why measurements do not count: they left no number, or their reason names the quantity."""
     kind = MEASURED_BY.get(quantity)
     if kind is None or not len(runs):
         return []
-    failed = runs[runs[f"{kind}_status"].notna() & ~runs[f"{kind}_status"].isin(["ok", NOT_RUN])]
-    reasons = list(dict.fromkeys(failed[f"{kind}_reason"].fillna(failed[f"{kind}_status"])))
+    status = runs[f"{kind}_status"]
+    failed = runs[status.notna() & ~status.isin(["ok", NOT_RUN])]
+    reasons = failed[f"{kind}_reason"].fillna(failed[f"{kind}_status"]).unique()
     return [reason for reason in reasons if not has_values or quantity in reason]
 
 
 def take_cost_row(runs: pd.DataFrame) -> pd.DataFrame:
-    """Take the one row that holds a cost measured once per configuration: of a run that ended well
-    if any did.
-    """
+    """Take the row of a cost measured once per configuration: of a run that ended well if any did."""
     ok = runs[runs["status"] == "ok"]
     return (ok if len(ok) else runs).head(1)
 
 
 def take_rows(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """Take the rows behind a mean of a quantity: every seed, or one where it is measured once per
-    configuration.
-    """
+    """Take the rows behind a mean: every seed, or one where it is measured once per configuration."""
     return take_cost_row(runs) if quantity in MEASURED_BY else runs
 
 
 def summarise(runs: pd.DataFrame, by: list[str], quantity: str) -> pd.DataFrame:
-    """Compute by group a quantity's mean, 95 % interval or points over the seeds that ended well;
-    count the others.
+    """Compute by group a quantity's mean and its 95 % interval, or points, over the finished seeds.
 
-    unmoved: whether the learned spans of these runs have hardly moved from their start.
-    What is measured once per configuration stands on the row of each seed, and counts as one value
-    without an interval, or as the turns of a timing.
+    n, failed: how many seeds ended well, and how many others. unmoved: whether the learned spans of
+    these runs have hardly moved from their start. What is measured once per configuration is on the
+    row of each seed, and counts as one value without an interval, or as the rounds of a timing.
     """
     rows = []
     for key, group in runs.groupby(by, dropna=False, sort=True):
         group = take_rows(group.drop_duplicates("digest"), quantity)
         finished = group[(group["status"] == "ok") & group[quantity].notna()]
         values = values_of(finished, quantity)
-        seeds = over_seeds(values, bounds=bounds_of(quantity))
-        row = dict(zip(by, key, strict=True)) | {"mean": seeds.pop("value")} | seeds
-        counts = {"n": len(values), "failed": len(group) - len(finished)}
-        counts |= {"unmoved": bool(hardly_moved(finished).any())}
-        rows.append({**row, **counts, "runs": name_runs(finished, quantity)})
-    groups = pd.DataFrame(
-        rows, columns=[*by, "mean", "low", "high", "points", "n", "failed", "unmoved", "runs"]
-    )
-    return groups.astype(dict.fromkeys(("mean", "low", "high"), float))
+        summary = over_seeds(values, bounds=bounds_of(quantity))
+        row = dict(zip(by, key, strict=True))
+        row["mean"] = summary["value"]
+        row["low"] = summary["low"]
+        row["high"] = summary["high"]
+        row["points"] = summary["points"]
+        row["n"] = len(values)
+        row["failed"] = len(group) - len(finished)
+        row["unmoved"] = bool(hardly_moved(finished).any())
+        row["runs"] = name_runs(finished, quantity)
+        rows.append(row)
+    columns = [*by, "mean", "low", "high", "points", "n", "failed", "unmoved", "runs"]
+    groups = pd.DataFrame(rows, columns=columns)
+    return groups.astype({"mean": float, "low": float, "high": float})
 
 
 def name_runs(runs: pd.DataFrame, quantity: str) -> str:
-    """Name the runs behind a mean as `DIGEST=VALUE DIGEST=VALUE`; a timing belongs to turns, not to
-    runs.
-    """
+    """Name the runs behind a mean as `DIGEST=VALUE DIGEST=VALUE`; those of a timing by digest alone."""
     if quantity in TIMED:
         return " ".join(runs["digest"])
-    return " ".join(
-        f"{run}={value:.6g}" for run, value in zip(runs["digest"], runs[quantity], strict=True)
-    )
+    values = zip(runs["digest"], runs[quantity], strict=True)
+    return " ".join(f"{digest}={value:.6g}" for digest, value in values)
 
 
 def ratio(
@@ -243,42 +352,40 @@ def ratio(
     base: pd.DataFrame,
     base_name: str,
     base_quantity: str = "",
-) -> dict:
-    """Return the cell of a cost over that of the base: of means over seeds, of two values measured
-    once, or of turns.
+) -> Cell:
+    """Return the cell of a cost over the base's: of means, of two single values, or round by round.
 
-    base_quantity: where the base's cost has another name. There is none across backends or
+    base_quantity: where the base's cost has another name. There is no ratio across backends or
     machines.
     """
-    sides = ((runs, quantity), (base, base_quantity or quantity))
-    numerator, denominator = (
-        measured(row, column, take_rows(side, name), name, unit="×") for side, name in sides
-    )
-    for cell, prefix in ((numerator, ""), (denominator, f"{base_name}: ")):
-        if cell["status"] != "ok":
-            note = prefix + cell["note"]
-            return make_cell(
-                row, column, None, "×", "measured", runs=runs, status=cell["status"], note=note
-            )
-    if apart := why_apart(runs, base, quantity, base_name, base_quantity):
-        note = f"{NO_RATIO}: {apart}"
-        return make_cell(row, column, None, "×", "measured", runs=runs, status=NOT_RUN, note=note)
-    if not denominator["value"]:
-        return make_cell(
-            row, column, None, "×", "measured", runs=runs, status=NOT_RUN, note=f"{base_name}: 0"
-        )
-    numerator["note"] = "; ".join(
-        dict.fromkeys(filter(None, (numerator["note"], denominator["note"])))
-    )
+    base_quantity = base_quantity or quantity
+    numerator = measured(row, column, take_rows(runs, quantity), quantity, unit="×")
+    denominator = measured(row, column, take_rows(base, base_quantity), base_quantity, unit="×")
+
+    def without_ratio(status: Status, reason: str) -> Cell:
+        return make_cell(row, column, Missing(reason), "×", "measured", runs=runs, status=status)
+
+    if numerator.status != "ok":
+        return without_ratio(numerator.status, numerator.explanation)
+    if denominator.status != "ok":
+        return without_ratio(denominator.status, f"{base_name}: {denominator.explanation}")
+    apart = why_apart(runs, base, quantity, base_name, base_quantity)
+    if apart:
+        return without_ratio(NOT_RUN, f"{NO_RATIO}: {apart}")
+    if not denominator.value:
+        return without_ratio(NOT_RUN, f"{base_name}: 0")
+
+    notes = [numerator.note]
+    if denominator.note != numerator.note:
+        notes.append(denominator.note)
+    cell = replace(numerator, note=_join_notes(notes))
     if quantity not in TIMED:
-        return numerator | _only(numerator["value"] / denominator["value"])
-    shown = ratio_over_turns(runs, base, quantity, base_quantity)
-    elsewhere = (
-        {}
-        if shown["value"]
-        else {"status": NOT_RUN, "note": f"no timing on a corpus shared with {base_name}"}
-    )
-    return numerator | shown | elsewhere
+        return _without_interval(cell, numerator.value / denominator.value)
+    by_round = ratio_over_turns(runs, base, quantity, base_quantity)
+    if not by_round["value"]:
+        reason = f"no timing on a corpus shared with {base_name}"
+        return replace(_without_interval(cell, Missing(reason)), status=NOT_RUN, note="")
+    return with_mean(cell, by_round)
 
 
 def setting(
@@ -289,26 +396,26 @@ def setting(
     published: str | None = None,
     *,
     unit: str | None = None,
-) -> dict:
-    """Return the cell of a number that the job itself fixes: the same for every seed, so it has no
-    interval.
-    """
+) -> Cell:
+    """Return the cell of a number that the job fixes: equal for every seed, so without an interval."""
     cell = _over_seeds(row, column, runs, quantity, published, unit=unit, bounds=None)
-    return cell | {"kind": "setting"} | _only(cell["value"])
-
-
-def _only(value: float | None) -> dict:
-    """Return a cell's values for a number without an interval."""
-    return dict.fromkeys(OF_VALUES) | {"value": value}
+    return replace(_without_interval(cell, cell.value), kind="setting")
 
 
 def analytic(
-    row: str, column: str, value: float, unit: str, published: str | None = None, note: str = ""
-) -> dict:
+    row: str,
+    column: str,
+    value: float | str,
+    unit: str,
+    published: str | None = None,
+    note: str = "",
+) -> Cell:
     """Return the cell of a number from a formula, at the paper's size."""
     return make_cell(row, column, value, unit, "analytic", published, note=note)
 
 
-def cited(row: str, column: str, published: str, unit: str, note: str = NOT_TRAINED) -> dict:
-    """Return a cell that only the paper fills."""
-    return make_cell(row, column, None, unit, "cited", published, note=note)
+def cited(
+    row: str, column: str, published: str | None, unit: str, reason: str = NOT_TRAINED
+) -> Cell:
+    """Return a cell that only the paper fills. reason: why it holds nothing of ours."""
+    return make_cell(row, column, Missing(reason), unit, "cited", published)
