@@ -2,8 +2,9 @@
 # make report build the reports of scales `laptop` and `overnight` from the records that ship with the project; no training
 # make audit  train three shipped records again, drawn by today's date, and compare them bit by bit
 # make gpu    check the GPU, run scale `small` on it, and write one archive: results/small/bundle.zip
-# make test   lint and all tests: units, contracts, equivalence, pages in a browser, complete workflows at scale `smoke`
-# make check  lint and the fast tests, in a minute and a half
+# make test   lint and the fast tests, in about eight minutes
+# make test-all  the long ones too: pages in a browser, complete workflows at scale `smoke`, other compilers
+# make lock   write constraints.txt, environment.yml and lock.txt from the dependencies in pyproject.toml
 # make docs   build docs/ as an offline site: site/index.html
 # make LOCK=1 like make, with every package except torch verified by its hash in lock.txt; see CONTRIBUTING.md
 
@@ -11,7 +12,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 # a pip.conf may set `user = true`, which a virtual environment refuses
 export PIP_USER := 0
-.PHONY: all report audit gpu test check lint docs lock clean
+.PHONY: all report audit gpu test test-all lint docs lock clean
 
 all: .venv/installed
 	$(BIN)/snakemake
@@ -36,11 +37,13 @@ gpu:
 	$(BIN)/snakemake --workflow-profile profiles/gpu --config scale=$(SCALE) device=$(DEVICE) 'tasks=$(TASKS)' -- all bundle
 	@echo results/$(SCALE)/bundle.zip
 
-test: lint
-	$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
-check: lint
-	$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder -m "not slow"
+test: lint
+	$(PYTEST) -m "not slow"
+
+test-all: test
+	$(PYTEST) -m slow
 
 lint: .venv/installed-for-tests
 	$(BIN)/ruff check .
@@ -70,12 +73,10 @@ docs: .venv/docs
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt '.[test]'
 	touch $@
 
-# torch has a build, an index and a hash for each kind of machine, so only its version is pinned
 lock: .venv/installed-for-tests
 	$(BIN)/python -m pip install --quiet pip-tools
-	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --extra test \
-	  --unsafe-package torch --constraint constraints.txt --no-emit-index-url --no-emit-find-links \
-	  --no-emit-trusted-host --output-file lock.txt pyproject.toml
+	mkdir -p build
+	$(BIN)/python -m workflow.cli.lock build
 
 clean:
 	rm -rf .venv .snakemake logs site reports/*/ reports/index.html $(filter-out results/precomputed/ results/README.md,$(wildcard results/*/))

@@ -117,7 +117,7 @@ def sent(tmp_path_factory):
 
 def test_each_run_is_a_job_with_its_own_command_limits_and_the_volume_that_all_share(sent):
     containers = [spec["containers"][0] for spec in sent]
-    assert {each["image"] for each in containers} == {"registry.example.org/attention-ledger:0.6.0"}
+    assert {each["image"] for each in containers} == {"registry.example.org/attention-ledger:1.0.0"}
     commands = [each["args"][1] for each in containers]
     assert len(set(commands)) == 3 and all(
         "--target-jobs 'train:digest=" in each for each in commands
