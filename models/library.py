@@ -1,21 +1,18 @@
-"""Attention for a net of one's own: `attention` of queries, keys and values, and a `layer` with its
+"""Attention for your own model: `attention` of queries, keys and values, and a `layer` with its
 projections.
 
 A choice on an axis is a name, a mapping of its name and settings, {"name": "fixed", "limit": 64},
 or a built choice.
 """
 
-from typing import NamedTuple
-
 from torch import Tensor
 
 from .attention import formula
 from .attention.choice import Choice, Shape
-from .attention.engine.backend import Backend
-from .attention.engine.engine import Engine, keys_of_queries
-from .attention.engine.groups import BlockQueries, for_all_heads
+from .attention.engine.engine import Engine
 from .attention.formula import Definition
 from .attention.layers import CHOICES, StreamAttention, build_choice, check_unseen_keys
+from .attention.variant import Choices, farthest, for_all_heads
 
 AnyChoice = str | dict | Choice
 PLAIN = {"span": "full", "selection": "all", "normaliser": "softmax", "position": "none"}
@@ -26,26 +23,25 @@ def choices_of(shape: Shape, keys: int, **named: AnyChoice) -> dict[str, Choice]
 
     ValueError for an unknown axis, name or setting, and for a setting that is missing.
     """
-    built = {}
-    for axis, choice in (PLAIN | named).items():
-        if isinstance(choice, Choice):
-            if axis in ("selection", "normaliser"):
-                check_unseen_keys(axis, type(choice).__name__, choice, shape)
-            built[axis] = choice
-            continue
-        if not isinstance(choice, str | dict):
-            raise ValueError(
-                f"{axis} must be a name, a mapping of its name and settings or a choice, got {choice!r}"
-            )
-        settings = {"name": choice} if isinstance(choice, str) else dict(choice)
-        if settings.get("name") not in CHOICES[axis]:
-            raise ValueError(
-                f"unknown {axis} '{settings.get('name')}'; valid: {', '.join(CHOICES[axis])}"
-            )
-        built[axis] = build_choice(
-            axis, {"cache": keys} | settings if settings["name"] == "full" else settings, shape
+    return {axis: _build(axis, choice, shape, keys) for axis, choice in (PLAIN | named).items()}
+
+
+def _build(axis: str, choice: AnyChoice, shape: Shape, keys: int) -> Choice:
+    if isinstance(choice, Choice):
+        if axis in ("selection", "normaliser"):
+            check_unseen_keys(axis, type(choice).__name__, choice, shape)
+        return choice
+    if not isinstance(choice, str | dict):
+        raise ValueError(
+            f"{axis} must be a name, a mapping of its name and settings or a choice, got {choice!r}"
         )
-    return built
+    settings = {"name": choice} if isinstance(choice, str) else dict(choice)
+    name = settings.get("name")
+    if name not in CHOICES[axis]:
+        raise ValueError(f"unknown {axis} '{name}'; valid: {', '.join(CHOICES[axis])}")
+    if name == "full":
+        settings = {"cache": keys, **settings}
+    return build_choice(axis, settings, shape)
 
 
 def attention(
@@ -61,56 +57,49 @@ def attention(
     dropout: float = 0.0,
     definition: bool = False,
 ) -> Tensor:
-    """Attend to the past: q: B h T dk, k: B g K dk, v: B g K dv, the last T of K the queries' own
-    -> B h T dv.
+    """Attend to the past: q: B h T dk, k: B g K dk, v: B g K dv -> B h T dv.
 
-    Tensors may be views of any strides. g: h, or fewer heads of keys and values that heads of
-    queries share; nothing else is broadcast. Where T > K, the first T - K queries see no key and
-    give 0. attends_self: whether a query sees the key at its own place. definition: compute every
-    score in plain torch, slow and readable, in place of the engine; the numbers are the same.
-    ValueError for shapes or types that do not fit, a choice that cannot be, or a span that follows
-    the inputs of a layer (`layer` has them).
+    The last T of K keys are the queries' own. Tensors may be views of any strides. g: h, or fewer
+    heads of keys and values that heads of queries share; nothing else is broadcast. Where T > K,
+    the first T - K queries see no key and give 0. attends_self: whether a query sees the key at its
+    own place. definition: compute every score in plain torch, slow and readable, in place of the
+    engine; the numbers are the same. ValueError for shapes or types that do not fit, a choice that
+    cannot be, or a span that follows the inputs of a layer (`layer` has them).
     """
     _check_fit(q, k, v, dropout)
-    shape = Shape(q.size(1) * q.size(-1), q.size(1), q.size(-1), v.size(-1), k.size(1))
-    named = {"span": span, "selection": selection, "normaliser": normaliser, "position": position}
-    choices = {
-        axis: choice.to(q) for axis, choice in choices_of(shape, max(1, k.size(2)), **named).items()
-    }
-    if choices["span"].follows_input:
+    shape = Shape(
+        d_model=q.size(1) * q.size(-1),
+        heads=q.size(1),
+        d_k=q.size(-1),
+        d_v=v.size(-1),
+        key_heads=k.size(1),
+    )
+    built = choices_of(
+        shape,
+        max(1, k.size(2)),
+        span=span,
+        selection=selection,
+        normaliser=normaliser,
+        position=position,
+    )
+    moved = {axis: choice.to(q) for axis, choice in built.items()}
+    if moved["span"].follows_input:
         raise ValueError("a span that follows the input needs a layer's inputs; use `layer`")
-    alone = _Alone(**choices, shape=shape, attends_self=attends_self, drop=dropout)
-    limits = [choice.limit for choice in (alone.span, alone.position) if choice.limit is not None]
-    # nothing, or what has nothing to see, is left to the definition
+    variant = Choices(**moved, shape=shape, attends_self=attends_self, drop=dropout)
+    reach = farthest(variant, k.size(2))
+    # An empty output, or one that sees nothing, is left to the definition.
     if not definition and q.numel() and v.numel():
-        return _by_engine(alone, q, k, v, min([*limits, k.size(2)]))
-    k, v = (for_all_heads(each, shape, 1) for each in (k, v))
-    z = alone.span.extent(None)
-    return formula.attend(q, k, v, z, alone, reach=min([*limits, k.size(2)]), drop=dropout)
+        return Engine().attend_alone(variant, q, k, v, reach)
+    k = for_all_heads(k, shape, 1)
+    v = for_all_heads(v, shape, 1)
+    return formula.attend(q, k, v, variant.span.extent(None), variant, reach=reach, drop=dropout)
 
 
 def _check_fit(q: Tensor, k: Tensor, v: Tensor, dropout: float) -> None:
     """Raise ValueError, the same for engine and definition, where q, k and v are not what
     `attention` takes.
     """
-    fit = (
-        q.dim() == k.dim() == v.dim() == 4
-        and q.is_floating_point()
-        and q.dtype == k.dtype == v.dtype
-    )
-    if fit and q.device == k.device == v.device:
-        (B, h, _, dk), (_, g, K, _) = q.shape, k.shape
-        fit = (
-            k.shape == (B, g, K, dk)
-            and v.shape == (B, g, K, v.size(3))
-            and dk > 0
-            and g > 0
-            and h > 0
-            and h % g == 0
-        )
-    else:
-        fit = False
-    if not fit:
+    if not (_alike(q, k, v) and _sizes_fit(q, k, v)):
         given = ", ".join(
             f"{name} {tuple(x.shape)} {x.dtype} on {x.device}"
             for name, x in (("q", q), ("k", k), ("v", v))
@@ -122,32 +111,22 @@ def _check_fit(q: Tensor, k: Tensor, v: Tensor, dropout: float) -> None:
         raise ValueError(f"dropout must be within 0 and 1, got {dropout}")
 
 
-class _Alone(NamedTuple):
-    """What the engine asks of a layer, without its projections."""
-
-    span: Choice
-    selection: Choice
-    normaliser: Choice
-    position: Choice
-    shape: Shape
-    attends_self: bool
-    drop: float
-
-
-def _by_engine(alone: _Alone, q: Tensor, k: Tensor, v: Tensor, bound: int) -> Tensor:
-    T, K, z, heads = q.size(2), k.size(2), alone.span.extent(None), tuple(range(q.size(1)))
-    reach = min(int(alone.span.reach(z).max()), bound, K - 1 + alone.attends_self)
-    queries, backend, start = BlockQueries(alone, q, z, reach, K), Backend(), max(0, K - T - reach)
-    rows = [each.permute(2, 0, 1, 3) for each in (k, v)]  # time first
-    group, tensors = queries.of(
-        heads, reach, *keys_of_queries(alone, *(each[start:] for each in rows), start)
+def _alike(q: Tensor, k: Tensor, v: Tensor) -> bool:
+    """Say whether all have four axes, one floating-point type and one device."""
+    return (
+        q.dim() == k.dim() == v.dim() == 4
+        and q.is_floating_point()
+        and q.dtype == k.dtype == v.dtype
+        and q.device == k.device == v.device
     )
-    if n := alone.span.first:
-        group = queries.beside_first(
-            group, heads, *keys_of_queries(alone, *(each[:n] for each in rows), 0)
-        )
-    q, _, _, v, position_keys, *_ = tensors
-    return backend.attend(backend.choose(group, q, v, position_keys), group, *tensors)
+
+
+def _sizes_fit(q: Tensor, k: Tensor, v: Tensor) -> bool:
+    B, h, _, dk = q.shape
+    _, g, K, _ = k.shape
+    if min(dk, h, g) == 0 or h % g:
+        return False
+    return k.shape == (B, g, K, dk) and v.shape == (B, g, K, v.size(3))
 
 
 def layer(
@@ -171,11 +150,7 @@ def layer(
     unknown = sorted(set(choices) - set(PLAIN))
     if unknown:
         raise ValueError(f"unknown axis '{unknown[0]}'; valid: {', '.join(PLAIN)}")
-    made = StreamAttention(
-        shape,
-        *choices_of(shape, keys, **choices).values(),
-        attends_self=attends_self,
-        dropout=dropout,
-    )
+    built = choices_of(shape, keys, **choices)
+    made = StreamAttention(shape, **built, attends_self=attends_self, dropout=dropout)
     made.implementation = Definition() if definition else Engine()
     return made

@@ -7,10 +7,10 @@ from dataclasses import replace
 import torch
 
 from models.attention.choice import Shape
-from models.attention.engine.compiled import NORMALISERS, SELECTIONS, SPANS
 from models.attention.engine.engine import Engine
 from models.attention.formula import Definition
 from models.attention.layers import CHOICES, SequenceAttention, StreamAttention, build_choice
+from models.kernels.compiled.attention import NORMALISERS, SELECTIONS, SPANS
 from tests._nets import assert_same
 
 SMALL = Shape(6, 3, 2, 4)
@@ -29,14 +29,11 @@ COMPILED = {"span": SPANS, "selection": SELECTIONS, "normaliser": NORMALISERS}
 
 def named(compiled: bool) -> dict[str, list[str]]:
     """List the choices by axis: all, or those that the compiled code knows."""
-    known = {
-        axis: COMPILED.get(axis, kinds.values()) if compiled else kinds.values()
-        for axis, kinds in CHOICES.items()
-    }
-    return {
-        axis: sorted(name for name in CHOICES[axis] if CHOICES[axis][name] in known[axis])
-        for axis in CHOICES
-    }
+    names = {axis: sorted(kinds) for axis, kinds in CHOICES.items()}
+    if compiled:
+        for axis, families in COMPILED.items():
+            names[axis] = [n for n in names[axis] if CHOICES[axis][n].kernel in families]
+    return names
 
 
 def layer_of(names, S: int, k: int, attends_self: bool, seed: int, shape=SMALL) -> StreamAttention:

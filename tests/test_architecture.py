@@ -91,6 +91,15 @@ def test_the_engine_knows_the_axes_and_no_net(path):
     assert not [module for module in imports(path) if module.startswith("models.nets")]
 
 
+@pytest.mark.parametrize("module", ["formula", "variant", "choice"])
+def test_the_definition_knows_the_axes_and_nothing_that_it_checks(module):
+    """The oracle of every test imports neither the engine, nor a kernel, nor a layer."""
+    axes = ("choice", "variant", "spans._span", "positions._position")
+    modules = tuple(f"models.attention.{each}" for each in axes)
+    known = imports(ROOT / "models" / "attention" / f"{module}.py")
+    assert all(each.startswith(modules) for each in known if each.startswith("models."))
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_rooms_import_the_rooms_before_them(room):
     """So there is no circle."""

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class Range:
-    """Say in a setting's annotation which of its values are valid: `Annotated[int, Range(ge=1)]`.
+    """Say in a setting's annotation which values are valid: `Annotated[int, Range(ge=1)]`.
 
     gt, ge, lt, le: above, at least, below, at most a number, or another setting of the choice by
     its name.
@@ -25,31 +25,31 @@ class Range:
 
     def holds(self, value: float, settings: dict) -> bool:
         """Say whether a value is within it. settings: all of the choice, by name."""
-        low, high = -math.inf, math.inf
-        gt, ge = (
-            settings.get(bound, low) if isinstance(bound, str) else bound
-            for bound in (self.gt, self.ge)
-        )
-        lt, le = (
-            settings.get(bound, high) if isinstance(bound, str) else bound
-            for bound in (self.lt, self.le)
-        )
-        return gt < value < lt and ge <= value <= le
+
+        def limit(bound: float | str, unset: float) -> float:
+            return settings.get(bound, unset) if isinstance(bound, str) else bound
+
+        above = limit(self.gt, -math.inf) < value
+        at_least = limit(self.ge, -math.inf) <= value
+        below = value < limit(self.lt, math.inf)
+        at_most = value <= limit(self.le, math.inf)
+        return above and at_least and below and at_most
 
     def __str__(self) -> str:
-        bounds = {"above": self.gt, "at least": self.ge, "below": self.lt, "at most": self.le}
+        words = {"above": self.gt, "at least": self.ge, "below": self.lt, "at most": self.le}
+        unset = (math.inf, -math.inf)
         return " and ".join(
-            f"{word} {bound}"
-            for word, bound in bounds.items()
-            if bound not in (math.inf, -math.inf)
+            f"{word} {bound}" for word, bound in words.items() if bound not in unset
         )
 
 
 @cache
 def settings_of(kind: type["Choice"]) -> dict[str, bool]:
     """Return the settings of a choice, its keyword-only arguments, and whether each is needed."""
-    code, defaults = kind.__init__.__code__, kind.__init__.__kwdefaults__ or {}
-    names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    code = kind.__init__.__code__
+    defaults = kind.__init__.__kwdefaults__ or {}
+    first = code.co_argcount
+    names = code.co_varnames[first : first + code.co_kwonlyargcount]
     return {name: name not in defaults for name in names}
 
 
@@ -59,38 +59,39 @@ def _annotations(kind: type["Choice"]) -> dict:
 
 
 def check_settings(kind: type["Choice"], settings: dict) -> None:
-    """Raise ValueError for a setting that its annotation in `kind.__init__` rules out: its type, or
-    its `Range`.
-    """
+    """Raise ValueError for a setting whose type or `Range` in `kind.__init__` rules it out."""
     annotations = _annotations(kind)
-    for name, value in ((name, value) for name, value in settings.items() if name in annotations):
-        types = getattr(annotations[name], "__origin__", annotations[name])
-        ranges = [
-            each
-            for each in getattr(annotations[name], "__metadata__", ())
-            if isinstance(each, Range)
-        ]
-        if value is None and types in (int | None, float | None):
-            continue
-        whole = types in (int, int | None)
-        if isinstance(value, bool) or not hasattr(value, "__index__" if whole else "__float__"):
-            raise ValueError(f"{name} must be a {'whole ' if whole else ''}number, got {value!r}")
-        if not math.isfinite(value) or not all(each.holds(value, settings) for each in ranges):
-            raise ValueError(
-                f"{name} must be {' and '.join(map(str, ranges)) or 'finite'}, got {value!r}"
-            )
+    for name, value in settings.items():
+        if name in annotations:
+            _check_setting(name, value, annotations[name], settings)
+
+
+def _check_setting(name: str, value: float, annotation, settings: dict) -> None:
+    # Of Annotated[int, Range(ge=1)] the type is the origin, the range the metadata.
+    types = getattr(annotation, "__origin__", annotation)
+    metadata = getattr(annotation, "__metadata__", ())
+    ranges = [each for each in metadata if isinstance(each, Range)]
+    if value is None and types in (int | None, float | None):
+        return
+    is_whole = types in (int, int | None)
+    converts = "__index__" if is_whole else "__float__"
+    if isinstance(value, bool) or not hasattr(value, converts):
+        kind = "whole number" if is_whole else "number"
+        raise ValueError(f"{name} must be a {kind}, got {value!r}")
+    if not math.isfinite(value) or not all(each.holds(value, settings) for each in ranges):
+        valid = " and ".join(map(str, ranges)) or "finite"
+        raise ValueError(f"{name} must be {valid}, got {value!r}")
 
 
 @dataclass(frozen=True)
 class Shape:
-    """d_model and heads h of a choice's layer; a head's queries and keys are d_k wide, its values
-    d_v.
+    """The sizes of a layer: d_model, heads h, and d_k and d_v, the widths of a head.
 
-    d_k and d_v default to d_model / h (Attention Is All You Need varies them in Table 3, rows A and
-    B). key_heads: how many heads keys and values have, each shared by h / key_heads heads of
-    queries side by side (grouped queries, Ainslie et al. 2023; 1: Shazeer 2019); h by default.
-    ValueError where h does not divide d_model and d_k or d_v is missing, and where key_heads does
-    not divide h.
+    d_k is the width of queries and keys, d_v that of values. Both default to d_model / h (Attention
+    Is All You Need varies them in Table 3, rows A and B). key_heads: how many heads keys and values
+    have, each shared by h / key_heads heads of queries (grouped queries, Ainslie et al. 2023; 1:
+    Shazeer 2019); h by default. ValueError where h does not divide d_model and d_k or d_v is
+    missing, and where key_heads does not divide h.
     """
 
     d_model: int
@@ -102,7 +103,8 @@ class Shape:
     def __post_init__(self):
         if self.d_model % self.heads and None in (self.d_k, self.d_v):
             raise ValueError(
-                f"heads h = {self.heads} must divide d_model = {self.d_model}, unless d_k and d_v are given"
+                f"heads h = {self.heads} must divide d_model = {self.d_model}, "
+                "unless d_k and d_v are given"
             )
         for name in ("d_k", "d_v"):
             if getattr(self, name) is None:
@@ -119,18 +121,31 @@ class Shape:
 
 
 class Choice(nn.Module):
-    """Base of all choices.
+    """Base of all choices. What a choice says of itself is a literal in its own class.
 
-    example: settings with which the contract tests build the choice. from_grid: settings that a
-    question's grid of S and k fills in, e.g. {"limit": "S"}. needs_distance: whether a span or
-    position depends on the distance between key and query; if so it cannot be used in
-    cross-attention. sums_to_one: whether the weights of a normaliser do.
+    example: settings with which the contract tests build the choice.
+    from_grid: settings that a question's grid of S and k fills in, e.g. {"limit": "S"}.
+    needs_distance: whether a span or position depends on the distance between key and query; if so
+    it cannot be used in cross-attention.
+    sums_to_one: whether the weights of a normaliser do.
+    measures: title and unit of each of `facts` that is one number; measures_by_head: of each that
+    is a number per head.
+    kernel: the family by which compiled kernels know the choice; None: they do not compute it. It
+    holds for the class that declares it alone, for a subclass may compute something else.
     """
 
     example: dict = {}
     from_grid: dict = {}
     needs_distance = True
     sums_to_one = True
+    measures: dict[str, tuple[str, str]] = {}
+    measures_by_head: dict[str, tuple[str, str]] = {}
+    kernel: str | None = None
+
+    def __init_subclass__(cls, **keywords):
+        super().__init_subclass__(**keywords)
+        if "kernel" not in vars(cls):
+            cls.kernel = None
 
     def penalty(self) -> Tensor | float:
         """Return what is added to the mean loss while training, in nats."""
@@ -140,9 +155,7 @@ class Choice(nn.Module):
         """Bring parameters back into range after an optimiser step."""
 
     def macs(self, block: int, window: int) -> int:
-        """Count the multiply-accumulates for a block of one stream beyond those that every
-        attention makes.
-        """
+        """Count the MACs for a block of one stream beyond those that every attention makes."""
         return 0
 
     def facts(self) -> dict:

@@ -11,31 +11,30 @@ from torch import Tensor, nn
 
 from ..kernels.compiled.dense import Linear, by_heads, of_heads
 from .choice import Choice, Shape, check_settings, settings_of
-from .engine.caches import Past, StreamCache
+from .engine.caches import StreamCache
 from .engine.engine import Computed, Engine
-from .engine.groups import for_all_heads
+from .variant import Past, for_all_heads
 
 
 class MultiHeadBase(nn.Module):
-    """Projections without biases around the four choices (Attention Is All You Need, section
-    3.2.2).
+    """Projections without biases around the four choices, a `Variant`.
+
+    Attention Is All You Need, section 3.2.2.
     """
 
     def __init__(
         self, shape: Shape, span, selection, normaliser, position, *, dropout: float = 0.0
     ):
         super().__init__()
-        self.shape, self.dropout = shape, dropout
-        self.span, self.selection, self.normaliser, self.position = (
-            span,
-            selection,
-            normaliser,
-            position,
-        )
-        widths = (shape.heads * shape.d_k, shape.key_heads * shape.d_k, shape.key_heads * shape.d_v)
-        self.query, self.key, self.value = (
-            Linear(shape.d_model, width, bias=False) for width in widths
-        )
+        self.shape = shape
+        self.dropout = dropout
+        self.span = span
+        self.selection = selection
+        self.normaliser = normaliser
+        self.position = position
+        self.query = Linear(shape.d_model, shape.heads * shape.d_k, bias=False)
+        self.key = Linear(shape.d_model, shape.key_heads * shape.d_k, bias=False)
+        self.value = Linear(shape.d_model, shape.key_heads * shape.d_v, bias=False)
         self.out = Linear(shape.heads * shape.d_v, shape.d_model, bias=False)
 
     @property
@@ -47,16 +46,12 @@ class MultiHeadBase(nn.Module):
         """Return the dropout on the weights in the mode the layer is in."""
         return self.dropout if self.training else 0.0
 
-    def bounds(self) -> list[int]:
-        """Return the most keys that any head may ever see, by its span and by its position."""
-        return [limit for limit in (self.span.limit, self.position.limit) if limit is not None]
-
     def split(self, x: Tensor, heads: int | None = None) -> Tensor:
         """Cut into heads: B T c -> B h T c/h."""
         return x.unflatten(-1, (heads or self.shape.heads, -1)).transpose(1, 2)
 
     def merge(self, y: Tensor) -> Tensor:
-        """Project what the heads say: B h T dv -> B T d."""
+        """Project the outputs of all heads: B h T dv -> B T d."""
         return of_heads(y, self.out.weight)
 
 
@@ -80,7 +75,7 @@ class StreamAttention(MultiHeadBase):
         super().__init__(shape, span, selection, normaliser, position, dropout=dropout)
         self.attends_self = attends_self
         self.implementation = Engine()
-        # keys and values of as many groups
+        # in evaluation keys and values of each group of heads: of as many groups as heads at most
         self.caches = [StreamCache() for _ in range(2 * shape.heads)]
         # groups of heads in evaluation, as `start` made them
         self.partition = [tuple(range(shape.heads))]
@@ -96,14 +91,13 @@ class StreamAttention(MultiHeadBase):
         ValueError where x is not as wide as the layer, or the cache is of another number of
         streams.
         """
-        if (
-            x.dim() != 3
-            or x.size(2) != self.shape.d_model
-            or any(part.size(1) != x.size(0) for part in past)
-        ):
+        is_block = x.dim() == 3 and x.size(2) == self.shape.d_model
+        if not is_block or any(part.size(1) != x.size(0) for part in past):
             raise ValueError(
-                f"a block of streams is B T {self.shape.d_model}, with a cache of the same B streams; "
-                f"got a block {tuple(x.shape)} and a cache {[tuple(part.shape) for part in past]}"
+                f"a block of streams is B T {self.shape.d_model}, "
+                "with a cache of the same B streams; "
+                f"got a block {tuple(x.shape)} "
+                f"and a cache {[tuple(part.shape) for part in past]}"
             )
         y, past = self.implementation.attend(self, x, past)
         return self.out(y.flatten(2)), past
@@ -113,11 +107,11 @@ Source = tuple[Tensor, Tensor]  # keys B g N dk and values B g N dv of a sequenc
 
 
 class SequenceAttention(MultiHeadBase):
-    """Encoder self-attention and encoder-decoder attention (Attention Is All You Need, section
-    3.2.3).
+    """Encoder self-attention and encoder-decoder attention.
 
-    reads_itself: queries and keys are positions of one sequence, at distance x = |t - j| + 1.
-    Otherwise keys have no distance, and a span or position that needs one is a ValueError.
+    Attention Is All You Need, section 3.2.3. reads_itself: queries and keys are positions of one
+    sequence, at distance x = |t - j| + 1. Otherwise keys have no distance, and a span or position
+    that needs one is a ValueError.
     """
 
     def __init__(
@@ -137,9 +131,9 @@ class SequenceAttention(MultiHeadBase):
         self.implementation = Engine()
         for axis, choice in (("span", span), ("position", position)):
             if choice.needs_distance and not reads_itself:
-                name = type(choice).__name__
                 raise ValueError(
-                    f"{axis} {name} needs distances, which cross attention does not have; valid: full, none"
+                    f"{axis} {type(choice).__name__} needs distances, "
+                    "which cross attention does not have; valid: full, none"
                 )
 
     @property
@@ -154,69 +148,66 @@ class SequenceAttention(MultiHeadBase):
     def forward(self, x: Tensor, source: Source, visible: Tensor) -> Tensor:
         """Attend from x: B T d to a projected sequence; visible: B N, False at padding -> B T d.
 
-        Padding stands at the end of a sequence. In a sequence that reads itself, padding sees
-        nothing and gives 0.
+        Padding is at the end of a sequence. In a sequence that reads itself, padding sees nothing
+        and gives 0.
         """
-        return self._attend(
-            x, *by_heads(x, (self.shape.heads,), self.query.weight), *source, visible
-        )
+        (q,) = by_heads(x, (self.shape.heads,), self.query.weight)
+        return self._attend(x, q, *source, visible)
 
     def read(self, x: Tensor, visible: Tensor) -> Tensor:
         """Attend as `forward` does, for a sequence B N d that reads itself."""
-        matrices, shape = (
-            (linear.weight for linear in (self.query, self.key, self.value)),
-            self.shape,
-        )
-        return self._attend(
-            x, *by_heads(x, (shape.heads, shape.key_heads, shape.key_heads), *matrices), visible
-        )
+        shape = self.shape
+        weights = (self.query.weight, self.key.weight, self.value.weight)
+        q, k, v = by_heads(x, (shape.heads, shape.key_heads, shape.key_heads), *weights)
+        return self._attend(x, q, k, v, visible)
 
     def _attend(self, x: Tensor, q: Tensor, k: Tensor, v: Tensor, visible: Tensor) -> Tensor:
-        (B, T, _), N = x.shape, visible.size(-1)
+        self._check_fit(x, k, v, visible)
+        k = for_all_heads(k, self.shape, 1)
+        v = for_all_heads(v, self.shape, 1)
+        return self.merge(self.implementation.attend_sequence(self, x, (q, k, v), visible))
+
+    def _check_fit(self, x: Tensor, k: Tensor, v: Tensor, visible: Tensor) -> None:
+        """Raise ValueError where keys, values and padding are not of the sequences of x."""
+        B, T, _ = x.shape
+        N = visible.size(-1)
         keys = (B, self.shape.key_heads, N, self.shape.d_k)
-        fit = visible.shape == (B, N) and k.shape == keys and v.shape[:3] == keys[:3]
-        if not fit or self.reads_itself and N != T:
-            shapes = ", ".join(
-                f"{name} {tuple(each.shape)}"
-                for name, each in (("x", x), ("keys", k), ("values", v))
-            )
-            raise ValueError(
-                f"a sequence does not fit: {shapes}, visible {tuple(visible.shape)}; "
-                f"valid: visible {(B, T if self.reads_itself else N)}, keys {keys} and as many values"
-            )
-        projected = q, for_all_heads(k, self.shape, 1), for_all_heads(v, self.shape, 1)
-        return self.merge(self.implementation.attend_sequence(self, x, projected, visible))
+        fits = visible.shape == (B, N) and k.shape == keys and v.shape[:3] == keys[:3]
+        if fits and (N == T or not self.reads_itself):
+            return
+        given = {"x": x, "keys": k, "values": v}
+        shapes = ", ".join(f"{name} {tuple(each.shape)}" for name, each in given.items())
+        valid = (B, T if self.reads_itself else N)
+        raise ValueError(
+            f"a sequence does not fit: {shapes}, visible {tuple(visible.shape)}; "
+            f"valid: visible {valid}, keys {keys} and as many values"
+        )
 
 
 def choices_in(folder: str) -> dict[str, type[Choice]]:
-    """Import the choices of a package, each by the name of its file; a file whose name begins with
-    _ is none.
-    """
+    """Import the choices of a package by the names of their files; one that begins with _ is none."""
     names = (name for _, name, _ in pkgutil.iter_modules(import_module(folder).__path__))
     return {name: public_class(f"{folder}.{name}") for name in names if not name.startswith("_")}
 
 
 def public_class(module: str) -> type:
-    """Import the one class that a module defines without a leading _; ValueError for none or
-    several.
+    """Import the one class that a module defines without a leading _.
+
+    ValueError for none or several.
     """
-    own = [
-        each
-        for each in vars(import_module(module)).values()
-        if getattr(each, "__module__", None) == module
-    ]
-    public = [each for each in own if isinstance(each, type) and not each.__name__.startswith("_")]
+    public = []
+    for each in vars(import_module(module)).values():
+        is_own = isinstance(each, type) and each.__module__ == module
+        if is_own and not each.__name__.startswith("_"):
+            public.append(each)
     if len(public) != 1:
-        raise ValueError(
-            f"{module} must define one class without a leading _, got {[each.__name__ for each in public]}"
-        )
+        names = [each.__name__ for each in public]
+        raise ValueError(f"{module} must define one class without a leading _, got {names}")
     return public[0]
 
 
-CHOICES = {
-    axis: choices_in(f"{__package__}.{axis}s")
-    for axis in ("span", "selection", "normaliser", "position")
-}
+AXES = ("span", "selection", "normaliser", "position")
+CHOICES = {axis: choices_in(f"{__package__}.{axis}s") for axis in AXES}
 
 
 def build_choice(axis: str, settings: dict, shape: Shape) -> Choice:
@@ -229,17 +220,16 @@ def build_choice(axis: str, settings: dict, shape: Shape) -> Choice:
     name = settings.pop("name")
     kind = CHOICES[axis][name]
     valid = settings_of(kind)
-    for setting, needed in valid.items():
-        if needed and setting not in settings:
+    for setting, is_needed in valid.items():
+        if is_needed and setting not in settings:
             example = {"name": name, **kind.example}
             raise ValueError(
                 f"{axis} '{name}' needs the setting '{setting}', for instance {example}"
             )
     for setting in settings:
         if setting not in valid:
-            raise ValueError(
-                f"{axis} '{name}' has no setting '{setting}'; valid: {', '.join(valid) or 'none'}"
-            )
+            listed = ", ".join(valid) or "none"
+            raise ValueError(f"{axis} '{name}' has no setting '{setting}'; valid: {listed}")
     check_settings(kind, settings)
     choice = kind(shape, **settings)
     if axis in ("selection", "normaliser"):
@@ -254,11 +244,10 @@ _CHECKED: set[tuple[type, str | None]] = set()
 def check_unseen_keys(
     axis: str, name: str, choice: Choice, shape: Shape, settings: str | None = None
 ) -> None:
-    """Raise ValueError where a selection or normaliser gives NaN, or a gradient of NaN, in a row
-    with a key not seen.
+    """Raise ValueError where a selection or normaliser gives NaN in a row with a key not seen.
 
-    The score of such a key is -inf, and 0 * -inf is NaN. Once in a process for a choice whose
-    settings are given.
+    So for a gradient of NaN. The score of such a key is -inf, and 0 * -inf is NaN. Checked once in
+    a process for a choice whose settings are given.
     """
     with torch.inference_mode(False), torch.enable_grad():
         like = next(choice.parameters(), torch.empty(0))
@@ -269,13 +258,15 @@ def check_unseen_keys(
         result = choice(scores)
         given = {"NaN": result}
         if axis == "normaliser" and result.requires_grad and not result.isnan().any():
-            weights = torch.tensor([1.0, 2.0, 3.0], device=like.device, dtype=like.dtype)
-            given["a gradient of NaN"] = torch.autograd.grad((result * weights).sum(), scores)[0]
+            direction = torch.tensor([1.0, 2.0, 3.0], device=like.device, dtype=like.dtype)
+            (gradient,) = torch.autograd.grad((result * direction).sum(), scores)
+            given["a gradient of NaN"] = gradient
     for word, numbers in given.items():
         if numbers.isnan().any():
             raise ValueError(
                 f"{axis} '{name}' gives {word} in a row with a masked key: the score of that key "
-                f"is -inf, and 0 * -inf is NaN; replace these scores first, for example with masked_fill"
+                f"is -inf, and 0 * -inf is NaN; replace these scores first, for example with "
+                "masked_fill"
             )
     if settings is not None:
         _CHECKED.add((type(choice), settings))
@@ -286,16 +277,16 @@ def build_layers(count: int, shape: Shape, attention: dict, kind: type, **settin
 
     attention: settings of a choice by axis. What a position shares between layers is shared.
     """
-    position, layers = None, []
+    position = None
+    layers = []
     for _ in range(count):
-        position = (
-            position.for_next_layer()
-            if position
-            else build_choice("position", attention["position"], shape)
-        )
-        others = [
-            build_choice(axis, attention[axis], shape)
-            for axis in ("span", "selection", "normaliser")
-        ]
-        layers.append(kind(shape, *others, position, **settings))
+        # The order in which choices draw their parameters is part of what a seed means.
+        if position is None:
+            position = build_choice("position", attention["position"], shape)
+        else:
+            position = position.for_next_layer()
+        span = build_choice("span", attention["span"], shape)
+        selection = build_choice("selection", attention["selection"], shape)
+        normaliser = build_choice("normaliser", attention["normaliser"], shape)
+        layers.append(kind(shape, span, selection, normaliser, position, **settings))
     return layers

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from ..attention.choice import Choice
-from ..attention.engine.caches import Past
 from ..attention.layers import SequenceAttention, Source, StreamAttention
 from ..attention.positions._sinusoid import interleaved
+from ..attention.variant import Past
 from ..kernels.compiled.dense import Linear, Product, add_and_norm, compiles, multiply
 from ..kernels.no_double_backward import no_double_backward
 

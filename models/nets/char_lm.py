@@ -7,8 +7,8 @@ does not attend to itself.
 from torch import Tensor, nn
 
 from ..attention.choice import Shape
-from ..attention.engine.caches import Past
 from ..attention.layers import StreamAttention, build_layers
+from ..attention.variant import Past
 from ..kernels.compiled.dense import Linear
 from .blocks import AttentionNet, Block
 

@@ -16,9 +16,9 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout
 
 from ..attention.choice import Shape
-from ..attention.engine.caches import Past, streams
+from ..attention.engine.caches import streams
 from ..attention.layers import SequenceAttention, Source, StreamAttention, build_layers
-from ..attention.spans.full import Full
+from ..attention.variant import Past
 from ..kernels.compiled.dense import by_heads, linear
 from .blocks import AttentionNet, DecoderBlock, EncoderBlock, PositionalEncoding, collect_facts
 
@@ -104,9 +104,9 @@ class Seq2Seq(AttentionNet):
         return own + [block.cross for block in self.decoder]
 
     def facts(self) -> dict:
-        """Collect the facts of all choices but full spans: sentences are read whole."""
+        """Collect the facts of all choices but spans that see all of a sentence: they say nothing."""
         choices = (choice for layer in self.attentions for choice in layer.choices)
-        return collect_facts(choice for choice in choices if not isinstance(choice, Full))
+        return collect_facts(choice for choice in choices if choice.needs_distance)
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """Read source: B N and target: B T, padded at their ends -> logits for each token's next: B

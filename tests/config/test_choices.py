@@ -41,13 +41,11 @@ def strided(tmp_path, monkeypatch):
         (tmp_path / "spans" / "strided.py").write_text(source)
         monkeypatch.setattr(choices, "ATTENTION", tmp_path)
         monkeypatch.setattr(choices, "choice_names", lambda axis: ("strided",))
-        for read in (choices.choice_settings, choices.from_grid, choices._class_of):
-            read.cache_clear()
+        choices._declared.cache_clear()
 
     yield add
     monkeypatch.undo()
-    for read in (choices.choice_settings, choices.from_grid, choices._class_of):
-        read.cache_clear()
+    choices._declared.cache_clear()
 
 
 WRONG = {

@@ -10,19 +10,21 @@ from models.attention.choice import Shape
 from models.attention.engine import band
 from models.attention.engine.engine import Engine
 from models.attention.layers import CHOICES, StreamAttention, build_choice, public_class
+from models.attention.variant import farthest
 from tests._equivalence import results
 from tests._nets import (
     COMBINATIONS,
     PAIRS,
     assert_same,
     by_definition,
+    example,
     label,
     make,
     read,
     with_gradients,
 )
 from workflow.config import choices
-from workflow.config.choices import choice_names, choice_settings
+from workflow.config.choices import choice_facts, choice_names, choice_settings
 from workflow.config.errors import ConfigError
 
 SYMBOLS, ONE = 31, Shape(4, 1, 2, 3)
@@ -39,6 +41,25 @@ def test_models_and_config_find_the_same_choices(axis):
 @pytest.mark.parametrize("axis, name", [(axis, name) for axis in CHOICES for name in CHOICES[axis]])
 def test_the_example_settings_are_settings(axis, name):
     assert set(CHOICES[axis][name].example) <= set(choice_settings(axis, name))
+
+
+@pytest.mark.parametrize("axis, name", [(axis, name) for axis in CHOICES for name in CHOICES[axis]])
+def test_a_choice_declares_what_it_reports_and_a_subclass_is_no_kernel(axis, name):
+    """The plan and the pages read a fact's title and unit from the source, not from the class."""
+    choice = build_choice(axis, example(axis, name), Shape(12, 3))
+    declared = {fact.name: fact for fact in choice_facts()}
+    for key, value in choice.facts().items():
+        titles = choice.measures_by_head if declared[key].by_head else choice.measures
+        assert titles[key] == (declared[key].title, declared[key].unit)
+        assert isinstance(value, list) == declared[key].by_head
+    assert type("Other", (type(choice),), {}).kernel is None
+
+
+@pytest.mark.parametrize("name", CHOICES["position"])
+def test_a_position_declares_what_a_score_costs(name):
+    position = build_choice("position", example("position", name), Shape(12, 3))
+    assert (position.keys(3) is not None) == position.has_keys
+    assert (position.bias(torch.arange(1, 4)) is not None) == position.has_bias
 
 
 @pytest.mark.parametrize(
@@ -180,7 +201,7 @@ def test_rows_sum_to_one(attention):
         for shape in ((2, 3, 7, 4), (2, 3, 20, 4), (2, 7, 12))
     )
     z = layer.span.extent(inputs)
-    y = formula.attend(q, k, ones, z, layer, reach=min([*layer.bounds(), 20]))
+    y = formula.attend(q, k, ones, z, layer, reach=farthest(layer, 20))
     torch.testing.assert_close(y, torch.ones_like(y))
 
 

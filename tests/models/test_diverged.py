@@ -15,6 +15,7 @@ from models.attention.choice import Shape
 from models.attention.engine.engine import Engine
 from models.attention.formula import Definition
 from models.attention.layers import CHOICES, SequenceAttention, StreamAttention, build_choice
+from models.attention.variant import farthest
 from models.kernels.compiled import build
 from models.library import attention as attend
 from tests._nets import PAIRS, label
@@ -82,7 +83,7 @@ def read(layer, x: torch.Tensor) -> torch.Tensor:
 def sees(layer, x: torch.Tensor) -> torch.Tensor:
     """Mark the queries of a stream whose first head sees the key at `PLACE`: B T."""
     distance = torch.arange(x.size(1)) - PLACE + layer.attends_self
-    seen = (distance >= 1) & (distance <= min(layer.bounds(), default=x.size(1)))
+    seen = (distance >= 1) & (distance <= farthest(layer, x.size(1)))
     log_m = layer.span.log_mask(distance.clamp(min=1)[:, None], layer.span.extent(x))
     if log_m is not None:
         seen = seen & (log_m > -math.inf)[..., 0, :, 0]

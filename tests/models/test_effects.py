@@ -13,6 +13,7 @@ import torch
 
 from models.attention import formula
 from models.attention.layers import CHOICES
+from models.attention.variant import farthest
 from tests._nets import NET, build, example, make
 
 PLAIN = {"span": "full", "selection": "all", "normaliser": "softmax", "position": "none"}
@@ -35,9 +36,8 @@ def weigh(layer, equal_keys: bool = False) -> torch.Tensor:
     """Compute the weights of a layer by the definition: B h T K."""
     q, k, inputs = drawn(2, 3, QUERIES, 4), drawn(2, 3, KEYS, 4), drawn(2, QUERIES, 12)
     k = k[:, :, :1].expand_as(k) if equal_keys else k
-    return formula.weights(
-        q, k, layer.span.extent(inputs), layer, reach=min([*layer.bounds(), KEYS])
-    )
+    z = layer.span.extent(inputs)
+    return formula.weights(q, k, z, layer, reach=farthest(layer, KEYS))
 
 
 def layer_of(axis: str, name: str, **settings):

@@ -1,13 +1,15 @@
-"""Know what can be chosen on each axis of attention, read from the source without importing torch.
+"""Know what can be chosen on each axis of attention, without importing torch.
 
 A choice is one file in one of the four folders of `models/attention/`, and its one class without a
-leading _. Its name is the file's name; its settings are the keyword-only arguments of its class,
-their ranges in the annotations. So a dry run knows every name, every setting and its range, and the
-file of maths stays the only place that states them.
+leading _. Its name is the file's name. What it declares is read from its source: settings are the
+keyword-only arguments of `__init__`, their ranges in the annotations; facts and what a grid fills
+in are literals in the class. So a dry run knows every name, setting, range and fact, and the file
+of maths stays the only place that states them.
 """
 
 import ast
 import math
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -36,9 +38,9 @@ KINDS = {"int": "a whole number", "float": "a number"}
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting of a choice. default: `REQUIRED` where it has none. kind: of `KINDS`. optional:
-    whether null is valid.
+    """A setting of a choice.
 
+    default: `REQUIRED` where it has none. kind: of `KINDS`. optional: whether null is valid.
     bounds: by the keywords of `BOUNDS`, numbers or names of other settings of the choice.
     """
 
@@ -54,19 +56,21 @@ class Setting:
         """
         if value is None and self.optional:
             return None
-        bounds, said = {}, []
+        is_valid = _is_number(value, self.kind)
+        said = []
         for key, bound in self.bounds.items():
             limit = others.get(bound) if isinstance(bound, str) else bound
-            if _is_number(limit, "float"):
-                bounds[key] = limit
-                said.append(
-                    f"{BOUNDS[key]} {f'{bound} = ' if isinstance(bound, str) else ''}{limit:g}"
-                )
-        if _is_number(value, self.kind) and all(_holds(value, *bound) for bound in bounds.items()):
+            if not _is_number(limit, "float"):
+                continue  # the other setting is refused itself
+            is_valid = is_valid and _holds(value, key, limit)
+            named = f"{bound} = " if isinstance(bound, str) else ""
+            said.append(f"{BOUNDS[key]} {named}{limit:g}")
+        if is_valid:
             return None
-        said = " and ".join(said)
-        said = f" of {said}" if said.startswith("at") else f" {said}".rstrip()
-        return f"{name} must be {KINDS[self.kind]}{said}{', or null' if self.optional else ''}, got {shown(value)}"
+        bounds = " and ".join(said)
+        bounds = f" of {bounds}" if bounds.startswith("at") else f" {bounds}".rstrip()
+        or_null = ", or null" if self.optional else ""
+        return f"{name} must be {KINDS[self.kind]}{bounds}{or_null}, got {shown(value)}"
 
 
 def _is_number(value: Any, kind: str) -> bool:
@@ -76,59 +80,150 @@ def _is_number(value: Any, kind: str) -> bool:
 
 
 def _holds(value: float, key: str, bound: float) -> bool:
-    return {"gt": value > bound, "ge": value >= bound, "lt": value < bound, "le": value <= bound}[
-        key
-    ]
+    if key == "gt":
+        return value > bound
+    if key == "ge":
+        return value >= bound
+    return value < bound if key == "lt" else value <= bound
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A fact that choices report of a trained model.
+
+    name: its key in a record. by_head: whether it is a number for each head of each layer, or one.
+    """
+
+    name: str
+    title: str
+    unit: str
+    by_head: bool
 
 
 @cache
 def choice_names(axis: str) -> tuple[str, ...]:
-    """List the choices of one axis, e.g. choice_names("span") == ("adaptive", "dynamic", "fixed",
-    "full").
+    """List the choices of one axis: choice_names("position") == ("alibi", "none", ..)."""
+    files = (path.stem for path in list_folder(ATTENTION / AXES[axis], ".py"))
+    return tuple(name for name in files if not name.startswith("_"))
+
+
+def choice_settings(axis: str, name: str) -> dict[str, Setting]:
+    """Read the settings of one choice.
+
+    `ConfigError` where an annotation does not say what a setting is.
     """
-    return tuple(
-        path.stem
-        for path in list_folder(ATTENTION / AXES[axis], ".py")
-        if not path.stem.startswith("_")
-    )
+    return _declared(axis, name).settings
+
+
+def from_grid(axis: str, name: str) -> dict[str, str]:
+    """Read which settings of one choice a question's grid gives, e.g. {"limit": "S"}."""
+    return _declared(axis, name).literals.get("from_grid", {})
 
 
 @cache
-def choice_settings(axis: str, name: str) -> dict[str, Setting]:
-    """Read the settings of one choice; `ConfigError` where an annotation does not say what one
-    is.
+def choice_facts() -> tuple[Fact, ...]:
+    """List the facts that choices of any axis declare, those that an axis's choices share first."""
+    facts: dict[str, Fact] = {}
+    for folder in AXES.values():
+        for path in list_folder(ATTENTION / folder, ".py"):
+            for declared in _read(path.read_text(encoding="utf-8"), path).values():
+                for name, fact in _facts(declared.literals):
+                    facts.setdefault(name, fact)
+    return tuple(facts.values())
+
+
+def _facts(literals: dict[str, Any]) -> Iterator[tuple[str, Fact]]:
+    for key, by_head in (("measures", False), ("measures_by_head", True)):
+        for name, (title, unit) in literals.get(key, {}).items():
+            yield name, Fact(name, title, unit, by_head)
+
+
+@cache
+def backend_names() -> tuple[str, ...]:
+    """List the names of the code that computes attention, the definition and `auto` among them."""
+    backends = literals(parse_python(ATTENTION / "engine" / "backend.py"))
+    return backends["BACKENDS"]
+
+
+# The one reader of declarations.
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What a class declares: literal attributes, and keyword-only arguments of `__init__`."""
+
+    literals: dict[str, Any]
+    settings: dict[str, Setting]
+
+
+@cache
+def _declared(axis: str, name: str) -> Declared:
+    """Read what a choice declares; `ConfigError` unless its file has one class without a _."""
+    check_known(axis, name, choice_names(axis))
+    path = ATTENTION / AXES[axis] / f"{name}.py"
+    classes = _read(path.read_text(encoding="utf-8"), path)
+    if len(classes) != 1:
+        raise ConfigError(f"{path}: expected one class without a leading _, got {len(classes)}")
+    (declared,) = classes.values()
+    return declared
+
+
+@cache
+def _read(source: str, path: Path) -> dict[str, Declared]:
+    """Read the declarations of a file's classes without a leading _, by name.
+
+    Cached by the content; the path is named in errors.
     """
-    for node in _class_of(axis, name).body:
-        if isinstance(node, ast.FunctionDef) and node.name == "__init__":
-            pairs = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
-            path, known = _path_of(axis, name), [arg.arg for arg in node.args.kwonlyargs]
-            return {arg.arg: _read_setting(arg, value, path, known) for arg, value in pairs}
+    classes = {}
+    for node in parse_python(path).body:
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            classes[node.name] = Declared(literals(node), _read_settings(node, path))
+    return classes
+
+
+def literals(source: ast.Module | ast.ClassDef) -> dict[str, Any]:
+    """Read the names to which a module's or a class's own lines assign a literal."""
+    found = {}
+    for node in source.body:
+        targets = getattr(node, "targets", [getattr(node, "target", None)])
+        is_assignment = isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
+        if is_assignment and len(targets) == 1 and isinstance(targets[0], ast.Name):
+            with suppress(ValueError):
+                found[targets[0].id] = ast.literal_eval(node.value)
+    return found
+
+
+def _read_settings(node: ast.ClassDef, path: Path) -> dict[str, Setting]:
+    for method in node.body:
+        if isinstance(method, ast.FunctionDef) and method.name == "__init__":
+            arguments = method.args.kwonlyargs
+            known = {argument.arg for argument in arguments}
+            settings = {}
+            for argument, default in zip(arguments, method.args.kw_defaults, strict=True):
+                settings[argument.arg] = _read_setting(argument, default, path, known)
+            return settings
     return {}
 
 
 def _read_setting(
-    argument: ast.arg, default: ast.expr | None, path: Path, known: list[str]
+    argument: ast.arg, default: ast.expr | None, path: Path, known: set[str]
 ) -> Setting:
-    """Read `name: Annotated[int, Range(ge=1)] = 8`. `int | None` takes null; what has no annotation
-    is any number.
+    """Read `name: Annotated[int, Range(ge=1)] = 8`.
+
+    `int | None` takes null; what has no annotation is any number.
     """
-    where, annotation, ranges = (
-        f"{path}, line {argument.lineno}: {argument.arg}",
-        argument.annotation,
-        [],
-    )
-    if isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value).endswith(
-        "Annotated"
-    ):
-        annotation, *ranges = getattr(annotation.slice, "elts", [annotation.slice])
+    where = f"{path}, line {argument.lineno}: {argument.arg}"
+    annotation, ranges = _split(argument.annotation)
     types = ast.unparse(annotation).split(" | ") if annotation else ["float"]
     kinds = [each for each in types if each != "None"]
     if len(kinds) != 1 or kinds[0] not in KINDS:
         raise ConfigError(f"{where} needs a type: int or float, with `| None` if it is optional")
     try:
-        value = REQUIRED if default is None else ast.literal_eval(default)
         return Setting(
-            value, kinds[0], "None" in types, _read_bounds(ranges, {*known} - {argument.arg})
+            default=REQUIRED if default is None else ast.literal_eval(default),
+            kind=kinds[0],
+            optional="None" in types,
+            bounds=_read_bounds(ranges, known - {argument.arg}),
         )
     except (ValueError, TypeError, AttributeError):
         raise ConfigError(
@@ -138,9 +233,19 @@ def _read_setting(
         raise ConfigError(f"{where}: {error}") from None
 
 
+def _split(annotation: ast.expr | None) -> tuple[ast.expr | None, list[ast.expr]]:
+    """Split `Annotated[int, Range(ge=1)]` into the type and what says more of it."""
+    is_subscript = isinstance(annotation, ast.Subscript)
+    if not is_subscript or not ast.unparse(annotation.value).endswith("Annotated"):
+        return annotation, []
+    kind, *ranges = getattr(annotation.slice, "elts", [annotation.slice])
+    return kind, ranges
+
+
 def _read_bounds(ranges: list[ast.expr], others: set[str]) -> dict[str, float | str]:
-    """Read the arguments of `Range(...)`; ValueError or AttributeError where there is something
-    else.
+    """Read the arguments of `Range(...)`.
+
+    ValueError or AttributeError where there is something else.
     """
     bounds = {}
     for node in ranges:
@@ -148,72 +253,33 @@ def _read_bounds(ranges: list[ast.expr], others: set[str]) -> dict[str, float | 
             raise ValueError(node)
         for word in node.keywords:
             check_known("bound of a range", word.arg, BOUNDS)
-            bounds[word.arg] = bound = ast.literal_eval(word.value)
+            bound = ast.literal_eval(word.value)
             if isinstance(bound, str):
                 check_known("setting in a range", bound, others)
             elif type(bound) not in (int, float):
                 raise ValueError(bound)
+            bounds[word.arg] = bound
     return bounds
 
 
-@cache
-def from_grid(axis: str, name: str) -> dict[str, str]:
-    """Read which settings of one choice a question's grid gives, e.g. {"limit": "S"}: its class
-    names them.
-    """
-    return assigned(_class_of(axis, name), "from_grid", {})
-
-
-@cache
-def backend_names() -> tuple[str, ...]:
-    """List the names of the code that computes attention, the definition and `auto` among them."""
-    return assigned(parse_python(ATTENTION / "engine" / "backend.py"), "BACKENDS", ())
-
-
-def assigned(source: ast.Module | ast.ClassDef, name: str, missing):
-    """Read the literal that is assigned to a name; `missing` where none is."""
-    for node in source.body:
-        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [
-            name
-        ]:
-            with suppress(ValueError):
-                return ast.literal_eval(node.value)
-    return missing
-
-
-@cache
-def _class_of(axis: str, name: str) -> ast.ClassDef:
-    check_known(axis, name, choice_names(axis))
-    path = _path_of(axis, name)
-    body = parse_python(path).body
-    public = [
-        node for node in body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
-    ]
-    if len(public) != 1:
-        raise ConfigError(f"{path}: expected one class without a leading _, got {len(public)}")
-    return public[0]
-
-
-def _path_of(axis: str, name: str) -> Path:
-    return ATTENTION / AXES[axis] / f"{name}.py"
-
-
 def check_settings(axis: str, choice: dict) -> None:
-    """Raise `ConfigError` for a setting outside its range. choice: its name and settings, of which
-    others are let be.
+    """Raise `ConfigError` for a setting outside its range.
 
-    A record may name a choice, or a setting, that is here no more.
+    choice: its name and settings. A record may name a choice, or a setting, that is here no more:
+    these are let be.
     """
-    if choice.get("name") not in choice_names(axis):
+    name = choice.get("name")
+    if name not in choice_names(axis):
         return
-    for key, setting in choice_settings(axis, choice["name"]).items():
-        symbol = from_grid(axis, choice["name"]).get(key, key)
-        if key in choice and (
-            wrong := setting.refusal(
-                key if symbol == key else f"{key} {symbol}", choice[key], choice
-            )
-        ):
-            raise ConfigError(wrong)
+    symbols = from_grid(axis, name)
+    for key, setting in choice_settings(axis, name).items():
+        if key not in choice:
+            continue
+        symbol = symbols.get(key, key)
+        said = key if symbol == key else f"{key} {symbol}"
+        refusal = setting.refusal(said, choice[key], choice)
+        if refusal:
+            raise ConfigError(refusal)
 
 
 def complete_choice(axis: str, choice: str | dict, defaults: dict[str, dict], grid: dict) -> dict:
@@ -223,38 +289,48 @@ def complete_choice(axis: str, choice: str | dict, defaults: dict[str, dict], gr
     of the choice. grid: S and k, None where there is none, for the settings that the choice's
     `from_grid` names. What a variant says itself wins over the grid, and the grid over the scale.
     """
+    name, settings = _named(axis, choice)
+    known = choice_settings(axis, name)
+    for key in settings:
+        check_known(f"setting of {axis} '{name}'", key, known)
+
+    symbols = from_grid(axis, name)
+    filled = {"name": name}
+    for key, setting in known.items():
+        filled[key] = setting.default
+    filled.update(defaults.get(name, {}))
+    for key, symbol in symbols.items():
+        if grid.get(symbol) is not None:
+            filled[key] = grid[symbol]
+    filled.update(settings)
+
+    for key, value in filled.items():
+        if value is REQUIRED:
+            symbol = symbols.get(key)
+            of_grid = f": {symbol} of the variant or of the grid" if symbol else ""
+            raise ConfigError(f"{axis} '{name}' needs a value for '{key}'{of_grid}")
+    try:
+        check_settings(axis, filled)
+    except ConfigError as error:
+        raise ConfigError(f"{axis} '{name}': {error}") from None
+    return filled
+
+
+def _named(axis: str, choice: str | dict) -> tuple[str, dict]:
+    """Return the name of a choice, and the settings that are given with it."""
+    valid = ", ".join(choice_names(axis))
     if choice is None:
-        raise ConfigError(f"{axis} is missing; valid: {', '.join(choice_names(axis))}")
-    if not isinstance(choice, str | dict):
+        raise ConfigError(f"{axis} is missing; valid: {valid}")
+    if isinstance(choice, str):
+        return choice, {}
+    if not isinstance(choice, dict):
         raise ConfigError(
             f"{axis} must be a name, or a mapping with a name and settings, got {shown(choice)}"
         )
-    settings = {"name": choice} if isinstance(choice, str) else dict(choice)
-    name = settings.pop("name", None)
-    if name is None:
-        raise ConfigError(
-            f"{axis} = {shown(choice)}: 'name' is missing; valid: {', '.join(choice_names(axis))}"
-        )
-    known = choice_settings(axis, str(name))
-    for key in settings:
-        check_known(f"setting of {axis} '{name}'", key, known)
-    from_question = {
-        key: grid[source]
-        for key, source in from_grid(axis, name).items()
-        if grid.get(source) is not None
-    }
-    own = {key: setting.default for key, setting in known.items()}
-    filled = {**own, **defaults.get(name, {}), **from_question, **settings}
-    missing = [key for key, value in filled.items() if value is REQUIRED]
-    if missing:
-        asked = from_grid(axis, name).get(missing[0])
-        of_grid = f": {asked} of the variant or of the grid" if asked else ""
-        raise ConfigError(f"{axis} '{name}' needs a value for '{missing[0]}'{of_grid}")
-    try:
-        check_settings(axis, {"name": name, **filled})
-    except ConfigError as error:
-        raise ConfigError(f"{axis} '{name}': {error}") from None
-    return {"name": name, **filled}
+    if choice.get("name") is None:
+        raise ConfigError(f"{axis} = {shown(choice)}: 'name' is missing; valid: {valid}")
+    settings = {key: value for key, value in choice.items() if key != "name"}
+    return str(choice["name"]), settings
 
 
 class AttentionChoices(FrozenModel):

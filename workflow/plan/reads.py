@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from workflow.claims.schema import costs_claimed
-from workflow.config.choices import assigned
+from workflow.config.choices import literals
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import parse_python
 from workflow.config.studies import shown_path, study_file
@@ -34,7 +34,7 @@ def reads(kind: str, name: str) -> tuple[str, ...]:
     path = study_file(kind, name)
     module = parse_python(path)
     _check_holds(path, module, HOLDS[kind])
-    wanted = assigned(module, "READS", None)
+    wanted = literals(module).get("READS")
     if not isinstance(wanted, tuple | list):
         raise ConfigError(
             f'{shown_path(path)}: does not say what it reads; expected a line like READS = ("runs",)'

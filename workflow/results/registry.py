@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal, get_args
 
+from workflow.config.choices import choice_facts
 from workflow.config.errors import check_known
 from workflow.results.statistics import UNBOUNDED, Bounds
 from workflow.tasks.spec import TASKS
@@ -59,8 +60,7 @@ def _timed(kind: str, speed: str, step: str) -> list[Quantity]:
 
 
 _OF_ALL_TASKS = [
-    fact("spans", "span of each head", "characters"),
-    fact("alpha", "alpha of each head"),
+    *(fact(each.name, each.title, each.unit) for each in choice_facts() if each.by_head),
     Quantity(
         "late_gain",
         "dev improvement in the last quarter of training",

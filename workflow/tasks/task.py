@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from workflow.config.choices import choice_facts
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.job import Job
 from workflow.config.strict import StrictModel
@@ -169,12 +170,13 @@ def fact(name: str, title: str, unit: str = "", **more) -> Quantity:
     return Quantity(name, title, unit, "fact", **{"number": False, **more})
 
 
-ON_CURVE = ("mean_span", "max_span")  # facts of learned spans that a learning curve shows
-# Facts of a net whose heads learn their spans. Pages and claims show them for the tasks that name
+# Facts of a choice that are one number, such as the mean span: a learning curve shows them.
+OF_CHOICES = [each for each in choice_facts() if not each.by_head]
+ON_CURVE = tuple(each.name for each in OF_CHOICES)
+# Facts of a model whose heads learn their spans. Pages and claims show them for the tasks that name
 # them.
 SPANS = [
-    fact("mean_span", "mean span", "characters", number=True, claimable=True),
-    fact("max_span", "longest span", "characters", number=True, claimable=True),
+    *(fact(each.name, each.title, each.unit, number=True, claimable=True) for each in OF_CHOICES),
     fact("start_span", "mean span before training", "characters", number=True),
 ]
 

@@ -1,24 +1,20 @@
 """Which code computes a group of heads: chosen by what is to be computed, or forced by name, and
 counted.
 
-compiled  the whole in C, where there is a compiler and every choice is one that it knows
-triton    softmax of all keys on a GPU, positions by distance; checked against the definition before
-a run band      scores in a band, differentiated by autograd: every choice, on every device
+compiled  all of it in C, where there is a compiler and it knows the kernel of every choice
+triton    softmax of all keys on a GPU, positions by distance; checked against the definition
+          before a run
+band      scores in a band, differentiated by autograd: every choice, on every device
 """
 
 from collections import Counter
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from ..choice import Shape
-from ..normalisers.softmax import Softmax
-from ..selections.all import All
-from ..selections.top_k import TopK
-from ..spans.adaptive import Adaptive
-from ..spans.dynamic import Dynamic
-from ..spans.fixed import Fixed
-from ..spans.full import Full
+from ..variant import Variant
 from .band import attend_band
 from .compiled import attend_compiled, attend_layer, attend_sequence, compiled_obstacle
 from .groups import HeadGroup
@@ -29,17 +25,39 @@ BACKENDS = ("auto", "compiled", "band", "triton", "definition")  # names that a 
 ENGINE_BACKENDS = BACKENDS[:-1]  # the definition is no engine
 
 
+class Work(NamedTuple):
+    """What was computed for a group of heads, as it is counted."""
+
+    backend: str
+    device: str
+    dtype: torch.dtype
+    choices: str  # in words
+    reach: int
+    queries: int
+    backward: bool
+
+    def in_words(self) -> str:
+        """Describe it in a line; lengths are rounded up to powers of two, so that lines are few."""
+        kind = str(self.dtype).removeprefix("torch.")
+        reach = _next_power_of_two(self.reach)
+        T = _next_power_of_two(self.queries)
+        passes = "backward" if self.backward else "forward"
+        work = f"{self.choices}, reach <= {reach}, T <= {T}, {passes}"
+        return f"{self.device} {kind}: {work}: {self.backend}"
+
+
 class Backend:
     """Chooses the code for each group of heads, and counts what was chosen for what."""
 
     def __init__(self, name: str = "auto"):
-        """Take one of `ENGINE_BACKENDS`; ValueError for another. `kernel_fault`: why a check ruled
-        the kernel out.
+        """Take one of `ENGINE_BACKENDS`; ValueError for another.
+
+        `kernel_fault`: why a check ruled the kernel out.
         """
         if name not in ENGINE_BACKENDS:
             raise ValueError(f"unknown backend '{name}'; valid: {', '.join(ENGINE_BACKENDS)}")
         self.name = name
-        self.counts: Counter[tuple] = Counter()
+        self.counts: Counter[Work] = Counter()
         self.kernel_fault: str | None = None
 
     def choose(self, group: HeadGroup, q: Tensor, v: Tensor, position_keys: Tensor | None) -> str:
@@ -53,13 +71,14 @@ class Backend:
         }
         if self.name == "auto":
             return next(name for name, obstacle in obstacles.items() if not obstacle)
-        if obstacle := obstacles[self.name]:
+        obstacle = obstacles[self.name]
+        if obstacle:
             raise ValueError(f"backend '{self.name}' cannot compute this layer: {obstacle}")
         return self.name
 
     def takes_layer(self, layer, x: Tensor) -> bool:
-        """Return whether the compiled library computes all heads of a layer at once, each with keys
-        of its own.
+        """Return whether the compiled library computes all heads of a layer at once, each with its
+        own keys.
         """
         return self.name in ("auto", "compiled") and not compiled_obstacle(layer, x)
 
@@ -85,36 +104,49 @@ class Backend:
         return attend_sequence(group, tensors, visible, reads_itself)
 
     def _count(self, name: str, group: HeadGroup, q: Tensor) -> None:
-        kinds = tuple(type(choice) for choice in (group.span, group.selection, group.normaliser))
-        top_k = group.selection.k if isinstance(group.selection, TopK) else None
-        grad = torch.is_grad_enabled()
-        self.counts[name, q.device.type, q.dtype, kinds, top_k, group.reach, q.size(2), grad] += 1
+        work = Work(
+            backend=name,
+            device=q.device.type,
+            dtype=q.dtype,
+            choices=_in_words(group),
+            reach=group.reach,
+            queries=q.size(2),
+            backward=torch.is_grad_enabled(),
+        )
+        self.counts[work] += 1
 
     def counts_in_words(self) -> Counter[str]:
-        """Count the choices, a line of words each; lengths are rounded up to powers of two, so that
-        lines are few.
-        """
+        """Count the choices, a line of words each."""
         lines: Counter[str] = Counter()
-        for (name, device, dtype, kinds, k, reach, T, grad), count in self.counts.items():
-            span, selection, normaliser = (kind.__name__ for kind in kinds)
-            reach, T = (1 << max(0, int(length) - 1).bit_length() for length in (reach, T))
-            work = f"{span} {selection}{'' if k is None else f' k={k}'} {normaliser}, reach <= {reach}, T <= {T}"
-            passes = "backward" if grad else "forward"
-            lines[f"{device} {str(dtype).removeprefix('torch.')}: {work}, {passes}: {name}"] += (
-                count
-            )
+        for work, count in self.counts.items():
+            lines[work.in_words()] += count
         return lines
 
 
-def kernel_obstacle(choices, d_k: int, d_r: int, d_v: int) -> str | None:
+def _in_words(group: HeadGroup) -> str:
+    """Name a group's choices, and the k of a selection that has one."""
+    span, selection, normaliser = (
+        type(choice).__name__ for choice in (group.span, group.selection, group.normaliser)
+    )
+    k = getattr(group.selection, "k", None)
+    if k is not None:
+        selection = f"{selection} k={k}"
+    return f"{span} {selection} {normaliser}"
+
+
+def _next_power_of_two(length: int) -> int:
+    return 1 << max(0, int(length) - 1).bit_length()
+
+
+def kernel_obstacle(choices: Variant | HeadGroup, d_k: int, d_r: int, d_v: int) -> str | None:
     """Return why the kernel cannot compute these choices on any GPU, or None.
 
     choices: those of a layer or a group. d_r: of position keys, a bias among them; 0 without.
     """
-    if type(choices.selection) is not All or type(choices.normaliser) is not Softmax:
+    if choices.selection.kernel != "all" or choices.normaliser.kernel != "softmax":
         return "it supports only softmax over all keys"
-    if not isinstance(choices.span, Full | Fixed | Adaptive | Dynamic):
-        return "it supports only full, fixed, adaptive and dynamic spans"
+    if choices.span.kernel not in ("window", "ramp"):
+        return "it supports only spans without a mask, or with a ramp"
     if d_r != d_k:
         return "it needs position keys as wide as the keys"
     return f"its tiles are {WIDEST_TILE} wide at most" if max(d_k, d_v) > WIDEST_TILE else None
@@ -126,20 +158,26 @@ def _triton_obstacle(
     """Return why the kernel cannot compute a group, or None."""
     if q.device.type != "cuda":
         return "it needs a GPU"
-    return kernel_obstacle(
-        group, q.size(-1), 0 if position_keys is None else position_keys.size(-2), v.size(-1)
-    )
+    d_r = 0 if position_keys is None else position_keys.size(-2)
+    return kernel_obstacle(group, q.size(-1), d_r, v.size(-1))
 
 
 def attend_triton(group: HeadGroup, q, r, k, v, position_keys, z, parameters: list) -> Tensor:
     """Compute what `band.attend_band` does, on a GPU."""
     from ...kernels.banded import attend  # triton is not there on every machine
 
-    k, v = (rows.permute(1, 2, 0, 3) for rows in (k, v))
-    reach = group.span.reach(z)[: group.heads].clamp(max=group.reach)
-    ramp, dropout = None if z is None else group.span.ramp, {"drop": group.drop, "seed": group.seed}
     return attend(
-        q, r, k, v, position_keys, z, reach, ramp=ramp, attends_self=group.attends_self, **dropout
+        q,
+        r,
+        k.permute(1, 2, 0, 3),  # K B g dk -> B g K dk
+        v.permute(1, 2, 0, 3),
+        position_keys,
+        z,
+        group.span.reach(z)[: group.heads].clamp(max=group.reach),
+        ramp=None if z is None else group.span.ramp,
+        attends_self=group.attends_self,
+        drop=group.drop,
+        seed=group.seed,
     )
 
 

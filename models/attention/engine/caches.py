@@ -8,10 +8,8 @@ each group of heads instead.
 import torch
 from torch import Tensor
 
+from ..variant import Past
 from .groups import Partition, key_heads, pick_heads
-
-# a layer's cache in one or several parts, time first, streams second: K B ..
-Past = tuple[Tensor, ...]
 
 SLACK = 4  # a new buffer has room for a quarter more rows, so that rows are seldom copied
 
@@ -24,8 +22,9 @@ def streams(past: list[Past], rows) -> list[Past]:
 
 
 def _selected(part: Tensor, rows: Tensor) -> Tensor:
-    """Copy some streams, with room behind them that the next `append` takes over: beams move at
-    every step.
+    """Copy some streams, with room behind them that the next `append` takes over.
+
+    Beams move at every step: without the room each step would copy them once more.
     """
     buffer = part.new_empty(len(part) + len(part) // SLACK + 1, len(rows), *part.shape[2:])
     selected = torch.index_select(part, 1, rows, out=buffer[: len(part)])
@@ -43,7 +42,8 @@ class StreamCache:
 
     def clear(self) -> None:
         """Release the buffer; rows that were returned stay with whoever holds them."""
-        self.buffer, self.stop = torch.empty(0), 0
+        self.buffer = torch.empty(0)
+        self.stop = 0
 
     def append(self, past: Tensor, new: Tensor) -> Tensor:
         """Join past: K B c and new: T B c -> K + T B c, without gradient.
@@ -56,9 +56,12 @@ class StreamCache:
             raise ValueError(
                 f"a cache {tuple(past.shape)} does not fit new rows {tuple(new.shape)}"
             )
-        if (room := past.__dict__.pop("room", None)) is not None:  # the first to append to it
-            self.buffer, self.stop = room, len(past)
-        past, new = past.detach(), new.detach()
+        room = past.__dict__.pop("room", None)
+        if room is not None:  # the first to append to what `_selected` made
+            self.buffer = room
+            self.stop = len(past)
+        past = past.detach()
+        new = new.detach()
         size = len(past) + len(new)
         if not self._ends_with(past, new) or self.stop + len(new) > len(self.buffer):
             self.buffer = new.new_empty(size + size // SLACK, *new.shape[1:])
@@ -69,33 +72,28 @@ class StreamCache:
         return self.buffer[self.stop - size : self.stop]
 
     def _ends_with(self, past: Tensor, new: Tensor) -> bool:
-        """Return whether `past` is what the buffer holds up to `stop`, so that `new` may follow it
-        there.
-        """
-        alike = past.dtype == new.dtype == self.buffer.dtype and past.device == self.buffer.device
-        if (
-            not alike
-            or not past.numel()
-            or past.shape[1:] != self.buffer.shape[1:]
-            or not past.is_contiguous()
-        ):
+        """Return whether the buffer ends, at `stop`, with `past`, so that `new` may follow it."""
+        buffer = self.buffer
+        if not past.dtype == new.dtype == buffer.dtype or past.device != buffer.device:
             return False
-        end = past.data_ptr() + past.numel() * past.element_size()
-        return (
-            end
-            == self.buffer.data_ptr()
-            + self.stop * self.buffer[0].numel() * self.buffer.element_size()
-        )
+        if past.shape[1:] != buffer.shape[1:] or not past.numel() or not past.is_contiguous():
+            return False
+        end_of_past = past.data_ptr() + past.numel() * past.element_size()
+        bytes_in_use = self.stop * buffer[0].numel() * buffer.element_size()
+        return end_of_past == buffer.data_ptr() + bytes_in_use
 
 
 class Inputs:
     """In training: the inputs, projected anew for each group."""
 
     def __init__(self, layer, x: Tensor, past: Past):
-        self.layer, self.x = layer, x.transpose(0, 1)
+        self.layer = layer
+        self.x = x.transpose(0, 1)
         self.rows = layer.caches[0].append(past[0], self.x)
 
-    def keys_and_values(self, number: int, heads: tuple[int, ...], rows: slice) -> list[Tensor]:
+    def keys_and_values(
+        self, number: int, heads: tuple[int, ...], rows: slice
+    ) -> tuple[Tensor, Tensor]:
         """Return the keys K B g dk and values K B g dv of some rows, g heads of keys, for group
         `number`.
         """
@@ -104,64 +102,69 @@ class Inputs:
         # its buffer is appended to, which is no change of these rows
         past = self.rows[start : min(stop, own)].data
         x = self.x[max(0, start - own) : max(0, stop - own)]
-        matrices = (
-            matrix.T.to(self.rows.dtype) for matrix in _projection_matrices(self.layer, heads)
-        )
-        projected = (torch.cat([past @ matrix, x @ matrix]) for matrix in matrices)
-        return [
-            each.unflatten(-1, (len(heads) // self.layer.shape.sharing, -1)) for each in projected
-        ]
+        groups = len(heads) // self.layer.shape.sharing
+
+        def project(weight: Tensor) -> Tensor:
+            matrix = weight.T.to(self.rows.dtype)
+            projected = torch.cat([past @ matrix, x @ matrix])
+            return projected.unflatten(-1, (groups, -1))
+
+        k_weight, v_weight = _projection_matrices(self.layer, heads)
+        return project(k_weight), project(v_weight)
 
     def next_past(self, groups: Partition) -> Past:
         """Return the inputs that the layer keeps for the next block."""
         span = self.layer.span
-        return (span.keep(self.rows, span.cache_length(max(reach for _, reach in groups))),)
+        length = span.cache_length(max(reach for _, reach in groups))
+        return (span.keep(self.rows, length),)
 
 
 class KeysAndValues:
-    """In evaluation: each group's own keys and values."""
+    """In evaluation: each group's own keys and values, one part after the other."""
 
     def __init__(self, layer, x: Tensor, past: Past):
+        self.layer = layer
         x = x.transpose(0, 1)
-        new = [
-            linear(x).unflatten(-1, (layer.shape.key_heads, -1))
-            for linear in (layer.key, layer.value)
-        ]
-        parts = [
-            pick_heads(each, key_heads(heads, layer.shape), 2)
-            for heads in layer.partition
-            for each in new
-        ]
-        self.layer, appended = layer, zip(layer.caches, past, parts, strict=False)
+        k = layer.key(x).unflatten(-1, (layer.shape.key_heads, -1))
+        v = layer.value(x).unflatten(-1, (layer.shape.key_heads, -1))
+        parts = []
+        for heads in layer.partition:
+            shared = key_heads(heads, layer.shape)
+            parts.append(pick_heads(k, shared, 2))
+            parts.append(pick_heads(v, shared, 2))
+        # a layer has a cache for as many groups as it has heads: more than there may be parts
+        appended = zip(layer.caches, past, parts, strict=False)
         self.rows = [cache.append(old, part) for cache, old, part in appended]
 
-    def keys_and_values(self, number: int, heads: tuple[int, ...], rows: slice) -> list[Tensor]:
+    def keys_and_values(
+        self, number: int, heads: tuple[int, ...], rows: slice
+    ) -> tuple[Tensor, Tensor]:
         """Return the keys K B g dk and values K B g dv of some rows, g heads of keys, for group
         `number`.
         """
-        return [each[rows] for each in self.rows[2 * number : 2 * number + 2]]
+        k, v = self.rows[2 * number : 2 * number + 2]
+        return k[rows], v[rows]
 
     def next_past(self, groups: Partition) -> Past:
         """Keep for each group what it reaches, or what its span needs where reach depends on the
         input.
         """
         span = self.layer.span
-        lengths = [
-            span.cache_length(reach) if span.follows_input else reach
-            for _, reach in groups
-            for _ in range(2)
-        ]
-        return tuple(
-            span.keep(rows, length) for rows, length in zip(self.rows, lengths, strict=True)
-        )
+        parts = []
+        for number, (_, reach) in enumerate(groups):
+            length = span.cache_length(reach) if span.follows_input else reach
+            for rows in self.rows[2 * number : 2 * number + 2]:
+                parts.append(span.keep(rows, length))
+        return tuple(parts)
 
 
 def _projection_matrices(layer, heads: tuple[int, ...]) -> tuple[Tensor, Tensor]:
     """Return W_k and W_v of these heads: g dk d and g dv d, heads of keys one below the other."""
-    matrices = (
-        linear.weight.unflatten(0, (layer.shape.key_heads, -1))
-        for linear in (layer.key, layer.value)
-    )
-    return tuple(
-        pick_heads(matrix, key_heads(heads, layer.shape), 0).flatten(0, 1) for matrix in matrices
-    )
+    shape = layer.shape
+    shared = key_heads(heads, shape)
+
+    def of_heads(weight: Tensor) -> Tensor:
+        by_head = weight.unflatten(0, (shape.key_heads, -1))
+        return pick_heads(by_head, shared, 0).flatten(0, 1)
+
+    return of_heads(layer.key.weight), of_heads(layer.value.weight)

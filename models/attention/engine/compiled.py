@@ -1,8 +1,8 @@
 """A group of heads by the compiled library: each head, and each of its queries, pays for its own
 reach.
 
-Which choices the library knows is written here; a choice that it does not know is computed by the
-other code.
+A choice that declares no `kernel`, or one that the library does not have, is computed by other
+code.
 """
 
 from functools import lru_cache
@@ -13,61 +13,48 @@ from torch import Tensor
 from ...kernels.compiled import build
 from ...kernels.compiled.attention import (
     CROSS,
-    ENTMAX,
+    NORMALISERS,
+    SELECTIONS,
     SENTENCE,
-    SIGMOID,
-    SOFTMAX_ONE,
+    SPANS,
     STREAM,
     Layout,
     Pattern,
     attend,
 )
 from ..choice import Shape
-from ..normalisers.entmax15 import Entmax15
-from ..normalisers.entmax_alpha import EntmaxAlpha
-from ..normalisers.sigmoid import Sigmoid
-from ..normalisers.softmax import Softmax
-from ..normalisers.softmax_one import SoftmaxOne
-from ..normalisers.sparsemax import Sparsemax
-from ..selections.all import All
-from ..selections.top_k import TopK
-from ..spans.adaptive import Adaptive
-from ..spans.dynamic import Dynamic
-from ..spans.fixed import Fixed
-from ..spans.full import Full
 from .groups import HeadGroup
 from .projections import by_head
 
-ALPHA = {Softmax: 1.0, Entmax15: 1.5, Sparsemax: 2.0, EntmaxAlpha: None}  # None: learned, by head
-OTHERS = {SoftmaxOne: SOFTMAX_ONE, Sigmoid: SIGMOID}
-NORMALISERS = (*ALPHA, *OTHERS)
-SPANS, SELECTIONS = (Full, Fixed, Adaptive, Dynamic), (All, TopK)
-
 
 def compiled_obstacle(choices: HeadGroup, x: Tensor) -> str | None:
-    """Return why the library cannot compute these choices of a group or a layer for inputs or
-    queries x, or None.
+    """Return why the library cannot compute these choices for inputs or queries x, or None.
+
+    choices: those of a group or a layer.
     """
     if x.device.type != "cpu":
         return "it needs a CPU"
     if torch.is_autocast_enabled("cpu"):
         return "it supports only 32 and 64 bits"
-    kinds = (
+    families = (
         (choices.span, SPANS),
         (choices.selection, SELECTIONS),
         (choices.normaliser, NORMALISERS),
     )
-    for choice, known in kinds:
-        if type(choice) not in known:
+    for choice, known in families:
+        if choice.kernel not in known:
             return f"it does not support {type(choice).__name__}"
     return build.obstacle(x.dtype)
 
 
-def alpha_of(normaliser, heads: int, parameters: list, like: Tensor) -> Tensor:
-    """Return alpha of each head: H."""
-    if (alpha := ALPHA.get(type(normaliser), 1.0)) is not None:
-        return _constant(alpha, heads, like.dtype)
-    return (1 + parameters[0].sigmoid()).flatten()
+def alpha_of(group: HeadGroup, parameters: list, like: Tensor) -> Tensor:
+    """Return alpha of each head: H. The library reads it for alpha-entmax alone.
+
+    parameters: of the group's normaliser, for its heads.
+    """
+    if parameters:
+        return group.normaliser.alpha_from(*parameters).flatten()
+    return _constant(getattr(group.normaliser, "alpha", 1.0), group.heads, like.dtype)
 
 
 @lru_cache(maxsize=64)
@@ -77,22 +64,24 @@ def _constant(alpha: float, heads: int, dtype: torch.dtype) -> Tensor:
 
 def attend_compiled(group: HeadGroup, q, r, k, v, position_keys, z, parameters: list) -> Tensor:
     """Compute what `band.attend_band` does."""
-    alpha = alpha_of(group.normaliser, group.heads, parameters, q)
-    k, v = (x.permute(1, 2, 0, 3) for x in (k, v))
+    alpha = alpha_of(group, parameters, q)
+    k = k.permute(1, 2, 0, 3)  # K B g dk -> B g K dk
+    v = v.permute(1, 2, 0, 3)
     pattern = pattern_of(group, (k.size(2),) * group.heads, None, None, alpha)
     return attend(pattern, q, r, k, v, position_keys, z, alpha)
 
 
 def attend_layer(group: HeadGroup, tensors: tuple, shape: Shape, counts: tuple[int, ...]) -> Tensor:
-    """Attend in training with all heads of a layer -> B h T dv; head i has keys and values of its
-    last counts[i] rows.
+    """Attend in training with all heads of a layer -> B h T dv.
 
-    tensors: of `BlockQueries.of`, with the keys and values of `project_by_head`.
+    tensors: of `BlockQueries.of`, with the keys and values of `project_by_head`. Head i has those
+    of its last counts[i] rows.
     """
     q, r, k, v, position_keys, z, parameters = tensors
-    alpha = alpha_of(group.normaliser, group.heads, parameters, q)
-    layouts = [by_head(counts, q.size(0), width) for width in (shape.d_k, shape.d_v)]
-    pattern = pattern_of(group, counts, *layouts, alpha, scale=shape.d_k**-0.5)
+    alpha = alpha_of(group, parameters, q)
+    keys = by_head(counts, q.size(0), shape.d_k)
+    values = by_head(counts, q.size(0), shape.d_v)
+    pattern = pattern_of(group, counts, keys, values, alpha, scale=shape.d_k**-0.5)
     return attend(pattern, q, r, k, v, position_keys, z, alpha)
 
 
@@ -102,13 +91,14 @@ def attend_sequence(
     """Attend with all heads of a layer to a whole sequence, its own or another -> B h T dv.
 
     tensors: of `BlockQueries.of`, keys and values B h N d. visible: B N, False at padding, which
-    stands at the end.
+    is at the end.
     """
     q, r, k, v, position_keys, z, parameters = tensors
-    alpha = alpha_of(group.normaliser, group.heads, parameters, q)
+    alpha = alpha_of(group, parameters, q)
     if position_keys is not None:  # x = W .. 1 .. W
         position_keys = torch.cat([position_keys, position_keys[..., :-1].flip(-1)], -1)
-    counts, kind = (k.size(2),) * group.heads, SENTENCE if reads_itself else CROSS
+    counts = (k.size(2),) * group.heads
+    kind = SENTENCE if reads_itself else CROSS
     pattern = pattern_of(group, counts, None, None, alpha, kind, q.size(-1) ** -0.5)
     return attend(pattern, q, r, k, v, position_keys, z, alpha, visible.sum(1))
 
@@ -130,26 +120,46 @@ def twin(
     """Compute what `attend` of models/kernels/banded.py does, with its arguments, to be checked
     like it.
     """
-    h, widest = q.size(1), position_keys.size(-1)
-    bounds = (min(int(reach.max()), widest), attends_self, ramp or 0, widest)
-    pattern = Pattern(STREAM, (k.size(2),) * h, None, None, *bounds, drop=drop, seed=seed)
+    h = q.size(1)
+    widest = position_keys.size(-1)
+    pattern = Pattern(
+        kind=STREAM,
+        keys=(k.size(2),) * h,
+        k=None,
+        v=None,
+        reach=min(int(reach.max()), widest),
+        attends_self=attends_self,
+        ramp=ramp or 0,
+        limit=widest,
+        drop=drop,
+        seed=seed,
+    )
     return attend(pattern, q, r, k, v, position_keys, z, q.new_ones(h))
 
 
 def pattern_of(
     group: HeadGroup,
-    counts,
+    counts: tuple[int, ...],
     keys: Layout | None,
     values: Layout | None,
-    alpha,
-    kind=STREAM,
-    scale=1.0,
+    alpha: Tensor,
+    kind: int = STREAM,
+    scale: float = 1.0,
 ) -> Pattern:
     """Describe which keys the heads of a group see; counts: how many keys there are, by head."""
-    span, kept = group.span, getattr(group.selection, "k", 0)
-    ramp, limit, learned = getattr(span, "ramp", 0), span.limit or 0, alpha.requires_grad
-    bounds = (group.reach, group.attends_self, ramp, limit, kept)
-    normaliser = OTHERS.get(type(group.normaliser), ENTMAX)
     return Pattern(
-        kind, counts, keys, values, *bounds, normaliser, learned, scale, group.drop, group.seed
+        kind=kind,
+        keys=counts,
+        k=keys,
+        v=values,
+        reach=group.reach,
+        attends_self=group.attends_self,
+        ramp=getattr(group.span, "ramp", 0),
+        limit=group.span.limit or 0,
+        kept=getattr(group.selection, "k", 0),
+        normaliser=NORMALISERS[group.normaliser.kernel],
+        learned_alpha=alpha.requires_grad,
+        scale=scale,
+        drop=group.drop,
+        seed=group.seed,
     )

@@ -10,16 +10,10 @@ import torch
 from torch import Tensor
 
 from ..formula import Definition
+from ..variant import Past, Variant, farthest, for_all_heads
 from .backend import Backend
-from .caches import Inputs, KeysAndValues, Past
-from .groups import (
-    BlockQueries,
-    evaluation_groups,
-    for_all_heads,
-    head_groups,
-    head_index,
-    head_reaches,
-)
+from .caches import Inputs, KeysAndValues
+from .groups import BlockQueries, evaluation_groups, head_groups, head_index, head_reaches
 from .projections import project_by_head
 
 Projected = tuple[Tensor, Tensor, Tensor]  # queries B h T dk, keys B h N dk and values B h N dv
@@ -28,7 +22,7 @@ Projected = tuple[Tensor, Tensor, Tensor]  # queries B h T dk, keys B h N dk and
 class Computed(NamedTuple):
     """What was computed for a group of heads of a block: how many heads, reach, keys projected.
 
-    first: keys at the beginning that every query met beside them; columns: position keys for these.
+    first: keys at the beginning that every query met besides; columns: position keys for these.
     """
 
     heads: int
@@ -54,67 +48,103 @@ class Engine:
         of heads. In evaluation the groups of this moment stay those of the layer until the next
         start.
         """
-        weight, shape = layer.key.weight, layer.shape
+        weight = layer.key.weight
+        shape = layer.shape
         for cache in layer.caches:
             cache.clear()
         if layer.training:
             return (weight.new_empty(0, batch, shape.d_model),)
         layer.partition = evaluation_groups(layer)
-        widths = (shape.d_k, shape.d_v)
-        counts = [len(heads) // shape.sharing for heads in layer.partition]
-        return tuple(weight.new_empty(0, batch, count, c) for count in counts for c in widths)
+        parts = []
+        for heads in layer.partition:
+            count = len(heads) // shape.sharing
+            parts.append(weight.new_empty(0, batch, count, shape.d_k))
+            parts.append(weight.new_empty(0, batch, count, shape.d_v))
+        return tuple(parts)
 
     def attend(self, layer, x: Tensor, past: Past) -> tuple[Tensor, Past]:
-        """Attend with x: B T d and the cache -> B T h dv before the output projection, and the next
-        block's cache.
+        """Attend with x: B T d and the cache -> B T h dv, and the next block's cache.
 
-        No gradient reaches the cache. In evaluation it holds keys and values.
+        The output is that before the output projection. No gradient reaches the cache. In
+        evaluation it holds keys and values.
         """
         z = layer.span.extent(x)
-        B, T = int(x.size(0)), int(x.size(1))
+        # Not tensors, also while torch traces the shapes.
+        B = int(x.size(0))
+        T = int(x.size(1))
         K = max(map(len, past)) + T
-        at_hand = K - 1 + layer.attends_self
+        available = K - 1 + layer.attends_self
         if layer.training and self.backend.takes_layer(layer, x):
-            return self._attend_layer(layer, x, past, z, at_hand)
+            return self._attend_layer(layer, x, past, z, available)
+
         groups = head_groups(layer, z, B * T)
-        widest = min(max(reach for _, reach in groups), at_hand)
+        widest = min(max(reach for _, reach in groups), available)
         queries = BlockQueries(layer, layer.split(layer.query(x)), z, widest, K)
-        cache = (Inputs if layer.training else KeysAndValues)(
-            layer, x.to(queries.content.dtype), past
-        )
-        layer.shapes, parts = [], []
-        for number, (heads, reach) in enumerate(
-            (heads, min(reach, at_hand)) for heads, reach in groups
-        ):
+        x = x.to(queries.content.dtype)
+        cache = Inputs(layer, x, past) if layer.training else KeysAndValues(layer, x, past)
+        layer.shapes = []
+        outputs = []
+        for number, (heads, reach) in enumerate(groups):
+            reach = min(reach, available)
             k, v = cache.keys_and_values(number, heads, slice(-(T + reach), None))
             computed = Computed(len(heads), reach, len(k))
             group, tensors = queries.of(heads, reach, *keys_of_queries(layer, k, v, K - len(k)))
             if layer.span.first:
                 k, v = cache.keys_and_values(number, heads, slice(layer.span.first))
-                group = queries.beside_first(group, heads, *keys_of_queries(layer, k, v, 0))
+                group = queries.with_first(group, heads, *keys_of_queries(layer, k, v, 0))
                 computed = computed._replace(first=len(k), columns=group.first.columns)
-            q, _, _, v, position_keys, *_ = tensors
-            name = self.backend.choose(group, q, v, position_keys)
             layer.shapes.append(computed)
-            parts.append(self.backend.attend(name, group, *tensors))
-        return _in_order(parts, [heads for heads, _ in groups]).transpose(1, 2), cache.next_past(
-            groups
-        )
+            outputs.append(self._attend_group(group, tensors))
+        y = _in_order(outputs, [heads for heads, _ in groups])
+        return y.transpose(1, 2), cache.next_past(groups)
+
+    def _attend_group(self, group, tensors: tuple) -> Tensor:
+        """Let the backend choose the code for a group, and attend with it: B g T dv."""
+        q, _, _, v, position_keys, _, _ = tensors
+        name = self.backend.choose(group, q, v, position_keys)
+        return self.backend.attend(name, group, *tensors)
+
+    def attend_alone(self, variant: Variant, q: Tensor, k: Tensor, v: Tensor, reach: int) -> Tensor:
+        """Attend with queries, keys and values that no layer projected -> B h T dv.
+
+        q: B h T dk, k: B g K dk, v: B g K dv, the last T of K keys the queries' own. reach: the
+        most keys that a query may see.
+        """
+        T = q.size(2)
+        K = k.size(2)
+        heads = tuple(range(q.size(1)))
+        z = variant.span.extent(None)
+        reach = min(int(variant.span.reach(z).max()), reach, K - 1 + variant.attends_self)
+        queries = BlockQueries(variant, q, z, reach, K)
+        k = k.permute(2, 0, 1, 3)  # time first
+        v = v.permute(2, 0, 1, 3)
+        start = max(0, K - T - reach)
+        seen = keys_of_queries(variant, k[start:], v[start:], start)
+        group, tensors = queries.of(heads, reach, *seen)
+        first = variant.span.first
+        if first:
+            seen = keys_of_queries(variant, k[:first], v[:first], 0)
+            group = queries.with_first(group, heads, *seen)
+        return self._attend_group(group, tensors)
 
     def _attend_layer(
-        self, layer, x: Tensor, past: Past, z: Tensor | None, at_hand: int
+        self, layer, x: Tensor, past: Past, z: Tensor | None, available: int
     ) -> tuple[Tensor, Past]:
-        """Attend, in training, by the compiled library: no groups, each head has keys of its own
-        reach.
+        """Attend, in training, by the compiled library.
+
+        There are no groups: each head has the keys of its own reach.
         """
-        reaches = [min(reach, at_hand) for reach in head_reaches(layer, z)]
-        heads, widest = tuple(range(len(reaches))), max(reaches)
+        reaches = [min(reach, available) for reach in head_reaches(layer, z)]
+        heads = tuple(range(len(reaches)))
+        widest = max(reaches)
         cache = Inputs(layer, x, past)
         counts = tuple(min(len(cache.rows), x.size(1) + reach) for reach in reaches)
         q, k, v = project_by_head(cache.x, layer, cache.rows, counts)
         queries = BlockQueries(layer, q, z, widest, len(cache.rows), scaled=False)
         group, tensors = queries.of(heads, widest, k, v)
-        layer.shapes = [Computed(1, *sizes) for sizes in zip(reaches, counts, strict=True)]
+        layer.shapes = [
+            Computed(1, reach, keys) for reach, keys in zip(reaches, counts, strict=True)
+        ]
         y = self.backend.attend_layer(group, tensors, layer.shape, counts)
         return y.transpose(1, 2), cache.next_past([(heads, widest)])
 
@@ -122,7 +152,8 @@ class Engine:
         """Compute what `Definition.attend_sequence` does, by it where nothing is compiled."""
         if not self.backend.takes_layer(layer, x):
             return Definition().attend_sequence(layer, x, projected, visible)
-        z, reach = layer.span.extent(x), min([*layer.bounds(), visible.size(1)])
+        z = layer.span.extent(x)
+        reach = farthest(layer, visible.size(1))
         heads = tuple(range(layer.shape.heads))
         q, k, v = projected
         widest = reach if layer.reads_itself else 0
@@ -132,38 +163,43 @@ class Engine:
         return self.backend.attend_sequence(group, tensors, visible, layer.reads_itself)
 
 
-def keys_of_queries(layer, k: Tensor, v: Tensor, place: int) -> tuple[Tensor, Tensor]:
-    """Let the position turn keys K B g dk, the first of them at a place; and give all heads of
-    queries their keys.
+def keys_of_queries(variant: Variant, k: Tensor, v: Tensor, place: int) -> tuple[Tensor, Tensor]:
+    """Let the position turn keys, and give all heads of queries their keys and values.
+
+    k: K B g dk, the first of them at a place; v: K B g dv -> K B h dk and K B h dv.
     """
-    k = layer.position.turn(k, torch.arange(place, place + len(k), device=k.device)[:, None, None])
-    return for_all_heads(k, layer.shape, 2), for_all_heads(v, layer.shape, 2)
+    places = torch.arange(place, place + len(k), device=k.device)[:, None, None]
+    k = variant.position.turn(k, places)
+    return for_all_heads(k, variant.shape, 2), for_all_heads(v, variant.shape, 2)
 
 
 def every_key(layer, x: Tensor, past: Past) -> tuple[Tensor, Tensor]:
-    """Return keys and values of cache and block in evaluation: B h K d; zeros where a group cached
-    less.
+    """Return keys and values of cache and block in evaluation: B h K d.
+
+    They are zeros where a group cached less.
     """
     groups = head_groups(layer, layer.span.extent(x))
-    cache, longest = KeysAndValues(layer, x, past), max(map(len, past)) + x.size(1)
-    pairs = [
-        cache.keys_and_values(number, heads, slice(None))
-        for number, (heads, _) in enumerate(groups)
-    ]
-    keys, values = (
-        [
-            for_all_heads(_padded(rows, longest), layer.shape, 2).permute(1, 2, 0, 3)
-            for rows in groups_rows
-        ]
-        for groups_rows in zip(*pairs, strict=True)
-    )
+    cache = KeysAndValues(layer, x, past)
+    longest = max(map(len, past)) + x.size(1)
+
+    def prepared(rows: Tensor) -> Tensor:
+        padded = _padded(rows, longest)
+        return for_all_heads(padded, layer.shape, 2).permute(1, 2, 0, 3)
+
+    keys = []
+    values = []
+    for number, (heads, _) in enumerate(groups):
+        k, v = cache.keys_and_values(number, heads, slice(None))
+        keys.append(prepared(k))
+        values.append(prepared(v))
     order = [heads for heads, _ in groups]
     return _in_order(keys, order), _in_order(values, order)
 
 
 def _padded(rows: Tensor, length: int) -> Tensor:
     """Put zeros before the first row: K .. -> length .."""
-    return torch.cat([rows.new_zeros(length - len(rows), *rows.shape[1:]), rows])
+    zeros = rows.new_zeros(length - len(rows), *rows.shape[1:])
+    return torch.cat([zeros, rows])
 
 
 def _in_order(parts: list[Tensor], groups: list[tuple[int, ...]]) -> Tensor:
@@ -171,9 +207,8 @@ def _in_order(parts: list[Tensor], groups: list[tuple[int, ...]]) -> Tensor:
     if len(parts) == 1:
         return parts[0]
     heads = [head for group in groups for head in group]
-    order = head_index(tuple(sorted(range(len(heads)), key=heads.__getitem__)), parts[0].device)
-    return (
-        torch.cat([part.transpose(1, 2) for part in parts], 2)
-        .index_select(2, order)
-        .transpose(1, 2)
-    )
+    # where each head, in order, is among the groups'
+    places = tuple(sorted(range(len(heads)), key=heads.__getitem__))
+    order = head_index(places, parts[0].device)
+    time_second = torch.cat([part.transpose(1, 2) for part in parts], 2)
+    return time_second.index_select(2, order).transpose(1, 2)

@@ -4,7 +4,6 @@ number type.
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -16,11 +15,12 @@ from ..positions._position import Position
 from ..selections.all import All
 from ..spans._span import Span
 from ..spans.fixed import Fixed
-from ..spans.full import Full
+from ..variant import Choices
 from .backend import kernel_obstacle
 from .groups import width_of_positions
 
-STREAMS, BEYOND = 2, 43  # B, and the keys beyond the ramp
+STREAMS = 2  # B
+BEYOND = 43  # keys beyond the ramp
 
 
 @dataclass(frozen=True)
@@ -44,25 +44,27 @@ class Case:
 
 
 def cases_of(layer) -> set[Case]:
-    """List the cases of a layer over streams, in training and evaluation; none where the kernel is
-    not made for it.
+    """List the cases of a layer over streams, in training and evaluation.
+
+    There are none where the kernel is not made for the layer.
     """
     if kernel_obstacle(layer, layer.shape.d_k, width_of_positions(layer), layer.shape.d_v):
         return set()
-    span, ramp = (
-        Fixed if isinstance(layer.span, Full) else type(layer.span),
-        getattr(layer.span, "ramp", None),
-    )
-    return {
-        Case(layer.shape, span, ramp, layer.attends_self, drop) for drop in (0.0, layer.dropout)
-    }
+    # A kernel sees of any span without a mask only how far it reaches: as of a fixed one.
+    span = Fixed if layer.span.kernel == "window" else type(layer.span)
+    ramp = getattr(layer.span, "ramp", None)
+    drops = (0.0, layer.dropout)
+    return {Case(layer.shape, span, ramp, layer.attends_self, drop) for drop in drops}
 
 
 class Given(Position):
     """Position queries and keys that are given."""
 
+    has_keys = True
+
     def __init__(self, shape: Shape, r: Tensor, position_keys: Tensor):
         super().__init__(shape)
+        # Not by attribute: a module would register a parameter of the case as its own.
         self.__dict__ |= {"r": r, "position_keys": position_keys}
 
     def query(self, q: Tensor) -> Tensor:
@@ -72,37 +74,35 @@ class Given(Position):
         return self.position_keys[..., -window:]
 
 
-class _Choices(NamedTuple):
-    position: Given
-    span: Span
-    selection: All
-    normaliser: Softmax
-    attends_self: bool
-
-
 def definition(case: Case, factors: Tensor | float, q, r, k, v, position_keys, z=None) -> Tensor:
-    """Compute y by the formula: B h T dv. q, r: over sqrt(dk). factors: B h T K, of dropout on the
-    weights, or 1.
+    """Compute y by the formula: B h T dv.
+
+    q, r: over sqrt(dk). factors: B h T K, of dropout on the weights, or 1.
     """
-    scale, shape = sqrt(case.shape.d_k), case.shape
-    position = Given(shape, r * scale, position_keys)
-    choices = _Choices(position, case.span_of(), All(shape), Softmax(shape), case.attends_self)
-    return (formula.weights(q * scale, k, z, choices, reach=case.limit) * factors) @ v
+    shape = case.shape
+    scale = sqrt(shape.d_k)
+    choices = Choices(
+        span=case.span_of(),
+        selection=All(shape),
+        normaliser=Softmax(shape),
+        position=Given(shape, r * scale, position_keys),
+        shape=shape,
+        attends_self=case.attends_self,
+    )
+    p = formula.weights(q * scale, k, z, choices, reach=case.limit)
+    return (p * factors) @ v
 
 
 def inputs_of(case: Case, T: int, K: int, by_head: bool, dtype: torch.dtype) -> dict[str, Tensor]:
     """Draw numbers that `dtype` holds exactly, in 64 bits; spans off the whole numbers, whole, 0
     and S.
 
-    by_head: each head has position keys of its own. Values drift along the stream and dy leans the
+    by_head: each head has its own position keys. Values drift along the stream and dy leans the
     same way, so that the many parts of z's gradient do not cancel and leave the rounding of 16 bits
     alone to be compared.
     """
-    shape, streams, tables = (
-        case.shape,
-        (STREAMS, case.shape.heads),
-        (case.shape.heads,) if by_head else (),
-    )
+    shape = case.shape
+    streams = (STREAMS, shape.heads)
     sizes = {
         "q": (T, shape.d_k),
         "r": (T, shape.d_k),
@@ -111,12 +111,14 @@ def inputs_of(case: Case, T: int, K: int, by_head: bool, dtype: torch.dtype) -> 
         "dy": (T, shape.d_v),
     }
     inputs = {name: torch.randn(*streams, *size) for name, size in sizes.items()}
-    inputs |= {"position_keys": torch.randn(*tables, shape.d_k, case.limit)}
+    tables = (shape.heads,) if by_head else ()
+    inputs["position_keys"] = torch.randn(*tables, shape.d_k, case.limit)
     inputs["q"] /= sqrt(shape.d_k)
     inputs["r"] /= sqrt(shape.d_k)
     inputs["v"] += torch.linspace(-1, 1, K)[:, None]
     inputs["dy"] += 1
     inputs = {name: tensor.to(dtype).double() for name, tensor in inputs.items()}
+
     spans = torch.tensor([17.3, 30.0, 0.0, case.limit]).double()
     if case.span.follows_input:
         inputs["z"] = spans[torch.randint(len(spans), (*streams, T, 1))]
@@ -126,7 +128,7 @@ def inputs_of(case: Case, T: int, K: int, by_head: bool, dtype: torch.dtype) -> 
 
 
 BOUNDS = {torch.float64: 1e-9, torch.float32: 1e-4, torch.float16: 5e-3, torch.bfloat16: 2e-2}
-# T, K and whether heads have position keys of their own; several tiles, the last not full
+# T, K and whether each head has its own position keys; several tiles, the last not full
 BLOCKS = (
     (71, 71, False),  # a stream that begins
     (71, 139, True),  # one under way
@@ -150,29 +152,34 @@ def check_equivalence(twin, device: str, dtype: torch.dtype, case: Case) -> None
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         blocks = [inputs_of(case, T, K, by_head, dtype) for T, K, by_head in BLOCKS]
+    # spans are handed over in 32 bits at least
     types = {"z": torch.promote_types(dtype, torch.float32)}
     for inputs in blocks:
-        on_device = {
-            name: tensor.to(device, types.get(name, dtype)) for name, tensor in inputs.items()
-        }
+        on_device = {}
+        for name, tensor in inputs.items():
+            on_device[name] = tensor.to(device, types.get(name, dtype))
         factors = dropout_factors(twin, case, on_device).cpu() if case.drop else 1.0
         expected = results(definition, case, factors, inputs)
-        for name, tensor in results(call, case, twin, on_device).items():
-            error = (tensor.cpu().double() - expected[name]).abs().max() / expected[
-                name
-            ].abs().max()
-            if not error <= BOUNDS[dtype]:
+        found = results(call, case, twin, on_device)
+        for name, tensor in found.items():
+            error = _relative_error(tensor, expected[name])
+            if not error <= BOUNDS[dtype]:  # nor where it is NaN
                 raise Mismatch(
-                    f"banded attention differs from its definition in {name}: {error:.1e} of the largest entry, "
-                    f"bound {BOUNDS[dtype]:.0e} ({device}, {dtype})"
+                    f"banded attention differs from its definition in {name}: "
+                    f"{error:.1e} of the largest entry, bound {BOUNDS[dtype]:.0e} "
+                    f"({device}, {dtype})"
                 )
+
+
+def _relative_error(found: Tensor, expected: Tensor) -> Tensor:
+    """Return the largest difference over the largest entry."""
+    return (found.cpu().double() - expected).abs().max() / expected.abs().max()
 
 
 def call(case: Case, twin, q, r, k, v, position_keys, z=None) -> Tensor:
     """Compute y by the twin: B h T dv."""
     reach = case.span_of().reach(z)
     position_keys = position_keys[..., case.limit - int(reach.max()) :]
-    dropout = {"drop": case.drop, "seed": SEED if case.drop else 0}
     return twin(
         q,
         r,
@@ -183,7 +190,8 @@ def call(case: Case, twin, q, r, k, v, position_keys, z=None) -> Tensor:
         reach,
         ramp=case.ramp,
         attends_self=case.attends_self,
-        **dropout,
+        drop=case.drop,
+        seed=SEED if case.drop else 0,
     )
 
 
@@ -193,14 +201,16 @@ def dropout_factors(twin, case: Case, inputs: dict[str, Tensor]) -> Tensor:
     With a one-hot value for each key the outputs are the weights themselves, as many keys at a time
     as a value is wide.
     """
-    streams, (K, width) = inputs["v"].shape[:2], inputs["v"].shape[2:]
-    one_hot = torch.eye(K, K + width).to(inputs["v"]).expand(*streams, -1, -1)
+    values = inputs["v"]
+    B, h, K, width = values.shape
+    one_hot = torch.eye(K, K + width).to(values).expand(B, h, -1, -1)
     given = {name: tensor for name, tensor in inputs.items() if name != "dy"}
-    parts = [
-        call(case, twin, **given | {"v": one_hot[..., at : at + width]})
-        for at in range(0, K, width)
-    ]
-    return (torch.cat(parts, -1)[..., :K].detach() != 0).double() / (1 - case.drop)
+    parts = []
+    for start in range(0, K, width):
+        given["v"] = one_hot[..., start : start + width]
+        parts.append(call(case, twin, **given))
+    weights = torch.cat(parts, -1)[..., :K].detach()
+    return (weights != 0).double() / (1 - case.drop)
 
 
 def results(attend, case: Case, given, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -208,8 +218,7 @@ def results(attend, case: Case, given, inputs: dict[str, Tensor]) -> dict[str, T
     leaves = {name: nn.Parameter(tensor) for name, tensor in inputs.items() if name != "dy"}
     y = attend(case, given, **leaves)
     gradients = torch.autograd.grad(y, list(leaves.values()), inputs["dy"])
-    by_name = {
-        f"the gradient of {name}": gradient
-        for name, gradient in zip(leaves, gradients, strict=True)
-    }
-    return {"the output": y.detach()} | by_name
+    found = {"the output": y.detach()}
+    for name, gradient in zip(leaves, gradients, strict=True):
+        found[f"the gradient of {name}"] = gradient
+    return found

@@ -13,12 +13,13 @@ import torch
 from torch import Tensor, nn
 
 from ..choice import Shape
-from ..positions._position import Position
+from ..variant import Variant, farthest
 
 # Cost of one more group, in keys that a head sees. For a block in training it falls with the work
 # that a key means. Measured on two cores: 2 ms for a group forward and backward, 14 us for a key of
 # 2,048 queries 64 wide.
-GROUP_COST, GROUP_COST_IN_EVALUATION = 20_000_000, 1024
+GROUP_COST = 20_000_000
+GROUP_COST_IN_EVALUATION = 1024
 
 # heads of each group and the farthest reach among them, nearest first
 Partition = list[tuple[tuple[int, ...], int]]
@@ -37,49 +38,51 @@ def head_groups(layer, z: Tensor | None, queries: int = 0) -> Partition:
 
 
 def evaluation_groups(layer) -> list[tuple[int, ...]]:
-    """Group heads for the time that a layer evaluates; all together where reach depends on the
-    input.
-    """
+    """Group heads for evaluation; all together where reach depends on the input."""
     if layer.span.follows_input:
         return [tuple(range(layer.shape.heads))]
-    return [
-        heads
-        for heads, _ in partition(
-            head_reaches(layer, layer.span.extent(None)), GROUP_COST_IN_EVALUATION
-        )
-    ]
+    reaches = head_reaches(layer, layer.span.extent(None))
+    return [heads for heads, _ in partition(reaches, GROUP_COST_IN_EVALUATION)]
 
 
-def head_reaches(layer, z: Tensor | None) -> tuple[int, ...]:
-    """Count the keys that each head, or one that shares its keys, can see now: by its span and the
-    layer's bounds.
+def head_reaches(layer: Variant, z: Tensor | None) -> tuple[int, ...]:
+    """Count the keys that each head can see now, or one that shares its keys.
+
+    By its span and the limits of the layer, whatever keys there are.
     """
-    bound, n = min(layer.bounds(), default=torch.iinfo(torch.int64).max), layer.shape.sharing
+    bound = farthest(layer, torch.iinfo(torch.int64).max)
     reaches = [min(bound, reach) for reach in layer.span.reach(z).tolist()]
-    return tuple(max(reaches[head // n * n : head // n * n + n]) for head in range(len(reaches)))
+    n = layer.shape.sharing
+    shared = [max(reaches[first : first + n]) for first in range(0, len(reaches), n)]
+    return tuple(reach for reach in shared for _ in range(n))
 
 
 @lru_cache(maxsize=4096)
 def partition(reaches: tuple[int, ...], cost: int) -> Partition:
-    """Part the heads, in the order of their reach, so that the sum of cost + heads x farthest reach
-    is least.
+    """Part the heads, in the order of their reach, into the groups of least cost.
+
+    A group costs `cost` + its heads x the farthest reach among them.
     """
     order = sorted(range(len(reaches)), key=reaches.__getitem__)
-    best: list[tuple[int, list]] = [(0, [])]  # cost and groups of the first n heads
+    # cost and groups of the first n heads, n = 0, 1, ..
+    best: list[tuple[int, Partition]] = [(0, [])]
     for stop in range(1, len(order) + 1):
-        farthest = reaches[order[stop - 1]]
-        options = [
-            (best[start][0] + cost + (stop - start) * farthest, start) for start in range(stop)
-        ]
+        reach = reaches[order[stop - 1]]
+        options = []
+        for start in range(stop):
+            costs_before, _ = best[start]
+            options.append((costs_before + cost + (stop - start) * reach, start))
         total, start = min(options)
-        best.append((total, [*best[start][1], (tuple(sorted(order[start:stop])), farthest)]))
+        heads = tuple(sorted(order[start:stop]))
+        _, groups_before = best[start]
+        best.append((total, [*groups_before, (heads, reach)]))
     return best[-1][1]
 
 
-def width_of_positions(layer) -> int:
+def width_of_positions(layer: Variant) -> int:
     """Count the numbers of a position key, and one for a bias; 0 where the score has neither."""
-    kind = type(layer.position)
-    return layer.shape.d_k * (kind.keys is not Position.keys) + (kind.bias is not Position.bias)
+    width = layer.shape.d_k if layer.position.has_keys else 0
+    return width + 1 if layer.position.has_bias else width
 
 
 @lru_cache(maxsize=4096)
@@ -97,18 +100,12 @@ def key_heads(heads: tuple[int, ...], shape: Shape) -> tuple[int, ...]:
     return tuple(head // shape.sharing for head in heads[:: shape.sharing])
 
 
-def for_all_heads(x: Tensor, shape: Shape, axis: int) -> Tensor:
-    """Repeat heads of keys or values for the heads of queries that share them."""
-    return x if shape.sharing == 1 else x.repeat_interleave(shape.sharing, axis)
-
-
 @dataclass(frozen=True)
 class FirstKeys:
-    """The first n keys of a stream, seen by every query. k, v: n B g d; q: the queries that meet
-    them, B g T dk.
+    """The first n keys of a stream, seen by every query.
 
-    keys: how many there are before the block and in it. far: the farthest x. columns: position keys
-    from there on.
+    k, v: n B g d. q: the queries that meet them, B g T dk. keys: how many there are before the
+    block and in it. far: the farthest x. columns: position keys from there on.
     """
 
     k: Tensor
@@ -124,8 +121,8 @@ class HeadGroup:
     """Heads that are computed together, as far as the farthest-seeing of them reaches.
 
     heads: how many. reach: how many keys the farthest-seeing of them sees. span, selection,
-    normaliser: the layer's.
-    drop: dropout on the weights; seed: what it is drawn from where the code draws by itself.
+    normaliser: the layer's. drop: dropout on the weights; seed: what it is drawn from where the
+    code draws by itself. first: the first keys of the stream, where every query sees them.
     """
 
     heads: int
@@ -140,58 +137,82 @@ class HeadGroup:
 
 
 class BlockQueries:
-    """content and position: queries B h T d over sqrt(dk); position_keys: d W or h d W. None
-    without positions.
+    """The queries of a block, and the keys of distances that they meet.
 
-    d is dk, or one more where a position has a bias: it is the key to a query of 1 beside the
-    others.
+    content and position: queries B h T d over sqrt(dk); position_keys: d W or h d W. The last two
+    are None without positions. d is dk, or one more where a position has a bias: the bias is a
+    further number of each position key, and meets a further number of each query, which is 1.
     """
 
     def __init__(
-        self, layer, q: Tensor, z: Tensor | None, widest: int, keys: int, *, scaled: bool = True
+        self,
+        layer: Variant,
+        q: Tensor,
+        z: Tensor | None,
+        widest: int,
+        keys: int,
+        *,
+        scaled: bool = True,
     ):
-        """Take q: B h T dk as projected; widest: the most keys that any head sees; keys: how many
-        there are before the block and in it; scaled: whether by 1 / sqrt(dk)."""
-        self.layer, self.z, self.keys, axis = layer, z, keys, layer.position
-        self.reach, first = widest, layer.span.first
-        widest = min(widest + first, axis.limit or widest + first) if widest else 0
-        scale = 1 / math.sqrt(layer.shape.d_k)
+        """Prepare q: B h T dk as projected.
 
-        def made(queries: Tensor) -> Tensor:
-            # 16 bits where q has been made so, whatever a position adds in 32
-            queries = queries.to(q.dtype)
-            return queries * scale if scaled else queries
+        z: the span's extent. widest: the most keys that any head sees. keys: how many there are
+        before the block and in it. scaled: whether queries are multiplied by 1 / sqrt(dk).
+        """
+        self.layer = layer
+        self.z = z
+        self.keys = keys
+        self.reach = widest
+        scale = 1 / math.sqrt(layer.shape.d_k)
+        self._scale = scale if scaled else None
+        self._dtype = q.dtype
 
         place = torch.arange(keys - q.size(-2), keys, device=q.device)
-        content, position = axis.turn(axis.content(q), place), axis.query(q)
-        self.content = made(content)
+        axis = layer.position
+        content = axis.turn(axis.content(q), place)
+        position = axis.query(q)
+        self.content = self._prepared(content)
+        first = layer.span.first
         if first:
-            nearer = place.clamp(max=self.reach + first - int(layer.attends_self))
-            self.to_first = made(axis.turn(axis.content(q), nearer))
-        self.position, self.position_keys = None, axis.keys(widest) if widest else None
-        if self.position_keys is not None:
-            self.position_keys = self.position_keys.to(q.dtype)
-            self.position = self.content if position is content else made(position)
-        if widest and (bias := axis.bias(torch.arange(widest, 0, -1, device=q.device))) is not None:
-            self._add_bias(bias.to(q.dtype), q.new_full((1,), 1.0 if scaled else 1 / scale))
+            nearer = place.clamp(max=widest + first - int(layer.attends_self))
+            self.to_first = self._prepared(axis.turn(axis.content(q), nearer))
+
+        self.position = None
+        self.position_keys = None
+        if not widest:
+            return
+        widest = min(widest + first, axis.limit or widest + first)
+        position_keys = axis.keys(widest)
+        if position_keys is not None:
+            self.position_keys = position_keys.to(q.dtype)
+            self.position = self.content if position is content else self._prepared(position)
+        bias = axis.bias(torch.arange(widest, 0, -1, device=q.device))
+        if bias is not None:
+            # A query of 1, also where the kernel will scale it like the others.
+            one = 1.0 if scaled else 1 / scale
+            self._add_bias(bias.to(q.dtype), q.new_full((1,), one))
+
+    def _prepared(self, queries: Tensor) -> Tensor:
+        # 16 bits where q has been made so, whatever a position adds in 32
+        queries = queries.to(self._dtype)
+        return queries if self._scale is None else queries * self._scale
 
     def _add_bias(self, bias: Tensor, one: Tensor) -> None:
-        """Put the bias, h W, below the position keys, and a query of 1 beside their queries."""
-        query, keys = one.expand(*self.content.shape[:-1], 1), bias[:, None]
+        """Put the bias, h W, below the position keys, and a query of 1 next to their queries."""
+        query = one.expand(*self.content.shape[:-1], 1)
+        keys = bias[:, None]  # h 1 W
         if self.position_keys is not None:
             query = torch.cat([self.position, query], -1)
-            keys = torch.cat([self.position_keys.expand(len(bias), -1, -1), keys], 1)
-        self.position, self.position_keys = query, keys
+            by_head = self.position_keys.expand(len(bias), -1, -1)
+            keys = torch.cat([by_head, keys], 1)
+        self.position = query
+        self.position_keys = keys
 
     def of(
         self, heads: tuple[int, ...], reach: int, k: Tensor, v: Tensor
     ) -> tuple[HeadGroup, tuple]:
         """Return the group of these heads, and the tensors that `attend_band` takes."""
         layer = self.layer
-        q, r, z = (
-            None if tensor is None else pick_heads(tensor, heads, -3)
-            for tensor in (self.content, self.position, self.z)
-        )
         position_keys = self.position_keys
         if position_keys is not None and position_keys.dim() == 3:
             position_keys = pick_heads(position_keys, heads, 0)
@@ -206,25 +227,22 @@ class BlockQueries:
             seed=int(torch.randint(2**62, ())) if layer.drop else 0,
         )
         learned = (*layer.selection.parameters(), *layer.normaliser.parameters())
-        return group, (
-            q,
-            r,
-            k,
-            v,
-            position_keys,
-            z,
-            [self._of_heads(parameter, heads) for parameter in learned],
-        )
+        parameters = [self._of_heads(parameter, heads) for parameter in learned]
+        q = pick_heads(self.content, heads, -3)
+        r = None if self.position is None else pick_heads(self.position, heads, -3)
+        z = None if self.z is None else pick_heads(self.z, heads, -3)
+        return group, (q, r, k, v, position_keys, z, parameters)
 
-    def beside_first(
+    def with_first(
         self, group: HeadGroup, heads: tuple[int, ...], k: Tensor, v: Tensor
     ) -> HeadGroup:
         """Let a group of heads see the stream's first keys and values, n B g d, as well."""
-        far, W = (
-            self.reach + self.layer.span.first,
-            0 if self.position_keys is None else self.position_keys.size(-1),
-        )
-        q, columns = pick_heads(self.to_first, heads, -3), W and W - min(group.reach, W) + 1
+        far = self.reach + self.layer.span.first
+        columns = 0
+        if self.position_keys is not None:
+            W = self.position_keys.size(-1)
+            columns = W - min(group.reach, W) + 1
+        q = pick_heads(self.to_first, heads, -3)
         return replace(group, first=FirstKeys(k, v, q, self.keys, far, columns))
 
     def _of_heads(self, parameter: Tensor, heads: tuple[int, ...]) -> Tensor:

@@ -12,7 +12,7 @@ from ...kernels.compiled.attention import Layout
 from ...kernels.compiled.dense import Product, multiply
 from ...kernels.no_double_backward import no_double_backward
 from ..choice import Shape
-from .groups import for_all_heads
+from ..variant import for_all_heads
 
 
 class _ProjectedByHead(torch.autograd.Function):

@@ -33,6 +33,9 @@ class _Entmax15(torch.autograd.Function):
 
 
 class Entmax15(Choice):
+    kernel = "entmax"
+    alpha = 1.5
+
     def __init__(self, shape: Shape):
         super().__init__()
 

@@ -89,13 +89,20 @@ class _EntmaxAlpha(torch.autograd.Function):
 
 
 class EntmaxAlpha(Choice):
+    kernel = "entmax"
+    measures_by_head = {"alpha": ("alpha of each head", "")}
+
     def __init__(self, shape: Shape):
         super().__init__()
         self.a = nn.Parameter(torch.zeros(shape.heads, 1, 1))  # alpha starts at 1.5
 
+    @staticmethod
+    def alpha_from(a: Tensor) -> Tensor:
+        return 1 + a.sigmoid()
+
     @property
     def alpha(self) -> Tensor:
-        return 1 + self.a.sigmoid()
+        return self.alpha_from(self.a)
 
     def forward(self, kept: Tensor) -> Tensor:
         return _EntmaxAlpha.apply(kept, self.alpha)

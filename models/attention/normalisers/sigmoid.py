@@ -17,6 +17,7 @@ from ..choice import Choice, Shape
 
 class Sigmoid(Choice):
     sums_to_one = False
+    kernel = "sigmoid"
 
     def __init__(self, shape: Shape):
         super().__init__()

@@ -6,6 +6,8 @@ from ..choice import Choice, Shape
 
 
 class Softmax(Choice):
+    kernel = "softmax"
+
     def __init__(self, shape: Shape):
         super().__init__()
 

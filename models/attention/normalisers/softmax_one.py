@@ -14,6 +14,7 @@ from ..choice import Choice, Shape
 
 class SoftmaxOne(Choice):
     sums_to_one = False
+    kernel = "softmax_one"
 
     def __init__(self, shape: Shape):
         super().__init__()

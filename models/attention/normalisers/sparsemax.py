@@ -32,6 +32,9 @@ class _Sparsemax(torch.autograd.Function):
 
 
 class Sparsemax(Choice):
+    kernel = "entmax"
+    alpha = 2.0
+
     def __init__(self, shape: Shape):
         super().__init__()
 

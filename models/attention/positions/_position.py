@@ -11,9 +11,14 @@ from ..choice import Choice, Shape
 
 
 class Position(Choice):
-    """limit: the farthest x that has a position, None for no limit; no key beyond it is seen."""
+    """limit: the farthest x that has a position, None for no limit; no key beyond it is seen.
+
+    has_keys, has_bias: whether `keys` and `bias` give anything: what a score costs depends on them.
+    """
 
     limit: int | None = None
+    has_keys = False
+    has_bias = False
 
     def __init__(self, shape: Shape):
         super().__init__()

@@ -15,6 +15,8 @@ from ._position import Position
 
 
 class Alibi(Position):
+    has_bias = True
+
     def __init__(self, shape: Shape):
         super().__init__(shape)
         self.heads = shape.heads

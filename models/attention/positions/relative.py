@@ -16,6 +16,7 @@ from ._position import Position
 class Relative(Position):
     example = {"limit": 24}
     from_grid = {"limit": "S"}
+    has_keys = True
 
     def __init__(self, shape: Shape, *, limit: Annotated[int, Range(ge=1)]):
         super().__init__(shape)

@@ -20,6 +20,8 @@ from ._sinusoid import halves
 
 
 class TransformerXL(Position):
+    has_keys = True
+
     def __init__(self, shape: Shape, *, clamp: Annotated[int | None, Range(ge=1)] = None):
         super().__init__(shape)
         self.shape, self.clamp = shape, clamp

@@ -6,6 +6,8 @@ from ..choice import Choice, Shape
 
 
 class All(Choice):
+    kernel = "all"
+
     def __init__(self, shape: Shape):
         super().__init__()
 

@@ -17,6 +17,7 @@ from ..choice import Choice, Range, Shape
 class TopK(Choice):
     example = {"k": 3}
     from_grid = {"k": "k"}
+    kernel = "top_k"
 
     def __init__(self, shape: Shape, *, k: Annotated[int, Range(ge=1)]):
         super().__init__()

@@ -16,6 +16,11 @@ class Span(Choice):
     limit is the position's where that is smaller.
     """
 
+    measures = {
+        "mean_span": ("mean span", "characters"),
+        "max_span": ("longest span", "characters"),
+    }
+    measures_by_head = {"spans": ("span of each head", "characters")}
     limit: int | None = None
     first: int = 0
     follows_input = False

@@ -20,6 +20,7 @@ CACHE_STEP = 64
 class Adaptive(Span):
     example = {"limit": 8, "ramp": 3, "penalty_weight": 0.01}
     from_grid = {"limit": "S"}
+    kernel = "ramp"
 
     def __init__(
         self,

@@ -22,6 +22,7 @@ class Dynamic(Span):
     follows_input = True
     example = {"limit": 8, "ramp": 3, "penalty_weight": 0.01}
     from_grid = {"limit": "S"}
+    kernel = "ramp"
 
     def __init__(
         self,

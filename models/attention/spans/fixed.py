@@ -12,6 +12,7 @@ from ._span import Span
 class Fixed(Span):
     example = {"limit": 5}
     from_grid = {"limit": "S"}
+    kernel = "window"
 
     def __init__(self, shape: Shape, *, limit: Annotated[int, Range(ge=1)]):
         super().__init__(shape)

@@ -15,6 +15,7 @@ from ._span import Span
 class Full(Span):
     example = {"cache": 6}
     needs_distance = False
+    kernel = "window"
 
     def __init__(
         self,

@@ -14,6 +14,16 @@ from .memory import address, address_of_row, rows_contiguous
 
 STREAM, SENTENCE, CROSS = range(3)
 ENTMAX, SOFTMAX_ONE, SIGMOID = range(3)
+# What the library can compute, by the `kernel` that choices declare: of spans, those without a mask
+# up to their reach and those with a ramp; of normalisers, the number by which C knows them.
+SPANS = ("window", "ramp")
+SELECTIONS = ("all", "top_k")
+NORMALISERS = {
+    "softmax": ENTMAX,  # alpha = 1
+    "entmax": ENTMAX,
+    "softmax_one": SOFTMAX_ONE,
+    "sigmoid": SIGMOID,
+}
 I, P, D = ctypes.c_int64, ctypes.c_void_p, ctypes.c_double  # noqa: E741  as an integer, a pointer, a double
 
 

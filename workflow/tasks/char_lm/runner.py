@@ -11,9 +11,9 @@ import torch
 from models import macs
 from models.attention import formula
 from models.attention.engine.band import band
-from models.attention.engine.caches import Past
 from models.attention.engine.caches import streams as select_streams
 from models.attention.engine.engine import every_key
+from models.attention.variant import Past, farthest
 from workflow.config.job import Job
 from workflow.tasks.char_lm import refuse_uneven, store
 from workflow.tasks.char_lm.catalogue import refuse_short
@@ -183,7 +183,7 @@ class _Recorder:
 
     def attend(self, layer, x, past):
         z, (k, v) = layer.span.extent(x), every_key(layer, x, past)
-        reach = min([*layer.bounds(), k.size(2)])
+        reach = farthest(layer, k.size(2))
         weights = formula.weights(layer.split(layer.query(x)), k, z, layer, reach=reach)
         self.weights.append(weights)
         self.extents.append(z)

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from models.attention.engine.caches import Past
 from models.attention.engine.caches import streams as select_streams
+from models.attention.variant import Past
 from workflow.config.errors import ConfigError
 from workflow.training.devices import ALONE, Devices
 from workflow.training.update import in_full, precision
