@@ -136,7 +136,7 @@ def test_costs_are_measured_of_the_recipe_alone_and_messages_say_what_is_tried(m
     )
     tuned = next(row.job for row in rows if row.tuning == "tuned")
     (choice,) = runs.choice_of(tuned.digest)
-    assert runs.trials_of(choice.split("/")[-1].removesuffix(".json")) == [
+    assert runs.trial_records_of(choice.split("/")[-1].removesuffix(".json")) == [
         f"results/runs/{digest}/record.json" for digest in tuned.trials
     ]
     assert runs.choice_of(next(iter(rows)).job.digest) == []

@@ -78,9 +78,11 @@ def test_a_figure_of_no_run_says_so(tmp_path):
 def test_a_verdict_is_followed_to_the_records_it_rests_on(tmp_path, monkeypatch, capsys):
     """Each as it was signed, another's in its place, edited, or not here."""
     monkeypatch.chdir(tmp_path)
-    for n in range(3):
-        write_record(tmp_path / f"results/runs/{n}/record.json", _site.record(run(seed=n + 1)))
-    kept, replaced, edited = (tmp_path / f"results/runs/{n}/record.json" for n in range(3))
+    record = _site.record(run())
+    paths = [tmp_path / f"results/runs/{n}/record.json" for n in range(3)]
+    for n, path in enumerate(paths):
+        write_record(path, record.model_copy(update={"digest": str(n)}))
+    _, replaced, edited = paths
     signed = {
         n: read_record(tmp_path / f"results/runs/{n}/record.json").signature for n in "012"
     } | {"3": "cafe"}
@@ -93,7 +95,7 @@ def test_a_verdict_is_followed_to_the_records_it_rests_on(tmp_path, monkeypatch,
     (tmp_path / "ledger.json").write_text(
         json.dumps({"provenance": ["scale test"], "claims": [line]})
     )
-    replaced.write_text(kept.read_text())
+    write_record(replaced, record.model_copy(update={"digest": "1", "log": []}))
     edited.write_text(edited.read_text().replace('"seconds": 3', '"seconds": 4'))
     trace_command.main(["ledger.json"])
     _, commit, _, *lines = capsys.readouterr().out.splitlines()

@@ -9,8 +9,9 @@ from tests._finished import finished
 from tests._jobs import job
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED
+from workflow.plan.targets import Targets
 from workflow.results import store
-from workflow.results.record import Edited, raw_record, write_record
+from workflow.results.record import Edited, raw_record, write_record, write_text
 from workflow.results.store import Store, merge_records
 
 COUNTS = [[float(number), 1.0] for number in range(store.LONG)]
@@ -114,3 +115,28 @@ def test_what_ships_stays_small():
     files = [path for path in PRECOMPUTED.rglob("*") if path.is_file()]
     assert len(files) <= FILES
     assert sum(path.stat().st_size for path in files) <= BYTES
+
+
+def test_results_of_a_scale_have_the_shipped_records_that_they_list(lines, tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "PRECOMPUTED", lines.lines)
+    scale = tmp_path / "results" / "laptop"
+    ours, other = long_record(1).digest, long_record(2).digest
+    assert store.records_beside(scale).digests() == []
+    listed = {ours: lines.shipped[ours].contents, other: "0" * 64}
+    write_text(scale / store.SHIPPED, json.dumps(listed))
+    assert store.records_beside(scale).digests() == [ours]  # the other's contents changed
+    assert store.records_beside(lines.lines / "test").digests() == lines.digests()
+
+
+def test_a_question_depends_on_the_shipped_records_that_it_reads_and_on_no_others():
+    targets = Targets.of({"scale": "laptop", "train": "nothing"})
+    runs = targets.runs
+    name = next(iter(targets.questions))
+    read = set(runs.digests_of(name))
+    before = {each: runs.shipped_contents(runs.digests_of(each)) for each in targets.questions}
+    changed = next(digest for digest in read if digest in runs.shipped)
+    runs.shipped[changed] = "0" * 64
+    after = {each: runs.shipped_contents(runs.digests_of(each)) for each in targets.questions}
+    differ = {each for each in after if after[each] != before[each]}
+    assert differ == {each for each in after if changed in runs.digests_of(each)}
+    assert name in differ < set(after)

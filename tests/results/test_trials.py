@@ -33,9 +33,7 @@ def test_the_best_on_dev_is_followed_and_what_broke_never_is(tmp_path):
         best_of(records[2:3])
     for record in records:
         write_record(tmp_path / record.digest / "record.json", record)
-    choose.main(
-        [str(tmp_path / "choice.json"), *(str(tmp_path / name / "record.json") for name in scores)]
-    )
+    choose.main([str(tmp_path / "choice.json"), *scores, "--runs", str(tmp_path)])
     chosen = json.loads((tmp_path / "choice.json").read_text())
     assert chosen == {"follows": "b", "dev": {"a": 2.1, "b": 2.0, "c": None, "d": 2.0}}
 

@@ -23,7 +23,7 @@ from workflow.plan.sources import DIGITS
 from workflow.plan.targets import Targets
 from workflow.results import precomputed as room
 from workflow.results import store
-from workflow.results.record import Record, read_record, write_text
+from workflow.results.record import Record, write_text
 from workflow.results.registry import COSTS
 from workflow.results.rows import write_rows
 from workflow.scripts import precomputed
@@ -54,17 +54,6 @@ def record_of(small) -> Record:
     )
 
 
-def test_a_record_that_ships_is_copied_for_its_own_job(came, tmp_path):
-    file = tmp_path / "runs" / job().digest / "record.json"
-    store.merge_records([record_of(job(seed=2))], came)
-    with pytest.raises(ConfigError, match=job().digest):
-        precomputed.take_run(file)
-    record = record_of(job())
-    store.merge_records([record], came)
-    write_text(file, precomputed.take_run(file))
-    assert read_record(file) == store.shipped_store().read(job().digest)
-
-
 def test_costs_are_taken_by_configuration_and_timings_by_group(came):
     rows = [{"configuration": name} for name in ("a", "b", "c")]
     runs = SimpleNamespace(groups={"known_entropy+adaptive_vs_xl": ["a", "c"]})
@@ -88,7 +77,7 @@ def test_a_net_without_weights_is_measured_by_what_came_with_the_project_or_not_
         "macs_torch": 7,
     }
     write_text(came / "elsewhere/flops/all.json", write_rows("flops", [row]))
-    record = TrainedRun.at(write_job(job(), tmp_path / "run").with_name("record.json"))
+    record = TrainedRun.at(write_job(job(), tmp_path / "run").with_name("job.json"))
     assert (
         record.unmeasured_row("flops") == row
         and record.unmeasured_row("memory")["status"] == "error"

@@ -10,7 +10,7 @@ from pathlib import Path
 from workflow.config.command_line import Parser, print_data, print_lines, run
 from workflow.config.errors import ConfigError
 from workflow.results import provenance
-from workflow.results.record import read_record
+from workflow.results.store import own_store
 
 
 def _find_page(digest: str) -> str:
@@ -21,14 +21,15 @@ def _find_page(digest: str) -> str:
 
 def _compare(digest: str, signed: dict[str, str]) -> str:
     """Say whether the record of a run is the one that the file was made from."""
-    path = Path(f"results/runs/{digest}/record.json")
-    if not path.exists():
-        return f"{path}, missing"
+    store = own_store()
+    place = store.describe_place(digest)
+    if digest not in store:
+        return f"{place}, missing"
     try:
-        same = read_record(path).signature == signed.get(digest)
+        same = store.read(digest).signature == signed.get(digest)
     except ConfigError:
-        return f"{path}, refused: edited after the run"
-    return f"{path}, signed {signed[digest]}" if same else f"{path}, not the record that was used"
+        return f"{place}, refused: edited after the run"
+    return f"{place}, signed {signed[digest]}" if same else f"{place}, not the record that was used"
 
 
 def main(argv: list[str] | None = None) -> None:

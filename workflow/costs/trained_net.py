@@ -23,9 +23,7 @@ EMBEDDING = "embedding.weight"  # every net has one
 
 @dataclass(frozen=True)
 class TrainedRun:
-    """A run whose net is measured. path: its weights.pt, or record.json where the run came with the
-    project.
-    """
+    """A run whose net is measured. path: its weights.pt, or job.json if its record ships."""
 
     path: Path
     job: Job

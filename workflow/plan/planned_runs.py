@@ -4,6 +4,7 @@ configuration.
 
 import hashlib
 from collections import defaultdict
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from workflow.plan.labels import Labels, name_choice, name_group
 from workflow.plan.row import PlanRow
 from workflow.plan.scales import load_corpora
 from workflow.plan.sources import DIGITS
-from workflow.results.store import ships
+from workflow.results.store import own_store, ships
 
 
 class PlannedRuns:
@@ -163,8 +164,31 @@ class PlannedRuns:
             dict.fromkeys(row.job.configuration for row in self.rows_of(question) if row.plain)
         )
 
+    @cached_property
+    def shipped(self) -> dict[str, str]:
+        """Map the runs whose shipped record is read to its `contents`.
+
+        A run whose folder holds a record is not among them, though its record may ship as well.
+        """
+        store = own_store()
+        read = [digest for digest in self.precomputed if store.file_of(digest) is None]
+        return {digest: store.shipped[digest].contents for digest in read}
+
     def records_of(self, question: str | None = None) -> list[str]:
-        return [f"results/runs/{digest}/record.json" for digest in self.digests_of(question)]
+        """List the files of the records of a question: of the runs that are or were trained here."""
+        return self._record_files(self.digests_of(question))
+
+    def _record_files(self, digests: Iterable[str]) -> list[str]:
+        files = (digest for digest in digests if digest not in self.shipped)
+        return [f"results/runs/{digest}/record.json" for digest in files]
+
+    def shipped_contents(self, digests: Iterable[str]) -> str:
+        """Digest the `contents` of the shipped records among these runs; empty if there are none.
+
+        What is made of these records is made again if one of them changes.
+        """
+        contents = [self.shipped[digest] for digest in digests if digest in self.shipped]
+        return _digest_lines(contents) if contents else ""
 
     def job_of(self, configuration: str) -> Job:
         """Return the job whose net is measured for a configuration."""
@@ -191,17 +215,23 @@ class PlannedRuns:
         return [f"results/choices/{name_choice(job)}.json"] if job.trials else []
 
     def trials_of(self, choice: str) -> list[str]:
-        """List the records of the trials of a choice."""
+        """List the trials of a choice by digest; end with an error line if there are none."""
         if choice not in self.choices:
             raise SystemExit(f"config error: choice {choice}: no run of this config needs it")
-        return [f"results/runs/{digest}/record.json" for digest in self.choices[choice].trials]
+        return list(self.choices[choice].trials)
+
+    def trial_records_of(self, choice: str) -> list[str]:
+        """List the files of the records of the trials of a choice that are trained here."""
+        return self._record_files(self.trials_of(choice))
 
     def net_of(self, configuration: str) -> str:
-        """Name the file that a configuration is measured from: its weights, or a precomputed
-        record, which has none.
+        """Name the file that a configuration is measured from: its weights, or its job.
+
+        A precomputed run has no weights; its costs are found by its job.
         """
         digest = self.configurations[configuration]
-        return f"results/runs/{digest}/{'record.json' if self.is_precomputed(digest) else 'weights.pt'}"
+        name = "job.json" if self.is_precomputed(digest) else "weights.pt"
+        return f"results/runs/{digest}/{name}"
 
     @cached_property
     def groups(self) -> dict[str, list[str]]:
@@ -271,4 +301,8 @@ class PlannedRuns:
         lines = [
             " ".join(str(getattr(row, key)) for key in asked) + f" {row.job.digest}" for row in rows
         ]
-        return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:DIGITS]
+        return _digest_lines(lines)
+
+
+def _digest_lines(lines: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:DIGITS]

@@ -8,6 +8,7 @@ from pathlib import Path
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.scales import Measure
 from workflow.results.precomputed import came_with, file_of_scale, precomputed_costs
+from workflow.results.store import SHIPPED
 
 OF_CONFIGURATIONS = ("flops", "memory", "longest_span")
 
@@ -122,8 +123,8 @@ class PrecomputedFiles:
 
     @property
     def files(self) -> list[str]:
-        """List the files of records and costs that are taken."""
-        files = [f"results/runs/{digest}/record.json" for digest in self.runs.precomputed]
+        """List the files of costs that are taken."""
+        files = []
         for kind in OF_CONFIGURATIONS:
             known = {row["configuration"] for row in precomputed_costs(kind, self.scale)}
             names = [
@@ -134,6 +135,15 @@ class PrecomputedFiles:
         return files + [
             f"results/{self.folder}/{file_of_scale(name)}" for name in self.shared.taken
         ]
+
+    @cached_property
+    def list_of_shipped(self) -> list[str]:
+        """Name the file that lists the shipped records of the scale.
+
+        Whoever reads the scale's results as a bundle finds there which records belong to them.
+        """
+        file = f"results/{self.folder}/{SHIPPED}"
+        return [file] if self.runs.shipped or Path(file).exists() else []
 
     @property
     def waits_for(self) -> list[str]:

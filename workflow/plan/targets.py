@@ -176,10 +176,9 @@ class Targets:
         return f"{self.reports}/questions/{name}/index.html"
 
     def answer_of(self, name: str) -> list[str]:
-        """List a question's page and the records behind it: whoever asks for it gets a deleted
-        record made again.
-        """
-        return [self.page_of(name), *self.runs.records_of(name)]
+        """List a question's page and the records behind it, so that a deleted one is made again."""
+        records = self.runs.records_of(name)
+        return [self.page_of(name), *records, *self.precomputed.list_of_shipped]
 
     def claims_of(self, name: str) -> str:
         return f"{self.results}/claims/{name}.json"
@@ -267,7 +266,9 @@ class Targets:
         for kind in ENDINGS:
             for name in self.artefacts(kind):
                 records = self.runs.records_of(self.question_with(kind, name))
-                names.setdefault(name, []).extend([self.files_of(kind, name)[0], *records])
+                shown = self.files_of(kind, name)[0]
+                files = [shown, *records, *self.precomputed.list_of_shipped]
+                names.setdefault(name, []).extend(files)
         for name in filter(self.is_judged, known_claims()):
             names.setdefault(name, []).extend(self.claim_files(name))
         for name in self.questions:

@@ -11,14 +11,13 @@ import hashlib
 import re
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from workflow.config.errors import ConfigError, shown
 from workflow.config.files import BROKEN, UNPACKED, atomic_write, open_zip, pieces, raise_if_full
 from workflow.config.strict import Name, StrictModel, parse, parse_json, read_json
-from workflow.results.record import read_or_refuse
 from workflow.results.registry import COSTS, OF_TEXTS
 
 VERSION, READ = 3, (2, 3)  # 2 has the names of `workflow.config.renamed`
@@ -63,31 +62,34 @@ def list_files(results: Path, reports: Path, scale: str) -> dict[str, Path]:
 
 
 def write_archive(
-    out: Path, files: dict[str, Path], scale: str, root: dict[str, bytes], beside: dict[str, bytes]
+    out: Path,
+    files: dict[str, Path],
+    written: dict[str, bytes],
+    scale: str,
+    commits: Iterable[str],
+    beside: dict[str, bytes],
 ) -> Manifest:
     """Write the whole archive or nothing.
 
-    files: from `list_files`. root: by name, the page that leads to this scale alone and the script
-    that lists it.
-    beside: what is for other tools, and no part of the bundle.
+    files: from `list_files`. written: by name, what is in no file of its own: shipped records, and
+    the page that leads to this scale alone. commits: of the records. beside: what is for other
+    tools, and no part of the bundle.
     """
-    sums = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
-    sums |= {name: hashlib.sha256(content).hexdigest() for name, content in root.items()}
-    commits = sorted(
-        {
-            read_or_refuse(path).origin.commit
-            for path in files.values()
-            if path.name == "record.json"
-        }
-    )
+    sums = {name: _sha256(path.read_bytes()) for name, path in files.items()}
+    sums |= {name: _sha256(content) for name, content in written.items()}
+    commits = sorted(set(commits))
     manifest = Manifest(version=VERSION, scale=scale, commits=commits, files=sums)
     with atomic_write(out) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         _add(archive, MANIFEST, manifest.model_dump_json(indent=1).encode())
         for name, path in files.items():
             _add(archive, name, path.read_bytes())
-        for name, content in (root | beside).items():
+        for name, content in (written | beside).items():
             _add(archive, name, content)
     return manifest
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:

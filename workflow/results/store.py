@@ -16,9 +16,9 @@ import json
 import re
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from workflow.config.errors import ConfigError
@@ -26,7 +26,10 @@ from workflow.config.files import PRECOMPUTED, atomic_write, shown_path
 from workflow.config.strict import parse_json, read_json
 from workflow.results.record import Edited, Record, layout, raw_record, read_raw, verify
 
+RUNS = Path("results/runs")  # of the project
 FACTS, SOURCES = "facts.zip", "sources.json"
+# In a scale's results: the shipped records that belong to them, digest -> contents.
+SHIPPED = "shipped.json"
 LONG = 2000  # characters of JSON from which a fact is stored in facts.zip
 # How each line begins, so that an index is made without parsing the rest.
 HEAD = re.compile(rb'\{"digest":"([^"]+)","contents":"([0-9a-f]{64})",')
@@ -50,19 +53,32 @@ class Store:
     """Reads records by digest: those of runs trained here first, then those that ship.
 
     runs: the folder with RUNS/DIGEST/record.json, if any. lines: the folder with SCALE/TASK.jsonl,
-    if any.
+    if any. only: the `contents` of the lines that belong to these results; None: all lines do.
     """
 
     runs: Path | None = None
     lines: Path | None = None
+    only: Mapping[str, str] | None = None
 
     def __contains__(self, digest: str) -> bool:
         return self.file_of(digest) is not None or digest in self.shipped
 
     @property
-    def shipped(self) -> dict[str, Line]:
+    def shipped(self) -> Mapping[str, Line]:
         """Map the digest of each shipped record to its line."""
-        return {} if self.lines is None else index_lines(self.lines)
+        if self.lines is None:
+            return {}
+        return index_lines(self.lines) if self.only is None else self._listed
+
+    @cached_property
+    def _listed(self) -> dict[str, Line]:
+        """Select the lines in `only`; one with other contents is another record."""
+        index = index_lines(self.lines)
+        return {
+            digest: index[digest]
+            for digest, contents in self.only.items()
+            if digest in index and index[digest].contents == contents
+        }
 
     def file_of(self, digest: str) -> Path | None:
         """Return the record's own file, None unless its run was trained here."""
@@ -84,7 +100,7 @@ class Store:
             return shown_path(path)
         if digest in self.shipped:
             return f"{shown_path(self.shipped[digest].file)}, record {digest}"
-        return f"{shown_path(self.runs or self.lines or Path())}/{digest}"
+        return f"{shown_path(self.runs or self.lines or Path())}/{digest}/record.json"
 
     def read(self, digest: str) -> Record:
         """Read one record; `Edited` if it was edited, `ConfigError` if there is none."""
@@ -124,15 +140,20 @@ def shipped_store() -> Store:
     return Store(lines=PRECOMPUTED)
 
 
-def own_store(runs: Path = Path("results/runs")) -> Store:
+def own_store(runs: Path = RUNS) -> Store:
     """Return the store of this project: runs trained here, then those that ship."""
     return Store(runs, PRECOMPUTED)
 
 
 def records_beside(scale: Path) -> Store:
-    """Return the store of a folder with a scale's results: its own runs, or the shipped records."""
-    folder = scale.parent
-    return Store(lines=folder) if folder.resolve() == PRECOMPUTED else Store(folder / "runs")
+    """Return the store of a folder with a scale's results.
+
+    It has the runs next to the folder and those shipped records that the folder lists.
+    """
+    folder, listed = scale.parent, scale / SHIPPED
+    if folder.resolve() == PRECOMPUTED:
+        return Store(lines=folder)
+    return Store(folder / "runs", PRECOMPUTED, only=read_json(listed) if listed.is_file() else {})
 
 
 def ships(digest: str) -> bool:

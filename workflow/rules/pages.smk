@@ -51,6 +51,7 @@ rule bundle_archive:
     input:
         targets.pages,
         targets.runs.records_of(),
+        targets.precomputed.list_of_shipped,
         f"{targets.results}/plan.json",
     output:
         "results/{scale}/bundle.zip",

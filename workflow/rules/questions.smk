@@ -43,6 +43,7 @@ for name, question in targets.questions.items():
             name=name,
             scale=targets.folder,
             source=[targets.runs.digest_of(name), targets.code.of_question(name)],
+            shipped=targets.runs.shipped_contents(targets.runs.digests_of(name)),
             question=lambda w, name=name: asked_of(targets, name),  # what a string has in braces is a wildcard
         message:
             "answer {params.name}: {params.question}"

@@ -53,7 +53,7 @@ rule train:
 rule choose:
     """Choose the best trial of a variant by its dev score; its tuned runs depend on this file."""
     input:
-        lambda w: targets.runs.trials_of(w.choice),
+        lambda w: targets.runs.trial_records_of(w.choice),
     output:
         "results/choices/{choice}.json",
     log:
@@ -61,24 +61,30 @@ rule choose:
     localrule: True
     conda:
         "../../environment.yml"
+    params:
+        trials=lambda w: targets.runs.trials_of(w.choice),
+        shipped=lambda w: targets.runs.shipped_contents(targets.runs.trials_of(w.choice)),
     message:
-        "choose the best trial among {input}"
+        "choose the best trial among {params.trials}"
     shell:
-        "python -m workflow.scripts.choose {output:q} {input:q} > {log:q} 2>&1"
+        "python -m workflow.scripts.choose {output:q} {params.trials:q} > {log:q} 2>&1"
 
 
 rule precomputed:
-    """Copy precomputed records and costs instead of training and measuring."""
+    """Copy precomputed costs instead of measuring; list the shipped records that this scale reads."""
     input:
         ancient(targets.precomputed.waits_for),
     output:
         targets.precomputed.missing,
+        targets.precomputed.list_of_shipped,
     log:
         f"logs/{targets.folder}/precomputed.log",
     priority: 9
     conda:
         "../../environment.yml"
+    params:
+        shipped=targets.runs.shipped_contents(targets.runs.jobs),
     message:
-        "copy precomputed records and costs"
+        "copy precomputed costs and list the records that ship"
     shell:
         "python -m workflow.scripts.precomputed > {log:q} 2>&1"

@@ -5,6 +5,8 @@ It is also a Workflow Run RO-Crate, and describes the texts that it holds by Cro
 """
 
 import tomllib
+from argparse import Namespace
+from collections.abc import Iterable
 from pathlib import Path
 
 from workflow.config.command_line import Parser, run
@@ -16,29 +18,39 @@ from workflow.report.pages import scales
 from workflow.report.pages.index import root_page
 from workflow.report.pages.site import link_pages, parse_with_site, render
 from workflow.results.archive import list_files, write_archive
-from workflow.results.record import read_or_refuse
+from workflow.results.record import Record
+from workflow.results.store import records_beside
 
 
-def for_others(results: Path, scale: str, files: dict[str, Path]) -> dict[str, bytes]:
-    """Make what other tools read of an archive: texts, their description, and the crate that
-    describes all of it.
+def for_others(
+    results: Path, scale: str, names: list[str], records: list[Record]
+) -> dict[str, bytes]:
+    """Make what other tools read of an archive: texts, their description, and the crate.
+
+    names: of the files in the archive. records: of its runs.
     """
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
-        "version"
-    ]
-    records = [
-        read_or_refuse(path) for name, path in files.items() if name.endswith("/record.json")
-    ]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    version = project["version"]
     began = sorted(record.origin.started for record in records)
     jobs = [row["job"] for row in read_plan(results / scale / "plan.json")]
     texts = croissant.texts_of(results / "data", [(job["task"], job["corpus"]) for job in jobs])
     made = crate.beside_it() | texts
     if texts:
         made[croissant.DESCRIPTION] = croissant.describe(texts, version, began[-1][:10]).encode()
-    made[crate.CRATE] = crate.crate_of(
-        scale, [*files, *made], version, (began[0], began[-1])
-    ).encode()
+    described = crate.crate_of(scale, [*names, *made], version, (began[0], began[-1]))
+    made[crate.CRATE] = described.encode()
     return made
+
+
+def root_pages(options: Namespace, names: Iterable[str]) -> dict[str, bytes]:
+    """Write the page that leads to this scale alone, and the script that lists its pages."""
+    above = f"reports/{options.scale}/"
+    places = [name.removeprefix(above) for name in names if name.startswith(above)]
+    page = root_page(options.results, options.reports, only=options.scale)
+    return {
+        "reports/index.html": render("root.html.j2", "index.html", **page).encode(),
+        f"reports/{scales.SCRIPT}": scales.scales_script({options.scale: places}).encode(),
+    }
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -55,19 +67,22 @@ def main(argv: list[str] | None = None) -> None:
         if not needed.exists():
             raise ConfigError(f"{needed}: no such file; run the workflow first")
     link_pages(site.reports)
-    page = root_page(options.results, options.reports, only=options.scale)
     files = list_files(options.results, options.reports, options.scale)
-    beside = for_others(options.results, options.scale, files)
-    above = f"reports/{options.scale}/"
-    places = [name.removeprefix(above) for name in files if name.startswith(above)]
-    root = {
-        "reports/index.html": render("root.html.j2", "index.html", **page).encode(),
-        f"reports/{scales.SCRIPT}": scales.scales_script({options.scale: places}).encode(),
+    store = records_beside(site.results)
+    planned = {row["digest"] for row in read_plan(site.results / "plan.json")}
+    digests = [digest for digest in sorted(planned) if digest in store]
+    shipped = {
+        f"results/runs/{digest}/record.json": store.read_text(digest).encode()
+        for digest in digests
+        if store.file_of(digest) is None
     }
-    manifest = write_archive(options.out, files, options.scale, root, beside)
-    print(
-        f"{options.out}: {len(manifest.files):,} files, {options.out.stat().st_size / 2**20:.1f} MiB"
-    )
+    written = shipped | root_pages(options, files)
+    records = [store.read_or_refuse(digest) for digest in digests]
+    commits = [record.origin.commit for record in records]
+    beside = for_others(options.results, options.scale, [*files, *shipped], records)
+    manifest = write_archive(options.out, files, written, options.scale, commits, beside)
+    size = options.out.stat().st_size / 2**20
+    print(f"{options.out}: {len(manifest.files):,} files, {size:.1f} MiB")
 
 
 if __name__ == "__main__":

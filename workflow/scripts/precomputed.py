@@ -1,10 +1,11 @@
-"""Write what came with the project in place of training and measuring: `python -m
-workflow.scripts.precomputed`.
+"""Write the costs that ship in place of measuring: `python -m workflow.scripts.precomputed`.
 
-Writes all files that the config asks for and that are not there yet: the record of a run, costs by
-configuration or group, and what was measured of the scale as a whole.
+Writes all files that the config asks for and that are not there yet: costs by configuration or
+group, and what was measured of the scale as a whole. shipped.json lists the shipped records that
+the scale reads, digest -> `contents`.
 """
 
+import json
 import os
 from pathlib import Path
 
@@ -18,15 +19,6 @@ from workflow.results.precomputed import precomputed_costs
 from workflow.results.record import write_if_changed
 from workflow.results.registry import COSTS
 from workflow.results.rows import write_rows
-from workflow.results.store import shipped_store
-
-
-def take_run(file: Path) -> str:
-    """Return the record that `file` is to be; `ConfigError` where none ships."""
-    digest, records = file.parent.name, shipped_store()
-    if digest not in records:
-        raise ConfigError(f"{file}: no precomputed record of job {digest}")
-    return records.read_text(digest)  # whoever reads the copy checks it
 
 
 def take_costs(kind: str, name: str, targets: Targets) -> str:
@@ -41,8 +33,6 @@ def take_costs(kind: str, name: str, targets: Targets) -> str:
 
 def take(file: Path, targets: Targets) -> str:
     """Return the text of one file of the workflow."""
-    if file.name == "record.json":
-        return take_run(file)
     if file.parent.name in COSTS:
         return take_costs(file.parent.name, file.stem, targets)
     came = PRECOMPUTED / targets.config.scale / file.relative_to(targets.results)
@@ -51,14 +41,18 @@ def take(file: Path, targets: Targets) -> str:
 
 def main(argv: list[str] | None = None) -> None:
     Parser(
-        prog="precomputed", description="Copy precomputed records and costs to results/."
+        prog="precomputed",
+        description="Copy precomputed costs to results/; list the shipped records.",
     ).parse_args(argv)
     targets = Targets.of(parse_json(os.environ.get(CONFIG, "{}"), "config"))
     files = targets.precomputed.missing
     for file in files:
         write_if_changed(Path(file), take(Path(file), targets), wait=False)
+    shipped = targets.runs.shipped
+    for file in targets.precomputed.list_of_shipped:
+        write_if_changed(Path(file), json.dumps(shipped, indent=1) + "\n", wait=False)
     os.sync()
-    print(f"{len(files)} precomputed files")
+    print(f"{len(files)} precomputed files; {len(shipped)} shipped records are read")
 
 
 if __name__ == "__main__":

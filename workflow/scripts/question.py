@@ -26,9 +26,10 @@ from workflow.report.pages.question import question_page
 from workflow.report.pages.run import find_uses, run_page
 from workflow.report.pages.site import Site, compile_templates, parse_with_site
 from workflow.report.table_files import write_table
-from workflow.results.record import Record, read_or_refuse, write_text
+from workflow.results.record import Record, write_text
 from workflow.results.rows import write_rows
 from workflow.results.runs_table import Frames, build_rows, collect_rows, join_frames
+from workflow.results.store import own_store
 
 
 def collect_runs(site: Site, name: str, out: Path) -> dict[str, Record]:
@@ -36,9 +37,9 @@ def collect_runs(site: Site, name: str, out: Path) -> dict[str, Record]:
     digest.
     """
     planned = read_plan(site.results / "plan.json", name)
-    records = {
-        row["digest"]: read_or_refuse(site.runs / row["digest"] / "record.json") for row in planned
-    }
+    store = own_store(site.runs)
+    digests = dict.fromkeys(row["digest"] for row in planned)
+    records = {digest: store.read_or_refuse(digest) for digest in digests}
     write_text(out, write_rows("runs", build_rows(planned, records)))
     return records
 
