@@ -1,6 +1,4 @@
-"""Small runs for tests: trained to their end, interrupted, compared, or made by the script as the
-workflow calls it.
-"""
+"""Small runs for tests: trained to their end, interrupted, compared, or made by the script."""
 
 import sys
 from functools import cache
@@ -17,9 +15,9 @@ from workflow.results.record import Origin, Record, read_record, write_text
 from workflow.scripts import train
 from workflow.tasks.char_lm import store
 from workflow.tasks.spec import TASKS, load
-from workflow.training import checkpoint
-from workflow.training.loop import Run
+from workflow.training import checkpoint, loop
 from workflow.training.origin import describe
+from workflow.training.run import Run
 
 CPU = torch.device("cpu")
 
@@ -32,30 +30,42 @@ def origin() -> Origin:
 
 def start(job: Job, folder: Path, text=None, source: str = "") -> Run:
     """Make a run at its first step. source: digest of the files that its numbers depend on."""
-    fix_sums(job.training.threads)  # as `train` does
+    fix_sums(job.training.threads)  # as the script does
     return Run(job, load(TASKS[job.task].runner), text or corpus(), folder, CPU, source)
 
 
 def train_to_end(job: Job, folder: Path, text=None) -> tuple[dict, dict, dict]:
-    """Train a run, from the checkpoint in its folder where there is one; return its metrics, facts
-    and weights.
-    """
+    """Train a run, from the checkpoint in its folder where there is one: metrics, facts, weights."""
     run = start(job, folder, text)
     run.resume()
-    run.train()
-    scores = train.evaluate(run)
-    return scores["metrics"], scores["facts"], run.net.state_dict()
+    return finish(run)
+
+
+def finish(run: Run) -> tuple[dict, dict, dict]:
+    """Train and score a run; return its metrics, facts and weights."""
+    loop.train(run)
+    outcome = train.evaluate(run)
+    return outcome.metrics, outcome.facts, run.model.state_dict()
 
 
 def interrupt(run: Run, step: int) -> None:
-    """Train it and break it off after `step` steps."""
+    """Train a run and break it off after `step` steps."""
 
     def check():
         if run.step == step:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run.train(check)
+        loop.train(run, check)
+
+
+def break_updates(patch: pytest.MonkeyPatch, error: BaseException) -> None:
+    """Let every update end in an error."""
+
+    def fail(model, parts):
+        raise error
+
+    patch.setattr(loop, "add_gradients", fail)
 
 
 def assert_same(run, other) -> None:
@@ -73,14 +83,8 @@ def write_job(job: Job, folder: Path) -> Path:
 
 def train_command(folder: Path, data: Path, *words: str) -> list[str]:
     """Return the command of the run in a folder."""
-    command = [
-        sys.executable,
-        "-m",
-        "workflow.scripts.train",
-        str(folder / "job.json"),
-        "--data",
-        str(data),
-    ]
+    job = str(folder / "job.json")
+    command = [sys.executable, "-m", "workflow.scripts.train", job, "--data", str(data)]
     return [*command, "--device", "cpu", *words]
 
 
@@ -97,17 +101,8 @@ def run_script(
     """Train a job by its script, in this process; return the record."""
     data = folder.parent / "toy.npz"
     write(data, text or corpus())
+    write_job(job, folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(train, "limit_memory", lambda budget: None)  # it could not be lifted again
-        train.main(
-            [
-                str(write_job(job, folder)),
-                "--data",
-                str(data),
-                "--device",
-                "cpu",
-                "--backend",
-                backend,
-            ]
-        )
+        train.main(train_command(folder, data, "--backend", backend)[3:])
     return read_record(folder / "record.json")

@@ -10,13 +10,13 @@ from tests._jobs import VARIANTS, corpus, job, translation
 from tests._training import CPU
 from workflow.costs.libraries import use_library
 from workflow.costs.streams import count, evaluation, full_caches, prediction, training_step
-from workflow.costs.trained_net import TrainedRun, build_net, raise_limit, random_block
+from workflow.costs.trained_net import TrainedRun, build_model, raise_limit, random_block
 from workflow.tasks.char_lm.streams import cut
 
 
 def test_raising_the_limit_keeps_the_spans_and_the_numbers_of_the_engine():
     small = job()
-    net = build_net(small, CPU, 7)
+    net = build_model(small, CPU, 7)
     for layer in net.attentions:
         layer.span.fraction.data.fill_(0.5)
     longer = raise_limit(small, net, 240, CPU)
@@ -29,7 +29,7 @@ def test_raising_the_limit_keeps_the_spans_and_the_numbers_of_the_engine():
 
 def test_a_training_step_updates_nothing_but_does_the_whole_work():
     small = job(net={"dropout": 0.0})
-    net = build_net(small, CPU, 7)
+    net = build_model(small, CPU, 7)
     before = {name: weight.clone() for name, weight in net.state_dict().items()}
     step, characters = training_step(small, net, CPU)
     step()
@@ -52,7 +52,7 @@ EVERY = VARIANTS | SINCE
 @pytest.mark.parametrize("variant", EVERY)
 def test_full_caches_are_as_long_as_reading_on_makes_them(variant, training):
     small = job(**EVERY[variant])
-    net = build_net(small, CPU).train(training)
+    net = build_model(small, CPU).train(training)
     past, block = net.start(small.training.batch), random_block(small, 128, CPU)
     for _ in range(8):
         _, past = net(block, past)
@@ -70,7 +70,7 @@ def test_full_caches_are_as_long_as_reading_on_makes_them(variant, training):
 @pytest.mark.filterwarnings("ignore")
 def test_our_count_equals_torchs_and_fvcores(variant):
     small = job(**EVERY[variant])
-    counted = count(small, build_net(small, CPU, 7), CPU)
+    counted = count(small, build_model(small, CPU, 7), CPU)
     assert counted["macs_torch"] == counted["macs_analytic"]
     assert counted["macs_fvcore"] == pytest.approx(counted["macs_analytic"], rel=0.01)
     assert counted["unsupported"]
@@ -84,7 +84,7 @@ def test_executed_follows_the_span_and_dense_does_not():
     )
     counts = []
     for fraction in (0.0, 0.25, 1.0):
-        net = build_net(small, CPU, 7)
+        net = build_model(small, CPU, 7)
         for layer in net.attentions:
             layer.span.fraction.data.fill_(fraction)
         counts.append((macs.executed(net, tokens, 16), macs.dense(net, 16)))
@@ -108,13 +108,15 @@ def test_executed_by_hand():
         block=2,
     )
     tokens = torch.zeros(1, 12, dtype=torch.long)
-    assert macs.executed(build_net(small, CPU, 3), tokens, 2) == (64 + 128 + 48 + 16) / 2 + 64 + 12
+    assert (
+        macs.executed(build_model(small, CPU, 3), tokens, 2) == (64 + 128 + 48 + 16) / 2 + 64 + 12
+    )
 
 
 @pytest.mark.parametrize("name", ["sparsemax", "entmax15", "entmax_alpha"])
 def test_a_net_says_the_same_with_the_librarys_solvers(name, tmp_path):
     small = translation(normaliser={"name": name})
-    net = build_net(small, CPU).eval()
+    net = build_model(small, CPU).eval()
     source, target = torch.randint(4, 100, (2, 3, 9), generator=torch.Generator().manual_seed(0))
     before, names = net(source, target), [*net.state_dict()]
     use_library(net)

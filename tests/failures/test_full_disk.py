@@ -31,7 +31,7 @@ from workflow.scripts import corpus as corpus_script
 from workflow.scripts import plan, question
 from workflow.scripts import train as train_script
 from workflow.tasks.char_lm import store
-from workflow.training.guard import attempt
+from workflow.training.failures import attempt
 
 pytestmark = pytest.mark.slow
 FULL = ": No space left on device"

@@ -13,7 +13,7 @@ import torch
 from tests._jobs import VARIANTS, job
 from tests._training import CPU, write_weights
 from workflow.costs import fresh_process, timing
-from workflow.costs.trained_net import build_net
+from workflow.costs.trained_net import build_model
 from workflow.scripts import costs, layers, longest_span
 from workflow.training import hardware, random_state
 from workflow.training.devices import ALONE
@@ -111,7 +111,7 @@ def test_what_forks_has_not_asked_for_a_gpu_before(script, tmp_path, monkeypatch
     monkeypatch.setattr(script, "in_fresh_process", fork)
     weights = str(
         write_weights(
-            job(**VARIANTS["fixed"]), tmp_path / "run", build_net(job(), CPU, 7).state_dict()
+            job(**VARIANTS["fixed"]), tmp_path / "run", build_model(job(), CPU, 7).state_dict()
         )
     )
     out, measure = str(tmp_path / "out.json"), ["--measure", json.dumps(MEASURE)]

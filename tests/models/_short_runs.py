@@ -15,11 +15,10 @@ import torch
 
 from models.kernels.compiled import build
 from tests._jobs import VARIANTS, bitext, captioning, corpus, job, parsing, translation
-from tests._training import CPU, interrupt, start
+from tests._training import CPU, finish, interrupt, start
 from tests.tasks.test_captioning import coloured
 from tests.tasks.test_parsing import trees
 from workflow.config.job import Job
-from workflow.scripts import train
 from workflow.training.backends import bits
 
 WIDE = {"d_model": 48, "heads": 3, "d_ff": 80, "dropout": 0.1}
@@ -42,17 +41,16 @@ def digest(case: Job, text, folder: Path, middle: int | None) -> str:
         interrupt(run, middle)
         run = start(case, folder, text or corpus())
         run.resume()
-    run.train()
-    scores = train.evaluate(run)
+    metrics, found, weights = finish(run)
     curve = [
         {key: value for key, value in point.items() if key != "tokens_per_s"} for point in run.curve
     ]
-    assert bits(run.net, CPU, torch.float32) == "portable"
+    assert bits(run.model, CPU, torch.float32) == "portable"
     facts = {
-        name: fact for name, fact in scores["facts"].items() if name != "symbol_entropy"
+        name: fact for name, fact in found.items() if name != "symbol_entropy"
     }  # of the text, not the net
-    told = hashlib.sha256(json.dumps([scores["metrics"], facts, curve], sort_keys=True).encode())
-    for name, tensor in sorted(run.net.state_dict().items()):
+    told = hashlib.sha256(json.dumps([metrics, facts, curve], sort_keys=True).encode())
+    for name, tensor in sorted(weights.items()):
         told.update(name.encode() + tensor.contiguous().numpy().tobytes())
     return told.hexdigest()[:16]
 

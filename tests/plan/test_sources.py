@@ -41,7 +41,7 @@ def test_a_run_depends_on_its_own_choices_its_task_the_engine_and_the_loop(name)
         "workflow/training/loop.py",
     }
     shared |= {
-        "workflow/training/update.py",
+        "workflow/training/optimisers.py",
         "workflow/scripts/train.py",
         f"models/nets/{JOBS[name].net.name}.py",
     }

@@ -10,7 +10,7 @@ import torch
 from tests._jobs import VARIANTS, captioning, job, parsing, translation
 from tests._training import CPU, write_weights
 from workflow.config.errors import ConfigError
-from workflow.costs.trained_net import TrainedRun, build_net
+from workflow.costs.trained_net import TrainedRun, build_model
 from workflow.results.registry import COSTS, names
 from workflow.results.rows import read_rows, write_rows
 from workflow.scripts import costs, longest_span, throughput
@@ -58,7 +58,7 @@ def test_a_failed_run_gives_a_row_that_says_so(kind, tmp_path):
 @pytest.mark.filterwarnings("ignore")
 def test_a_net_gives_a_row_with_every_registered_column(kind, tmp_path):
     small = job(normaliser={"name": "sparsemax"})  # which the entmax library is timed with as well
-    row = measure(kind, small, tmp_path, build_net(small, CPU, 7).state_dict())
+    row = measure(kind, small, tmp_path, build_model(small, CPU, 7).state_dict())
     assert row["status"] == "ok" and row["configuration"] == small.configuration
     # of a GPU
     assert all(row[name] is not None for name in names(kind) if name != "memory_reserved_bytes")
@@ -69,7 +69,7 @@ def test_a_net_gives_a_row_with_every_registered_column(kind, tmp_path):
 @pytest.mark.filterwarnings("ignore")
 def test_every_task_is_measured(task, tmp_path):
     small = TASKS[task]()
-    weights = build_net(small, CPU, 13).state_dict()
+    weights = build_model(small, CPU, 13).state_dict()
     rows = {
         kind: measure(kind, small, tmp_path, weights) for kind in ("flops", "memory", "throughput")
     }
@@ -87,7 +87,7 @@ def test_the_search_for_the_longest_span_ends_at_the_budget(tmp_path, monkeypatc
     """Every other step is said to fit: S = 24, 48, then out of memory."""
     answers = iter([{"status": "ok"}, {"status": "ok"}, {"status": "oom"}])
     monkeypatch.setattr(longest_span, "in_fresh_process", lambda *arguments, seconds: next(answers))
-    row = measure("longest_span", job(), tmp_path, build_net(job(), CPU, 7).state_dict())
+    row = measure("longest_span", job(), tmp_path, build_model(job(), CPU, 7).state_dict())
     assert (row["longest_S"], row["longest_S_ended"], row["memory_budget_bytes"]) == (
         48,
         "oom",
@@ -99,7 +99,7 @@ def test_looking_for_weights_maps_the_file_and_reads_no_tensor(tmp_path, monkeyp
     """What a fork of this process measures would otherwise stand on the memory that they left
     free.
     """
-    path = write_weights(job(), tmp_path, build_net(job(), CPU, 7).state_dict())
+    path = write_weights(job(), tmp_path, build_model(job(), CPU, 7).state_dict())
     read, mapped = torch.load, []
     monkeypatch.setattr(
         torch, "load", lambda *given, **named: mapped.append(named["mmap"]) or read(*given, **named)

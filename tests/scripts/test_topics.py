@@ -11,7 +11,7 @@ import torch
 from tests._jobs import VARIANTS, job
 from tests._training import CPU, write_weights
 from workflow.config.errors import ConfigError
-from workflow.costs.trained_net import build_net
+from workflow.costs.trained_net import build_model
 from workflow.plan.scales import load_corpora
 from workflow.results.rows import read_rows
 from workflow.scripts import optimal_predictor, topic_borders
@@ -57,7 +57,7 @@ def test_spans_are_averaged_at_the_blanks_around_a_border_and_by_place_in_a_word
 
 def test_spans_over_a_text_are_those_of_its_characters():
     """With v = 0 the span hangs on nothing: S sigmoid(b) + R everywhere, whatever the block."""
-    net = build_net(job(**VARIANTS["dynamic"]), CPU, 7)
+    net = build_model(job(**VARIANTS["dynamic"]), CPU, 7)
     streams = torch.randint(7, (2, 50), generator=torch.Generator().manual_seed(0))
     span = net.attentions[0].span
     expected = min(span.limit * span.bias[0].sigmoid().item() + span.ramp, span.limit)
@@ -73,7 +73,7 @@ def test_the_script_reads_the_nets_and_refuses_another_text(tmp_path):
     corpus = write_corpus(tmp_path / "topics.npz", text)
     small = job(**VARIANTS["dynamic"])
     weights = write_weights(
-        small, tmp_path / "run", build_net(small, CPU, len(corpus.symbols)).state_dict()
+        small, tmp_path / "run", build_model(small, CPU, len(corpus.symbols)).state_dict()
     )
     files = (tmp_path / "topics.npz", tmp_path / "out.json", weights)
     options = [*map(str, files), "--streams", "2", "--tokens", "0"]

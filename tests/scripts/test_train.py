@@ -9,14 +9,13 @@ import pytest
 
 from models.attention.spans.adaptive import Adaptive
 from tests._jobs import corpus, job
-from tests._training import CPU, run_script
+from tests._training import CPU, break_updates, run_script
 from workflow.config.errors import ConfigError
 from workflow.config.missing import Missing
-from workflow.costs.trained_net import TrainedRun, build_net
+from workflow.costs.trained_net import TrainedRun, build_model
 from workflow.tasks.char_lm.runner import CharLMTask
 from workflow.training import checkpoint
 from workflow.training.evaluation import Evaluation
-from workflow.training.loop import Run
 
 
 def test_a_good_run_leaves_record_curve_and_weights(tmp_path):
@@ -37,11 +36,11 @@ def test_a_good_run_leaves_record_curve_and_weights(tmp_path):
         math.log2(600) - counts @ np.log2(counts) / 600
     )
     weights = checkpoint.load(folder / "weights.pt", record.digest, CPU)["net"]
-    assert set(weights) == set(build_net(job(), CPU, 7).state_dict())
+    assert set(weights) == set(build_model(job(), CPU, 7).state_dict())
 
 
 def test_an_unforeseen_error_is_a_record_with_the_end_of_its_log(tmp_path, monkeypatch):
-    monkeypatch.setattr(Run, "_update", lambda self: 1 / 0)
+    break_updates(monkeypatch, ZeroDivisionError())
     record = run_script(job(), tmp_path / "run")
     assert record.status == "error" and "ZeroDivisionError" in record.reason
     assert any("ZeroDivisionError" in line for line in record.log)
@@ -72,7 +71,7 @@ def test_a_text_of_another_checksum_is_refused(tmp_path):
 
 def test_an_unregistered_fact_of_a_choice_is_refused_before_training(tmp_path, monkeypatch):
     monkeypatch.setattr(Adaptive, "facts", lambda self: {"span": [1.0]})
-    monkeypatch.setattr(Run, "_update", lambda self: pytest.fail("the run was trained"))
+    break_updates(monkeypatch, AssertionError("the run was trained"))
     with pytest.raises(ConfigError, match=r"unknown fact .* 'span': did you mean 'spans'\?"):
         run_script(job(), tmp_path / "run")
     assert {file.name for file in (tmp_path / "run").iterdir()} == {"job.json"}

@@ -14,7 +14,7 @@ from tests._training import CPU, train_to_end
 from workflow.config.errors import ConfigError
 from workflow.config.missing import Missing
 from workflow.costs import sentences
-from workflow.costs.trained_net import build_net
+from workflow.costs.trained_net import build_model
 from workflow.tasks.captioning import scores as caption_scores
 from workflow.tasks.captioning.runner import CaptioningTask
 from workflow.tasks.captioning.scores import meteor_by_java, meteor_by_nltk, score
@@ -84,7 +84,7 @@ def test_each_picture_is_described_once_and_scored_against_all_its_captions():
 
 @each_kind
 def test_gradients_reach_every_parameter_and_step_by_step_is_the_whole(net):
-    model = build_net(captioning(net={"dropout": 0.0, **net}), CPU, len(SYMBOLS)).double()
+    model = build_model(captioning(net={"dropout": 0.0, **net}), CPU, len(SYMBOLS)).double()
     source = torch.rand(2, *((2, 6) if net else (3, 16, 16))).double()
     target = torch.tensor([[BOS, 4, 7], [BOS, 8, 5]])
     logits = model(source, target)
@@ -101,7 +101,7 @@ def test_gradients_reach_every_parameter_and_step_by_step_is_the_whole(net):
 
 def test_patches_are_places_of_their_own():
     """The same patches elsewhere are another picture; beams of different pictures do not mix."""
-    model = build_net(captioning(), CPU, len(SYMBOLS)).eval()
+    model = build_model(captioning(), CPU, len(SYMBOLS)).eval()
     picture = torch.rand(1, 3, 16, 16)
     assert not torch.allclose(model.enter(picture)[0], model.enter(picture.flip(3))[0], atol=1e-3)
     pair = torch.cat([picture, picture.flip(3)])
@@ -116,7 +116,7 @@ def test_patches_are_places_of_their_own():
 @pytest.mark.filterwarnings("ignore")
 def test_our_count_equals_torchs(net):
     small = captioning(net={"dropout": 0.0, **net})
-    row = sentences.count(small, build_net(small, CPU, 9), CPU)
+    row = sentences.count(small, build_model(small, CPU, 9), CPU)
     assert row["macs_torch"] == pytest.approx(row["macs_analytic"], rel=1e-6)
 
 

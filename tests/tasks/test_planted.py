@@ -14,7 +14,7 @@ from workflow.plan.scales import load_corpora
 from workflow.tasks import store
 from workflow.tasks.translation import PLANTED
 from workflow.tasks.translation.planted import TESTED, astray, plant, plant_some, slope
-from workflow.training.loop import build_net
+from workflow.training.run import build_model
 
 LONG = {"max_length": 256}
 WIDE = {"name": "full", "cache": 256, "evaluation_cache": None}
@@ -52,7 +52,7 @@ def test_even_attention_goes_astray_by_the_share_of_what_is_planted():
     """With equal scores each piece gets the same weight: planted pieces, of all that there are with
     <eos>.
     """
-    net = build_net(translation(net=LONG, span=WIDE), CPU, 13)
+    net = build_model(translation(net=LONG, span=WIDE), CPU, 13)
     for layer in net.attentions:
         for name, weight in layer.named_parameters():
             if "query" in name:

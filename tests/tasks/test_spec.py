@@ -17,7 +17,7 @@ from workflow.plan.plan import plan
 from workflow.results.record import Point
 from workflow.results.registry import REGISTRY
 from workflow.tasks.spec import TASKS, load
-from workflow.training.loop import ASKED
+from workflow.training.run import ASKED
 
 each_task = pytest.mark.parametrize("spec", TASKS.values(), ids=TASKS)
 

@@ -14,7 +14,7 @@ from tests._jobs import TRANSLATORS, bitext, translation
 from tests._training import CPU, assert_same, interrupt, run_script, start, train_to_end
 from workflow.config.errors import ConfigError
 from workflow.costs import sentences
-from workflow.costs.trained_net import build_net
+from workflow.costs.trained_net import build_model
 from workflow.tasks import batches as loss_of_batches
 from workflow.tasks import store as pairs
 from workflow.tasks.batches import Batches, cut_batches, loss, losses, perplexity, sources, targets
@@ -22,7 +22,8 @@ from workflow.tasks.sequences import average, select_fitting
 from workflow.tasks.store import BOS, EOS, PAD
 from workflow.tasks.translation import runner
 from workflow.tasks.translation.runner import TranslationTask
-from workflow.training.update import add_gradients, learning_rate
+from workflow.training.loop import add_gradients
+from workflow.training.schedule import learning_rate
 
 
 def test_sources_end_and_targets_begin_and_end():
@@ -93,7 +94,7 @@ def test_a_gpu_reads_all_rows_of_scores_at_once_and_a_cpu_as_many_as_its_cache_h
 
 def test_accumulated_batches_weigh_as_much_as_their_pieces():
     small, train = translation(net={"dropout": 0.0}), bitext().train
-    net, steps = build_net(small, CPU, 13), []
+    net, steps = build_model(small, CPU, 13), []
     for cuts in ((slice(0, 3), slice(3, 9)), (slice(9),)):
         net.zero_grad()
         batches = [(sources(train.source[rows]), targets(train.target[rows])) for rows in cuts]
@@ -145,7 +146,7 @@ def test_a_resumed_run_ends_as_one_never_interrupted(tmp_path):
 
 
 def test_top_k_in_training_only_decodes_with_every_key():
-    net = build_net(translation(**TRANSLATORS["top_k"]), CPU, 13)
+    net = build_model(translation(**TRANSLATORS["top_k"]), CPU, 13)
     with runner.using_every_key(net):
         assert {type(layer.selection).__name__ for layer in net.attentions} == {"All"}
     assert {type(layer.selection).__name__ for layer in net.attentions} == {"TopK"}
@@ -159,14 +160,14 @@ def test_top_k_in_training_only_decodes_with_every_key():
 @pytest.mark.filterwarnings("ignore")
 def test_our_count_equals_torchs_and_fvcores(changes):
     small = translation(**changes)
-    row = sentences.count(small, build_net(small, CPU, 13), CPU)
+    row = sentences.count(small, build_model(small, CPU, 13), CPU)
     assert row["macs_torch"] == row["macs_analytic"]
     assert row["macs_fvcore"] == pytest.approx(row["macs_analytic"], rel=0.01)
 
 
 def test_a_timed_update_and_a_timed_decoding_say_how_many_pieces():
     small = translation()
-    net = build_net(small, CPU, 13)
+    net = build_model(small, CPU, 13)
     step, count = sentences.training_step(small, net, CPU)
     step()
     assert count == 5 * 16  # 80 pieces a batch, sentences of 16
@@ -178,7 +179,7 @@ def test_a_timed_update_and_a_timed_decoding_say_how_many_pieces():
 def test_a_second_test_is_scored_like_the_first():
     small, corpus = translation(), bitext()
     task = TranslationTask(small, replace(corpus, second_test=corpus.test), CPU)
-    net = build_net(small, CPU, len(corpus.symbols))
+    net = build_model(small, CPU, len(corpus.symbols))
     task.checkpoints = [net.state_dict()]
     found = task.evaluate(net)
     metrics, facts = found.metrics, found.facts
@@ -246,7 +247,7 @@ def test_a_whole_run_is_a_record(tmp_path):
 def test_maps_are_of_the_texts_own_example_where_it_has_one():
     ids = [np.array([4, 5, 6, 7, 8, 9], np.uint16)]
     corpus = bitext()
-    net = build_net(translation(), CPU, len(corpus.symbols))
+    net = build_model(translation(), CPU, len(corpus.symbols))
     assert runner.draw_maps(net, corpus)["source"] != [*corpus.symbols[4:10], "<eos>"]
     maps = runner.draw_maps(net, replace(corpus, example=pairs.Split(ids, ids)))
     assert maps["source"] == [*corpus.symbols[4:10], "<eos>"] and maps["target"] == [

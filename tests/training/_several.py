@@ -13,9 +13,10 @@ import torch
 from tests._jobs import ADAPTIVE, bitext, corpus, job, translation
 from workflow.config.job import Job
 from workflow.tasks.spec import TASKS, load
+from workflow.training import loop
 from workflow.training.devices import ALONE, Devices, join_devices
-from workflow.training.loop import Run
 from workflow.training.processes import in_processes
+from workflow.training.run import Run
 
 STEPS = 20
 QUIET = {"net": {"dropout": 0.0, "attention_dropout": 0.0}}
@@ -68,7 +69,7 @@ def start(case: Job, folder: Path, devices: Devices = ALONE) -> Run:
     run = Run(
         case, load(TASKS[case.task].runner), text, folder, torch.device("cpu"), devices=devices
     )
-    for name, parameter in run.net.named_parameters():
+    for name, parameter in run.model.named_parameters():
         if name.endswith("span.fraction"):
             parameter.data.fill_(0.5)  # learned spans begin where the penalty can move them
     run.resume()
@@ -85,10 +86,11 @@ def train(case: Job, folder: Path, devices: Devices = ALONE) -> None:
         if run.step == STEPS // 2 and devices.first:
             shutil.copy(folder / "checkpoint.pt", folder / "half.pt")
 
-    run.train(keep)
+    loop.train(run, keep)
     if devices.first:
         torch.save(
-            {"weights": run.net.state_dict(), "curve": run.curve, "log": run.log}, folder / "end.pt"
+            {"weights": run.model.state_dict(), "curve": run.curve, "log": run.log},
+            folder / "end.pt",
         )
 
 

@@ -6,15 +6,14 @@ import torch
 from models.kernels.compiled import build
 from tests._elsewhere import DEVICE, Elsewhere, Numbers, to_cpu, to_device
 from tests._jobs import VARIANTS, bitext, captioning, corpus, job, parsing, translation
-from tests._training import CPU, assert_same, interrupt
+from tests._training import CPU, assert_same, finish, interrupt
 from tests.tasks.test_captioning import coloured
 from tests.tasks.test_parsing import trees
 from tests.training._several import QUIET
-from workflow.scripts import train
 from workflow.tasks.spec import TASKS, load
 from workflow.training import checkpoint
 from workflow.training.backends import prepare
-from workflow.training.loop import Run
+from workflow.training.run import Run
 
 SHORT = {"steps": 4, "evaluate_every": 2, "checkpoint_every": 2}
 SPAN = {"name": "adaptive", "limit": 6, "ramp": 2, "penalty_weight": 1e-3}
@@ -80,14 +79,13 @@ def in_64_bits(net):
 def started(name: str, folder, device) -> Run:
     task = JOBS[name].task
     run = Run(JOBS[name], load(TASKS[task].runner), TEXTS[task](), folder, device)
-    prepare(run.net, "auto", device, torch.float32)
+    prepare(run.model, "auto", device, torch.float32)
     return run
 
 
 def scored(run: Run) -> tuple:
-    run.train()
-    scores = train.evaluate(run)
-    return scores["metrics"], scores["facts"], to_cpu(run.net.state_dict())
+    metrics, facts, weights = finish(run)
+    return metrics, facts, to_cpu(weights)
 
 
 # which is trained below

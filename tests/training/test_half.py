@@ -16,9 +16,10 @@ from workflow.tasks import batches, sequences
 from workflow.tasks.char_lm import runner as char_lm
 from workflow.tasks.char_lm import streams
 from workflow.tasks.spec import TASKS, load
-from workflow.training import update
+from workflow.training import loop
+from workflow.training import precision as bits
 from workflow.training.backends import prepare
-from workflow.training.loop import Run
+from workflow.training.run import Run
 
 GPU = torch.device("cuda")
 
@@ -32,7 +33,7 @@ def sixteen_bits(monkeypatch):
     )
     for module in (char_lm, batches, sequences, streams):
         monkeypatch.setattr(
-            module, "precision", lambda training, device: update.precision(training, GPU)
+            module, "precision", lambda training, device: bits.precision(training, GPU)
         )
     torch.set_num_threads(1)
 
@@ -40,11 +41,11 @@ def sixteen_bits(monkeypatch):
 def score(job, text, folder, backend: str) -> float:
     """Train a job; return its last score on the training text."""
     run = Run(job, load(TASKS[job.task].runner), text, folder, CPU)
-    prepare(run.net, backend, CPU, torch.float32)
+    prepare(run.model, backend, CPU, torch.float32)
     with build.without():
-        run.train()
-        run.task.evaluate(run.net)
-    assert all(parameter.dtype == torch.float32 for parameter in run.net.parameters())
+        loop.train(run)
+        run.task.evaluate(run.model)
+    assert all(parameter.dtype == torch.float32 for parameter in run.model.parameters())
     return run.curve[-1][f"train_{run.task.unit}"]
 
 
@@ -72,6 +73,6 @@ def test_sentences_train_in_16_bits(normaliser, tmp_path, sixteen_bits):
 
 
 def test_bf16_is_asked_for_on_a_gpu_alone():
-    assert update.number_type("bf16", GPU) == torch.bfloat16
-    assert update.number_type("bf16", CPU) == torch.float32
-    assert update.number_type("fp32", GPU) == torch.float32
+    assert bits.number_type("bf16", GPU) == torch.bfloat16
+    assert bits.number_type("bf16", CPU) == torch.float32
+    assert bits.number_type("fp32", GPU) == torch.float32

@@ -11,12 +11,14 @@ import pytest
 
 from tests._copied import ROOT
 from tests._jobs import bitext, corpus, job, translation
-from tests._training import CPU, train_command, write_job
+from tests._training import CPU, start, train_command, write_job
 from workflow.results.record import read_record
+from workflow.scripts.train import train_or_save
 from workflow.tasks import store as pairs
 from workflow.tasks.char_lm import store
 from workflow.training import checkpoint
-from workflow.training.guard import AGAIN, stopped_by_signals
+from workflow.training.interruption import AGAIN
+from workflow.training.run import Run
 
 # backends: how often each computed
 OF_A_SITTING = {"cost": {"seconds", "tokens_per_s", "peak_memory_bytes", "backends"}}
@@ -87,14 +89,16 @@ def test_an_interrupted_run_ends_with_the_same_bits(number, to_all, status, tmp_
     assert left[0] == left[1]
 
 
-def test_a_second_signal_does_not_break_off_what_is_being_saved():
+def test_a_second_signal_does_not_break_off_what_is_being_saved(tmp_path, monkeypatch):
     saved = []
 
-    def save() -> None:
+    def save(self) -> None:
         signal.raise_signal(signal.SIGTERM)
-        saved.append(1)
+        saved.append(self.step)
 
-    with pytest.raises(SystemExit), stopped_by_signals(save) as check:
-        signal.raise_signal(signal.SIGUSR1)
-        check()
-    assert saved == [1]
+    monkeypatch.setattr(Run, "save", save)
+    run = start(job(), tmp_path)
+    monkeypatch.setattr(run.task, "after_step", lambda *_: signal.raise_signal(signal.SIGUSR1))
+    with pytest.raises(SystemExit) as ended:
+        train_or_save(run)
+    assert ended.value.code == AGAIN and saved == [1]

@@ -14,7 +14,9 @@ from tests._training import CPU, assert_same, interrupt, start, train_to_end
 from tests.training._several import QUIET
 from workflow.config.errors import ConfigError
 from workflow.training import checkpoint
-from workflow.training.update import Adagrad, Adam, learning_rate
+from workflow.training.loop import train
+from workflow.training.optimisers import Adagrad, Adam
+from workflow.training.schedule import learning_rate
 
 
 @pytest.mark.slow
@@ -35,7 +37,7 @@ def test_accumulated_parts_make_the_step_of_the_whole_batch(tmp_path):
 
 def test_it_learns(tmp_path):
     run = start(job(**QUIET, steps=60), tmp_path)
-    run.train()
+    train(run)
     assert run.curve[-1]["dev_bpc"] < 0.6 * run.curve[0]["dev_bpc"]
 
 
@@ -48,12 +50,12 @@ def test_a_checkpoint_made_by_other_code_is_not_resumed(tmp_path):
     assert run.step == 0 and run.log == [
         "the checkpoint was written by different code: training starts again"
     ]
-    run.train()
+    train(run)
     whole = start(small, tmp_path / "a", source="this code")
-    whole.train()
+    train(whole)
     assert all(
-        torch.equal(run.net.state_dict()[name], weight)
-        for name, weight in whole.net.state_dict().items()
+        torch.equal(run.model.state_dict()[name], weight)
+        for name, weight in whole.model.state_dict().items()
     )
 
 

@@ -19,7 +19,7 @@ from workflow.results.record import read_record
 from workflow.scripts import train
 from workflow.tasks.char_lm import store
 from workflow.training import backends, origin, processes
-from workflow.training.loop import build_net
+from workflow.training.run import build_model
 
 
 def described() -> dict:
@@ -41,7 +41,7 @@ def test_a_refused_limit_of_memory_stands_in_the_record_and_the_run_goes_on(
 
 
 def test_bits_of_what_torch_or_the_definition_computes_stay_on_their_machine(monkeypatch):
-    net = build_net(job(), CPU)
+    net = build_model(job(), CPU)
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX2")
     assert backends.bits(net, CPU, torch.float32) == "portable" or build.obstacle()
     with build.without():

@@ -19,6 +19,7 @@ from tests.training._several import CASES, QUIET, in_64_bits, train
 from workflow.plan import sources
 from workflow.results.record import read_record
 from workflow.tasks.char_lm import store
+from workflow.training import loop
 
 pytestmark = pytest.mark.slow
 
@@ -190,7 +191,7 @@ def test_two_begun_again_after_the_last_update_both_read_the_checkpoint_that_the
     tmp_path, monkeypatch
 ):
     case = job(**QUIET, devices=2)
-    start(case, tmp_path, source=sources.recorded(sources.of_run(case))["source"]).train()
+    loop.train(start(case, tmp_path, source=sources.digest(sources.of_run(case))))
     (tmp_path / "sitecustomize.py").write_text(LATE)
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
     assert end(begin(tmp_path, case))[0] == 0

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from tests._jobs import VARIANTS, bitext, captioning, job, translation
-from tests._training import assert_same, origin, run_script, start
+from tests._training import assert_same, break_updates, finish, origin, run_script, start
 from tests.tasks.test_captioning import coloured
 from workflow.config.errors import ConfigError
 from workflow.scripts import train
@@ -19,7 +19,8 @@ from workflow.tasks.captioning import store as captioned
 from workflow.tasks.captioning.runner import CaptioningTask
 from workflow.tasks.char_lm.runner import CharLMTask
 from workflow.tasks.translation.runner import TranslationTask
-from workflow.training.loop import ASKED, Run
+from workflow.training.backends import chosen
+from workflow.training.run import ASKED
 
 RUNS = {
     "adaptive": (job(), None),
@@ -38,22 +39,15 @@ def test_a_rehearsed_run_has_the_bits_of_one_that_was_not(name, tmp_path, monkey
     monkeypatch.setattr(CaptioningTask, "score_meteor", lambda *_: {})  # it takes long
     case, text = RUNS[name]
     runs = {rehearsed: start(case, tmp_path / str(rehearsed), text) for rehearsed in (False, True)}
+    ended = {}
     for rehearsed, run in runs.items():
         torch.manual_seed(case.seed)
         if rehearsed:
             train.check_rehearsal(run, origin())
-        run.train()
-    scores = {rehearsed: train.evaluate(run) for rehearsed, run in runs.items()}
-    assert_same(
-        *(
-            (each["metrics"], each["facts"], runs[key].net.state_dict())
-            for key, each in scores.items()
-        )
-    )
-    assert (
-        scores[True]["cost"].backends == scores[False]["cost"].backends
-        and not runs[True].task.missing
-    )
+        ended[rehearsed] = finish(run)
+    assert_same(ended[True], ended[False])
+    assert chosen(runs[True].model) == chosen(runs[False].model)
+    assert not runs[True].task.missing
     assert [point | {"tokens_per_s": 0} for point in runs[True].curve] == [
         point | {"tokens_per_s": 0} for point in runs[False].curve
     ]
@@ -107,7 +101,7 @@ def test_what_no_record_could_hold_is_refused_before_the_first_update(
     change, line, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(TranslationTask, *spoiled(*change))
-    monkeypatch.setattr(Run, "_update", lambda self: pytest.fail("the run was trained"))
+    break_updates(monkeypatch, AssertionError("the run was trained"))
     with pytest.raises(ConfigError, match=line):
         run_script(translation(), tmp_path / "run", bitext(), pairs.write)
     assert {file.name for file in (tmp_path / "run").iterdir()} == {"job.json"}
@@ -117,7 +111,7 @@ def test_scoring_that_cannot_work_is_a_record_before_the_first_update(tmp_path, 
     monkeypatch.setattr(
         TranslationTask, "score", Mock(side_effect=NameError("name 'blue' is not defined"))
     )
-    monkeypatch.setattr(Run, "_update", lambda self: pytest.fail("the run was trained"))
+    break_updates(monkeypatch, AssertionError("the run was trained"))
     record = run_script(translation(), tmp_path / "run", bitext(), pairs.write)
     assert (
         record.status == "error"

@@ -12,10 +12,12 @@ import torch
 
 from models import macs
 from tests._jobs import bitext, captioning, corpus, job, parsing, translation
-from tests._training import CPU, run_script
+from tests._training import CPU, break_updates, origin, run_script
 from tests.tasks.test_captioning import coloured
 from tests.tasks.test_parsing import trees
 from workflow.config.errors import ConfigError
+from workflow.plan import sources
+from workflow.results.outcome import Outcome
 from workflow.results.record import Record, read_record
 from workflow.scripts import train
 from workflow.tasks import store as pairs
@@ -26,8 +28,9 @@ from workflow.tasks.char_lm import store
 from workflow.tasks.parsing import runner as brackets
 from workflow.tasks.sequences import SequenceTask
 from workflow.tasks.translation import runner as sentences
-from workflow.training import checkpoint
-from workflow.training.loop import Run
+from workflow.training import checkpoint, loop
+from workflow.training.evaluation import Story
+from workflow.training.run import Run
 
 FIGURES = "ValueError: no figures"
 BREAKS = Mock(side_effect=ValueError("no figures"))
@@ -83,7 +86,7 @@ def again(case: tuple, folder: Path) -> Record:
     """Score a run once more, as docs/failures.md says; none of its updates is made again."""
     (folder / "record.json").unlink()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Run, "_update", lambda self: pytest.fail("it was trained again"))
+        break_updates(patch, AssertionError("it was trained again"))
         return run_script(case[0], folder, *case[1:])
 
 
@@ -173,21 +176,21 @@ def test_a_record_that_cannot_be_written_as_json_keeps_the_weights(tmp_path, mon
 
 
 def test_a_last_update_that_leaves_no_numbers_is_a_loss_that_diverged(tmp_path, monkeypatch):
-    update = Run._update
+    log_loss = Run.log_loss
 
-    def spoil(self):
-        update(self)
+    def spoil(self, loss):
+        log_loss(self, loss)
         if self.step == 12:
             self.parameters[0].data.fill_(math.nan)
 
-    monkeypatch.setattr(Run, "_update", spoil)
+    monkeypatch.setattr(Run, "log_loss", spoil)
     record = run_script(job(), tmp_path / "run")
     assert record.status == "diverged" and "non-finite" in record.reason
     assert not (tmp_path / "run" / "checkpoint.pt").exists()
 
 
 def test_an_update_that_fails_leaves_no_weights_though_it_is_the_last(tmp_path, monkeypatch):
-    monkeypatch.setattr(Run, "_check_loss", lambda self: 1 / 0 if self.step == 12 else None)
+    monkeypatch.setattr(loop, "check_loss", lambda run: 1 / 0 if run.step == 12 else None)
     record = run_script(job(), tmp_path / "run")
     assert (
         record.status == "error"
@@ -202,14 +205,13 @@ def test_a_crash_while_it_is_scored_leaves_the_weights_of_its_checkpoint(tmp_pat
         patch.setattr(train, "evaluate", Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             run_script(translation(), folder, bitext(), pairs.write)
-    origin = train.describe(
-        CPU, "fp32", train.sources.recorded(train.sources.of_run(translation()))
-    )
-    told = checkpoint.load_story(folder / "checkpoint.pt", translation(), origin["source"])
-    train.write(translation(), folder, origin, status="error", reason="ended by SIGSEGV", **told)
+    source = sources.digest(sources.of_run(translation()))
+    story = checkpoint.load_story(folder / "checkpoint.pt", translation(), source)
+    crashed = Outcome("error", story, "ended by SIGSEGV")
+    train.write(crashed, translation(), folder, origin())
     assert read_record(folder / "record.json").status == "error"
     crashed = checkpoint.load(folder / "weights.pt", translation().digest, CPU)["net"]
     assert again((translation(), bitext(), pairs.write), folder).status == "ok"
     scored = checkpoint.load(folder / "weights.pt", translation().digest, CPU)["net"]
     assert all(torch.equal(crashed[name], weight) for name, weight in scored.items())
-    assert checkpoint.load_story(folder / "none.pt", translation(), "") == {}
+    assert checkpoint.load_story(folder / "none.pt", translation(), "") == Story()

@@ -24,7 +24,7 @@ from workflow.costs.timing import time_turn
 from workflow.plan.sources import recorded
 from workflow.training.backends import prepare
 from workflow.training.origin import describe, pick_device
-from workflow.training.update import number_type
+from workflow.training.precision import number_type
 
 OK, NOTE, FAIL = "ok", "note", "FAIL"
 Finding = tuple[str, str, str]  # what was checked, status, result

@@ -8,14 +8,15 @@ import gc
 import multiprocessing
 import signal
 from collections.abc import Callable
+from dataclasses import asdict
 
 import torch
 
 from models.kernels.compiled.build import fix_sums
 from workflow.config.process import end_with_parent
-from workflow.training.guard import failure
+from workflow.training.failures import failure
 from workflow.training.hardware import limit_more_memory, peak_bytes, reserved_bytes, reset_peak
-from workflow.training.update import Adam
+from workflow.training.optimisers import Adam
 
 STEPS = 2  # the second step holds what the optimiser allocated in the first
 
@@ -62,7 +63,7 @@ def _send(pipe, work, arguments) -> None:
     try:
         answer = {"status": "ok", "reason": None, **work(*arguments)}
     except (Exception, MemoryError) as error:
-        answer = failure(error)
+        answer = asdict(failure(error))
     pipe.send(answer)
     pipe.close()
 

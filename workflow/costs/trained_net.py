@@ -13,8 +13,9 @@ from workflow.config.job import Job, Training
 from workflow.results.precomputed import precomputed_costs
 from workflow.tasks.spec import read_job
 from workflow.training import checkpoint
-from workflow.training.loop import build_net
-from workflow.training.update import add_gradients, make_optimiser
+from workflow.training.loop import add_gradients
+from workflow.training.optimisers import make_optimiser
+from workflow.training.run import build_model
 
 # normalisers that the entmax library has as well
 SPARSE = ("sparsemax", "entmax15", "entmax_alpha")
@@ -62,7 +63,7 @@ class TrainedRun:
         """Return the job, and the net as its training left it."""
         state = checkpoint.load(self.path, self.job.digest, device)["net"]
         try:
-            net = build_net(self.job, device, count_symbols(state))
+            net = build_model(self.job, device, count_symbols(state))
             net.load_state_dict(state)
         except (KeyError, IndexError, TypeError, AttributeError, RuntimeError) as error:
             raise self._foreign(str(error).splitlines()[-1].strip()) from None
@@ -123,7 +124,7 @@ def raise_limit(job: Job, net, S: int, device: torch.device):
     choices = {axis: getattr(job.attention, axis) for axis in ("span", "position")}
     raised = {axis: {**choice, "limit": S} for axis, choice in choices.items() if "limit" in choice}
     longer_job = job.model_copy(update={"attention": job.attention.model_copy(update=raised)})
-    longer = build_net(longer_job, device, count_symbols(net.state_dict()))
+    longer = build_model(longer_job, device, count_symbols(net.state_dict()))
     with torch.no_grad():
         for raised, trained in zip(longer.attentions, net.attentions, strict=True):
             if hasattr(trained.span, "fraction"):  # z = S z'

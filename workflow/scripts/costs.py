@@ -5,6 +5,7 @@ WEIGHTS: weights.pt of a run, its job.json beside it. Multiply-accumulates and p
 process, because Python and its libraries take longer to start than either takes.
 """
 
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -18,7 +19,7 @@ from workflow.results.record import write_text
 from workflow.results.rows import write_rows
 from workflow.tasks.spec import TASKS, load
 from workflow.training.backends import chosen
-from workflow.training.guard import failure
+from workflow.training.failures import failure
 from workflow.training.origin import name_of, pick_device
 
 # a larger relative difference between our count and a library's makes the row an error
@@ -37,7 +38,7 @@ def count_flops(trained: TrainedRun) -> dict:
         job, net = trained.load(device)
         row |= load(TASKS[job.task].costs).count(job, net, device)
     except Exception as error:
-        return row | failure(error)
+        return row | asdict(failure(error))
     for counter in ("macs_torch", "macs_fvcore"):
         difference = row[counter] / row["macs_analytic"] - 1
         if abs(difference) > TOLERANCE:

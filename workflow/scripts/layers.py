@@ -5,6 +5,7 @@ layer_lengths, passes, seconds and memory_mb of the scale's measure of translati
 memory in a process of its own; the timings take turns, with the device to themselves.
 """
 
+from dataclasses import asdict
 from itertools import product
 from pathlib import Path
 from statistics import fmean, median
@@ -20,7 +21,7 @@ from workflow.plan import sources
 from workflow.plan.scales import Measure, read_measure
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
-from workflow.training.guard import failure
+from workflow.training.failures import failure
 from workflow.training.origin import describe, pick_device
 
 WARM = 8  # places of a sequence that brings a layer's libraries into memory
@@ -67,7 +68,7 @@ def time_all(rows: list[dict], how: Measure, device: torch.device) -> None:
                     time_turn(step(row["layer"], row["n"], row["d"], device), how.seconds, device)
                 )
             except (Exception, MemoryError) as error:
-                row |= failure(error)
+                row |= asdict(failure(error))
     for row, taken in zip(rows, turns, strict=True):
         if row["status"] == "ok":
             turn_times = [1000 * median(some) for some in taken]

@@ -20,8 +20,8 @@ from workflow.tasks.spec import TASKS
 from workflow.tasks.task import ON_CURVE
 from workflow.training.devices import ALONE, Devices
 from workflow.training.evaluation import Evaluation, MacCounts, Sample, Score
-from workflow.training.guard import attempt
-from workflow.training.update import precision
+from workflow.training.failures import attempt
+from workflow.training.precision import precision
 
 
 def select_fitting(corpus: pairs.Pairs, max_length: int) -> pairs.Split:

@@ -1,6 +1,6 @@
-"""What a task tells of a trained model, and of a few samples before the first update."""
+"""What a run tells its record: of its training, and of what its model scores. Imports no torch."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from workflow.config.missing import Missing
@@ -45,3 +45,17 @@ class Sample:
     point: dict[str, float | None]
     metrics: dict[str, Score]
     facts: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Story:
+    """What a run tells until its end.
+
+    curve: points of the learning curve. log: the lines that it printed. losses: see `Run`.
+    weights: the tensors of a trained model, by the names of its state; empty until it is trained.
+    """
+
+    curve: list[dict[str, Any]] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
+    weights: dict[str, Any] = field(default_factory=dict)

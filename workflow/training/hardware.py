@@ -1,6 +1,4 @@
-"""What a CPU and a GPU do each in its own way: wait, count memory, limit memory, draw random
-numbers.
-"""
+"""What a CPU and a GPU each do in their own way: wait, count and limit memory, draw numbers."""
 
 import ctypes
 import resource
@@ -9,25 +7,22 @@ from contextlib import suppress
 
 import torch
 
-from workflow.training.guard import limit_memory
-
 
 def synchronise(device: torch.device) -> None:
-    """Wait until `device` has done all that it was given: a GPU works on while Python goes on, a
-    CPU does not.
+    """Wait until `device` has done all that it was given.
+
+    A GPU works on while Python goes on, a CPU does not.
     """
     torch.get_device_module(device).synchronize()
 
 
 def peak_bytes(device: torch.device) -> int:
-    """Return the highest number of bytes held so far: by CUDA's allocator, or by the whole process
-    on a CPU.
-    """
+    """Return the most bytes held so far: by CUDA's allocator, on a CPU by the whole process."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (
-        1 if sys.platform == "darwin" else 1024
-    )
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # Linux counts kilobytes
+    return peak if sys.platform == "darwin" else 1024 * peak
 
 
 def reserved_bytes(device: torch.device) -> int | None:
@@ -36,27 +31,33 @@ def reserved_bytes(device: torch.device) -> int | None:
 
 
 def reset_peak(device: torch.device) -> None:
-    """Count the peak anew, from what is held now; an error where the system's counter cannot be set
-    back.
-    """
+    """Count the peak anew, from what is held now; `OSError` where the system refuses."""
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
         return
-    if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):  # glibc
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "malloc_trim"):  # glibc
         # a later tensor in freed memory that the process still holds would look free of charge
         libc.malloc_trim(0)
     with open("/proc/self/clear_refs", "w") as file:
         file.write("5")
 
 
-def limit_more_memory(budget: int, device: torch.device) -> None:
-    """Let the process hold `budget` bytes more on `device` than it does now, where the system can
-    see to that.
+def limit_memory(budget: int) -> None:
+    """Let this process hold at most `budget` bytes of its own data; beyond, an allocation fails.
+
+    The kernel would otherwise kill the process, and a killed run leaves no record.
     """
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    bound = budget if hard == resource.RLIM_INFINITY else min(budget, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (bound, hard))
+
+
+def limit_more_memory(budget: int, device: torch.device) -> None:
+    """Let the process hold `budget` bytes more on `device` than now, where the system can do so."""
     if device.type == "cuda":
-        torch.cuda.set_per_process_memory_fraction(
-            min(1.0, budget / torch.cuda.get_device_properties(0).total_memory)
-        )
+        total = torch.cuda.get_device_properties(0).total_memory
+        torch.cuda.set_per_process_memory_fraction(min(1.0, budget / total))
         return
     with suppress(OSError, ValueError), open("/proc/self/status") as status:
         held = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmData"))
@@ -64,9 +65,7 @@ def limit_more_memory(budget: int, device: torch.device) -> None:
 
 
 def generators(device: torch.device) -> dict[str, torch.Generator]:
-    """Return torch's generators of random numbers that a run on `device` draws from, by kind of
-    device.
-    """
+    """Return torch's generators that a run on `device` draws from, by kind of device."""
     found = {"cpu": torch.default_generator}
     if device.type == "cuda":
         found["cuda"] = torch.cuda.default_generators[torch.cuda.current_device()]

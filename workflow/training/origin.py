@@ -14,7 +14,7 @@ from models.kernels.compiled.build import compiler_version, processor, threads
 from workflow.config.environment import ALLOCATOR
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
-from workflow.training.guard import attempt
+from workflow.training.failures import attempt
 
 LIBRARIES = ("numpy", "sympy")
 

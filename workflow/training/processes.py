@@ -15,7 +15,8 @@ import torch
 
 from workflow.config.errors import ConfigError
 from workflow.config.process import PASSED_ON, end_with_parent
-from workflow.training.guard import AGAIN, Ended
+from workflow.training.failures import Ended
+from workflow.training.interruption import AGAIN
 
 ATTEMPTS = 3
 # torch is imported; whoever starts processes has touched no GPU

@@ -21,7 +21,7 @@ from workflow.tasks.store import decode
 from workflow.tasks.weights import read_weights
 from workflow.training.devices import ALONE, Devices
 from workflow.training.evaluation import Evaluation, Score
-from workflow.training.guard import attempt
+from workflow.training.failures import attempt
 
 LOOKED_AT = 3  # pictures of test whose attention a record keeps
 WIDEST = 64  # pixels of a side that a record keeps

@@ -25,8 +25,8 @@ from workflow.tasks.task import ON_CURVE
 from workflow.training.backends import computing, engine_of
 from workflow.training.devices import ALONE, Devices
 from workflow.training.evaluation import Evaluation, MacCounts, Sample
-from workflow.training.guard import attempt
-from workflow.training.update import precision
+from workflow.training.failures import attempt
+from workflow.training.precision import precision
 
 
 class CharLMTask:

@@ -18,7 +18,7 @@ from models.attention.engine.caches import streams as select_streams
 from models.attention.variant import Past
 from workflow.config.errors import ConfigError
 from workflow.training.devices import ALONE, Devices
-from workflow.training.update import in_full, precision
+from workflow.training.precision import in_full, precision
 
 
 def cut(tokens: np.ndarray, streams: int) -> Tensor:

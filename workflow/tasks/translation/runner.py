@@ -31,7 +31,7 @@ from workflow.tasks.translation import PLANTED
 from workflow.tasks.translation.planted import astray, plant, slope
 from workflow.tasks.weights import read_weights
 from workflow.training.evaluation import Evaluation, Score
-from workflow.training.guard import attempt
+from workflow.training.failures import attempt
 
 SECOND = "second_test"
 # a hyphen in a word, perhaps cut by Moses; not ##AT##-##AT##

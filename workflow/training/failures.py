@@ -1,0 +1,72 @@
+"""What can go wrong in a run, and what its record says of it."""
+
+import subprocess
+import traceback
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from workflow.config.files import raise_if_full
+
+_OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "std::bad_alloc")
+LONGEST_REASON = 500  # letters
+
+
+@dataclass(frozen=True)
+class Failure:
+    """How a run, or a measurement, failed.
+
+    status: "diverged", "oom", "timeout" or "error". reason: one line.
+    """
+
+    status: str
+    reason: str
+
+
+class Ended(Exception):
+    """A run cannot go on: it diverged, its time is used up, or a process of it ended."""
+
+    def __init__(self, status: str, reason: str):
+        super().__init__(status, reason)
+        self.failure = Failure(status, reason)
+
+
+def failure(error: BaseException) -> Failure:
+    """Say what a record, or a row of costs, tells of an error.
+
+    `CannotWrite` where a disk is full, for that is no failure of what was trained or measured.
+    """
+    raise_if_full(error)
+    if isinstance(error, Ended):
+        return error.failure
+    status = "oom" if _is_out_of_memory(error) else "error"
+    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    return Failure(status, reason[:LONGEST_REASON])
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    if isinstance(error, MemoryError | torch.OutOfMemoryError):
+        return True
+    # allocators of torch and of C++ have no error of their own
+    message = str(error).lower()
+    return isinstance(error, RuntimeError) and any(sign in message for sign in _OUT_OF_MEMORY)
+
+
+def attempt(
+    missing: dict[str, str], names: Iterable[str], work: Callable[[], Any], otherwise: Any = None
+) -> Any:
+    """Return what `work` gives; where it fails, `otherwise`, with the reason in `missing`.
+
+    names: the keys of `missing` that get the reason. What observes or protects a run, and each
+    score of a trained model, fails alone.
+    """
+    try:
+        return work()
+    except Exception as error:
+        # these say all in their line
+        if not isinstance(error, OSError | ImportError | subprocess.SubprocessError):
+            traceback.print_exc()
+        missing |= dict.fromkeys(names, failure(error).reason)
+        return otherwise
