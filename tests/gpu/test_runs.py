@@ -18,7 +18,7 @@ from workflow.config.errors import ConfigError
 from workflow.plan import config
 from workflow.plan.config import Config
 from workflow.plan.sources import recorded
-from workflow.report.pages.run import run_page
+from workflow.report.pages.run import Uses, run_page
 from workflow.results.record import read_record
 from workflow.scripts import train
 from workflow.training import devices
@@ -124,7 +124,7 @@ def test_a_page_says_how_to_run_it_again_on_such_a_device(device, word):
     row = run()
     made = record(row)
     made.origin.device = device
-    assert run_page(made, {}, row)["command"].endswith(f"--device {word}")
+    assert run_page(made, Uses(), row).command.endswith(f"--device {word}")
 
 
 @pytest.mark.parametrize("device, limits", [(CPU, 1), (CUDA, 0)])

@@ -99,7 +99,7 @@ def test_the_strongest_evidence_comes_first(tmp_path):
     for scale in ("laptop", "mine", "overnight", "smoke"):
         (tmp_path / scale).mkdir()
         (tmp_path / scale / "index.html").write_text("a")
-    assert [scale["name"] for scale in root_page(tmp_path, tmp_path)["scales"]] == [
+    assert [scale.name for scale in root_page(tmp_path, tmp_path).scales] == [
         "overnight",
         "laptop",
         "smoke",

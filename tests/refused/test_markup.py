@@ -50,9 +50,9 @@ def used(monkeypatch):
     """Collect the templates of which a page was written."""
     names, render = set(), site.render
 
-    def render_spiked(template, place, **context):
+    def render_spiked(template, place, page, **more):
         names.add(template)
-        return render(template, place, **{key: spiked(each) for key, each in context.items()})
+        return render(template, place, spiked(dict(site.names_of(page))), **spiked(more))
 
     monkeypatch.setattr(site, "render", render_spiked)
     return names

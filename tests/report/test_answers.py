@@ -76,11 +76,9 @@ def test_differences_are_paired_by_seed_and_their_interval_is_students():
     assert (effect.mean, effect.n) == (pytest.approx(-0.2), 3)
     assert (effect.low, effect.high) == (pytest.approx(-0.2 - half), pytest.approx(-0.2 + half))
     assert effect.told == (half < 0.2) and not effect.told
-    line = variant_table(as_frame(rows), "dev_bpc", {})["lines"][1]
-    assert (line["variant"], line["mean"]) == ("long", pytest.approx(2.8)) and line[
-        "effect"
-    ] == effect
-    assert [point[:2] for point in line["points"]] == [(3, 3.7), (2, 2.8), (1, 1.9)]
+    line = variant_table(as_frame(rows), "dev_bpc", {}).lines[1]
+    assert (line.variant, line.mean) == ("long", pytest.approx(2.8)) and line.effect == effect
+    assert [(run.seed, run.score) for run in line.points] == [(3, 3.7), (2, 2.8), (1, 1.9)]
 
 
 @pytest.mark.parametrize(
@@ -125,15 +123,15 @@ def test_a_variant_is_compared_with_the_one_that_its_question_names():
     # the first after the baseline is the main one
     assert said.difference.variant == "other" and said.baseline is None
     table = variant_table(as_frame(rows), "dev_bpc", {})
-    assert table["first"] == table["effects"][0][0] == OWN
-    assert table["baselines"] == {"large other": "large, deep"} and table["rest"] == "small"
-    assert [line["effect"] and round(line["effect"].mean, 2) for line in table["lines"]] == [
+    assert table.first == table.effects[0][0] == OWN
+    assert table.baselines == {"large other": "large, deep"} and table.rest == "small"
+    assert [line.effect and round(line.effect.mean, 2) for line in table.lines] == [
         None,
         0.1,
         -0.2,
         0.2,
     ]
-    assert dict(table["effects"])["small"][3]["texts"][0] == "0.0003"
+    assert dict(table.effects)["small"][3].texts[0] == "0.0003"
 
 
 @pytest.mark.parametrize(
@@ -191,8 +189,8 @@ def test_with_every_variant_as_the_baseline_answer_forest_and_table_change():
         assert (
             number in each.text.replace(f" {each.unit}", "") and interval and interval in each.text
         )
-    table = dict(variant_table(as_frame(rows), "dev_bpc", {})["effects"])
-    assert [cells and cells["told"] for cells in table["long"]] == [True, None, True]
+    table = dict(variant_table(as_frame(rows), "dev_bpc", {}).effects)
+    assert [cells and cells.told for cells in table["long"]] == [True, None, True]
 
 
 def test_pairs_of_two_texts_scatter_around_the_mean_of_their_own():
@@ -326,11 +324,9 @@ def test_a_variant_is_not_compared_where_its_spans_have_hardly_moved():
     } and said.corpora == ("b",)
     assert any("on b only" in each and "barely moved on a" in each for each in said.caveats)
     assert any("9 on a (barely above its initial value of 8)" in each for each in said.notes)
-    lines = variant_table(as_frame([*fixed, *on_a, *on_b]), "dev_bpc", {})["lines"]
+    lines = variant_table(as_frame([*fixed, *on_a, *on_b]), "dev_bpc", {}).lines
     effects = {
-        line["text"]: line["effect"] and line["effect"].mean
-        for line in lines
-        if line["variant"] == "own"
+        line.text: line.effect and line.effect.mean for line in lines if line.variant == "own"
     }
     assert effects == {"a": None, "b": pytest.approx(-0.0997, abs=1e-4)}
     said = say([*fixed, *on_a])
@@ -417,9 +413,9 @@ def test_one_text_under_two_names_of_the_papers_is_one_text():
     rows = [*SHORT, *LONG]
     again = [*rows, *(row | {"paper_corpus": "enwik8"} for row in rows)]
     assert say(again) == say(rows)
-    once, twice = (variant_table(as_frame(each), "dev_bpc", {})["lines"] for each in (rows, again))
-    assert [line["points"] for line in twice] == [line["points"] for line in once]
-    assert {line["text"] for line in twice} == {"Python sources in 27 letters"}
+    once, twice = (variant_table(as_frame(each), "dev_bpc", {}).lines for each in (rows, again))
+    assert [line.points for line in twice] == [line.points for line in once]
+    assert {line.text for line in twice} == {"Python sources in 27 letters"}
 
 
 def test_failed_runs_are_noted_and_are_no_answer_alone():
@@ -464,8 +460,8 @@ def test_where_k_keeps_every_key_two_variants_are_one_and_nothing_is_compared():
     said = say(rows)
     assert states(said) == {("few", 32, 8): "inconclusive"}
     assert any("S = 8, k = 8; S = 8, k = 32; S = 32, k = 32" in each for each in said.notes)
-    beside_all = dict(variant_table(as_frame(rows), "dev_bpc", {})["effects"])["all"]
-    alike = [cells["texts"][0] == "no pair differs" for cells in beside_all if cells]
+    beside_all = dict(variant_table(as_frame(rows), "dev_bpc", {}).effects)["all"]
+    alike = [cells.texts[0] == "no pair differs" for cells in beside_all if cells]
     assert alike == [more == 0 for more in bpc.values()]
 
 

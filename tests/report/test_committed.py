@@ -85,13 +85,13 @@ def said_of_questions(runs) -> list[tuple]:
         measure = load_question(name).spec.columns[0][0]
         texts = with_titles(as_named(mine))
         of = baselines(texts)
-        for line in variant_table(mine, measure, {})["lines"]:
-            if line["effect"] is not None:
-                base = matching_runs(
-                    texts[texts["variant"] == of[line["variant"]]], line["S"], line["k"]
-                )
-                than = base.loc[base["title"] == line["text"], "configuration"].unique()
-                ours, effect = line["runs"]["configuration"].unique(), line["effect"]
+        for line in variant_table(mine, measure, {}).lines:
+            if line.effect is not None:
+                base = matching_runs(texts[texts["variant"] == of[line.variant]], line.S, line.k)
+                than = base.loc[base["title"] == line.text, "configuration"].unique()
+                effect = line.effect
+                digests = {run.digest for run in line.points}
+                ours = mine.loc[mine["digest"].isin(digests), "configuration"].unique()
                 said.append(
                     (name, measure, ours, than, effect.mean, effect.n, effect.low, effect.high)
                 )
@@ -151,7 +151,7 @@ def test_two_pages_that_speak_of_the_same_difference_say_the_same(scale, judged)
 def ledger_of(folder) -> tuple[dict, str]:
     """Build what the page of the ledger is made of, and the page."""
     context = ledger_page(Site(folder, folder / "pages"), read_ledger(folder / "ledger.json"), [])
-    return context, render("ledger.html.j2", "ledger.html", shared=[], **context)
+    return context, render("ledger.html.j2", "ledger.html", context, shared=[])
 
 
 def test_the_findings_score_the_predictors_as_the_page_of_headlines_does(judged):

@@ -291,7 +291,7 @@ def test_what_nobody_tried_is_no_failure():
             | {"memory_reason": None},
         ]
     )
-    told = [(each["status"], each["reason"]) for each in list_failures(runs)]
+    told = [(each.status, each.reason) for each in list_failures(runs)]
     assert told == [("failed to train", "dev at chance"), ("flops", "no memory is left")]
     assert list_unmeasured(runs) == ["memory of 1 configuration"]
 
@@ -320,5 +320,5 @@ def test_a_report_whose_models_had_stopped_learning_comes_before_a_larger_one(tm
         (folder / "ledger.json").write_text(
             json.dumps({"set": scale, "beside": [], "claims": lines})
         )
-    order = [scale["name"] for scale in root_page(tmp_path, tmp_path)["scales"]]
+    order = [scale.name for scale in root_page(tmp_path, tmp_path).scales]
     assert order == ["overnight", "small", "laptop", "smoke"]

@@ -5,9 +5,9 @@ import pytest
 
 from tests._runs import as_frame, run, translated
 from workflow.report.pages.model_selection import (
-    compare_rows,
+    Contest,
+    list_models,
     model_selection_page,
-    nets,
     recommend,
 )
 from workflow.report.pages.site import Site
@@ -46,9 +46,8 @@ def runs():
 def taken(rows: list[dict]) -> list[str]:
     """Name the variants that are recommended, the cheapest first."""
     made = as_frame(rows)
-    found = nets(made, "dev_bpc", "test_bpc")
-    compare = compare_rows(found, made.assign(title="t"), "test_bpc")
-    return [found["of"][each.place] for each in recommend(found, compare, "min", "lower")]
+    contest = Contest(made.assign(title="t"), "dev_bpc", "test_bpc")
+    return [contest.models["of"][each.place] for each in recommend(contest)]
 
 
 @pytest.mark.parametrize(
@@ -79,9 +78,9 @@ def test_of_dear_ones_that_are_alike_the_cheapest_is_recommended():
 
 
 def test_nothing_that_is_recommended_is_significantly_worse_on_test_than_what_costs_less(runs):
-    (text,) = model_selection_page(runs)["texts"]
-    assert [line.model.cost for line in text["lines"]] == [1e4, 3e4]
-    first, second = text["lines"]
+    (text,) = model_selection_page(runs).texts
+    assert [line.model.cost for line in text.lines] == [1e4, 3e4]
+    first, second = text.lines
     assert (first.until, second.until) == (3e4, None)
     assert second.model.compared.startswith(
         "0.1000 bpc better (95 % CI 0.1000 to 0.1000, n = 3) than a, "
@@ -91,7 +90,7 @@ def test_nothing_that_is_recommended_is_significantly_worse_on_test_than_what_co
     best, next_best = second.alternatives
     assert best.name.startswith("d, S = 64") and best.compared.startswith("0.4000 bpc better")
     assert next_best.name.startswith("b, S = 64") and next_best.cost == 2e4
-    assert text["nets"] == 4
+    assert text.nets == 4
 
 
 def test_translations_are_chosen_by_the_score_that_is_shown():
@@ -116,10 +115,10 @@ def test_translations_are_chosen_by_the_score_that_is_shown():
         for variant, (cost, ppl, bleu) in scores.items()
         for seed in (1, 2, 3)
     ]
-    (text,) = model_selection_page(as_frame(rows))["texts"]
-    assert [line.model.name.partition(",")[0] for line in text["lines"]] == [
+    (text,) = model_selection_page(as_frame(rows)).texts
+    assert [line.model.name.partition(",")[0] for line in text.lines] == [
         "smoothed"
-    ] and "BLEU" in text["decides"]
+    ] and "BLEU" in text.decides
 
 
 def test_runs_whose_trial_chose_the_recipe_are_not_their_own_rivals(runs):
@@ -132,15 +131,15 @@ def test_runs_whose_trial_chose_the_recipe_are_not_their_own_rivals(runs):
     tried = pd.concat(
         [runs, runs.iloc[:1].assign(**{key: [value] for key, value in trial.items()}), copies]
     )
-    assert model_selection_page(tried)["texts"][0]["nets"] == 4
+    assert model_selection_page(tried).texts[0].nets == 4
     other = tried.assign(factors=tried["factors"].map(lambda factors: factors and {"lr": 2.0}))
-    assert model_selection_page(other)["texts"][0]["nets"] == 5
+    assert model_selection_page(other).texts[0].nets == 5
 
 
 def test_a_cost_that_is_chosen_names_the_net_to_take(runs, page, tmp_path):
     """By the slider and as a number; where the script does not run, the table says the same."""
     site = Site(tmp_path / "results", tmp_path)
-    site.write("model_selection.html.j2", "model_selection.html", **model_selection_page(runs))
+    site.write("model_selection.html.j2", "model_selection.html", model_selection_page(runs))
     page.goto((tmp_path / "model_selection.html").as_uri())
     text = page.locator("section.budget").first
     rows = text.locator("tr[data-cost]")
@@ -185,7 +184,7 @@ def test_a_cost_that_is_chosen_names_the_net_to_take(runs, page, tmp_path):
 def test_a_cost_is_read_with_its_suffix_or_refused(typed, recommended, runs, page, tmp_path):
     """Recommended are one for 10,000 and one for 30,000."""
     Site(tmp_path / "results", tmp_path).write(
-        "model_selection.html.j2", "model_selection.html", **model_selection_page(runs)
+        "model_selection.html.j2", "model_selection.html", model_selection_page(runs)
     )
     page.goto((tmp_path / "model_selection.html").as_uri())
     text = page.locator("section.budget").first
@@ -205,14 +204,16 @@ def test_a_cost_is_read_with_its_suffix_or_refused(typed, recommended, runs, pag
 
 
 def test_nets_that_were_trained_longer_say_so(runs):
-    assert not any("updates" in name for name in nets(runs, "dev_bpc", "test_bpc")["variant"])
+    assert not any(
+        "updates" in name for name in list_models(runs, "dev_bpc", "test_bpc")["variant"]
+    )
     longer = runs.assign(steps=runs["steps"].mask(runs["variant"] == "c", 20))
-    named = nets(longer, "dev_bpc", "test_bpc")["variant"].tolist()
+    named = list_models(longer, "dev_bpc", "test_bpc")["variant"].tolist()
     assert "c, S = 64, width 16, 20 updates" in named and "a, S = 64, width 16, 10 updates" in named
 
 
 def test_where_all_cost_the_same_there_is_nothing_to_choose(runs):
-    assert not model_selection_page(runs.assign(macs_executed=1e4))["texts"]
+    assert not model_selection_page(runs.assign(macs_executed=1e4)).texts
 
 
 def test_models_that_are_not_significantly_worse_are_listed_with_what_is_recommended(
@@ -224,8 +225,8 @@ def test_models_that_are_not_significantly_worse_are_listed_with_what_is_recomme
     rows = of("a", 1e4, 2.0, 2.2) + of("b", 2e4, 1.9, 2.1) + of("c", 3e4, 1.89, 2.1, apart=0.05)
     site = Site(tmp_path / "results", tmp_path)
     context = model_selection_page(as_frame(rows + of("d", 4e4, 2.5, 2.5)))
-    site.write("model_selection.html.j2", "model_selection.html", **context)
-    _, dearer = context["texts"][0]["lines"]
+    site.write("model_selection.html.j2", "model_selection.html", context)
+    _, dearer = context.texts[0].lines
     (other,) = dearer.alternatives
     assert other.name.startswith("c, ") and other.cost == 3e4 and "95 % CI" in other.compared
     page.goto((tmp_path / "model_selection.html").as_uri())

@@ -19,9 +19,10 @@ from workflow.config.files import ROOT
 from workflow.config.missing import Missing
 from workflow.config.studies import study_files
 from workflow.plan.questions import load_question
+from workflow.report.pages.index import RootPage
 from workflow.report.pages.not_run import why_not_run
 from workflow.report.pages.papers import coverage_page, order_in_paper
-from workflow.report.pages.run import learning_curves
+from workflow.report.pages.run import Value, learning_curves
 from workflow.report.pages.site import Site, link_documents, with_minus
 from workflow.report.tables.cells import NO_RUN, Cell, make_cell
 from workflow.results.numbers import MINUS
@@ -171,7 +172,7 @@ def test_what_a_caption_cites_comes_with_the_report(site):
 def test_a_page_that_says_the_same_is_not_rewritten(tmp_path):
     site, times = Site(tmp_path / "results", tmp_path), set()
     for _ in range(2):
-        site.write("root.html.j2", "index.html", title="Reports", scales=[], overview=None)
+        site.write("root.html.j2", "index.html", RootPage("Reports", [], [], None))
         times.add((tmp_path / "index.html").stat().st_mtime_ns)
     assert len(times) == 1
 
@@ -299,10 +300,14 @@ def test_the_status_page_has_every_table_and_figure_of_the_papers(suite, site):
     ]
     assert {anchor.partition("-")[2] for anchor in anchors} == named
     assert "not run at this scale" not in (site / "coverage.html").read_text()
-    lines = coverage_page(
-        Site(suite / "results" / _site.SCALE, suite), [load_question("adaptive_vs_xl")]
-    )["sections"][0]["lines"]
-    rows = {line["title"]: (len(line["links"]), line["absent"]) for line in lines}
+    lines = (
+        coverage_page(
+            Site(suite / "results" / _site.SCALE, suite), [load_question("adaptive_vs_xl")]
+        )
+        .sections[0]
+        .lines
+    )
+    rows = {line.title: (len(line.links), line.absent) for line in lines}
     assert rows["Table 1"] == (1, [])
     assert rows["Table 3"] == (0, ["Adaptive and dynamic spans (Adaptive Attention Span, Table 3)"])
 
@@ -332,8 +337,8 @@ def test_the_mean_span_is_drawn_where_it_was_learned(spans, drawn):
         for step, span in enumerate(spans)
     ]
     scores, *others = curves_of(job(), points)
-    assert [each["name"] for each in scores["series"]] == ["train", "dev"] and not scores["log"]
-    assert [each["title"] for each in others] == ["mean span, by steps"] * drawn
+    assert [each.name for each in scores.series] == ["train", "dev"] and not scores.log
+    assert [each.title for each in others] == ["mean span, by steps"] * drawn
 
 
 def test_what_is_no_number_or_has_no_logarithm_is_no_point():
@@ -341,11 +346,11 @@ def test_what_is_no_number_or_has_no_logarithm_is_no_point():
         {"step": step, "dev_ppl": ppl} for step, ppl in ((0, 100.0), (50, float("nan")), (100, 0.0))
     ]
     (scores,) = curves_of(translation(), points, "diverged")
-    train, dev = (each["points"] for each in scores["series"])
-    assert (train, dev) == ([None] * 3, [{"value": 100.0}, None, None]) and scores["log"]
+    train, dev = (each.points for each in scores.series)
+    assert (train, dev) == ([None] * 3, [Value(100.0), None, None]) and scores.log
     # some steps are named
     (scores,) = curves_of(job(), [{"step": step, "dev_bpc": 2.0} for step in range(100)])
-    assert [name for name in scores["rows"] if name] == [
+    assert [name for name in scores.rows if name] == [
         "0",
         "13",
         "26",

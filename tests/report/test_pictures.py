@@ -39,10 +39,9 @@ def drawn(scale: str) -> Iterator[tuple[str, Callable]]:
         add_foot(figure, describe_origin(builder, frames, used)[0])
         yield name, figure
     for name, question in asked.items():
-        for part, _, _, figure, _ in draw_figures(
-            frames.runs[frames.runs["question"] == name], TASKS[question.task]
-        ):
-            yield f"{part} of {name}", figure
+        runs = frames.runs[frames.runs["question"] == name]
+        for drawing in draw_figures(runs, TASKS[question.task]):
+            yield f"{drawing.name} of {name}", drawing.figure
 
 
 def names_within(texts: list[str]) -> list[str]:

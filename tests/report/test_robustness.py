@@ -23,7 +23,7 @@ from workflow.report.answers.tuning import doubts, tuning_table
 from workflow.report.figures.style import as_svg
 from workflow.report.pages.claims import Ledger
 from workflow.report.pages.headline_claims import headline_claims_page
-from workflow.report.pages.question import evidence
+from workflow.report.pages.question import compare_variants
 from workflow.results.runs_table import Frames, join_frames
 from workflow.tasks.spec import TASKS
 
@@ -90,14 +90,14 @@ def test_a_claim_is_judged_again_where_each_variant_is_tuned(tuned):
 
 def test_the_table_of_trials_says_what_was_chosen_what_it_changes_and_where_the_grid_ends(tuned):
     table = tuning_table(tuned.everything, "dev_bpc", "dev_bpc")
-    fixed, adaptive = table["lines"]
-    assert [trial["chosen"] for trial in fixed["trials"]] == [False, True, False]
-    assert (fixed["lr"], fixed["edge"], fixed["effect"].mean) == (0.004, False, 0.0)
-    assert (adaptive["lr"], adaptive["edge"]) == (0.008, True)
-    assert adaptive["effect"].mean == pytest.approx(-0.2) and table["seed"] == 101
-    assert table["edges"] == [adaptive["variant"]]
+    fixed, adaptive = table.lines
+    assert [trial.chosen for trial in fixed.trials] == [False, True, False]
+    assert (fixed.lr, fixed.edge, fixed.effect.mean) == (0.004, False, 0.0)
+    assert (adaptive.lr, adaptive.edge) == (0.008, True)
+    assert adaptive.effect.mean == pytest.approx(-0.2) and table.seed == 101
+    assert table.edges == [adaptive.variant]
     assert tuning_table(tuned.runs, "dev_bpc", "dev_bpc") is None
-    assert (fixed["recipe"], adaptive["recipe"]) == (True, False)
+    assert (fixed.recipe, adaptive.recipe) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -112,9 +112,9 @@ def test_the_lead_of_a_trial_stands_beside_what_two_seeds_differ_by(
     trials, seeds, lead, apart, sure
 ):
     rows = scored("fixed", 2.0)[:seeds] + scored("fixed", 1.0, S=2048) + tried("fixed", trials)
-    (line,) = tuning_table(frames(rows).everything, "dev_bpc", "dev_bpc")["lines"]
-    assert line["lead"] == pytest.approx(lead) and line["sure"] is sure
-    assert line["apart"] == (apart and pytest.approx(apart, abs=1e-5))
+    (line,) = tuning_table(frames(rows).everything, "dev_bpc", "dev_bpc").lines
+    assert line.lead == pytest.approx(lead) and line.sure is sure
+    assert line.apart == (apart and pytest.approx(apart, abs=1e-5))
 
 
 def said_of(runs: pd.DataFrame, *, has_trials: bool = True) -> Answer:
@@ -129,14 +129,12 @@ def test_a_question_is_answered_with_each_variant_tuned_and_notes_the_recipe(tun
     assert (said.status, said.settings) == ("answered", "tuned")
     assert said.difference.mean == pytest.approx(-0.1003, abs=1e-4)
     assert any("0.0997 bpc worse" in each for each in said.caveats)  # the recipe says the opposite
-    page = evidence(tuned, TASK)
-    headings, tables = zip(*page["tables"], strict=True)
+    page = compare_variants(tuned, TASK)
+    headings, tables = zip(*page.tables, strict=True)
     assert ["tuned" in each for each in headings] == [True, False]
-    effects = [
-        next(line["effect"].mean for line in each["lines"] if line["effect"]) for each in tables
-    ]
+    effects = [next(line.effect.mean for line in each.lines if line.effect) for each in tables]
     assert effects == pytest.approx([-0.1003, 0.0997], abs=1e-4)
-    assert page["figures"][0]["name"] == "answer-tuned-effect"
+    assert page.figures[0].name == "answer-tuned-effect"
 
 
 def test_an_effect_that_trials_make_up_is_inconclusive():
@@ -162,7 +160,7 @@ def test_an_answer_says_where_variants_are_not_tuned_and_where_trials_chose_the_
     assert said.settings == "recipe tuned" and said.difference.mean == pytest.approx(
         0.0997, abs=1e-4
     )
-    assert len(evidence(kept, TASK)["tables"]) == 1
+    assert len(compare_variants(kept, TASK).tables) == 1
     # tuned compared with untuned is no comparison
     alone = frames(rows + tried("adaptive", (2.3, 2.1, 1.9)))
     said = said_of(alone.everything)
@@ -172,7 +170,7 @@ def test_an_answer_says_where_variants_are_not_tuned_and_where_trials_chose_the_
 def test_it_is_noted_whose_rate_may_be_noise(tuned):
     table = tuning_table(tuned.everything, "dev_bpc", "dev_bpc")
     assert doubts(table) == [] == doubts(None)
-    (said,) = doubts({"lines": [table["lines"][0] | {"sure": False}, table["lines"][1]]})
+    (said,) = doubts(replace(table, lines=[replace(table.lines[0], sure=False), table.lines[1]]))
     assert "fixed span" in said and "adaptive" not in said
 
 

@@ -11,7 +11,7 @@ from tests._runs import run
 from tests._training import origin, run_script, write_job
 from workflow.config.errors import ConfigError
 from workflow.plan.labels import name_choice
-from workflow.report.pages.run import run_page
+from workflow.report.pages.run import Uses, run_page
 from workflow.results import store
 from workflow.results.record import Record, read_record, write_record, write_text
 from workflow.results.trials import best_of, equal_run, read_choice
@@ -101,7 +101,7 @@ def test_numbers_are_taken_from_what_came_whatever_its_bits_and_else_if_they_tra
 def test_the_page_of_a_run_that_follows_a_trial_names_it_and_how_to_train_it_again():
     asked = job().model_copy(update={"trials": TRIALS})
     record = tried(asked.digest, job=asked, follows="a" * 12)
-    page = run_page(record, {}, run(scale="smoke"))
-    assert page["factors"] == {"lr": 0.5}
-    assert page["command"].endswith(f" --choice results/choices/{name_choice(asked)}.json")
-    assert "--choice" not in run_page(tried(job().digest), {}, run(scale="smoke"))["command"]
+    page = run_page(record, Uses(), run(scale="smoke"))
+    assert page.factors == {"lr": 0.5}
+    assert page.command.endswith(f" --choice results/choices/{name_choice(asked)}.json")
+    assert "--choice" not in run_page(tried(job().digest), Uses(), run(scale="smoke")).command

@@ -200,23 +200,15 @@ def test_recomputed_values_name_published_ones():
 
 def test_the_page_of_formulas_shows_each_and_its_counts_add_up():
     page = formulas_page()
-    counts = page["counts"]
-    assert counts["all"] == counts["printed"] + counts["inferred"]
-    assert counts["printed"] == counts["as_printed"] + counts["otherwise"] + counts["open"]
-    assert (
-        sum(len(formula["rows"]) for formula in page["formulas"]) + len(page["open"])
-        == counts["all"]
-    )
-    html = render("formulas.html.j2", "formulas.html", shared=[], **page)
-    assert (
-        f"The papers print {counts['printed']} of them: {counts['as_printed']} are recomputed"
-        in html
-    )
+    counts = page.counts
+    assert counts.all == counts.printed + counts.inferred
+    assert counts.printed == counts.as_printed + counts.otherwise + counts.open
+    assert sum(len(formula.rows) for formula in page.formulas) + len(page.open) == counts.all
+    html = render("formulas.html.j2", "formulas.html", page, shared=[])
+    assert f"The papers print {counts.printed} of them: {counts.as_printed} are recomputed" in html
     assert "<pre>mac(L, d, ff, S) = L·(4·d² + 2·d·ff + 2·S·d)</pre>" in html
-    for formula in page["formulas"]:
-        assert formula["text"] in unescape(html) and formula["about"].split(".")[0] in unescape(
-            html
-        )
-        names = set(re.findall(r"[a-zA-Z_]\w*", formula["text"].partition(" = ")[2]))
+    for formula in page.formulas:
+        assert formula.text in unescape(html) and formula.about.split(".")[0] in unescape(html)
+        names = set(re.findall(r"[a-zA-Z_]\w*", formula.text.partition(" = ")[2]))
         # every setting stands in it
-        assert set(signature(formulas()[formula["name"]]).parameters) <= names
+        assert set(signature(formulas()[formula.name]).parameters) <= names

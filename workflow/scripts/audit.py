@@ -97,7 +97,8 @@ def _explain(finding: Finding) -> str:
 
 
 def write_page(site: Site, lines: list[str], findings: list[Finding]) -> None:
-    site.write("audit.html.j2", "audit.html", title="Audit", lines=lines, findings=findings)
+    page = {"title": "Audit", "lines": lines, "findings": findings}
+    site.write("audit.html.j2", "audit.html", page)
 
 
 def main(argv: list[str] | None = None) -> None:

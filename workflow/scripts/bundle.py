@@ -48,7 +48,7 @@ def root_pages(options: Namespace, names: Iterable[str]) -> dict[str, bytes]:
     places = [name.removeprefix(above) for name in names if name.startswith(above)]
     page = root_page(options.results, options.reports, only=options.scale)
     return {
-        "reports/index.html": render("root.html.j2", "index.html", **page).encode(),
+        "reports/index.html": render("root.html.j2", "index.html", page).encode(),
         f"reports/{scales.SCRIPT}": scales.scales_script({options.scale: places}).encode(),
     }
 

@@ -75,16 +75,16 @@ def write_pages(site: Site, name: str, frames: Frames, records: dict[str, Record
     runs = frames.everything
     rows = {row["digest"]: row for row in reversed(json.loads(runs.to_json(orient="records")))}
     for digest, uses in find_uses(site, name, runs).items():
-        context = run_page(records[digest], uses, rows[digest])
-        site.write("run.html.j2", f"questions/{name}/{digest}.html", wait=False, **context)
+        run_of = run_page(records[digest], uses, rows[digest])
+        site.write("run.html.j2", f"questions/{name}/{digest}.html", run_of, wait=False)
     page = question_page(site, name, frames, records)
-    site.write("question.html.j2", f"questions/{name}/index.html", **page)
-    write_answer_file(site.results, name, page["said"])
+    site.write("question.html.j2", f"questions/{name}/index.html", page)
+    write_answer_file(site.results, name, page.said)
     for other in (site.reports / "questions" / name).glob("*.html"):
         if other.stem not in (*rows, "index"):
             other.unlink()
     os.sync()
-    return page["said"]
+    return page.said
 
 
 def prepare() -> None:

@@ -50,9 +50,7 @@ def failure_lines(
         failed = []
     except (ConfigError, OSError) as error:
         return [f"unreadable: {error}"]
-    lines = [
-        f"{each['label']} ({each['digest']}): {each['status']}: {each['reason']}" for each in failed
-    ]
+    lines = [f"{each.label} ({each.digest}): {each.status}: {each.reason}" for each in failed]
     layers = site.results / "layers.json"
     if layers.exists() and (questions is None or LAYERS in questions):
         broken = [

@@ -2,13 +2,14 @@
 others footnotes.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pandas as pd
 
 from workflow.plan.questions import Question
 from workflow.plan.same_training import Trained, unnamed_settings
-from workflow.report.answers.answer import Difference
+from workflow.report.answers.answer import Answer, Difference
 from workflow.report.answers.effects import Comparison, place_on
 from workflow.report.answers.evidence import Evidence
 from workflow.report.answers.model_sizes import Trend
@@ -22,7 +23,17 @@ NAMED = 3  # variants that are named one by one
 MOST = 2  # caveats; the others are footnotes
 
 
-# --- caveats ---------------------------------------------------------------------------------------------------------
+def place(answer: Answer, warnings: Iterable[str], notes: Iterable[str]) -> Answer:
+    """Show the first warnings as caveats; the others become the first notes."""
+    warnings = [*warnings]
+    return replace(
+        answer,
+        caveats=tuple(warnings[:MOST]),
+        notes=(*warnings[MOST:], *notes),
+    )
+
+
+# --- caveats ---------------------------------------------------------------------------------
 
 
 def still_learning(finished: pd.DataFrame) -> list[str]:

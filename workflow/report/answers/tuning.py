@@ -1,8 +1,10 @@
 """What the trials of a question chose, and what its variants score when each follows its own."""
 
+from dataclasses import dataclass
+
 import pandas as pd
 
-from workflow.report.answers.effects import baselines, effect_of
+from workflow.report.answers.effects import Effect, baselines, effect_of
 from workflow.report.figures.colours import as_named
 from workflow.results.datasets import with_titles
 from workflow.results.numbers import join, quoted
@@ -12,136 +14,197 @@ PLACE = ["corpus", "S", "k"]
 CELL = ["title", "S", "k", "seed"]  # what two runs of a variant have in common
 
 
-def tuning_table(runs: pd.DataFrame, quantity: str, decides: str) -> dict | None:
-    """Make a line for each variant: its trials, which it follows, and what that changes; None where
-    none was tried.
+@dataclass(frozen=True)
+class Trial:
+    """One trial of a variant.
 
-    runs: of the recipe, its trials, and what follows them. decides: the score on dev by which one
-    is chosen.
+    factors: what it multiplied, as the page writes it: `lr x 2`.
+    score: on dev; missing where the run failed. chosen: whether the tuned runs follow it.
+    """
+
+    digest: str
+    status: str
+    score: float
+    factors: str
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class TunedVariant:
+    """The trials of one variant and what they changed.
+
+    lr: the learning rate of the runs that follow a trial; None without such runs.
+    edge: whether the chosen trial is at an end of the tried range.
+    recipe: whether the chosen trial is the recipe, so that its own runs are the tuned ones.
+    lead: by how much the best trial leads the next one; None of a single trial.
+    apart: by how much two seeds of the recipe differ at most (95 % of pairs); None of few seeds.
+    sure: whether the lead exceeds that difference.
+    effect: tuned less recipe, paired by corpus and seed; None without pairs.
+    """
+
+    variant: str
+    trials: list[Trial]
+    lr: float | None
+    edge: bool
+    recipe: bool
+    lead: float | None
+    apart: float | None
+    sure: bool
+    effect: Effect | None
+
+
+@dataclass(frozen=True)
+class TuningTable:
+    """The trials of a question, a line for each variant that has some.
+
+    edges: the variants whose chosen trial is at an end of the range.
+    texts: titles of the corpora. seed: the tuning seed.
+    """
+
+    lines: list[TunedVariant]
+    edges: list[str]
+    texts: list[str]
+    seed: int
+
+
+def tuning_table(runs: pd.DataFrame, quantity: str, decides: str) -> TuningTable | None:
+    """Make a line for each variant: its trials, which it follows, and what that changes.
+
+    runs: of the recipe, its trials, and what follows them; None without any trial.
+    decides: the score on dev by which a trial is chosen.
     """
     tried = with_titles(runs[runs["tuning"] == "trial"])
     if tried.empty:
         return None
     same_size = as_named(runs[runs["size"] == 1])
-    lines = [_line(rows, quantity, decides) for _, rows in same_size.groupby("variant", sort=False)]
-    lines = [line for line in lines if line["trials"]]
-    edges = [line["variant"] for line in lines if line["edge"]]
-    return {
-        "lines": lines,
-        "edges": edges,
-        "texts": sorted(set(tried["title"])),
-        "seed": int(tried["seed"].iloc[0]),
-    }
-
-
-def doubts(table: dict | None) -> list[str]:
-    """Name the variants whose best trial leads the next by less than two seeds differ by."""
-    unsure = [
-        quoted(line["variant"]) for line in (table["lines"] if table else []) if not line["sure"]
-    ]
-    return (
-        [f"With one tuning seed, the choice of rate can be noise ({join(unsure)})."]
-        if unsure
-        else []
+    by_variant = same_size.groupby("variant", sort=False)
+    every = [_line(rows, quantity, decides) for _, rows in by_variant]
+    lines = [line for line in every if line.trials]
+    return TuningTable(
+        lines=lines,
+        edges=[line.variant for line in lines if line.edge],
+        texts=sorted(set(tried["title"])),
+        seed=int(tried["seed"].iloc[0]),
     )
+
+
+def doubts(table: TuningTable | None) -> list[str]:
+    """Name the variants whose best trial leads the next by less than two seeds differ by."""
+    lines = table.lines if table else []
+    unsure = [quoted(line.variant) for line in lines if not line.sure]
+    if not unsure:
+        return []
+    return [f"With one tuning seed, the choice of rate can be noise ({join(unsure)})."]
 
 
 def tuned_runs(runs: pd.DataFrame) -> pd.DataFrame:
-    """Select the runs that follow trials and can be compared: those of variants whose baseline is
-    tuned too.
+    """Select the runs that follow trials, of variants whose baseline is tuned too.
 
     runs: of one question; of the recipe, its trials, and what follows them.
     """
-    tuned, of = runs[runs["tuning"] == "tuned"], baselines(runs)
+    tuned = runs[runs["tuning"] == "tuned"]
+    of = baselines(runs)
     has = set(tuned["variant"])
     compared = {variant for variant in has if of.get(variant) in has}
-    return tuned[tuned["variant"].isin(compared | {of[variant] for variant in compared})]
+    bases = {of[variant] for variant in compared}
+    return tuned[tuned["variant"].isin(compared | bases)]
 
 
 def follows_recipe(runs: pd.DataFrame) -> bool:
-    """Say whether each variant has trials and they chose the recipe: its own runs are then the
-    tuned ones.
+    """Say whether each variant has trials and they chose the recipe.
+
+    Its own runs are then the tuned ones.
     """
     tuned = runs["tuning"] == "tuned"
-    return set(runs.loc[tuned, "variant"]) == set(runs["variant"]) and bool(
-        same_as_recipe(runs)[tuned].all()
-    )
+    if set(runs.loc[tuned, "variant"]) != set(runs["variant"]):
+        return False
+    return bool(same_as_recipe(runs)[tuned].all())
 
 
 def same_as_recipe(runs: pd.DataFrame) -> pd.Series:
-    """Mark the tuned runs whose trials chose the recipe: what they hold are the numbers of its own
-    runs.
-    """
+    """Mark the tuned runs whose trials chose the recipe: their numbers are those of its own runs."""
     trials = runs[runs["tuning"] == "trial"]
     kept = {run.digest for run in trials.itertuples() if set(run.factors.values()) == {1}}
     return runs["follows"].isin(kept)
 
 
-def _line(rows: pd.DataFrame, quantity: str, decides: str) -> dict:
-    """Make the line of a variant. rows: its runs of the recipe, its trials, and what follows
-    one.
+def _line(rows: pd.DataFrame, quantity: str, decides: str) -> TunedVariant:
+    """Make the line of a variant.
+
+    rows: its runs of the recipe, its trials, and what follows one.
     """
-    trials, tuned = rows[rows["tuning"] == "trial"], rows[rows["tuning"] == "tuned"]
+    trials = rows[rows["tuning"] == "trial"]
+    tuned = rows[rows["tuning"] == "tuned"]
+    recipe = rows[rows["tuning"].isna()]
     follows = next(iter(tuned["follows"].dropna()), None)
-    told = [_trial(run, decides, follows) for run in trials.to_dict("records")]
-    lead, apart = _lead(trials, rows[rows["tuning"].isna()], decides)
-    chosen = [number for number, trial in enumerate(told) if trial["chosen"]]
-    best = trials.iloc[chosen[0]]["factors"] if chosen else {}
-    return {
-        "variant": rows["variant"].iloc[0],
-        "trials": told,
-        "lr": float(tuned["lr"].iloc[0]) if len(tuned) else None,
-        "edge": _at_edge(best, trials["factors"].tolist()),
-        "varied": "rate"
-        if all(set(factors) == {"lr"} for factors in trials["factors"])
-        else "setting",
-        "recipe": bool(best) and set(best.values()) == {1},  # its own runs stand for it
-        "lead": lead,
-        "apart": apart,
-        "sure": lead is not None and apart is not None and lead > apart,
-        "effect": effect_of(_gains(tuned, rows[rows["tuning"].isna()], quantity)),
-    }
-
-
-def _at_edge(best: dict[str, float], tried: list[dict[str, float]]) -> bool:
-    """Say whether a factor of the best trial is the least or the largest that was tried, of
-    several.
-    """
-    factors = {key: {each[key] for each in tried} for key in best}
-    return any(len(of) > 1 and best[key] in (min(of), max(of)) for key, of in factors.items())
-
-
-def _trial(run: dict, decides: str, follows: str | None) -> dict:
-    """Say what one trial varied and scored. follows: the digest of the one that was chosen."""
-    factors = ", ".join(f"{key} x {factor:g}" for key, factor in run["factors"].items())
-    kept = {"digest": run["digest"], "status": run["status"], "score": run[decides]}
-    return kept | {"factors": factors, "chosen": run["digest"] == follows}
-
-
-def _lead(
-    trials: pd.DataFrame, recipe: pd.DataFrame, decides: str
-) -> tuple[float | None, float | None]:
-    """Compute by how much the best trial leads the next, and what two seeds of the recipe differ by
-    in the same place.
-
-    Lower is better. recipe: the variant's judged runs.
-    """
-    tried, judged = (rows[rows["status"] == "ok"] for rows in (trials, recipe))
-    first = sorted(tried[decides].astype(float))[:2]
-    same = (
-        judged.merge(trials[PLACE].drop_duplicates())
-        .drop_duplicates("digest")[decides]
-        .astype(float)
+    factors = trials["factors"].tolist()
+    chosen = trials.loc[trials["digest"] == follows, "factors"].tolist()
+    best: dict[str, float] = chosen[0] if chosen else {}
+    lead = _lead(trials, decides)
+    apart = _seed_difference(trials, recipe, decides)
+    return TunedVariant(
+        variant=rows["variant"].iloc[0],
+        trials=[_trial(run, decides, follows) for run in trials.to_dict("records")],
+        lr=float(tuned["lr"].iloc[0]) if len(tuned) else None,
+        edge=_is_at_edge(best, factors),
+        recipe=bool(best) and set(best.values()) == {1},
+        lead=lead,
+        apart=apart,
+        sure=lead is not None and apart is not None and lead > apart,
+        effect=effect_of(_gains(tuned, recipe, quantity)),
     )
-    return first[1] - first[0] if len(first) > 1 else None, apart_by_chance([*same])
+
+
+def _is_at_edge(best: dict[str, float], tried: list[dict[str, float]]) -> bool:
+    """Say whether a factor of the best trial is the least or largest of several that were tried."""
+    for key, factor in best.items():
+        values = {each[key] for each in tried}
+        if len(values) > 1 and factor in (min(values), max(values)):
+            return True
+    return False
+
+
+def _trial(run: dict, decides: str, follows: str | None) -> Trial:
+    """Say what one trial varied and scored.
+
+    run: a row of the table of runs. follows: the digest of the trial that was chosen.
+    """
+    factors = [f"{key} x {factor:g}" for key, factor in run["factors"].items()]
+    return Trial(
+        digest=run["digest"],
+        status=run["status"],
+        score=run[decides],
+        factors=", ".join(factors),
+        chosen=run["digest"] == follows,
+    )
+
+
+def _lead(trials: pd.DataFrame, decides: str) -> float | None:
+    """Compute by how much the best trial leads the next one; lower is better."""
+    finished = trials[trials["status"] == "ok"]
+    scores = sorted(finished[decides].astype(float))
+    if len(scores) < 2:
+        return None
+    return scores[1] - scores[0]
+
+
+def _seed_difference(trials: pd.DataFrame, recipe: pd.DataFrame, decides: str) -> float | None:
+    """Compute by how much two seeds of the recipe differ where the trials were made.
+
+    recipe: the variant's runs with the recipe's settings.
+    """
+    finished = recipe[recipe["status"] == "ok"]
+    same_place = finished.merge(trials[PLACE].drop_duplicates())
+    scores = same_place.drop_duplicates("digest")[decides].astype(float)
+    return apart_by_chance([*scores])
 
 
 def _gains(tuned: pd.DataFrame, recipe: pd.DataFrame, quantity: str) -> pd.Series:
-    """Subtract what the recipe scored from what is tuned, by (text, seed), averaged over S and
-    k.
-    """
-    sides = []
-    for runs in (tuned, recipe):
-        finished = with_titles(runs[runs["status"] == "ok"]).drop_duplicates(["digest"])
-        sides.append(finished.groupby(CELL, dropna=False)[quantity].mean())
-    return (sides[0] - sides[1]).dropna().groupby(level=["title", "seed"]).mean().astype(float)
+    """Subtract the recipe's score from the tuned one, by (title, seed), averaged over S and k."""
+    gains = (_by_cell(tuned, quantity) - _by_cell(recipe, quantity)).dropna()
+    return gains.groupby(level=["title", "seed"]).mean().astype(float)
+
+
+def _by_cell(runs: pd.DataFrame, quantity: str) -> pd.Series:
+    finished = with_titles(runs[runs["status"] == "ok"]).drop_duplicates(["digest"])
+    return finished.groupby(CELL, dropna=False)[quantity].mean()

@@ -1,8 +1,11 @@
-"""The table of an answer: every variant at its S and k, with score, seeds, costs, and differences
-to each baseline.
+"""The table of an answer: every variant at its S and k, with score, seeds, costs and differences.
+
+The interval of a score is that of its seeds (`workflow.results.statistics.mean_interval`), and that
+of a difference is that of its pairs (`workflow.report.answers.effects`).
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from statistics import median
 
 import pandas as pd
@@ -26,146 +29,300 @@ from workflow.results.timings import SPEEDS, over_turns
 from workflow.results.trained_enough import hardly_moved, learned_spans
 
 SHOWN_WITH_SCORE = (
-    *("mean_span", "macs_executed", "parameters"),
-    *("train_tokens_per_s", "predict_tokens_per_s", "memory_train_bytes"),
+    "mean_span",
+    "macs_executed",
+    "parameters",
+    "train_tokens_per_s",
+    "predict_tokens_per_s",
+    "memory_train_bytes",
 )
-NEVER_DIFFERS = {"texts": ["no pair differs", "", ""], "sorts": [0, None, None], "told": False}
 
 
-def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> dict:
-    """Make the lines of the table. names: titles of costs, where the task has others than the
-    registry.
+@dataclass(frozen=True)
+class Seed:
+    """One run of a row: its seed, score, digest and status."""
 
-    first: what differences are to. baselines: what some variants are compared with in place of the
-    rest's. half,
-    difference_half: the median half width of the intervals, which sets the digits of all numbers in
-    a column.
+    seed: int
+    score: float
+    digest: str
+    status: str
+
+
+@dataclass(frozen=True)
+class ShownCost:
+    """One cost of a row. low, high: its 95 % interval, of a speed over rounds; None of a count."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    unit: str
+
+
+@dataclass(frozen=True)
+class WrittenEffect:
+    """A difference as the three cells of a row show it: mean, interval, and Holm-corrected p.
+
+    sorts: what the cells sort by. told: whether it is significant after correction.
+    A page keeps those of all baselines as JSON, from which frame.js changes the baseline.
+    """
+
+    texts: tuple[str, str, str]
+    sorts: tuple[float | None, float | None, float | None]
+    told: bool
+
+
+NEVER_DIFFERS = WrittenEffect(("no pair differs", "", ""), (0, None, None), False)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row: one variant on one corpus at one S and k.
+
+    text: title of the corpus. mean: of the finished seeds. half, reach: half the width and the ends
+    of its 95 % interval; None of too few seeds. points: every seed, failed ones included.
+    unmoved: whether its learned spans have hardly moved. effect: to the baseline that is shown.
+    costs: those in `VariantTable.costs`.
+    """
+
+    text: str
+    variant: str
+    S: float | None
+    k: float | None
+    mean: float | None
+    half: float | None
+    reach: tuple[float, float] | None
+    points: list[Seed]
+    unmoved: bool
+    effect: Effect | None = None
+    costs: list[ShownCost] | None = None
+
+
+@dataclass(frozen=True)
+class VariantTable:
+    """The rows of all variants and corpora.
+
+    texts: whether there are several corpora. axes: S and k, as far as variants have them.
+    costs: titles of the costs. compared: whether any row has a difference.
+    unmoved: whether learned spans of any row have hardly moved.
+    first: the baseline that is shown first, `OWN` where variants have several.
+    baselines: variant -> baseline, of those that are not compared with `rest`.
+    rest: the baseline of all others.
+    effects: for each baseline, the written difference of each row; None of the baseline's own.
+    half, difference_half: the median half width of the intervals, which sets the digits of all
+    scores and of all differences.
+    """
+
+    lines: list[Line]
+    texts: bool
+    axes: list[str]
+    costs: list[str]
+    compared: bool
+    unmoved: bool
+    first: str
+    baselines: dict[str, str]
+    rest: str
+    effects: list[tuple[str, list[WrittenEffect | None]]]
+    half: float | None
+    difference_half: float | None
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A row with what its differences and costs are computed from.
+
+    finished: its runs with a score. digests: of all its runs.
+    scores: by (corpus, seed), none where learned spans have hardly moved.
+    """
+
+    line: Line
+    finished: pd.DataFrame
+    digests: set[str]
+    scores: pd.Series
+
+
+def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> VariantTable:
+    """Make the table of the runs of one question.
+
+    quantity: the score. names: titles of costs, where the task has others than the registry.
     """
     runs = with_titles(as_named(runs))
-    lines = [
-        _line(text, *place, quantity)
-        for text, rows in runs.groupby("title", sort=False)
-        for place in places(rows)
-    ]
-    effects = {variant: _against(variant, lines) for variant in runs["variant"].unique()}
-    of, first = baselines(runs), runs["variant"].iloc[0]
-    named = {variant: baseline for variant, baseline in of.items() if baseline != first}
-    if named:
-        own = [effects[of.get(line["variant"], first)][number] for number, line in enumerate(lines)]
-        effects = {OWN: own, **effects}
+    rows = _rows_of(runs, quantity)
+    effects = _effects_by_baseline(runs, rows)
     shown = next(iter(effects))
-    for line, effect in zip(lines, effects[shown], strict=True):
-        line["effect"] = effect
-    costs = [name for name in SHOWN_WITH_SCORE if name in runs and runs[name].notna().any()]
-    if not len(learned_spans(runs)):
-        costs = [name for name in costs if name != "mean_span"]
-    for line in lines:
-        line["costs"] = [(*_cost(line["runs"], name), REGISTRY[name].unit) for name in costs]
-    return {
-        "lines": lines,
-        "texts": runs["title"].nunique() > 1,
-        "axes": [axis for axis in "Sk" if runs[axis].notna().any()],
-        "costs": [names.get(name, REGISTRY[name].title) for name in costs],
-        "compared": any(line["effect"] for line in lines),
-        "unmoved": any(line["unmoved"] for line in lines),
-        "first": shown,
-        "baselines": named,
-        "rest": first,
-        "effects": [(variant, _written(lines, against)) for variant, against in effects.items()],
-        "half": median_half([line["half"] for line in lines]),
-        "difference_half": median_half([line["effect"].half for line in lines if line["effect"]]),
-    }
+    costs = _shown_costs(runs)
+    lines = [
+        replace(row.line, effect=effect, costs=[_cost(row.finished, name) for name in costs])
+        for row, effect in zip(rows, effects[shown], strict=True)
+    ]
+    differing = [line.effect for line in lines if line.effect]
+    return VariantTable(
+        lines=lines,
+        texts=runs["title"].nunique() > 1,
+        axes=[axis for axis in GRID if runs[axis].notna().any()],
+        costs=[names.get(name, REGISTRY[name].title) for name in costs],
+        compared=bool(differing),
+        unmoved=any(line.unmoved for line in lines),
+        first=shown,
+        baselines=_other_baselines(runs),
+        rest=runs["variant"].iloc[0],
+        effects=[(variant, _write_all(lines, against)) for variant, against in effects.items()],
+        half=median_half(line.half for line in lines),
+        difference_half=median_half(effect.half for effect in differing),
+    )
 
 
-def _against(base: str, lines: list[dict]) -> list[Effect | None]:
-    """Compute the effect of each line against a variant at the same S and k, or at the only ones
-    that it has.
-    """
-    places = pd.DataFrame(lines, columns=["variant", "text", *GRID])
-    of_base = {text: rows for text, rows in places[places["variant"] == base].groupby("text")}
+def _rows_of(runs: pd.DataFrame, quantity: str) -> list[_Row]:
+    """List the rows: corpora, then variants in the order of the question, then S and k."""
+    rows = []
+    for text, on_text in runs.groupby("title", sort=False):
+        for variant, S, k, group in places(on_text):
+            rows.append(_row(text, variant, S, k, group, quantity))
+    return rows
+
+
+def _row(
+    text: str,
+    variant: str,
+    S: float | None,
+    k: float | None,
+    group: pd.DataFrame,
+    quantity: str,
+) -> _Row:
+    finished = group[(group["status"] == "ok") & group[quantity].notna()]
+    values = finished[quantity].astype(float).tolist()
+    mean = low = high = None
+    if values:
+        mean, low, high = mean_interval(values, bounds=bounds_of(quantity))
+    has_interval = len(values) >= FEWEST and low < high
+    # all of them or none: these are the seeds of one configuration
+    unmoved = hardly_moved(group)
+    points = group[["seed", quantity, "digest", "status"]].itertuples(index=False, name=None)
+    line = Line(
+        text=text,
+        variant=variant,
+        S=S,
+        k=k,
+        mean=mean,
+        half=half_width(low, high) if has_interval else None,
+        reach=(low, high) if has_interval else None,
+        points=[Seed(*point) for point in points],
+        unmoved=bool(unmoved.any()),
+    )
+    return _Row(
+        line=line,
+        finished=finished,
+        digests=set(group["digest"]),
+        scores=by_text_and_seed(group[~unmoved], quantity),
+    )
+
+
+# --- differences -----------------------------------------------------------------------------
+
+
+def _other_baselines(runs: pd.DataFrame) -> dict[str, str]:
+    """Map the variants that are not compared with the first variant to their baselines."""
+    first = runs["variant"].iloc[0]
+    return {variant: base for variant, base in baselines(runs).items() if base != first}
+
+
+def _effects_by_baseline(runs: pd.DataFrame, rows: list[_Row]) -> dict[str, list[Effect | None]]:
+    """Compute the effect of each row against every variant, the question's baselines first."""
+    effects = {variant: _effects_against(variant, rows) for variant in runs["variant"].unique()}
+    if not _other_baselines(runs):
+        return effects
+    of = baselines(runs)
+    first = runs["variant"].iloc[0]
+    own = []
+    for number, row in enumerate(rows):
+        base = of.get(row.line.variant, first)
+        own.append(effects[base][number])
+    return {OWN: own, **effects}
+
+
+def _effects_against(base: str, rows: list[_Row]) -> list[Effect | None]:
+    """Compute the effect of each row against a variant at the same S and k, or at its only ones."""
+    keys = [(row.line.variant, row.line.text, row.line.S, row.line.k) for row in rows]
+    table = pd.DataFrame(keys, columns=["variant", "text", *GRID])
+    of_base = dict(iter(table[table["variant"] == base].groupby("text")))
     effects: list[Effect | None] = []
-    for line in lines:
-        known = of_base.get(line["text"]) if line["variant"] != base else None
-        same = matching_runs(known, line["S"], line["k"]).index if known is not None else ()
-        effects.append(_effect(line, lines[same[0]]) if len(same) else None)
+    for row in rows:
+        same_text = of_base.get(row.line.text)
+        if row.line.variant == base or same_text is None:
+            effects.append(None)
+            continue
+        same_place = matching_runs(same_text, row.line.S, row.line.k).index
+        effects.append(_effect(row, rows[same_place[0]]) if len(same_place) else None)
     return effects
 
 
-def _effect(line: dict, base: dict) -> Effect | None:
-    """Compute the effect of a line beside another; None where the two have no pair, or are the same
-    runs.
-    """
-    if line["digests"] <= base["digests"]:
+def _effect(row: _Row, base: _Row) -> Effect | None:
+    """Subtract one row from another; None where they have no pair, or are the same runs."""
+    if row.digests <= base.digests:
         return None
-    return effect_of((line["scores"] - base["scores"].reindex(line["scores"].index)).dropna())
+    differences = row.scores - base.scores.reindex(row.scores.index)
+    return effect_of(differences.dropna())
 
 
-def _written(lines: list[dict], effects: list[Effect | None]) -> list[dict | None]:
+def _write_all(lines: list[Line], effects: list[Effect | None]) -> list[WrittenEffect | None]:
     """Write the effects of all rows to one baseline, Holm-corrected for their number."""
-    half = median_half([effect.half for effect in effects if effect])
-    corrected = iter(holm([effect.p for effect in effects if effect and effect.p is not None]))
-    written = []
+    known = [effect for effect in effects if effect]
+    half = median_half(effect.half for effect in known)
+    corrected = iter(holm([effect.p for effect in known if effect.p is not None]))
+    written: list[WrittenEffect | None] = []
     for effect, line in zip(effects, lines, strict=True):
-        p = next(corrected) if effect and effect.p is not None else None
-        written.append(effect and _write(effect, p, half, len(line["points"])))
+        if effect is None:
+            written.append(None)
+            continue
+        p = next(corrected) if effect.p is not None else None
+        written.append(_write(effect, p, half, len(line.points)))
     return written
 
 
-def _write(effect: Effect, corrected: float | None, half: float | None, runs: int) -> dict:
-    """Write an effect as the cells of its row have it. sorts: what they sort by. runs: some may
-    have no pair.
-    """
+def _write(effect: Effect, p: float | None, half: float | None, runs: int) -> WrittenEffect:
+    """Write an effect. p: corrected. half: sets the digits. runs: some may have no pair."""
     if effect.low == effect.high == 0:
         return NEVER_DIFFERS
-    between = (
-        ""
-        if effect.low is None
-        else f"{to_digits(effect.low, half)} to {to_digits(effect.high, half)}"
+    interval = ""
+    if effect.low is not None:
+        interval = f"{to_digits(effect.low, half)} to {to_digits(effect.high, half)}"
+    if effect.n != runs:
+        interval += f" ({effect.n} pair{'s' * (effect.n > 1)})"
+    return WrittenEffect(
+        texts=(to_digits(effect.mean, half), interval, _write_p(p)),
+        sorts=(effect.mean, effect.low, p),
+        told=p is not None and p <= LEVEL,
     )
-    between += f" ({effect.n} pair{'s' * (effect.n > 1)})" if effect.n != runs else ""
-    p = "" if corrected is None else "< 0.001" if corrected < 0.001 else f"{corrected:.2g}"
-    sorts = [effect.mean, effect.low, corrected]
-    told = corrected is not None and corrected <= LEVEL
-    return {"texts": [to_digits(effect.mean, half), between, p], "sorts": sorts, "told": told}
 
 
-def _line(text: str, variant: str, S, k, group: pd.DataFrame, quantity: str) -> dict:
-    finished = group[(group["status"] == "ok") & group[quantity].notna()]
-    values = finished[quantity].astype(float).tolist()
-    mean, low, high = (
-        mean_interval(values, bounds=bounds_of(quantity)) if values else (None, None, None)
-    )
-    shown = len(values) >= FEWEST and low < high
-    unmoved = hardly_moved(group)  # all of them or none: these are the seeds of one configuration
-    return {
-        "text": text,
-        "variant": variant,
-        "S": S,
-        "k": k,
-        "mean": mean,
-        "half": half_width(low, high) if shown else None,
-        "reach": (low, high) if shown else None,
-        "points": [
-            (run.seed, getattr(run, quantity), run.digest, run.status)
-            for run in group[["seed", quantity, "digest", "status"]].itertuples()
-        ],
-        "runs": finished,
-        "digests": set(group["digest"]),
-        "unmoved": bool(unmoved.any()),
-        "scores": by_text_and_seed(group[~unmoved], quantity),
-    }
+def _write_p(p: float | None) -> str:
+    if p is None:
+        return ""
+    return "< 0.001" if p < 0.001 else f"{p:.2g}"
 
 
-def _cost(runs: pd.DataFrame, name: str) -> tuple[float | None, float | None, float | None]:
-    """Average a cost and give its interval, for a span over seeds, for a speed over turns."""
-    if name in SPEEDS or name == "mean_span":
+# --- costs -----------------------------------------------------------------------------------
+
+
+def _shown_costs(runs: pd.DataFrame) -> list[str]:
+    """Name the costs that were measured; spans only where a variant learns them."""
+    costs = [name for name in SHOWN_WITH_SCORE if name in runs and runs[name].notna().any()]
+    if len(learned_spans(runs)):
+        return costs
+    return [name for name in costs if name != "mean_span"]
+
+
+def _cost(runs: pd.DataFrame, name: str) -> ShownCost:
+    """Average a cost and give its interval: of a span over seeds, of a speed over rounds."""
+    unit = REGISTRY[name].unit
+    if name in SPEEDS:
+        shown = over_turns(runs, name)
+        return ShownCost(shown["value"], shown["low"], shown["high"], unit)
+    if name == "mean_span":
         spans = runs[name].dropna().astype(float).tolist()
-        shown = (
-            over_turns(runs, name) if name in SPEEDS else over_seeds(spans, bounds=bounds_of(name))
-        )
-        return shown["value"], shown["low"], shown["high"]
+        shown = over_seeds(spans, bounds=bounds_of(name))
+        return ShownCost(shown["value"], shown["low"], shown["high"], unit)
     mean = pd.to_numeric(runs[name]).mean()
-    return (None if pd.isna(mean) else float(mean)), None, None
+    return ShownCost(None if pd.isna(mean) else float(mean), None, None, unit)
 
 
 def median_half(halves: Iterable[float | None]) -> float | None:

@@ -1,9 +1,11 @@
 """Tables and figures as the templates take them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 
+import matplotlib.figure
 import pandas as pd
+from markupsafe import Markup
 
 from workflow.config.missing import Missing
 from workflow.report.builders import load_builder
@@ -11,7 +13,7 @@ from workflow.report.comparison import ComparedCell
 from workflow.report.figures.marks import tell
 from workflow.report.figures.style import MESSAGE, as_svg
 from workflow.report.layout import IN_TABLES, Column, list_columns, list_rows, text_of
-from workflow.report.pages.not_run import is_not_run, why_not_run
+from workflow.report.pages.not_run import NotRun, is_not_run, why_not_run
 from workflow.report.pages.site import Site, embed_svg, read_svg
 from workflow.report.table_files import read_table
 from workflow.report.tables.cells import NOT_TRAINED
@@ -64,14 +66,43 @@ class ShownCell(ComparedCell):
     sort: float | str
 
 
-def table(site: Site, name: str, question: str) -> dict:
+@dataclass(frozen=True)
+class Table:
+    """A table as its template takes it; of one that was not made, `missing` says why.
+
+    rows: label, whether it is only cited, and a cell for each column, None where there is none.
+    has_published: whether the paper prints any of it. texts: the corpora that were read.
+    how: how its numbers read. flat: the gain from which on a run counts as not converged.
+    reasons: why cells hold nothing -> number of the footnote. not_run: why cells were not run.
+    files: addresses of the table as CSV, LaTeX and JSON. runs_at: folder of the pages of its runs.
+    """
+
+    name: str
+    title: str
+    missing: str = ""
+    caption: str = ""
+    provenance: str = ""
+    runs_at: str = ""
+    columns: list[Head] = field(default_factory=list)
+    rows: list[tuple[str, bool, list[ShownCell | None]]] = field(default_factory=list)
+    has_published: bool = False
+    texts: Sequence[BadgeOfColumns] = ()
+    how: str = IN_TABLES
+    not_converged: bool = False
+    flat: float = FLAT
+    reasons: dict[str, int] = field(default_factory=dict)
+    not_run: list[NotRun] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+
+
+def table(site: Site, name: str, question: str) -> Table:
     """Lay out a table, each cell with our value, its interval and the paper's.
 
     question: whose runs it is made from.
     """
     path = site.results / "tables" / f"{name}.json"
     if not path.exists():
-        return {"name": name, "title": name, "missing": NOT_MADE}
+        return Table(name=name, title=name, missing=NOT_MADE)
     content = read_table(path)
     cells = list(content.cells)
     columns = list_columns(cells)
@@ -82,23 +113,21 @@ def table(site: Site, name: str, question: str) -> dict:
         (row, cited, [grid.get((row, column.title)) for column in columns])
         for row, cited in list_rows(cells)
     ]
-    return {
-        "title": content.title,
-        "caption": content.caption,
-        "provenance": content.provenance,
-        "name": name,
-        "runs_at": runs_at(question),
-        "columns": [_head(column, cells, content.texts) for column in columns],
-        "rows": rows,
-        "has_published": any(cell.published_value is not None for cell in cells),
-        "texts": content.texts,
-        "how": IN_TABLES,
-        "not_converged": any(cell.not_converged for cell in grid.values()),
-        "flat": FLAT,
-        "reasons": reasons,
-        "not_run": why_not_run(site, question, cells),
-        "files": [site.offer(path.with_suffix(ending)) for ending in (".csv", ".tex", ".json")],
-    }
+    return Table(
+        name=name,
+        title=content.title,
+        caption=content.caption,
+        provenance=content.provenance,
+        runs_at=runs_at(question),
+        columns=[_head(column, cells, content.texts) for column in columns],
+        rows=rows,
+        has_published=any(cell.published_value is not None for cell in cells),
+        texts=content.texts,
+        not_converged=any(cell.not_converged for cell in grid.values()),
+        reasons=reasons,
+        not_run=why_not_run(site, question, cells),
+        files=[site.offer(path.with_suffix(ending)) for ending in (".csv", ".tex", ".json")],
+    )
 
 
 def _number_reasons(cells: list[ComparedCell]) -> dict[str, int]:
@@ -147,7 +176,7 @@ def _mark(cells: list[ComparedCell]) -> str:
 
 def _as_shown(cell: ComparedCell, form: Form, reasons: dict[str, int]) -> ShownCell:
     """Write the numbers of a cell as text, in the digits of its column."""
-    compared = {field.name: getattr(cell, field.name) for field in fields(ComparedCell)}
+    compared = {each.name: getattr(cell, each.name) for each in fields(ComparedCell)}
     is_missing = isinstance(cell.value, Missing)
     to_sort = cell.published_value if is_missing else cell.value
     explanation = cell.explanation
@@ -163,60 +192,83 @@ def _as_shown(cell: ComparedCell, form: Form, reasons: dict[str, int]) -> ShownC
     )
 
 
-def figure(site: Site, name: str, question: str) -> dict:
-    """Return a figure as inline SVG, with the title and caption of its builder."""
-    path = site.results / "figures" / f"{name}.svg"
+@dataclass(frozen=True)
+class Figure:
+    """A figure as its template takes it; of one that shows nothing, `missing` says why.
+
+    notes: details of the caption, behind a click. svg: ready for the page.
+    told: what a mark says when it is pointed at, from `workflow.report.figures.marks`.
+    slider: what its slider shows, None without one. runs: digests. texts: the corpora that were
+    read. files: addresses of the figure in other formats, and of its numbers.
+    """
+
+    name: str
+    title: str
+    caption: str
+    runs_at: str
+    notes: str = ""
+    missing: str = ""
+    svg: Markup = Markup("")
+    told: dict = field(default_factory=dict)
+    slider: Sequence[str] | None = None
+    runs: Sequence[str] = ()
+    texts: Sequence[dict[str, str]] = ()
+    files: Sequence[str] = ()
+
+
+def figure(site: Site, name: str, question: str) -> Figure:
+    """Read a figure as inline SVG, with the title and caption of its builder."""
     builder = load_builder("figures", name)
-    about = {
-        "name": name,
-        "runs_at": runs_at(question),
-        "title": builder.TITLE,
-        "caption": builder.CAPTION,
-    }
-    about["notes"] = getattr(builder, "NOTES", "")
+    described = Figure(
+        name=name,
+        title=builder.TITLE,
+        caption=builder.CAPTION,
+        runs_at=runs_at(question),
+        notes=getattr(builder, "NOTES", ""),
+    )
+    path = site.results / "figures" / f"{name}.svg"
     if not path.exists():
-        return {**about, "missing": NOT_MADE}
+        return replace(described, missing=NOT_MADE)
     files = [site.offer(path.with_suffix(ending)) for ending in (".svg", ".pdf", ".png", ".csv")]
-    trace, svg = provenance.read(path), read_svg(path, name)
+    svg = read_svg(path, name)
     if f'id="{name}-{MESSAGE}"' in svg:
-        return {**about, "missing": NOT_RUN}
-    told = tell(pd.read_csv(path.with_suffix(".csv")), svg)
-    about["slider"] = getattr(builder, "SLIDER", None)
-    return {
-        **about,
-        "svg": svg,
-        "told": told,
-        "files": files,
-        "runs": trace.runs,
-        "texts": trace.texts,
-    }
+        return replace(described, missing=NOT_RUN)
+    trace = provenance.read(path)
+    return replace(
+        described,
+        svg=svg,
+        told=tell(pd.read_csv(path.with_suffix(".csv")), svg),
+        slider=getattr(builder, "SLIDER", None),
+        runs=trace.runs,
+        texts=trace.texts,
+        files=files,
+    )
 
 
-def figures(site: Site, names: tuple[str, ...], question: str) -> list[dict]:
-    """Return the figures that show something; what was not run, the page on coverage lists."""
+def figures(site: Site, names: tuple[str, ...], question: str) -> list[Figure]:
+    """Read the figures that show something; the page on coverage lists what was not run."""
     made = [figure(site, name, question) for name in names]
-    return [each for each in made if "missing" not in each]
+    return [each for each in made if not each.missing]
 
 
-def drawn_here(
+def embed_drawing(
+    *,
     name: str,
     title: str,
     caption: str,
-    figure,
+    drawing: matplotlib.figure.Figure,
     numbers: pd.DataFrame,
     runs_at: str,
     notes: str = "",
-) -> dict:
-    """Return a figure that is made for one page, and has no file of its own, as its template takes
-    it.
-    """
-    svg = embed_svg(as_svg(figure), name)
-    about = {
-        "name": name,
-        "title": title,
-        "caption": caption,
-        "notes": notes,
-        "svg": svg,
-        "told": tell(numbers, svg),
-    }
-    return about | {"texts": [], "runs": [], "runs_at": runs_at, "files": []}
+) -> Figure:
+    """Embed a figure that is made for one page, and has no file of its own."""
+    svg = embed_svg(as_svg(drawing), name)
+    return Figure(
+        name=name,
+        title=title,
+        caption=caption,
+        runs_at=runs_at,
+        notes=notes,
+        svg=svg,
+        told=tell(numbers, svg),
+    )

@@ -1,17 +1,17 @@
-"""The page that recommends a model for a budget of MACs: on each corpus, over all questions and
-sizes.
+"""The page that recommends a model for a budget of MACs: on each corpus, over questions and sizes.
 
-From the cheapest model on, a dearer one is recommended where it is better on dev and significantly
-better on test than the one recommended before. So the cheapest of several models that are not
-significantly different is recommended.
+From the cheapest model on, a more expensive one is recommended where it is better on dev and
+significantly better on test than the one recommended before. So the cheapest of several models that
+are not significantly different is recommended.
 """
 
-from collections.abc import Callable
+from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from urllib.parse import urlencode
 
 import pandas as pd
+from matplotlib.figure import Figure as Drawing
 
 from workflow.report.answers.cost_figure import DIFFERS
 from workflow.report.answers.effects import Effect, by_text_and_seed, effect_of
@@ -20,7 +20,7 @@ from workflow.report.answers.tuning import same_as_recipe
 from workflow.report.figures.colours import GREY, INK
 from workflow.report.figures.marks import shows
 from workflow.report.figures.style import bars_of, canvas, set_log
-from workflow.report.pages.artefacts import drawn_here, runs_at
+from workflow.report.pages.artefacts import Figure, embed_drawing, runs_at
 from workflow.report.tables.cells import name_runs
 from workflow.results.datasets import name_badges, with_titles
 from workflow.results.numbers import name_places, number, reach_to_digits, to_digits
@@ -31,17 +31,33 @@ from workflow.tasks.spec import TASKS
 from workflow.tasks.task import TaskSpec
 
 COST = "macs_executed"
-BEST = {"lower": "min", "higher": "max"}
-FEWEST_NETS = 4  # on a text: among fewer there is nothing to choose
-CAPTION = "All configurations with three seeds or more, as means over seeds. The line joins the recommended models."
+FEWEST_MODELS = 4  # on a corpus: among fewer there is nothing to choose
+CAPTION = (
+    "All configurations with three seeds or more, as means over seeds. "
+    "The line joins the recommended models."
+)
 
-# two rows of the table of models, by their number, on test
-Compare = Callable[[int, int], Effect | None]
+# variant: the model in words. of: its label. decides: its score on dev. mean, low, high: on test,
+# with the 95 % interval over n seeds. runs: which seeds those are, as marks of a figure name them.
+COLUMNS = [
+    "variant",
+    "of",
+    "question",
+    "configuration",
+    COST,
+    "decides",
+    "mean",
+    "low",
+    "high",
+    "n",
+    "runs",
+]
+UNTOLD = ["configuration", "of", "question"]  # columns that no mark of the figure names
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A model that is recommended. place: its row.
+    """A model that is recommended. place: its row in the models of the contest.
 
     until: the cost of the model that is recommended next. gain: its effect on test compared with
     the model recommended before, None for the first. alternatives: rows that cost less than `until`
@@ -60,9 +76,8 @@ class Model:
     """A model as the page lists it.
 
     page: of its question, with its variant chosen. cost: MACs of a prediction. score: on test with
-    its interval.
-    seeds: how many it was trained with. compared: with the recommended model before it, or of an
-    alternative with the recommended model.
+    its interval. seeds: how many it was trained with. compared: with the recommended model before
+    it, or of an alternative with the recommended model.
     """
 
     name: str
@@ -75,8 +90,9 @@ class Model:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """A model with its alternatives. until: the cost from which another one is recommended; None
-    for the dearest.
+    """A model with its alternatives.
+
+    until: the cost from which another one is recommended; None for the most expensive.
     """
 
     model: Model
@@ -84,252 +100,320 @@ class Recommendation:
     alternatives: list[Model]
 
 
-def model_selection_page(runs: pd.DataFrame) -> dict:
-    """Collect for each corpus what is recommended at which cost. runs: of all questions and sizes,
-    with costs.
+@dataclass(frozen=True)
+class Corpus:
+    """What is recommended on one corpus.
+
+    of: what the budget is for, as `character`. decides: title of the score on dev.
+    score: title and unit of the score on test. nets: how many models compete.
+    axis: title of the cost, as the figure names it. lines: the cheapest first.
+    """
+
+    title: str
+    of: str
+    decides: str
+    score: tuple[str, str]
+    nets: int
+    axis: str
+    figure: Figure
+    lines: list[Recommendation]
+
+
+@dataclass(frozen=True)
+class ModelSelectionPage:
+    """What the page shows. texts: corpora on which there is something to choose."""
+
+    title: str
+    provenance: str
+    texts: list[Corpus]
+
+
+def model_selection_page(runs: pd.DataFrame) -> ModelSelectionPage:
+    """Collect for each corpus what is recommended at which cost.
+
+    runs: of all questions and sizes, with their costs.
     """
     judged = runs[(runs["tuning"] != "trial") & ~same_as_recipe(runs)]
-    tried = with_titles(judged[(judged["status"] == "ok") & judged[COST].notna()])
-    texts = [
-        _text(TASKS[task], title, rows)
-        for (task, title), rows in tried.groupby(["task", "title"], sort=False)
-    ]
-    return {
-        "title": "Model selection by budget",
-        "provenance": describe_runs(runs, name_badges(runs)),
-        "texts": [text for text in texts if text],
-    }
-
-
-def _text(task: TaskSpec, title: str, runs: pd.DataFrame) -> dict | None:
-    """Describe one corpus: its models as a figure, and what is recommended at which cost."""
-    score = next(each for each in task.score_columns if each[0].startswith("test_"))
-    scored = score[0].replace("test_", "dev_")  # where dev has no such score, the loss decides
-    decides = scored if scored in runs and runs[scored].notna().all() else f"dev_{task.curve[0]}"
-    numbers = nets(runs, decides, score[0])
-    if len(numbers) < FEWEST_NETS or numbers[COST].max() < DIFFERS * numbers[COST].min():
-        return None  # nothing to choose, or not by cost
-    best, better = BEST[REGISTRY[decides].better], REGISTRY[score[0]].better
-    compare = compare_rows(numbers, runs, score[0])
-    chosen = recommend(numbers, compare, best, better)
-    told = numbers.drop(columns=["configuration", "of", "question"]).rename(
-        columns={"decides": decides}
-    )
-    figure = draw(numbers, [each.place for each in chosen], name_score(score[0], score[1]))
-    figure = drawn_here(
-        f"budget-{runs['corpus'].iloc[0]}", "Quality against cost", CAPTION, figure, told, ""
-    )
-    before = [None, *(each.place for each in chosen)]
-    lines = [
-        _recommendation(numbers, *pair, compare, score[0])
-        for pair in zip(chosen, before, strict=False)
-    ]
-    return {
-        "title": title,
-        "of": task.tokens[:-1],
-        "decides": REGISTRY[decides].title,
-        "score": score[1:],
-        "nets": len(numbers),
-        "axis": REGISTRY[COST].title,
-        "figure": figure,
-        "lines": lines,
-    }
-
-
-def nets(runs: pd.DataFrame, decides: str, score: str) -> pd.DataFrame:
-    """Make a row for each configuration with enough seeds: its cost, its score on dev that decides,
-    its test score.
-    """
-    rows, updates = [], runs["steps"].nunique() > 1
-    for configuration, mine in runs.drop_duplicates("digest").groupby("configuration", sort=False):
-        mine = mine[mine[decides].notna() & mine[score].notna()]
-        if len(mine) >= FEWEST:
-            mean, low, high = mean_interval(
-                mine[score].astype(float).tolist(), bounds=bounds_of(score)
-            )
-            first, cost = mine.iloc[0], float(mine[COST].mean())
-            about = (
-                _name(first, updates=updates),
-                first["label"],
-                first["question"],
-                configuration,
-                cost,
-                float(mine[decides].mean()),
-            )
-            # where their pages lie
-            placed = mine.assign(digest=runs_at(first["question"]) + mine["digest"])
-            rows.append((*about, mean, low, high, len(mine), name_runs(placed, score)))
-    columns = [
-        "variant",
-        "of",
-        "question",
-        "configuration",
-        COST,
-        decides,
-        "mean",
-        "low",
-        "high",
-        "n",
-        "runs",
-    ]
-    table = pd.DataFrame(rows, columns=columns).rename(columns={decides: "decides"})
-    return table.sort_values(COST, kind="stable", ignore_index=True)
-
-
-def _name(run: pd.Series, *, updates: bool) -> str:
-    """Name a model by variant, S, k, width and how it was trained. updates: whether models differ
-    in their number.
-    """
-    trained = [f"{run['steps']:,} updates"] if updates else []
-    trained += ["tuned"] if run["tuning"] == "tuned" else []
-    return ", ".join(
-        [run["label"], *name_places(run["S"], run["k"]), f"width {run['d_model']:g}", *trained]
+    finished = with_titles(judged[(judged["status"] == "ok") & judged[COST].notna()])
+    corpora = []
+    for (task, title), rows in finished.groupby(["task", "title"], sort=False):
+        corpus = _corpus(TASKS[task], title, rows)
+        if corpus:
+            corpora.append(corpus)
+    return ModelSelectionPage(
+        title="Model selection by budget",
+        provenance=describe_runs(runs, name_badges(runs)),
+        texts=corpora,
     )
 
 
-def compare_rows(numbers: pd.DataFrame, runs: pd.DataFrame, score: str) -> Compare:
-    """Make a function that compares two rows on test, paired by seed: None where they have no seed
-    in common.
+def _corpus(task: TaskSpec, title: str, runs: pd.DataFrame) -> Corpus | None:
+    """Describe one corpus; None where there is nothing to choose, or not by cost."""
+    quantity, score_title, unit = _test_score(task)
+    contest = Contest(runs, _deciding_score(task, runs, quantity), quantity)
+    models = contest.models
+    if len(models) < FEWEST_MODELS or models[COST].max() < DIFFERS * models[COST].min():
+        return None
+    choices = recommend(contest)
+    places = [each.place for each in choices]
+    figure = embed_drawing(
+        name=f"budget-{runs['corpus'].iloc[0]}",
+        title="Quality against cost",
+        caption=CAPTION,
+        drawing=draw(models, places, name_score(quantity, score_title)),
+        numbers=models.drop(columns=UNTOLD).rename(columns={"decides": contest.decides}),
+        runs_at="",
+    )
+    lines = []
+    for choice, before in zip(choices, [None, *places], strict=False):
+        lines.append(_recommendation(contest, choice, before))
+    return Corpus(
+        title=title,
+        of=task.tokens.removesuffix("s"),
+        decides=REGISTRY[contest.decides].title,
+        score=(score_title, unit),
+        nets=len(models),
+        axis=REGISTRY[COST].title,
+        figure=figure,
+        lines=lines,
+    )
+
+
+def _test_score(task: TaskSpec) -> tuple[str, str, str]:
+    """Return name, title and unit of the first score on test."""
+    return next(column for column in task.score_columns if column[0].startswith("test_"))
+
+
+def _deciding_score(task: TaskSpec, runs: pd.DataFrame, quantity: str) -> str:
+    """Name the score on dev that decides: the same as on test, or else the loss."""
+    same = quantity.replace("test_", "dev_")
+    if same in runs and runs[same].notna().all():
+        return same
+    return f"dev_{task.curve[0]}"
+
+
+# --- the models ------------------------------------------------------------------------------
+
+
+class Contest:
+    """The models of one corpus, which compete by cost and score.
+
+    models: a row for each, by rising cost, with `COLUMNS`. decides: their score on dev.
+    score: that on test.
     """
-    by_configuration = dict(iter(runs.groupby("configuration")))
 
-    # hundreds of pairs share a few dozen models
-    @cache
-    def scores_of(place: int) -> pd.Series:
-        return by_text_and_seed(by_configuration[numbers["configuration"][place]], score)
+    def __init__(self, runs: pd.DataFrame, decides: str, score: str):
+        self.decides = decides
+        self.score = score
+        self.models = list_models(runs, decides, score)
+        self._runs = runs
+        # hundreds of pairs share a few dozen models
+        self.compare = cache(self._compare)
+        self._scores_of = cache(self._read_scores)
 
-    @cache
-    def compare(one: int, other: int) -> Effect | None:
-        ours, than = scores_of(one), scores_of(other)
+    @property
+    def lower_is_better_on_dev(self) -> bool:
+        return REGISTRY[self.decides].better == "lower"
+
+    @property
+    def lower_is_better_on_test(self) -> bool:
+        return REGISTRY[self.score].better == "lower"
+
+    def is_ahead(self, one: int, other: int) -> bool:
+        """Say whether one row is better on dev than another."""
+        difference = self.models["decides"][one] - self.models["decides"][other]
+        return bool(difference < 0 if self.lower_is_better_on_dev else difference > 0)
+
+    def is_better(self, effect: Effect | None) -> bool:
+        """Say whether an effect on test is significant and in favour of the first side."""
+        if effect is None or not effect.told:
+            return False
+        return (effect.mean < 0) == self.lower_is_better_on_test
+
+    def is_alternative(self, effect: Effect | None) -> bool:
+        """Say whether a model, compared with the recommended one, is not significantly worse."""
+        if effect is None or effect.low is None:
+            return False
+        return not effect.told or self.is_better(effect)
+
+    def _compare(self, one: int, other: int) -> Effect | None:
+        """Subtract one row's score on test from another's, paired by seed; None without a pair."""
+        ours = self._scores_of(one)
+        than = self._scores_of(other)
         return effect_of((ours - than.reindex(ours.index)).dropna())
 
-    return compare
+    def _read_scores(self, place: int) -> pd.Series:
+        runs = self._by_configuration[self.models["configuration"][place]]
+        return by_text_and_seed(runs, self.score)
+
+    @cached_property
+    def _by_configuration(self) -> dict[Hashable, pd.DataFrame]:
+        return dict(iter(self._runs.groupby("configuration")))
 
 
-def recommend(numbers: pd.DataFrame, compare: Compare, best: str, better: str) -> list[Choice]:
-    """List what is recommended, the cheapest first. numbers: by rising cost.
+def list_models(runs: pd.DataFrame, decides: str, score: str) -> pd.DataFrame:
+    """Make a row for each configuration with enough seeds, by rising cost, with `COLUMNS`."""
+    once = runs.drop_duplicates("digest")
+    updates_differ = runs["steps"].nunique() > 1
+    rows = []
+    for configuration, every in once.groupby("configuration", sort=False):
+        mine = every[every[decides].notna() & every[score].notna()]
+        if len(mine) < FEWEST:
+            continue
+        first = mine.iloc[0]
+        values = mine[score].astype(float).tolist()
+        mean, low, high = mean_interval(values, bounds=bounds_of(score))
+        # marks of the figure lead to the pages of the runs
+        with_pages = mine.assign(digest=runs_at(first["question"]) + mine["digest"])
+        row = {
+            "variant": _name(first, updates_differ=updates_differ),
+            "of": first["label"],
+            "question": first["question"],
+            "configuration": configuration,
+            COST: float(mine[COST].mean()),
+            "decides": float(mine[decides].mean()),
+            "mean": mean,
+            "low": low,
+            "high": high,
+            "n": len(mine),
+            "runs": name_runs(with_pages, score),
+        }
+        rows.append(row)
+    models = pd.DataFrame(rows, columns=COLUMNS)
+    return models.sort_values(COST, kind="stable", ignore_index=True)
 
-    best: `min` or `max` of what decides. better: whether a lower or a higher score on test is.
-    """
+
+def _name(run: pd.Series, *, updates_differ: bool) -> str:
+    """Name a model by variant, S, k, width and how it was trained."""
+    parts = [run["label"], *name_places(run["S"], run["k"]), f"width {run['d_model']:g}"]
+    if updates_differ:
+        parts.append(f"{run['steps']:,} updates")
+    if run["tuning"] == "tuned":
+        parts.append("tuned")
+    return ", ".join(parts)
+
+
+# --- the choice ------------------------------------------------------------------------------
+
+
+def recommend(contest: Contest) -> list[Choice]:
+    """List what is recommended, the cheapest first."""
+    models = contest.models
     taken: list[int] = []
-    for _, rows in numbers.groupby(COST):
+    for _, rows in models.groupby(COST):
         places = [*rows.index]
         if taken:
-            places = [place for place in places if _is_ahead(numbers, place, taken[-1], best)]
-            places = [place for place in places if is_better(compare(place, taken[-1]), better)]
+            last = taken[-1]
+            places = [place for place in places if contest.is_ahead(place, last)]
+            places = [place for place in places if contest.is_better(contest.compare(place, last))]
         if places:
-            taken.append(_of_one_cost(numbers, places, compare, best, better))
-    ends = [*(float(numbers[COST][place]) for place in taken[1:]), None]
-    gains = [None, *(compare(place, last) for last, place in zip(taken, taken[1:], strict=False))]
-    chosen = []
-    for place, until, gain in zip(taken, ends, gains, strict=True):
-        allowed = numbers[numbers.index != place]
-        allowed = allowed[allowed[COST] < until] if until else allowed
-        rows = [*allowed.sort_values("mean", ascending=best == "min", kind="stable").index]
-        others = [each for each in rows if _is_alternative(compare(each, place), better)]
-        chosen.append(Choice(place, until, gain, others))
-    return chosen
+            taken.append(_best_of_one_cost(contest, places))
+    choices = []
+    for order, place in enumerate(taken):
+        is_last = place == taken[-1]
+        until = None if is_last else float(models[COST][taken[order + 1]])
+        gain = contest.compare(place, taken[order - 1]) if order else None
+        choices.append(Choice(place, until, gain, _alternatives(contest, place, until)))
+    return choices
 
 
-def _is_alternative(effect: Effect | None, better: str) -> bool:
-    """Say whether a model, compared with the recommended one, has an interval and is not
-    significantly worse.
-    """
-    return (
-        effect is not None
-        and effect.low is not None
-        and (not effect.told or is_better(effect, better))
-    )
-
-
-def is_better(effect: Effect | None, better: str) -> bool:
-    """Say whether an effect is significant and in favour of the first side."""
-    return effect is not None and effect.told and (effect.mean < 0) == (better == "lower")
-
-
-def _is_ahead(numbers: pd.DataFrame, one: int, other: int, best: str) -> bool:
-    """Say whether one row is better on dev than another."""
-    apart = numbers["decides"][one] - numbers["decides"][other]
-    return bool(apart < 0 if best == "min" else apart > 0)
-
-
-def _of_one_cost(
-    numbers: pd.DataFrame, places: list[int], compare: Compare, best: str, better: str
-) -> int:
-    """Pick of rows that cost the same the best on dev, unless another is significantly better on
-    test.
-    """
-    first, *others = (
-        numbers.loc[places].sort_values("decides", ascending=best == "min", kind="stable").index
-    )
+def _best_of_one_cost(contest: Contest, places: list[int]) -> int:
+    """Choose the best on dev, unless another one is significantly better on test."""
+    rows = contest.models.loc[places]
+    ascending = contest.lower_is_better_on_dev
+    best, *others = rows.sort_values("decides", ascending=ascending, kind="stable").index
     for other in others:
-        if is_better(compare(other, first), better):
-            first = other
-    return first
+        if contest.is_better(contest.compare(other, best)):
+            best = other
+    return best
 
 
-def draw(numbers: pd.DataFrame, chosen: list[int], score: str):
+def _alternatives(contest: Contest, place: int, until: float | None) -> list[int]:
+    """List the rows below a cost that are not significantly worse, the best on test first."""
+    models = contest.models
+    allowed = models[models.index != place]
+    if until:
+        allowed = allowed[allowed[COST] < until]
+    # the direction of dev, which is that of test wherever both have the same score
+    ascending = contest.lower_is_better_on_dev
+    ordered = allowed.sort_values("mean", ascending=ascending, kind="stable").index
+    return [each for each in ordered if contest.is_alternative(contest.compare(each, place))]
+
+
+def draw(models: pd.DataFrame, chosen: list[int], score: str) -> Drawing:
     """Draw every model by cost and score, and a line through those that are chosen."""
     figure, axes = canvas(height=2.8)
-    shows(
-        axes.plot(numbers[COST], numbers["mean"], ".", color=GREY, ms=6, ls="none"), numbers.index
+    every = axes.plot(models[COST], models["mean"], ".", color=GREY, ms=6, ls="none")
+    shows(every, models.index)
+    best = models.loc[chosen]
+    line = axes.errorbar(
+        best[COST],
+        best["mean"],
+        bars_of(best),
+        fmt="o-",
+        drawstyle="steps-post",
+        color=INK,
+        ms=5,
+        lw=1,
+        capsize=3,
     )
-    best = numbers.loc[chosen]
-    bars = bars_of(best)
-    style = {"color": INK, "ms": 5, "lw": 1, "capsize": 3}
-    shows(
-        axes.errorbar(best[COST], best["mean"], bars, fmt="o-", drawstyle="steps-post", **style),
-        best.index,
-    )
+    shows(line, best.index)
     set_log(axes.xaxis)
     axes.set_xlabel("executed MACs")
     axes.set_ylabel(score)
     return figure
 
 
-def _recommendation(
-    numbers: pd.DataFrame, choice: Choice, before: int | None, compare: Compare, score: str
-) -> Recommendation:
-    """Describe a model that is recommended. before: the row that was recommended for less, None for
-    the cheapest.
+# --- in words --------------------------------------------------------------------------------
+
+
+def _recommendation(contest: Contest, choice: Choice, before: int | None) -> Recommendation:
+    """Describe a model that is recommended.
+
+    before: the row that is recommended for less, None for the cheapest.
     """
     why = "the cheapest model"
     if before is not None:
-        why = f"{describe(choice.gain, score)} than {_place(numbers, before)}"
-    others = [
-        _model(numbers, each, describe(compare(each, choice.place), score))
-        for each in choice.alternatives
-    ]
-    return Recommendation(_model(numbers, choice.place, why), choice.until, others)
+        cheaper = contest.models.loc[before]
+        macs = number(round(cheaper[COST]))
+        why = f"{describe(choice.gain, contest.score)} than {cheaper['variant']} ({macs} MACs)"
+    alternatives = []
+    for other in choice.alternatives:
+        effect = contest.compare(other, choice.place)
+        alternatives.append(_model(contest, other, describe(effect, contest.score)))
+    return Recommendation(_model(contest, choice.place, why), choice.until, alternatives)
 
 
-def _model(numbers: pd.DataFrame, place: int, compared: str) -> Model:
+def _model(contest: Contest, place: int, compared: str) -> Model:
     """Describe the model of a row."""
-    mine = numbers.loc[place]
-    half = half_width(mine["low"], mine["high"])
-    score = to_digits(mine["mean"], half) + reach_to_digits(
-        mine["mean"], (mine["low"], mine["high"]), half
+    mine = contest.models.loc[place]
+    bounds = (mine["low"], mine["high"])
+    half = half_width(*bounds)
+    chosen = urlencode({"variant": mine["of"]})
+    return Model(
+        name=mine["variant"],
+        page=f"{runs_at(mine['question'])}index.html#{chosen}",
+        cost=float(mine[COST]),
+        score=to_digits(mine["mean"], half) + reach_to_digits(mine["mean"], bounds, half),
+        seeds=int(mine["n"]),
+        compared=compared,
     )
-    page = f"{runs_at(mine['question'])}index.html#{urlencode({'variant': mine['of']})}"
-    return Model(mine["variant"], page, float(mine[COST]), score, int(mine["n"]), compared)
-
-
-def _place(numbers: pd.DataFrame, place: int) -> str:
-    return f"{numbers['variant'][place]} ({number(round(numbers[COST][place]))} MACs)"
 
 
 def describe(effect: Effect | None, score: str) -> str:
     """Write a difference on test with its interval, or that it is not significant."""
     if effect is None:
         return "no seed in common"
-    way = "better" if (effect.mean < 0) == (REGISTRY[score].better == "lower") else "worse"
-    unit = REGISTRY[score].unit
+    quantity = REGISTRY[score]
+    is_better = (effect.mean < 0) == (quantity.better == "lower")
+    size = to_digits(abs(effect.mean), effect.half)
+    written = f"{size} {quantity.unit} {'better' if is_better else 'worse'}"
     if effect.low is None:
-        return f"{to_digits(abs(effect.mean))} {unit} {way} (n = {effect.n}, too few for a test)"
+        return f"{written} (n = {effect.n}, too few for a test)"
     if not effect.told:
-        low, high = (to_digits(each, effect.half) for each in (effect.low, effect.high))
-        return f"not significantly different (95 % CI of the difference {low} to {high}, n = {effect.n})"
-    low, high = (
-        to_digits(each, effect.half) for each in sorted((abs(effect.low), abs(effect.high)))
-    )
-    return f"{to_digits(abs(effect.mean), effect.half)} {unit} {way} (95 % CI {low} to {high}, n = {effect.n})"
+        low, high = (to_digits(end, effect.half) for end in (effect.low, effect.high))
+        interval = f"95 % CI of the difference {low} to {high}"
+        return f"not significantly different ({interval}, n = {effect.n})"
+    ends = sorted((abs(effect.low), abs(effect.high)))
+    low, high = (to_digits(end, effect.half) for end in ends)
+    return f"{written} (95 % CI {low} to {high}, n = {effect.n})"

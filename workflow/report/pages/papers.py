@@ -1,6 +1,4 @@
-"""The pages about the papers: one for each, the coverage of all their tables and figures, and their
-formulas.
-"""
+"""The pages about the papers: one for each, the coverage of their tables, and their formulas."""
 
 import ast
 import inspect
@@ -8,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -28,81 +27,149 @@ NUMBERED = re.compile(r"(?:table|figure)(\d+)")
 SIGNS = {" ** 2": "\N{SUPERSCRIPT TWO}", " * ": "\N{MIDDLE DOT}", " // ": "/", " / ": "/"}
 
 
-def paper_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
+# --- the page of a paper ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ShownArtefact:
+    """A table or figure with the question that it answers, and the page of that question."""
+
+    kind: str
+    shown: artefacts.Table | artefacts.Figure
+    question: str
+    page: str
+
+
+@dataclass(frozen=True)
+class PaperPage:
+    """What the page of a paper shows.
+
+    texts: badges of the corpora. questions: each with the address of its page.
+    numbered: tables and figures that the paper numbers, in its order. beside: all others.
+    """
+
+    title: str
+    provenance: str
+    texts: list[dict[str, str]]
+    questions: list[tuple[str, str]]
+    numbered: list[ShownArtefact]
+    beside: list[ShownArtefact]
+
+
+def paper_page(site: Site, name: str, runs: pd.DataFrame) -> PaperPage:
     """Collect what the page of a paper shows. runs: those of its questions."""
-    questions = {
-        key: question for key, question in questions_in(runs).items() if question.paper == name
-    }
-    makers = {"table": artefacts.table, "figure": artefacts.figure}
-    named = [
-        (order_in_paper(kind, each), kind, each, key)
-        for key, question in questions.items()
-        for kind, names in (("table", question.tables), ("figure", question.figures))
-        for each in names
-    ]
-    made = [
-        {"order": order, "kind": kind, "shown": makers[kind](site, each, key)}
-        | {"question": questions[key].question, "page": f"{artefacts.runs_at(key)}index.html"}
-        for order, kind, each, key in sorted(named)
-    ]
-    made = [each for each in made if each["kind"] == "table" or "missing" not in each["shown"]]
-    return {
-        "title": studies()[name].heading,
-        "provenance": describe_runs(runs, name_badges(runs)),
-        "texts": badges(runs),
-        "questions": [
-            (each.question, f"{artefacts.runs_at(key)}index.html")
-            for key, each in questions.items()
-        ],
-        "numbered": [each for each in made if each["order"][0] < math.inf],
-        "beside": [each for each in made if each["order"][0] == math.inf],
-    }
+    questions = {key: each for key, each in questions_in(runs).items() if each.paper == name}
+    pages = {key: f"{artefacts.runs_at(key)}index.html" for key in questions}
+    named = []
+    for key, question in questions.items():
+        named += [(order_in_paper("table", each), "table", each, key) for each in question.tables]
+        named += [
+            (order_in_paper("figure", each), "figure", each, key) for each in question.figures
+        ]
+    numbered = []
+    others = []
+    for order, kind, artefact, key in sorted(named):
+        make = artefacts.table if kind == "table" else artefacts.figure
+        shown = make(site, artefact, key)
+        # a table that was not made is named with the reason; a figure without marks is left out
+        if kind == "table" or not shown.missing:
+            has_number = order[0] < math.inf
+            each = ShownArtefact(kind, shown, questions[key].question, pages[key])
+            (numbered if has_number else others).append(each)
+    return PaperPage(
+        title=studies()[name].heading,
+        provenance=describe_runs(runs, name_badges(runs)),
+        texts=badges(runs),
+        questions=[(each.question, pages[key]) for key, each in questions.items()],
+        numbered=numbered,
+        beside=others,
+    )
 
 
-def order_in_paper(kind: str, name: str) -> tuple:
-    """Return a key that sorts artefacts as the paper has them: by number, a table before a figure;
-    then the others.
+def order_in_paper(kind: str, name: str) -> tuple[float, bool, str]:
+    """Return a key that sorts artefacts as the paper has them, those without a number last.
+
+    A table comes before a figure of the same number.
     """
     number = NUMBERED.search(name)
     return (float(number[1]) if number else math.inf, kind == "figure", name)
 
 
-def coverage_page(site: Site, questions: Iterable[Question]) -> dict:
+# --- coverage --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CoverageLine:
+    """A table or figure of a paper.
+
+    links: address and title of what shows it here. absent: titles of what was not run.
+    cells: how many were measured (`ok`), `failed`, and were `not run`.
+    drawing: what the figure draws, where nothing of it is computed.
+    """
+
+    title: str
+    links: list[tuple[str, str]]
+    absent: list[str]
+    cells: dict[str, int]
+    drawing: str | None
+
+
+@dataclass(frozen=True)
+class CoverageSection:
+    """The tables and figures of one paper."""
+
+    title: str
+    lines: list[CoverageLine]
+
+
+@dataclass(frozen=True)
+class CoveragePage:
+    """What the page shows: a section for each paper."""
+
+    title: str
+    sections: list[CoverageSection]
+
+
+def coverage_page(site: Site, questions: Iterable[Question]) -> CoveragePage:
     """Give each table and figure a line: title, links, and its cells measured, failed and not run.
 
     questions: those that were run; a table or figure of another has no page to lead to.
     """
-    available = {name for question in questions for name in (*question.tables, *question.figures)}
-    sections = [
-        {
-            "title": study.heading,
-            "lines": [_line(site, name, *item, available) for item in study.artefacts.items()],
-        }
-        for name, study in studies().items()
-        if study.artefacts
-    ]
-    return {"title": "Coverage: tables and figures of the papers", "sections": sections}
+    available: set[str] = set()
+    for question in questions:
+        available.update(question.tables, question.figures)
+    sections = []
+    for name, study in studies().items():
+        lines = [
+            _coverage_of(site, name, title, artefact, available)
+            for title, artefact in study.artefacts.items()
+        ]
+        if lines:
+            sections.append(CoverageSection(study.heading, lines))
+    return CoveragePage("Coverage: tables and figures of the papers", sections)
 
 
-def _line(site: Site, paper: str, title: str, artefact: Artefact, available: set[str]) -> dict:
-    paths = {("table", name): site.results / "tables" / f"{name}.json" for name in artefact.tables}
-    paths |= {
-        ("figure", name): site.results / "figures" / f"{name}.svg" for name in artefact.figures
-    }
-    present = {key: path for key, path in paths.items() if key[1] in available and path.exists()}
-    return {
-        "title": title,
-        "links": [
-            (f"papers/{paper}.html#{kind}-{name}", _title(kind, name)) for kind, name in present
-        ],
-        "absent": [_title(kind, name) for kind, name in paths if (kind, name) not in present],
-        "cells": _count_cells([path for (kind, _), path in present.items() if kind == "table"]),
-        "drawing": artefact.drawing,
-    }
-
-
-def _title(kind: str, name: str) -> str:
-    return load_builder(f"{kind}s", name).TITLE
+def _coverage_of(
+    site: Site, paper: str, title: str, artefact: Artefact, available: set[str]
+) -> CoverageLine:
+    """Describe what shows one artefact of a paper."""
+    links = []
+    absent = []
+    tables = []
+    for kind, names, ending in (
+        ("table", artefact.tables, "json"),
+        ("figure", artefact.figures, "svg"),
+    ):
+        for name in names:
+            path = site.results / f"{kind}s" / f"{name}.{ending}"
+            words = load_builder(f"{kind}s", name).TITLE
+            if name not in available or not path.exists():
+                absent.append(words)
+                continue
+            links.append((f"papers/{paper}.html#{kind}-{name}", words))
+            if kind == "table":
+                tables.append(path)
+    return CoverageLine(title, links, absent, _count_cells(tables), artefact.drawing)
 
 
 def _count_cells(paths: list[Path]) -> dict[str, int]:
@@ -113,59 +180,114 @@ def _count_cells(paths: list[Path]) -> dict[str, int]:
     return {status: counts[status] for status in ("ok", "failed", "not run")}
 
 
-def formulas_page() -> dict:
-    """List the formulas, each with what it computes, its text and its numbers, and the numbers
-    without one (`open`).
+# --- formulas --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A formula in words. about: what it computes. text: how, from its source.
+
+    usual: its default inputs; empty where there are none.
     """
+
+    about: str
+    text: str
+    usual: str
+
+
+@dataclass(frozen=True)
+class FormulaSection:
+    """A formula, and the numbers that it gives, as rows of `tables.analytic`."""
+
+    name: str
+    about: str
+    text: str
+    usual: str
+    rows: list[dict]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Numbers by formula: all = printed + inferred, and printed = as_printed + otherwise + open.
+
+    inferred: not printed, the formula alone gives them. as_printed: recomputed to the printed
+    digits. otherwise: recomputed to other digits. open: no formula can give them.
+    """
+
+    all: int
+    printed: int
+    inferred: int
+    as_printed: int
+    otherwise: int
+    open: int
+
+
+@dataclass(frozen=True)
+class FormulasPage:
+    """What the page shows. open: the numbers without a formula."""
+
+    title: str
+    formulas: list[FormulaSection]
+    open: list[dict]
+    counts: Counts
+
+
+def formulas_page() -> FormulasPage:
+    """List the formulas with their numbers, and the numbers that none gives."""
     built = analytic.build()
     rows = built.astype(object).where(built.notna(), None).to_dict("records")
-    used = dict.fromkeys(row["formula"] for row in rows if row["formula"])
-    return {
-        "title": analytic.TITLE,
-        "formulas": [
-            {"name": name, **explain(name), "rows": [row for row in rows if row["formula"] == name]}
-            for name in used
-        ],
-        "open": [row for row in rows if not row["formula"]],
-        "counts": count(rows),
-    }
+    by_formula: dict[str, list[dict]] = {}
+    without = []
+    for row in rows:
+        if row["formula"]:
+            by_formula.setdefault(row["formula"], []).append(row)
+        else:
+            without.append(row)
+    sections = []
+    for name, mine in by_formula.items():
+        told = explain(name)
+        sections.append(FormulaSection(name, told.about, told.text, told.usual, mine))
+    return FormulasPage(title=analytic.TITLE, formulas=sections, open=without, counts=count(rows))
 
 
-def count(rows: list[dict]) -> dict[str, int]:
-    """Count numbers so that all = printed + inferred, and printed = as_printed + otherwise +
-    open.
-    """
+def count(rows: list[dict]) -> Counts:
+    """Count numbers by how they compare with what is printed. rows: of `tables.analytic`."""
     printed = [row for row in rows if row["source"] == "published"]
-    return {
-        "all": len(rows),
-        "printed": len(printed),
-        "inferred": len(rows) - len(printed),
-        "as_printed": sum(row["rounds_to_paper"] is True for row in printed),
-        "otherwise": sum(row["rounds_to_paper"] is False for row in printed),
-        "open": sum(row["formula"] is None for row in printed),
-    }
-
-
-def explain(name: str) -> dict[str, str]:
-    """Describe a formula. about: what it computes; text: how, from its source; usual: its default
-    inputs.
-    """
-    function = ast.parse(inspect.getsource(formulas()[name])).body[0]
-    *parts, result = [
-        node for node in function.body if not isinstance(getattr(node, "value", None), ast.Constant)
-    ]
-    defaults = {
-        each.name: each.default for each in inspect.signature(formulas()[name]).parameters.values()
-    }
-    text = f"{name}({', '.join(defaults)}) = {_written(result.value)}"
-    text += (", where " if parts else "") + ", ".join(map(_written, parts))
-    usual = ", ".join(
-        f"{key} = {value:g}" for key, value in defaults.items() if type(value) in (int, float)
+    return Counts(
+        all=len(rows),
+        printed=len(printed),
+        inferred=len(rows) - len(printed),
+        as_printed=sum(row["rounds_to_paper"] is True for row in printed),
+        otherwise=sum(row["rounds_to_paper"] is False for row in printed),
+        open=sum(row["formula"] is None for row in printed),
     )
-    return {"about": ast.get_docstring(function).replace("`", ""), "text": text, "usual": usual}
+
+
+def explain(name: str) -> Explanation:
+    """Describe a formula from its docstring, its source and its defaults."""
+    formula = formulas()[name]
+    definition = ast.parse(inspect.getsource(formula)).body[0]
+    statements = [node for node in definition.body if not _is_docstring(node)]
+    *parts, result = statements
+    parameters = inspect.signature(formula).parameters
+    text = f"{name}({', '.join(parameters)}) = {_written(result.value)}"
+    if parts:
+        text += f", where {', '.join(map(_written, parts))}"
+    usual = [
+        f"{key} = {each.default:g}"
+        for key, each in parameters.items()
+        if type(each.default) in (int, float)
+    ]
+    about = ast.get_docstring(definition).replace("`", "")
+    return Explanation(about=about, text=text, usual=", ".join(usual))
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(getattr(node, "value", None), ast.Constant)
 
 
 def _written(node: ast.AST) -> str:
+    """Write code with the signs that papers use."""
     text = ast.unparse(node)
     for code, sign in SIGNS.items():
         text = text.replace(code, sign)

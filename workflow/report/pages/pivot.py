@@ -1,17 +1,19 @@
-"""The pivot table of every question: an object for each cell of its grid, with the values of its
-seeds and a run.
+"""The pivot table: for every question a cell for each variant, S, k and corpus, with its values.
+
+The page computes means and intervals itself (templates/pivot.js), with the factors that are given.
 """
 
 import math
+from dataclasses import dataclass
 
 import pandas as pd
 
 from workflow.plan.questions import load_question
 from workflow.report.figures.colours import as_named, on_page, shades
 from workflow.report.pages.artefacts import runs_at
-from workflow.report.tables.cells import take_cost_row
+from workflow.report.tables.cells import MEASURED_BY, take_cost_row
 from workflow.results.datasets import name_badges, with_titles
-from workflow.results.registry import MEASURED_BY, REGISTRY, bounds_of
+from workflow.results.registry import REGISTRY, bounds_of
 from workflow.results.runs_table import describe_runs
 from workflow.results.statistics import interval_factor
 from workflow.results.timings import TIMED, clocks, turn_values
@@ -21,72 +23,103 @@ DIMENSIONS = {"variant": "variant", "S": "S", "k": "k", "text": "title"}
 MOST = 30  # values of which an interval is given
 SERIES = 8  # shades of what has no colour of its own
 
+Plain = str | int | float | None
+# a place on each dimension, the values of each measure by seed, and `run`: a page of a run
+Cell = dict[str, Plain | dict[str, Plain]]
 
-def pivot_page(runs: pd.DataFrame) -> dict:
-    """Collect what the pivot table needs: axes, widths of intervals, and by question its question,
-    measures and cells.
 
-    factors: by n, half the interval of n values in units of their standard deviation.
+@dataclass(frozen=True)
+class QuestionCells:
+    """The cells of one question.
+
+    measures: title, which direction is better, and the bounds of its values, None where there is
+    none. colours: by variant, as CSS.
     """
-    questions = {name: _question(name, rows) for name, rows in runs.groupby("question")}
-    factors = [None, None, *(interval_factor(n) for n in range(2, MOST + 1))]
-    cells = {
-        "axes": [*DIMENSIONS],
-        "questions": questions,
-        "factors": factors,
-        "shades": [*map(on_page, shades(SERIES))],
-    }
-    return {
-        "title": "Pivot table",
-        "provenance": describe_runs(runs, name_badges(runs)),
-        "cells": cells,
-    }
+
+    question: str
+    measures: list[tuple[str, str | None, list[float | None]]]
+    cells: list[Cell]
+    colours: dict[str, str]
 
 
-def _question(name: str, runs: pd.DataFrame) -> dict:
-    """Collect one question's cells. measures: title, which direction is better, bounds. colours: by
-    variant.
+@dataclass(frozen=True)
+class PivotCells:
+    """What the script of the page reads.
+
+    axes: the dimensions. factors: by n, half the interval of n values in standard deviations.
+    shades: colours of what has none of its own.
     """
+
+    axes: list[str]
+    questions: dict[str, QuestionCells]
+    factors: list[float | None]
+    shades: list[str]
+
+
+@dataclass(frozen=True)
+class PivotPage:
+    """What the page shows."""
+
+    title: str
+    provenance: str
+    cells: PivotCells
+
+
+def pivot_page(runs: pd.DataFrame) -> PivotPage:
+    """Collect what the pivot table needs. runs: of all questions, with their costs."""
+    cells = PivotCells(
+        axes=[*DIMENSIONS],
+        questions={name: _question(name, rows) for name, rows in runs.groupby("question")},
+        factors=[None, None, *(interval_factor(n) for n in range(2, MOST + 1))],
+        shades=[on_page(colour) for colour in shades(SERIES)],
+    )
+    provenance = describe_runs(runs, name_badges(runs))
+    return PivotPage(title="Pivot table", provenance=provenance, cells=cells)
+
+
+def _question(name: str, runs: pd.DataFrame) -> QuestionCells:
+    """Collect the cells of one question."""
     question = load_question(name)
     titles = {title: quantity for quantity, title, _ in question.spec.columns}
-    titles |= {"memory, bytes": "memory_train_bytes"}
+    titles["memory, bytes"] = "memory_train_bytes"
     titles = {title: quantity for title, quantity in titles.items() if quantity in runs}
     runs = as_named(runs)
-    colours = {
-        name: on_page(colour) for name, colour in zip(runs["variant"], runs["colour"], strict=True)
-    }
+    colours = dict(zip(runs["variant"], map(on_page, runs["colour"]), strict=True))
     finished = with_titles(runs[runs["status"] == "ok"])
-    cells = [
-        {axis: _plain(value) for axis, value in zip(DIMENSIONS, key, strict=True)}
-        | {title: _by_seed(group, quantity) for title, quantity in titles.items()}
-        | {"run": f"{runs_at(name)}{group['digest'].iloc[0]}.html"}
-        for key, group in finished.groupby([*DIMENSIONS.values()], dropna=False, sort=False)
-    ]
-    measures = [
-        (
-            title,
-            REGISTRY[quantity].better,
-            [each if math.isfinite(each) else None for each in bounds_of(quantity)],
-        )
-        for title, quantity in titles.items()
-    ]
-    return {"question": question.question, "measures": measures, "cells": cells, "colours": colours}
+    cells = []
+    for place, group in finished.groupby([*DIMENSIONS.values()], dropna=False, sort=False):
+        cells.append(_cell(place, group, titles, runs_at(name)))
+    measures = []
+    for title, quantity in titles.items():
+        bounds = [each if math.isfinite(each) else None for each in bounds_of(quantity)]
+        measures.append((title, REGISTRY[quantity].better, bounds))
+    return QuestionCells(question.question, measures, cells, colours)
 
 
-def _by_seed(runs: pd.DataFrame, quantity: str) -> dict:
-    """Map each seed, or turn of a timing, to its value; a count per configuration has one value,
-    under no seed.
+def _cell(place: tuple, runs: pd.DataFrame, titles: dict[str, str], folder: str) -> Cell:
+    """Make a cell. titles: title -> quantity of each measure. folder: of the pages of its runs."""
+    cell: Cell = {}
+    for dimension, value in zip(DIMENSIONS, place, strict=True):
+        cell[dimension] = _plain(value)
+    for title, quantity in titles.items():
+        cell[title] = _by_seed(runs, quantity)
+    cell["run"] = f"{folder}{runs['digest'].iloc[0]}.html"
+    return cell
 
-    A cost stands under what measured it, so that the page divides it by none of another backend or
-    machine.
+
+def _by_seed(runs: pd.DataFrame, quantity: str) -> dict[str, Plain]:
+    """Map each seed, or round of a timing, to its value; a cost of a configuration has one value.
+
+    The key of a cost names what measured it, so that the page divides it by none of another backend
+    or machine.
     """
+    values: dict[str, float]
     if quantity in TIMED:
         row = take_cost_row(runs)
         (clock,) = clocks(row)
         made = f"{clock}, {_made(row.iloc[0], 'throughput')}"
-        values = {
-            f"{turn} {made}": value for turn, value in enumerate(turn_values(row.iloc[0], quantity))
-        }
+        rounds = turn_values(row.iloc[0], quantity)
+        values = {f"{number} {made}": value for number, value in enumerate(rounds)}
     elif quantity in MEASURED_BY:
         row = take_cost_row(runs).iloc[0]
         values = {_made(row, MEASURED_BY[quantity]): row[quantity]}
@@ -100,8 +133,10 @@ def _made(row: pd.Series, kind: str) -> str:
     return f"{row.get(f'{kind}_backend')}, {row.get(f'{kind}_machine')}"
 
 
-def _plain(value):
+def _plain(value: object) -> Plain:
     """Return the value as JSON has it: None for a missing number, an integer for a whole one."""
     if isinstance(value, str):
         return value
-    return None if pd.isna(value) else int(value) if float(value).is_integer() else float(value)
+    if pd.isna(value):
+        return None
+    return int(value) if float(value).is_integer() else float(value)

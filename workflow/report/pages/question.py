@@ -1,9 +1,13 @@
-"""The page of one question: its answer with every baseline, its tables and figures, its runs,
-claims and definition.
+"""The page of one question: its answer with every baseline, tables, figures, runs and definition.
+
+The answers are made by `workflow.report.answers.answering`. Scores and differences with their
+intervals come from `workflow.report.answers.variants`; the seeds that they read are all finished
+runs of the question in the plan. Colours are those of `workflow.report.figures.colours`.
 """
 
-from dataclasses import asdict, replace
+from dataclasses import dataclass, replace
 
+import matplotlib.figure
 import pandas as pd
 
 from workflow.claims.ledger import read_lines
@@ -22,13 +26,22 @@ from workflow.report.answers import (
 )
 from workflow.report.answers.answer import Answer
 from workflow.report.answers.answering import answers_by_baseline, read_basis
-from workflow.report.answers.forest import forest_of
-from workflow.report.answers.variants import median_half, variant_table
+from workflow.report.answers.forest import Forest, forest_of
+from workflow.report.answers.tuning import TuningTable
+from workflow.report.answers.variants import VariantTable, median_half, variant_table
 from workflow.report.figures.colours import as_named
 from workflow.report.pages import artefacts
+from workflow.report.pages.artefacts import Figure
 from workflow.report.pages.claims import write_details, write_numbers
 from workflow.report.pages.site import Site
-from workflow.results.datasets import badge_of_bits, badges, name_badges, title_of, with_titles
+from workflow.results.datasets import (
+    Badge,
+    badge_of_bits,
+    badges,
+    name_badges,
+    title_of,
+    with_titles,
+)
 from workflow.results.numbers import join
 from workflow.results.record import Record
 from workflow.results.runs_table import Frames, describe_runs
@@ -36,61 +49,210 @@ from workflow.results.statistics import half_width
 from workflow.results.trained_enough import hardly_moved
 from workflow.tasks.task import TaskSpec
 
-TUNED, RECIPE = "each variant tuned", "the recipe's settings"
+TUNED = "each variant tuned"
+RECIPE = "the recipe's settings"
 EFFECT = (
-    "Mean over seeds, with 95 % CI from at least three; small marks are single seeds. The dashed line is the first "
-    "variant, or a variant without a grid."
+    "Mean over seeds, with 95 % CI from at least three; small marks are single seeds. "
+    "The dashed line is the first variant, or a variant without a grid."
 )
-CURVES = "Dev loss during training: mean over seeds with 95 % CI. Lower is better; the steep initial drop is cut off."
-SIZES = "Left: difference from the baseline by model size. Right: score against MACs. Means over seeds with 95 % CI."
-PAIRS = "First variant minus second: mean and 95 % CI over seeds, per corpus. No points where learned spans barely moved."
+CURVES = (
+    "Dev loss during training: mean over seeds with 95 % CI. "
+    "Lower is better; the steep initial drop is cut off."
+)
+SIZES = (
+    "Left: difference from the baseline by model size. Right: score against MACs. "
+    "Means over seeds with 95 % CI."
+)
+PAIRS = (
+    "First variant minus second: mean and 95 % CI over seeds, per corpus. "
+    "No points where learned spans barely moved."
+)
 COST = "Score against cost: mean over seeds with 95 % CI. Small numbers are S or k."
 NOTES = {
-    "curves": f"Thin lines are single runs: of fewer than three seeds, or ended early. {curves_figure.PART_OF_DEV}",
-    "sizes": "A model of size s is s times as wide, with s times the heads and √s times the layers and updates. Its "
-    "learning rate scales with 1/√s and is tuned at size 1 only.",
+    "curves": (
+        "Thin lines are single runs: of fewer than three seeds, or ended early. "
+        f"{curves_figure.PART_OF_DEV}"
+    ),
+    "sizes": (
+        "A model of size s is s times as wide, with s times the heads and √s times the layers and "
+        "updates. Its learning rate scales with 1/√s and is tuned at size 1 only."
+    ),
     "cost": "Speeds are means over timing rounds, on one machine and one backend.",
 }
 
 
-def question_page(site: Site, name: str, frames: Frames, records: dict[str, Record]) -> dict:
+@dataclass(frozen=True)
+class Drawing:
+    """A figure that is made for this page. figure: of matplotlib. numbers: a row for each mark."""
+
+    name: str
+    title: str
+    caption: str
+    figure: matplotlib.figure.Figure
+    numbers: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The tables and figures behind an answer.
+
+    score: title and unit. texts: badges of the corpora. tables: each with its heading.
+    Where variants are tuned, the table and figure of the tuned runs come before the recipe's.
+    """
+
+    score: tuple[str, str]
+    texts: list[dict[str, str]]
+    tables: list[tuple[str, VariantTable]]
+    figures: list[Figure]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What model size changes.
+
+    figure, rows: score over cost, with its numbers (`sizes.COLUMNS`). of: what a cost is for, as
+    `character`. pairs, differences: the differences of all pairs of variants, with their numbers
+    (`size_pairs.COLUMNS`); None where there is no pair.
+    half, difference_half: median half intervals, which set the digits of the two tables.
+    """
+
+    figure: Figure
+    rows: list[dict]
+    score: tuple[str, str]
+    of: str
+    pairs: Figure | None
+    differences: list[dict]
+    half: float | None
+    difference_half: float | None
+
+
+@dataclass(frozen=True)
+class RunLine:
+    """A row of the table of runs.
+
+    choices: of the four axes of attention. scores: value, unit, and why it is missing, if it is.
+    tuning: `trial` or `tuned`; None of the recipe.
+    """
+
+    variant: str
+    seed: int
+    digest: str
+    status: str
+    reason: str | None
+    S: int | None
+    k: int | None
+    text: str
+    choices: str
+    scores: list[tuple[float | None, str, str | None]]
+    seconds: float | None
+    tuning: str | None
+    size: float
+
+
+@dataclass(frozen=True)
+class QuestionPage:
+    """What the page shows.
+
+    title: the question. name: of its file. paper, study: heading and name of its paper.
+    said: the answer with the question's own baselines, which the index repeats.
+    answers: baseline, answer and its differences as a forest, the question's own baseline first.
+    decides: the loss on dev by which trials are chosen.
+    columns: title and unit of each score. bits: how far the bits of its runs travel.
+    yaml: the file that asks the question.
+    """
+
+    title: str
+    name: str
+    paper: str
+    study: str
+    provenance: str
+    said: Answer
+    answers: list[tuple[str, Answer, Forest | None]]
+    evidence: Comparison
+    sizes: Sizes | None
+    tuning: TuningTable | None
+    decides: str
+    tables: list[artefacts.Table]
+    figures: list[Figure]
+    claims: list[dict]
+    columns: list[tuple[str, str]]
+    bits: Badge
+    runs: list[RunLine]
+    yaml: str
+
+
+def question_page(
+    site: Site, name: str, frames: Frames, records: dict[str, Record]
+) -> QuestionPage:
     """Collect what the page shows.
 
     frames: the question's runs with their costs. records: of these runs, by digest.
     """
-    runs, every = frames.runs, frames.everything
+    every = frames.everything
     question = load_question(name)
     task = question.spec
-    quantity = task.columns[0][0]
-    tuned = tuning.tuning_table(every, quantity, f"dev_{task.curve[0]}")
-    basis = read_basis(every, task, has_trials=question.trials is not None)
-    answers = answers_by_baseline(basis, tolerances(name, quantity))
-    first = next(iter(answers))
-    answers[first] = with_caveats(answers[first], question, frames, records, tuned)
+    quantity, _, _ = task.columns[0]
+    trials = tuning.tuning_table(every, quantity, f"dev_{task.curve[0]}")
+    answers = _answers(name, frames, records, trials)
     named = as_named(every)
     colours = dict(zip(named["variant"], named["colour"], strict=True))
-    return {
-        "title": question.question,
-        "name": name,
-        "paper": studies()[question.paper].heading,
-        "study": question.paper,
-        "provenance": describe_runs(runs, name_badges(runs)),
-        "said": answers[first],
-        "answers": [
-            (baseline, each, forest_of(each, colours)) for baseline, each in answers.items()
-        ],
-        "evidence": evidence(frames, task),
-        "sizes": of_sizes(frames.at_every_size, task),
-        "tuning": tuned,
-        "decides": task.curve[0],
-        "tables": [artefacts.table(site, table, name) for table in question.tables],
-        "figures": artefacts.figures(site, question.figures, name),
-        "claims": read_claims(site, name),
-        "columns": [(title, unit) for _, title, unit in task.score_columns],
-        "bits": asdict(badge_of_bits(every[["digest", "bits", "commit"]].to_dict("records"))),
-        "runs": [_line(run, task) for run in every.itertuples()],
-        "yaml": study_file("questions", name).read_text(encoding="utf-8"),
-    }
+    return QuestionPage(
+        title=question.question,
+        name=name,
+        paper=studies()[question.paper].heading,
+        study=question.paper,
+        provenance=describe_runs(frames.runs, name_badges(frames.runs)),
+        said=next(iter(answers.values())),
+        answers=[(base, answer, forest_of(answer, colours)) for base, answer in answers.items()],
+        evidence=compare_variants(frames, task),
+        sizes=compare_sizes(frames.at_every_size, task),
+        tuning=trials,
+        decides=task.curve[0],
+        tables=[artefacts.table(site, table, name) for table in question.tables],
+        figures=artefacts.figures(site, question.figures, name),
+        claims=read_claims(site, name),
+        columns=[(title, unit) for _, title, unit in task.score_columns],
+        bits=badge_of_bits(every[["digest", "bits", "commit"]].to_dict("records")),
+        runs=[_run_line(run, task) for run in every.itertuples()],
+        yaml=study_file("questions", name).read_text(encoding="utf-8"),
+    )
+
+
+def _answers(
+    name: str,
+    frames: Frames,
+    records: dict[str, Record],
+    trials: TuningTable | None,
+) -> dict[str, Answer]:
+    """Answer with every baseline; the question's own comes first, with what only the page knows."""
+    question = load_question(name)
+    quantity, _, _ = question.spec.columns[0]
+    basis = read_basis(frames.everything, question.spec, has_trials=question.trials is not None)
+    answers = answers_by_baseline(basis, tolerances(name, quantity))
+    first = next(iter(answers))
+    answers[first] = with_caveats(answers[first], question, frames, records, trials)
+    return answers
+
+
+def with_caveats(
+    answer: Answer,
+    question: Question,
+    frames: Frames,
+    records: dict[str, Record],
+    trials: TuningTable | None,
+) -> Answer:
+    """Add what only the page knows.
+
+    That is: recipes that differ between papers, sizes without runs, choices that may be chance.
+    """
+    recipes = caveats.papers_recipes(question, frames.everything, records)
+    warnings = [*recipes, *answer.caveats]
+    missing = caveats.missing_sizes(question.sizes, frames.at_every_size)
+    notes = [*answer.notes, *missing, *tuning.doubts(trials)]
+    return caveats.place(answer, warnings, notes)
+
+
+# --- claims and runs -------------------------------------------------------------------------
 
 
 def read_claims(site: Site, name: str) -> list[dict]:
@@ -107,139 +269,132 @@ def _written(line: dict) -> dict:
     return line | {"unit": unit, "written": write_numbers(line, line) | write_details(line, unit)}
 
 
-def _line(run, task: TaskSpec) -> dict:
-    return {
-        "variant": run.label,
-        "seed": run.seed,
-        "digest": run.digest,
-        "status": run.status,
-        "reason": run.reason,
-        "S": None if pd.isna(run.S) else int(run.S),
-        "k": None if pd.isna(run.k) else int(run.k),
-        "text": title_of(run.task, run.corpus),
-        "choices": f"{run.span}, {run.selection}, {run.normaliser}, {run.position}",
-        "scores": [
-            (getattr(run, name), unit, run.missing.get(name))
-            for name, _, unit in task.score_columns
-        ],
-        "seconds": run.seconds,
-        "tuning": None if pd.isna(run.tuning) else run.tuning,
-        "size": run.size,
-    }
-
-
-def with_caveats(
-    answer: Answer,
-    question: Question,
-    frames: Frames,
-    records: dict[str, Record],
-    tuned: dict | None,
-) -> Answer:
-    """Add what only the page knows: recipes that differ between papers, sizes without runs, choices
-    by chance.
-    """
-    recipes = caveats.papers_recipes(question, frames.everything, records)
-    missing = caveats.missing_sizes(question.sizes, frames.at_every_size)
-    warnings = [*recipes, *answer.caveats]
-    kept, rest = warnings[: caveats.MOST], warnings[caveats.MOST :]
-    return replace(
-        answer, caveats=tuple(kept), notes=(*rest, *answer.notes, *missing, *tuning.doubts(tuned))
+def _run_line(run, task: TaskSpec) -> RunLine:
+    """Make the row of a run. run: a row of the table of runs."""
+    scores = [
+        (getattr(run, name), unit, run.missing.get(name)) for name, _, unit in task.score_columns
+    ]
+    return RunLine(
+        variant=run.label,
+        seed=run.seed,
+        digest=run.digest,
+        status=run.status,
+        reason=run.reason,
+        S=None if pd.isna(run.S) else int(run.S),
+        k=None if pd.isna(run.k) else int(run.k),
+        text=title_of(run.task, run.corpus),
+        choices=f"{run.span}, {run.selection}, {run.normaliser}, {run.position}",
+        scores=scores,
+        seconds=run.seconds,
+        tuning=None if pd.isna(run.tuning) else run.tuning,
+        size=run.size,
     )
 
 
-def evidence(frames: Frames, task: TaskSpec) -> dict:
-    """Collect the tables and figures behind an answer. frames: the runs of one question, with their
-    costs.
+# --- tables and figures behind the answer ----------------------------------------------------
 
-    Where variants are tuned, their table and figure of effects come before those of the recipe.
+
+def compare_variants(frames: Frames, task: TaskSpec) -> Comparison:
+    """Collect the tables and figures behind an answer.
+
+    frames: the runs of one question, with their costs.
     """
-    (quantity, title, unit), runs, every = task.columns[0], frames.runs, frames.everything
-    tables = [("The variants", variant_table(runs, quantity, _names(task)))]
-    figures = [_on_page(*each, runs) for each in draw_figures(runs, task)]
+    runs = frames.runs
+    every = frames.everything
+    quantity, title, unit = task.columns[0]
+    names = _cost_titles(task)
+    tables = [("The variants", variant_table(runs, quantity, names))]
+    drawings = draw_figures(runs, task)
+    figures = [_on_page(each, runs) for each in drawings]
     tuned = tuning.tuned_runs(every)
     if len(tuned) and not tuning.follows_recipe(every):
-        of_recipe = tables[0][1]
-        of_tuned = variant_table(tuned, quantity, _names(task))
+        of_tuned = variant_table(tuned, quantity, names)
+        _, of_recipe = tables[0]
         tables = [(f"The variants, {TUNED}", of_tuned), (f"The variants, {RECIPE}", of_recipe)]
-        for figure in figures:
-            figure["title"] += f", {RECIPE}"
-        scores = effect_figure.data(tuned, quantity)
-        drawn = effect_figure.draw(scores, quantity, title)
-        figures.insert(
-            0, _on_page("tuned-effect", f"Scores, {TUNED}", EFFECT, drawn, scores, tuned)
-        )
-    return {"score": (title, unit), "texts": badges(runs), "tables": tables, "figures": figures}
+        of_recipes = [replace(each, title=f"{each.title}, {RECIPE}") for each in figures]
+        figures = [_on_page(_draw_tuned(tuned, task), tuned), *of_recipes]
+    return Comparison(score=(title, unit), texts=badges(runs), tables=tables, figures=figures)
 
 
-def of_sizes(runs: pd.DataFrame, task: TaskSpec) -> dict | None:
-    """Draw what size changes, with its numbers as a table; None for a question of one size. runs:
-    of all sizes.
+def draw_figures(runs: pd.DataFrame, task: TaskSpec) -> list[Drawing]:
+    """Draw scores, costs and learning curves, as far as each shows something.
+
+    One configuration has no effect, and needs no figure of scores.
     """
-    (quantity, title, unit), of = task.columns[0], task.tokens[:-1]
+    quantity, title, _ = task.columns[0]
+    loss, loss_title, scale = task.curve
+    drawings = []
+    scores = effect_figure.data(runs, quantity)
+    if len(scores[["variant", "S", "k"]].drop_duplicates()) > 1:
+        figure = effect_figure.draw(scores, quantity, title)
+        drawings.append(Drawing("effect", "Scores", EFFECT, figure, scores))
+    costs = cost_figure.data(runs, quantity)
+    if len(costs):
+        figure = cost_figure.draw(costs, quantity, title, _cost_titles(task))
+        drawings.append(Drawing("cost", "Quality against cost", COST, figure, costs))
+    losses = curves_figure.data(runs, loss)
+    figure = curves_figure.draw(losses, loss_title, scale)
+    drawings.append(Drawing("curves", "Learning curves", CURVES, figure, losses))
+    return drawings
+
+
+def _draw_tuned(tuned: pd.DataFrame, task: TaskSpec) -> Drawing:
+    quantity, title, _ = task.columns[0]
+    scores = effect_figure.data(tuned, quantity)
+    figure = effect_figure.draw(scores, quantity, title)
+    return Drawing("tuned-effect", f"Scores, {TUNED}", EFFECT, figure, scores)
+
+
+def compare_sizes(runs: pd.DataFrame, task: TaskSpec) -> Sizes | None:
+    """Draw what size changes, with its numbers as a table; None for a question of one size.
+
+    runs: of all sizes.
+    """
     if runs["size"].nunique() < 2:
         return None
+    quantity, title, unit = task.columns[0]
+    of = task.tokens.removesuffix("s")
     numbers = sizes.data(runs, quantity)
-    about, figure = ("sizes", "Quality over cost"), sizes.draw(numbers, quantity, title, of)
+    figure = sizes.draw(numbers, quantity, title, of)
+    drawing = Drawing("sizes", "Quality over cost", SIZES, figure, numbers)
     pairs = size_pairs.data(runs, quantity)
-    return {
-        "pairs": _pairs_on_page(pairs, quantity, title, runs) if len(pairs) else None,
-        "figure": _on_page(*about, SIZES, figure, numbers, runs),
-        "rows": numbers.to_dict("records"),
-        "score": (title, unit),
-        "of": of,
-        "differences": pairs.to_dict("records"),
-        "half": median_half(half_width(numbers["low"], numbers["high"])),
-        "difference_half": median_half(half_width(pairs["low"], pairs["high"])),
-    }
-
-
-def _pairs_on_page(pairs: pd.DataFrame, quantity: str, title: str, runs: pd.DataFrame) -> dict:
-    drawn = size_pairs.draw(pairs, quantity, title)
-    return _on_page(
-        "pairs",
-        "Differences between all pairs of variants by model size",
-        PAIRS,
-        drawn,
-        pairs,
-        runs,
+    return Sizes(
+        figure=_on_page(drawing, runs),
+        rows=numbers.to_dict("records"),
+        score=(title, unit),
+        of=of,
+        pairs=_on_page(_draw_pairs(pairs, quantity, title), runs) if len(pairs) else None,
+        differences=pairs.to_dict("records"),
+        half=median_half(half_width(numbers["low"], numbers["high"])),
+        difference_half=median_half(half_width(pairs["low"], pairs["high"])),
     )
 
 
-def draw_figures(runs: pd.DataFrame, task: TaskSpec) -> list[tuple]:
-    """Draw the figures that show something, each as (name, title, caption, figure, numbers).
-
-    One configuration has no effect.
-    """
-    (quantity, title, _), (loss, loss_title, scale) = task.columns[0], task.curve
-    scores, costs = effect_figure.data(runs, quantity), cost_figure.data(runs, quantity)
-    learning = curves_figure.data(runs, loss)
-    curves = curves_figure.draw(learning, loss_title, scale)
-    figures = [("curves", "Learning curves", CURVES, curves, learning)]
-    if len(costs):
-        cost = cost_figure.draw(costs, quantity, title, _names(task))
-        figures.insert(0, ("cost", "Quality against cost", COST, cost, costs))
-    if len(scores[["variant", "S", "k"]].drop_duplicates()) > 1:
-        effect = effect_figure.draw(scores, quantity, title)
-        figures.insert(0, ("effect", "Scores", EFFECT, effect, scores))
-    return figures
+def _draw_pairs(pairs: pd.DataFrame, quantity: str, title: str) -> Drawing:
+    heading = "Differences between all pairs of variants by model size"
+    figure = size_pairs.draw(pairs, quantity, title)
+    return Drawing("pairs", heading, PAIRS, figure, pairs)
 
 
-def _names(task: TaskSpec) -> dict[str, str]:
+def _cost_titles(task: TaskSpec) -> dict[str, str]:
     """Return the titles of costs, where the task has others than the registry."""
-    names = {name: words for name, words, _ in task.columns}
-    return names | {"macs_executed": f"MACs/{task.tokens[:-1]}"}
+    titles = {name: title for name, title, _ in task.columns}
+    return titles | {"macs_executed": f"MACs/{task.tokens.removesuffix('s')}"}
 
 
-def _on_page(
-    name: str, title: str, caption: str, figure, numbers: pd.DataFrame, runs: pd.DataFrame
-) -> dict:
-    """Return a figure of one question as its template takes it; the caption names spans that have
-    hardly moved.
-    """
-    still = with_titles(as_named(runs[hardly_moved(runs)]))
-    if len(still):
-        caption = f"{caption} No conclusion where learned spans barely moved: {join(caveats.name_unmoved(still))}."
-    runs_at = artefacts.runs_at(runs["question"].iloc[0])
-    return artefacts.drawn_here(
-        f"answer-{name}", title, caption, figure, numbers, runs_at, NOTES.get(name, "")
+def _on_page(drawing: Drawing, runs: pd.DataFrame) -> Figure:
+    """Embed a figure; its caption names the variants whose learned spans have hardly moved."""
+    caption = drawing.caption
+    unmoved = with_titles(as_named(runs[hardly_moved(runs)]))
+    if len(unmoved):
+        names = join(caveats.name_unmoved(unmoved))
+        caption = f"{caption} No conclusion where learned spans barely moved: {names}."
+    return artefacts.embed_drawing(
+        name=f"answer-{drawing.name}",
+        title=drawing.title,
+        caption=caption,
+        drawing=drawing.figure,
+        numbers=drawing.numbers,
+        runs_at=artefacts.runs_at(runs["question"].iloc[0]),
+        notes=NOTES.get(drawing.name, ""),
     )

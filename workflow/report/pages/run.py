@@ -1,9 +1,7 @@
-"""The page of a run: job, curve, scores, facts, costs, origin, the command that reproduces it, and
-where it is used.
-"""
+"""The page of a run: job, curve, scores, facts, costs, origin, how to reproduce it, and its uses."""
 
 import json
-from dataclasses import asdict
+from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -27,217 +25,326 @@ from workflow.results.timings import TIMED, describe_timings, turn_values
 from workflow.results.trained_enough import FAILED_TO_TRAIN
 from workflow.tasks.spec import TASKS
 
-# of the same configuration that a page leads to: all of many would be pages that grow with the runs
+# Of the same configuration that a page leads to: links to all would grow with the square of seeds.
 SEEDS = 30
 # Facts that are too long to list, or have a table of their own.
 UNLISTED = ("counts", "second_test_counts", "shown", "looks")
-# columns of timings that ± and the sentence beside them say
+# columns of timings that ± and the sentence below them say
 OF_TURNS = ("_turns", "_references", "_spread", "quiet")
-NAMED = 8  # steps of a learning curve, or a few more, that stand under it
+NAMED = 8  # steps of a learning curve, or a few more, that its axis names
 Line = tuple[str, object, str]  # title, value, unit
+Link = tuple[str, str]  # address relative to the run's page, text
 
 
-def run_page(record: Record, uses: dict[str, list], row: dict) -> dict:
-    """Collect what the page of a run shows. uses: from `find_uses`. row: that of the run in the
-    table of runs.
+@dataclass(frozen=True)
+class Uses:
+    """Where a run is used in its question. questions: names of other questions that ask for it."""
+
+    seeds: list[Link] = field(default_factory=list)
+    tables: list[Link] = field(default_factory=list)
+    figures: list[Link] = field(default_factory=list)
+    claims: list[Link] = field(default_factory=list)
+    questions: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Value:
+    """A point of a chart; templates/chart.js reads its name."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Series:
+    """A line of a chart. colour: as CSS. points: None where there is no value."""
+
+    name: str
+    colour: str
+    points: list[Value | None]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart as templates/chart.js draws it.
+
+    rows: labels along the axis, empty for most steps. joined: whether points are joined by lines.
+    log: whether the axis of values is logarithmic.
     """
-    job, device = record.trained, "cpu" if record.origin.device.startswith("cpu") else "cuda"
-    choice = f" --choice results/choices/{name_choice(record.job)}.json" if record.follows else ""
-    return {
-        "title": f"Run {record.digest}",
-        "label": _label(row),
-        "asked": load_question(row["question"]).question,
-        "record": record,
-        "untrained": row["reason"] if row["status"] == FAILED_TO_TRAIN else None,
-        "job": json.dumps(record.job.model_dump(), indent=1),
-        "texts": [asdict(each) for each in _badges(row)],
-        "attention": {axis: _describe_choice(getattr(job.attention, axis)) for axis in AXES},
-        "scores": _lines(record.metrics),
-        "facts": _fact_lines(record.facts),
-        "examples": record.facts.get("shown", []),
-        "example_titles": TASKS[job.task].examples,
-        "tokens": TASKS[job.task].tokens,
-        "origin": _origin(record),
-        "measured": measured_lines(row),
-        "uses": uses,
-        "question": row["question"],
-        "curves": learning_curves(record),
-        "about_curve": PART_OF_DEV,
-        "command": f"python -m workflow.scripts.train results/runs/{record.digest}/job.json"
-        f" --data results/data/{job.corpus}.npz --device {device}{choice}",
-        "factors": record.job.trials[record.follows] if record.follows else {},
-    }
+
+    title: str
+    rows: list[str]
+    series: list[Series]
+    joined: bool
+    log: bool
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured of a run's configuration.
+
+    failed: kind of cost, status and reason. unmeasured: kinds of costs in words.
+    timing: on which machines, in phrases.
+    """
+
+    lines: list[Line]
+    failed: list[tuple[str, str, str]]
+    unmeasured: list[str]
+    timing: list[str]
+
+
+@dataclass(frozen=True)
+class RunPage:
+    """What the page shows.
+
+    label: the run in words. asked, question: its question, and the question's name.
+    untrained: why it counts as a run that failed to train; None of others. job: as JSON.
+    attention: axis -> its choice with its settings. examples: rows of the fact `shown`, titled by
+    `example_titles`. command: reproduces the run. factors: of the trial that it follows.
+    """
+
+    title: str
+    label: str
+    asked: str
+    record: Record
+    untrained: str | None
+    job: str
+    texts: list[Badge]
+    attention: dict[str, str]
+    scores: list[Line]
+    facts: list[Line]
+    examples: list[list[str]]
+    example_titles: tuple[str, ...]
+    tokens: str
+    origin: dict[str, object]
+    measured: Measured
+    uses: Uses
+    question: str
+    curves: list[Chart]
+    about_curve: str
+    command: str
+    factors: dict[str, float]
+
+
+def run_page(record: Record, uses: Uses, row: dict) -> RunPage:
+    """Collect what the page of a run shows.
+
+    uses: from `find_uses`. row: that of the run in the table of runs.
+    """
+    job = record.trained
+    task = TASKS[job.task]
+    return RunPage(
+        title=f"Run {record.digest}",
+        label=_label(row),
+        asked=load_question(row["question"]).question,
+        record=record,
+        untrained=row["reason"] if row["status"] == FAILED_TO_TRAIN else None,
+        job=json.dumps(record.job.model_dump(), indent=1),
+        texts=_badges(row),
+        attention={axis: _describe_choice(getattr(job.attention, axis)) for axis in AXES},
+        scores=_lines(record.metrics),
+        facts=_fact_lines(record.facts),
+        examples=record.facts.get("shown", []),
+        example_titles=task.examples,
+        tokens=task.tokens,
+        origin=_origin(record),
+        measured=measured_lines(row),
+        uses=uses,
+        question=row["question"],
+        curves=learning_curves(record),
+        about_curve=PART_OF_DEV,
+        command=_command(record),
+        factors=record.job.trials[record.follows] if record.follows else {},
+    )
 
 
 def _badges(row: dict) -> list[Badge]:
-    """List the badges of a run: of the text that it read, and of how far its bits travel."""
+    """List the badges of a run: of the corpus that it read, and of how far its bits travel."""
     return [badge_of(row["task"], [row["paper_corpus"]], row["corpus"]), badge_of_bits([row])]
 
 
-def learning_curves(record: Record) -> list[dict]:
-    """Return the charts that templates/chart.js draws: scores on train and dev, and the mean span
-    if it was learned.
-    """
+def _label(row: dict) -> str:
+    """Name a run by variant, corpus, S, k and seed."""
+    corpus = title_of(row["task"], row["corpus"])
+    places = name_places(row["S"], row["k"])
+    return ", ".join([f"{row['label']} on {corpus}", *places, f"seed {row['seed']}"])
+
+
+def _describe_choice(choice: dict) -> str:
+    settings = ", ".join(f"{key} = {value}" for key, value in choice.items() if key != "name")
+    return f"{choice['name']} ({settings})" if settings else choice["name"]
+
+
+def _command(record: Record) -> str:
+    """Write the command that trains the run again, on the kind of device that trained it."""
+    device = "cpu" if record.origin.device.startswith("cpu") else "cuda"
+    choice = f" --choice results/choices/{name_choice(record.job)}.json" if record.follows else ""
+    return (
+        f"python -m workflow.scripts.train results/runs/{record.digest}/job.json"
+        f" --data results/data/{record.trained.corpus}.npz --device {device}{choice}"
+    )
+
+
+# --- learning curves -------------------------------------------------------------------------
+
+
+def learning_curves(record: Record) -> list[Chart]:
+    """Return the charts of scores on train and dev, and of the mean span if it was learned."""
+    curve = record.curve
+    if not curve:
+        return []
     unit, title, scale = TASKS[record.job.task].curve
     scores = {
-        split: [getattr(point, f"{split}_{unit}") for point in record.curve]
-        for split in ("train", "dev")
+        split: [getattr(point, f"{split}_{unit}") for point in curve] for split in ("train", "dev")
     }
-    spans = [point.mean_span for point in record.curve]
-    charts = [_chart(record.curve, title, scores, log=scale == "log")] if record.curve else []
+    charts = [_chart(curve, title, scores, log=scale == "log")]
+    spans = [point.mean_span for point in curve]
     if None not in spans and len(set(spans)) > 1:
-        charts.append(_chart(record.curve, "mean span", {"mean span": spans}))
+        charts.append(_chart(curve, "mean span", {"mean span": spans}))
     return charts
 
 
 def _chart(
     curve: list[Point], title: str, lines: dict[str, list[float | None]], *, log: bool = False
-) -> dict:
-    """Make a chart of lines over steps; a missing or infinite number is no point. log: of a
-    logarithmic axis.
+) -> Chart:
+    """Make a chart of lines over steps. log: whether the axis of values is logarithmic."""
+    named_every = -(-len(curve) // NAMED)
+    series = []
+    for (name, values), colour in zip(lines.items(), shades(len(lines)), strict=True):
+        points = [_point(value, log) for value in values]
+        series.append(Series(name, on_page(colour), points))
+    rows = []
+    for place, point in enumerate(curve):
+        rows.append(number(point.step) if place % named_every == 0 else "")
+    return Chart(title=f"{title}, by steps", rows=rows, series=series, joined=True, log=log)
+
+
+def _point(value: float | None, log: bool) -> Value | None:
+    """Make a point; a missing or infinite number is none, nor is zero on a logarithmic axis."""
+    if not is_number(value) or (log and value <= 0):
+        return None
+    return Value(value)
+
+
+# --- scores, facts, costs and origin ---------------------------------------------------------
+
+
+def measured_lines(row: dict) -> Measured:
+    """List what was measured of a run's configuration, and what failed.
+
+    row: that of the run in the table of runs.
     """
-    apart = -(-len(curve) // NAMED)
-    series = [
-        {
-            "name": name,
-            "colour": on_page(colour),
-            "points": [_point(value, log) for value in values],
-        }
-        for (name, values), colour in zip(lines.items(), shades(len(lines)), strict=True)
-    ]
-    rows = [number(point.step) if place % apart == 0 else "" for place, point in enumerate(curve)]
-    return {
-        "title": f"{title}, by steps",
-        "rows": rows,
-        "series": series,
-        "joined": True,
-        "log": log,
-    }
-
-
-def _point(value: float | None, log: bool) -> dict | None:
-    return {"value": value} if is_number(value) and (value > 0 or not log) else None
-
-
-def measured_lines(row: dict) -> dict:
-    """List what was measured of a run's configuration, and what failed. row: that of the run in the
-    table of runs.
-    """
-    quantities = {name: row.get(name) for name in names(*COSTS) if not name.endswith(OF_TURNS)}
-    values = {
-        name: value for name, value in quantities.items() if not missing(value) and value != []
-    }
-    lines = _lines(
-        {name: _in_turns(row, name) if name in TIMED else value for name, value in values.items()}
+    values = {}
+    for name in names(*COSTS):
+        value = row.get(name)
+        if name.endswith(OF_TURNS) or missing(value) or value == []:
+            continue
+        values[name] = _write_rounds(row, name) if name in TIMED else value
+    failed = []
+    unmeasured = []
+    for kind in COSTS:
+        status = row.get(f"{kind}_status")
+        if status == NOT_RUN:
+            unmeasured.append(kind.replace("_", " "))
+        elif status not in (None, "ok"):
+            failed.append((kind, status, row[f"{kind}_reason"]))
+    return Measured(
+        lines=_lines(values),
+        failed=failed,
+        unmeasured=unmeasured,
+        timing=describe_timings([row]),
     )
-    broken = [kind for kind in COSTS if row.get(f"{kind}_status") not in (None, "ok", NOT_RUN)]
-    unmeasured = [kind.replace("_", " ") for kind in COSTS if row.get(f"{kind}_status") == NOT_RUN]
-    failed = [(kind, row[f"{kind}_status"], row[f"{kind}_reason"]) for kind in broken]
-    return {
-        "lines": lines,
-        "failed": failed,
-        "unmeasured": unmeasured,
-        "timing": describe_timings([row]),
-    }
 
 
-def _in_turns(row: dict, quantity: str) -> str:
-    """Write a time or speed ± half its interval over turns, or its turns where they are few."""
+def _write_rounds(row: dict, quantity: str) -> str:
+    """Write a time or speed ± half its interval over rounds, or its rounds where they are few."""
     shown = over_seeds(turn_values(row, quantity), bounds=bounds_of(quantity))
     if shown["points"]:
         return ", ".join(map(number, shown["points"]))
     return within(shown["value"], shown["low"], shown["high"])
 
 
-def _lines(values: dict) -> list[Line]:
+def _lines(values: dict[str, object]) -> list[Line]:
     """Give each value the title and unit of the registry."""
-    known = {name: REGISTRY.get(name) for name in values}
-    return [
-        (known[name].title if known[name] else name, value, known[name].unit if known[name] else "")
-        for name, value in values.items()
-    ]
+    lines: list[Line] = []
+    for name, value in values.items():
+        quantity = REGISTRY.get(name)
+        if quantity is None:
+            lines.append((name, value, ""))
+        else:
+            lines.append((quantity.title, value, quantity.unit))
+    return lines
 
 
-def _fact_lines(facts: dict) -> list[Line]:
+def _fact_lines(facts: dict[str, object]) -> list[Line]:
     listed = {
         name: fact
         for name, fact in facts.items()
         if not isinstance(fact, dict) and name not in UNLISTED
     }
-    signatures = [
-        (f"{name}, signature", text, "") for name, text in facts.get("signatures", {}).items()
-    ]
-    return _lines(listed) + signatures
+    lines = _lines(listed)
+    for name, text in facts.get("signatures", {}).items():
+        lines.append((f"{name}, signature", text, ""))
+    return lines
 
 
-def _origin(record: Record) -> dict:
-    """Return the fields of the origin that have a value; source files are counted, for they would
-    fill a page.
+def _origin(record: Record) -> dict[str, object]:
+    """Return the fields of the origin that have a value, by name.
+
+    Source files are counted, for they would fill a page.
     """
-    origin = record.origin.model_dump(
+    origin = record.origin
+    shown = origin.model_dump(
         exclude={"sources", "accepted", "host_memory_bytes"}, exclude_none=True
     )
-    origin["memory of the host"] = number(record.origin.host_memory_bytes, "bytes")
-    origin["missing"] = (
-        "; ".join(f"{name}: {reason}" for name, reason in record.origin.missing.items())
-        or "nothing"
-    )
-    if record.origin.sources:
-        origin["source files"] = (
-            f"{len(record.origin.sources)}, each with its digest in record.json"
-        )
-    if record.origin.accepted:
-        origin["accepted changes"] = "; ".join(record.origin.accepted)
-    return origin
+    shown["memory of the host"] = number(origin.host_memory_bytes, "bytes")
+    missing_parts = [f"{name}: {reason}" for name, reason in origin.missing.items()]
+    shown["missing"] = "; ".join(missing_parts) or "nothing"
+    if origin.sources:
+        shown["source files"] = f"{len(origin.sources)}, each with its digest in record.json"
+    if origin.accepted:
+        shown["accepted changes"] = "; ".join(origin.accepted)
+    return shown
 
 
-def _label(row: dict) -> str:
-    """Name a run by variant, text, S, k and seed."""
-    text = title_of(row["task"], row["corpus"])
-    return ", ".join(
-        [f"{row['label']} on {text}", *name_places(row["S"], row["k"]), f"seed {row['seed']}"]
-    )
+# --- where a run is used ---------------------------------------------------------------------
 
 
-def find_uses(
-    site: Site, name: str, runs: pd.DataFrame
-) -> dict[str, dict[str, list[tuple[str, str]]]]:
-    """Find where each run is used in its question: digest -> kind -> (address relative to the run's
-    page, text).
-
-    The kind `questions` holds the names of the other questions that ask for the run.
-    """
-    kinds = ("seeds", "tables", "figures", "claims", "questions")
-    uses = {digest: {kind: [] for kind in kinds} for digest in runs["digest"]}
-    plan = site.results / "plan.json"
-    asked = [(row["digest"], row["question"]) for row in (read_json(plan) if plan.exists() else [])]
-    for digest, question in dict.fromkeys(asked):
-        if digest in uses and question != name:
-            uses[digest]["questions"].append(question)
-    for _, group in runs.drop_duplicates("digest").groupby("configuration"):
-        others = [
-            (each.digest, each.seed)
-            for each in group[["digest", "seed"]].sort_values("seed").head(SEEDS + 1).itertuples()
-        ]
-        for run in group["digest"]:
-            links = [(f"{digest}.html", f"seed {seed}") for digest, seed in others if digest != run]
-            uses[run]["seeds"] += links[:SEEDS]
+def find_uses(site: Site, name: str, runs: pd.DataFrame) -> dict[str, Uses]:
+    """Find where each run of a question is used, by digest."""
+    uses = {digest: Uses() for digest in runs["digest"]}
+    _add_questions(uses, site, name)
+    _add_seeds(uses, runs)
     for kind, ending in (("tables", "json"), ("figures", "svg")):
         for artefact in getattr(load_question(name), kind):
-            path, title = (
-                site.results / kind / f"{artefact}.{ending}",
-                load_builder(kind, artefact).TITLE,
-            )
-            for digest in provenance.read(path).runs if path.exists() else ():
+            title = load_builder(kind, artefact).TITLE
+            link = (f"index.html#{kind[:-1]}-{artefact}", title)
+            path = site.results / kind / f"{artefact}.{ending}"
+            digests = provenance.read(path).runs if path.exists() else ()
+            for digest in digests:
                 if digest in uses:
-                    uses[digest][kind].append((f"index.html#{kind[:-1]}-{artefact}", title))
+                    getattr(uses[digest], kind).append(link)
     for claim in read_claims(site, name):
         for digest in claim["digests"]:
             if digest in uses:
-                uses[digest]["claims"].append((f"index.html#claim-{claim['name']}", claim["claim"]))
+                uses[digest].claims.append((f"index.html#claim-{claim['name']}", claim["claim"]))
     return uses
 
 
-def _describe_choice(choice: dict) -> str:
-    settings = ", ".join(f"{key} = {value}" for key, value in choice.items() if key != "name")
-    return f"{choice['name']} ({settings})" if settings else choice["name"]
+def _add_questions(uses: dict[str, Uses], site: Site, name: str) -> None:
+    """Add the other questions that ask for each run, as the plan of the scale has them."""
+    plan = site.results / "plan.json"
+    rows = read_json(plan) if plan.exists() else []
+    asked = dict.fromkeys((row["digest"], row["question"]) for row in rows)
+    for digest, question in asked:
+        if digest in uses and question != name:
+            uses[digest].questions.append(question)
+
+
+def _add_seeds(uses: dict[str, Uses], runs: pd.DataFrame) -> None:
+    """Add the other seeds of each configuration, at most `SEEDS` of them."""
+    for _, group in runs.drop_duplicates("digest").groupby("configuration"):
+        first = group[["digest", "seed"]].sort_values("seed").head(SEEDS + 1)
+        seeds = list(first.itertuples(index=False, name=None))
+        for run in group["digest"]:
+            links = [(f"{digest}.html", f"seed {seed}") for digest, seed in seeds if digest != run]
+            uses[run].seeds.extend(links[:SEEDS])

@@ -55,13 +55,13 @@ def write_shared(site: Site, frames: Frames, overview: Overview | None = None) -
         "coverage": coverage_page(site, questions.values()),
         "pivot": pivot_page(runs),
     }
-    answers = {each["name"]: each["answer"] for each in pages["index"]["questions"]}
+    answers = {each.name: each.answer for each in pages["index"].questions}
     write_if_changed(site.reports / "report.js", search_script(runs, ledger, questions, answers))
     _remove_renamed(site.reports)
     for name, context in pages.items():
-        site.write(f"{name}.html.j2", f"{name}.html", shared=list(pages), **context)
+        site.write(f"{name}.html.j2", f"{name}.html", context, shared=list(pages))
     for paper, told in runs.groupby("paper"):
-        site.write("paper.html.j2", f"papers/{paper}.html", **paper_page(site, paper, told))
+        site.write("paper.html.j2", f"papers/{paper}.html", paper_page(site, paper, told))
 
 
 def _remove_renamed(reports: Path) -> None:
@@ -107,7 +107,7 @@ def write_ledger_alone(site: Site, evidence: list[Path], layers: list[Path]) -> 
     if plan.exists():
         own = (site.results.name, read_plan(plan)[0]["job"]["scale"])
         write_ledger(path, own, evidence, read_frames(layers).layers)
-        site.write("ledger.html.j2", "ledger.html", **_ledger_page(site, read_ledger(path), ()))
+        site.write("ledger.html.j2", "ledger.html", _ledger_page(site, read_ledger(path), ()))
 
 
 def _ledger_page(site: Site, ledger: Ledger, questions: Collection[Question]) -> dict:

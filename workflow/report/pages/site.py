@@ -3,7 +3,8 @@
 import os
 import re
 from argparse import ArgumentParser, Namespace
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 
@@ -44,25 +45,26 @@ class Site:
     reports: Path
     runs: Path = Path("results/runs")
 
-    def write(self, template: str, place: str, *, wait: bool = True, **context) -> None:
-        """Render `template` to reports/`place`; a page that would be the same is left alone. wait:
-        as `atomic_write`.
+    def write(self, template: str, place: str, page: object, *, wait: bool = True, **more) -> None:
+        """Render `template` to reports/`place`; a page that would be the same is left alone.
 
-        Documents that it cites are copied beside the pages as text, which every browser shows.
+        page: a dataclass, or a mapping, whose fields the template names. more: further names.
+        wait: as `atomic_write`. Documents that the page cites are copied next to the pages as
+        plain text, which every browser shows.
         """
-        page = render(template, place, **context)
-        write_if_changed(self.reports / place, page, wait=wait)
+        html = render(template, place, page, **more)
+        write_if_changed(self.reports / place, html, wait=wait)
         write_if_changed(self.reports / SHARED_SCRIPT, shared_script(), wait=wait)
-        for name in filter(_is_document, dict.fromkeys(CITED.findall(page))):
-            write_if_changed(
-                self.reports / f"documents/{name}.txt", _document(name).read_text(encoding="utf-8")
-            )
+        for name in filter(_is_document, dict.fromkeys(CITED.findall(html))):
+            copy = self.reports / f"documents/{name}.txt"
+            write_if_changed(copy, _document(name).read_text(encoding="utf-8"))
 
     def offer(self, path: Path) -> str:
-        """Copy a file beside the pages and return its address, relative to the scale's reports."""
+        """Copy a file next to the pages and return its address, relative to the scale's reports."""
         # a table and a figure may have the same name
         place = Path("files", path.relative_to(self.results))
-        target, content = self.reports / place, path.read_bytes()
+        target = self.reports / place
+        content = path.read_bytes()
         if not target.exists() or target.read_bytes() != content:
             with atomic_write(target) as file:
                 file.write(content)
@@ -70,16 +72,17 @@ class Site:
 
 
 def parse_with_site(parser: ArgumentParser, argv: list[str] | None) -> tuple[Namespace, Site]:
-    """Parse a script's options, and those that say where the results and the pages of a scale
-    lie.
-    """
+    """Parse a script's options, and those that name the folders of results and of pages."""
     parser.add_argument("--scale", required=True, help="folder under results/ and reports/")
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--reports", type=Path, default=Path("reports"))
     options = parser.parse_intermixed_args(argv)
-    return options, Site(
-        options.results / options.scale, options.reports / options.scale, options.results / "runs"
+    site = Site(
+        results=options.results / options.scale,
+        reports=options.reports / options.scale,
+        runs=options.results / "runs",
     )
+    return options, site
 
 
 def _document(name: str) -> Path:
@@ -91,45 +94,46 @@ def _is_document(name: str) -> bool:
 
 
 def link_documents(text: str, up: str) -> Markup:
-    """Escape a text and link the documents that it cites to their copies. up: the path from the
-    page to its reports.
+    """Escape a text and link the documents that it cites to their copies.
+
+    up: the path from the page to its reports.
     """
 
     def link(cited: re.Match) -> str:
-        return (
-            f'<a href="{up}documents/{cited[1]}.txt">{cited[0]}</a>'
-            if _is_document(cited[1])
-            else cited[0]
-        )
+        if not _is_document(cited[1]):
+            return cited[0]
+        return f'<a href="{up}documents/{cited[1]}.txt">{cited[0]}</a>'
 
     return Markup(CITED.sub(link, str(escape(text))))
 
 
 def link_pages(reports: Path) -> None:
-    """Turn the mention of a page that another rule writes into a link, if that page exists by now.
+    """Turn the mention of a page that another rule writes into a link, once that page exists.
 
     reports: a folder of pages, or one page. Pages keep their dates, so that nothing is made again
     because of a link.
     """
 
     @cache
-    def holds(folder: Path, address: str, anchor: str | None) -> bool:
-        page = folder / address
-        return page.is_file() and (
-            anchor is None or f'id="{anchor}"' in page.read_text(encoding="utf-8")
-        )
+    def has(page: Path, anchor: str | None) -> bool:
+        if not page.is_file():
+            return False
+        return anchor is None or f'id="{anchor}"' in page.read_text(encoding="utf-8")
 
     pages = [reports] if reports.is_file() else reports.rglob("[!.]*.html")
     for page in filter(Path.is_file, pages):
 
-        def link(mark: re.Match, folder: Path = page.parent) -> str:
-            address, anchor, text = mark.groups()
-            if not holds(folder, address, anchor):
-                return mark[0]
-            return f'<a href="{address}{f"#{anchor}" if anchor else ""}">{text}</a>'
+        def link(mention: re.Match, folder: Path = page.parent) -> str:
+            address, anchor, words = mention.groups()
+            if not has(folder / address, anchor):
+                return mention[0]
+            target = f"{address}#{anchor}" if anchor else address
+            return f'<a href="{target}">{words}</a>'
 
-        dates, text = page.stat(), page.read_text(encoding="utf-8")
-        if (linked := LATER.sub(link, text)) != text:
+        dates = page.stat()
+        html = page.read_text(encoding="utf-8")
+        linked = LATER.sub(link, html)
+        if linked != html:
             write_if_changed(page, linked, wait=False)
             os.utime(page, ns=(dates.st_atime_ns, dates.st_mtime_ns))
     os.sync()
@@ -142,16 +146,19 @@ def shared_script() -> str:
     return view + page + "".join(f"(() => {{\n{script}}})();\n" for script in own)
 
 
-def render(template: str, place: str, **context) -> str:
-    """Render the page at `place`. Everything is escaped except our own figures, styles and
-    scripts.
-    """
-    assets = {
-        name: Markup((TEMPLATES / file).read_text(encoding="utf-8"))
-        for name, file in ASSETS.items()
-    }
-    up = "../" * place.count("/")
-    return _environment().get_template(template).render(up=up, place=place, **assets, **context)
+def render(template: str, place: str, page: object, **more) -> str:
+    """Render the page at `place`; all is escaped except our own figures, styles and scripts."""
+    names = {"place": place, "up": "../" * place.count("/")}
+    for name, file in ASSETS.items():
+        names[name] = Markup((TEMPLATES / file).read_text(encoding="utf-8"))
+    return _environment().get_template(template).render(**names, **names_of(page), **more)
+
+
+def names_of(page: object) -> Mapping[str, object]:
+    """Return what a template may name: the fields of a page, as they are."""
+    if isinstance(page, Mapping):
+        return page
+    return {field.name: getattr(page, field.name) for field in fields(page)}
 
 
 def read_svg(path: Path, name: str) -> Markup:
@@ -160,37 +167,41 @@ def read_svg(path: Path, name: str) -> Markup:
 
 
 def embed_svg(text: str, name: str) -> Markup:
-    """Prepare our SVG for a page: an SVG for each of its panels, ids that start with `name`, no
-    address left in it.
+    """Prepare our SVG for a page.
 
-    What no reader sees is left out: comments, indentation, hundredths of a point.
+    Each of its panels becomes an SVG, ids start with `name`, and no address is left in it. What no
+    reader sees is left out: comments, indentation, hundredths of a point.
     """
     match = SVG.search(text)
     if not match:
         return Markup("")
     svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", match.group(), flags=re.DOTALL)
     svg = re.sub(r">\s+<", "><", svg)
-    svg = re.sub(
-        r' d="[^"]*"',
-        lambda path: re.sub(r"\s+", " ", re.sub(r"(\.\d\d)\d+", r"\1", path.group())),
-        svg,
-    )
-    svg = _rename_ids(cut(answering(follow_page(svg))), name)
+    svg = re.sub(r' d="[^"]*"', _shorten_path, svg)
+    # the colours of a figure become those of the page: workflow.report.figures.colours
+    svg = cut(answering(follow_page(svg)))
+    svg = _rename_ids(svg, name)
     svg = re.sub(r'(?:xlink:)?href="#([^"]+)"', rf'href="#{name}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
     return Markup(re.sub(r' xmlns(:\w+)?="[^"]*"', "", svg))
 
 
+def _shorten_path(path: re.Match) -> str:
+    """Cut the coordinates of a path after two decimals, and join its lines."""
+    shortened = re.sub(r"(\.\d\d)\d+", r"\1", path.group())
+    return re.sub(r"\s+", " ", shortened)
+
+
 def _rename_ids(svg: str, name: str) -> str:
-    """Start ids with `name` and keep the first of each: an image that is drawn twice would have its
-    id twice.
-    """
+    """Start ids with `name` and keep the first of each: an image drawn twice has its id twice."""
     seen = set()
 
     def rename(match: re.Match) -> str:
-        first = match.group(1) not in seen
-        seen.add(match.group(1))
-        return f' id="{name}-{match.group(1)}"' if first else ""
+        identifier = match.group(1)
+        if identifier in seen:
+            return ""
+        seen.add(identifier)
+        return f' id="{name}-{identifier}"'
 
     return re.sub(r'\sid="([^"]+)"', rename, svg)
 
@@ -202,9 +213,7 @@ def compile_templates() -> None:
 
 
 def with_minus(value):
-    """Write the minus of a number as in figures; code is left as it is, which templates escape by
-    force.
-    """
+    """Write the minus of a number as in figures; code, which is `Markup`, is left as it is."""
     return NEGATIVE.sub(numbers.MINUS, value) if type(value) is str else value
 
 
@@ -218,6 +227,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=with_minus,
     )
+    # what scripts of a page read: the fields of our classes
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "default": names_of}
     environment.filters.update(
         number=numbers.number,
         percent=numbers.percent,
