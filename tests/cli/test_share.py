@@ -1,10 +1,10 @@
 """Weights of a run as others load them."""
 
+import sys
+
 import pytest
 import torch
-from safetensors.torch import save_file
 
-from models.weights import read
 from tests._jobs import VARIANTS, bitext, corpus, job, translation
 from tests._training import CPU, run_script, write_weights
 from workflow.cli.share import share
@@ -12,6 +12,10 @@ from workflow.config.errors import ConfigError
 from workflow.costs.trained_net import TrainedRun
 from workflow.tasks import store as pairs
 from workflow.tasks.char_lm import store
+
+REASON = "the extra `archive` is not installed"
+save_file = pytest.importorskip("safetensors.torch", reason=REASON).save_file
+read = pytest.importorskip("models.weights", reason=REASON).read
 
 RUNS = {
     "char_lm": (job(**VARIANTS["adaptive"]), corpus, store.write),
@@ -43,3 +47,12 @@ def test_what_is_no_net_is_refused(tmp_path):
         ValueError, match="not a model of this package: its metadata lacks attention, net, symbols"
     ):
         read(tmp_path / "other.safetensors")
+
+
+def test_without_safetensors_the_extra_is_named(tmp_path, monkeypatch):
+    run_script(job(), tmp_path / "run", corpus(), store.write)
+    monkeypatch.delitem(sys.modules, "models.weights")
+    monkeypatch.delattr("models.weights", raising=False)
+    monkeypatch.setitem(sys.modules, "safetensors", None)
+    with pytest.raises(ConfigError, match=r"\[archive\]"):
+        share(tmp_path / "run", tmp_path / "toy.npz")

@@ -1,6 +1,7 @@
 """Bundles: written, read back, compared; and what is refused on the way."""
 
 import json
+import sys
 import zipfile
 
 import pytest
@@ -322,3 +323,11 @@ def test_origins_differ_by_name_and_sources_by_file(tmp_path):
     assert compare_origins([record], [other]) == expected | {
         "accepted change 1": (["none"], ["a.py: why"])
     }
+
+
+def test_a_bundle_without_rocrate_has_no_crate_and_says_how_to_get_one(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setitem(sys.modules, "rocrate.rocrate", None)
+    assert "ro-crate-metadata.json" not in contents(bundled(write_set(tmp_path)))
+    assert ".[archive]" in capsys.readouterr().out

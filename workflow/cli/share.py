@@ -8,11 +8,10 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from models import weights
 from workflow.cli.new import TEMPLATES
 from workflow.config.choices import AXES
 from workflow.config.command_line import Parser, run
-from workflow.config.errors import ConfigError
+from workflow.config.errors import ConfigError, naming_extra
 from workflow.config.files import atomic_write
 from workflow.costs.trained_net import TrainedRun
 from workflow.plan.scales import load_corpora
@@ -22,21 +21,23 @@ from workflow.tasks.spec import TASKS, load
 
 
 def share(folder: Path, data: Path) -> Path:
-    """Write both files into the folder of a run. data: its dataset, which names the symbols behind
-    the tokens.
+    """Write both files into the folder of a run; `ConfigError` without the package safetensors.
+
+    data: its dataset, which names the symbols behind the tokens.
     """
     trained = TrainedRun.at(folder / "weights.pt")
     if not trained.has_weights:
         raise ConfigError(f"{folder}: the run failed and has no weights")
     job, net = trained.load("cpu")
     symbols = load(TASKS[job.task].runner).read(data).symbols
+    with naming_extra("archive"):
+        from models import weights
+    packed = weights.pack(
+        net.state_dict(), symbols, job.attention.model_dump(), job.net.model_dump()
+    )
     path = folder / "weights.safetensors"
     with atomic_write(path) as file:
-        file.write(
-            weights.pack(
-                net.state_dict(), symbols, job.attention.model_dump(), job.net.model_dump()
-            )
-        )
+        file.write(packed)
     write_text(folder / "card.md", card_of(read_record(folder / "record.json")))
     return path
 

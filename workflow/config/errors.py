@@ -1,5 +1,7 @@
 """Errors in input: one line that names the key, the value and what would be valid."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 from workflow.config.renamed import new_name
@@ -73,3 +75,13 @@ def _listed(value: str, valid: list[str]) -> str:
     return (
         f"valid, among {len(valid)}: {', '.join(get_close_matches(value, valid, n=10, cutoff=0))}"
     )
+
+
+@contextmanager
+def naming_extra(extra: str) -> Iterator[None]:
+    """Raise `ConfigError` that says how to install a package that an import in the block lacks."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        line = f"{error.name} is not installed; pip install '.[{extra}]'"
+        raise ConfigError(line) from None

@@ -4,13 +4,16 @@ import json
 from collections.abc import Iterable
 from mimetypes import MimeTypes
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rocrate.model.contextentity import ContextEntity
-from rocrate.rocrate import ROCrate
-
+from workflow.config.errors import naming_extra
 from workflow.config.files import ROOT
 
-CRATE, WORKFLOW = "ro-crate-metadata.json", ("workflow/Snakefile", "CITATION.cff", "LICENSE")
+if TYPE_CHECKING:
+    from rocrate.rocrate import ROCrate
+
+CRATE = "ro-crate-metadata.json"
+WORKFLOW = ("workflow/Snakefile", "CITATION.cff", "LICENSE")
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
     "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
@@ -40,56 +43,79 @@ LISTED = (
 )
 
 
+DESCRIPTION = (
+    "Records, costs, tables, figures and pages of one scale of a Snakemake workflow that trains "
+    "and evaluates attention variants and compares its measurements with every table, figure and "
+    "claim of three papers."
+)
+ACTION = "Trains, evaluates and benchmarks every configuration of the scale, and writes its report."
+
+
 def crate_of(scale: str, paths: Iterable[str], version: str, between: tuple[str, str]) -> str:
     """Describe an archive as a Workflow Run RO-Crate, in JSON-LD.
 
     paths: all files in it. version: of the suite. between: start times of the first and the last
-    run.
+    run. `ConfigError` if the package rocrate, of the extra `archive`, is missing.
     """
-    crate, paths, (first, last) = ROCrate(version="1.1"), [*paths], between
+    with naming_extra("archive"):
+        from rocrate.rocrate import ROCrate
+    paths = list(paths)
+    crate = ROCrate(version="1.1")
     crate.name = f"Quality and cost of attention variants: scale {scale}"
-    crate.description = (
-        "Records, costs, tables, figures and pages of one scale of a Snakemake workflow that trains and evaluates "
-        "attention variants and compares its measurements with every table, figure and claim of three papers."
-    )
-    crate.root_dataset["license"] = crate.add(
-        ContextEntity(crate, LICENSE, {"@type": "CreativeWork", "name": "MIT"})
-    )
-    crate.root_dataset["datePublished"] = last
-    profiles = [
-        crate.add(
-            ContextEntity(
-                crate, address, {"@type": "CreativeWork", "name": name, "version": address[-3:]}
-            )
-        )
+    crate.description = DESCRIPTION
+    license_of_all = {"@type": "CreativeWork", "name": "MIT"}
+    crate.root_dataset["license"] = _entity(crate, LICENSE, license_of_all)
+    crate.root_dataset["datePublished"] = between[1]
+    crate.root_dataset["conformsTo"] = [
+        _entity(crate, address, {"@type": "CreativeWork", "name": name, "version": address[-3:]})
         for address, name in PROFILES.items()
     ]
-    crate.root_dataset["conformsTo"] = profiles
-    snakefile, *others = WORKFLOW
-    about = {"name": "Snakefile", "encodingFormat": "text/plain", "version": version}
-    main = crate.add_workflow(dest_path=snakefile, main=True, lang="snakemake", properties=about)
-    for name in (name for name in others if name in paths):
-        crate.add_file(dest_path=name, properties={"name": name, "encodingFormat": "text/plain"})
-    chosen = [path for path in paths if Path(path).name in LISTED and path.count("/") == 2]
-    kept = (f"results/{scale}/tables/", "texts/", "croissant.json")
-    chosen += [path for path in paths if path.startswith(kept) or Path(path).name in RUN]
-    made = [_file(crate, path) for path in chosen]
-    asked = [each for each in made if each.id.endswith("/plan.json")]
-    results = [each for each in made if each not in asked]
-    action = {"@type": "CreateAction", "name": f"snakemake --config scale={scale}"}
-    action |= {"startTime": first, "endTime": last}
-    action["description"] = (
-        "Trains, evaluates and benchmarks every configuration of the scale, and writes its report."
-    )
-    crate.root_dataset["mentions"] = crate.add(
-        ContextEntity(
-            crate, "#run", action | {"instrument": main, "object": asked, "result": results}
-        )
-    )
+    workflow = _add_workflow(crate, paths, version)
+    files = [_add_file(crate, path) for path in _choose_files(scale, paths)]
+    plans = [file for file in files if file.id.endswith("/plan.json")]
+    action = {
+        "@type": "CreateAction",
+        "name": f"snakemake --config scale={scale}",
+        "startTime": between[0],
+        "endTime": between[1],
+        "description": ACTION,
+        "instrument": workflow,
+        "object": plans,
+        "result": [file for file in files if file not in plans],
+    }
+    crate.root_dataset["mentions"] = _entity(crate, "#run", action)
     return json.dumps(crate.metadata.generate(), indent=1, ensure_ascii=False) + "\n"
 
 
-def _file(crate: ROCrate, path: str):
+def _entity(crate: "ROCrate", name: str, properties: dict):
+    from rocrate.model.contextentity import ContextEntity
+
+    return crate.add(ContextEntity(crate, name, properties))
+
+
+def _add_workflow(crate: "ROCrate", paths: list[str], version: str):
+    """Add the Snakefile as what was run, and the other files of the suite that are in the archive."""
+    snakefile, *others = WORKFLOW
+    about = {"name": "Snakefile", "encodingFormat": "text/plain", "version": version}
+    workflow = crate.add_workflow(
+        dest_path=snakefile, main=True, lang="snakemake", properties=about
+    )
+    for name in others:
+        if name in paths:
+            crate.add_file(
+                dest_path=name, properties={"name": name, "encodingFormat": "text/plain"}
+            )
+    return workflow
+
+
+def _choose_files(scale: str, paths: list[str]) -> list[str]:
+    """List the files that are described: the largest part of an archive are pages and figures."""
+    top = [path for path in paths if Path(path).name in LISTED and path.count("/") == 2]
+    folders = (f"results/{scale}/tables/", "texts/", "croissant.json")
+    return top + [path for path in paths if path.startswith(folders) or Path(path).name in RUN]
+
+
+def _add_file(crate: "ROCrate", path: str):
     """Add a file of the archive; the record of a run is named by its digest."""
     name = Path(path).name
     about = {

@@ -27,6 +27,7 @@ def for_others(
 ) -> dict[str, bytes]:
     """Make what other tools read of an archive: texts, their description, and the crate.
 
+    Without the package rocrate the archive has no crate, and a line says so.
     names: of the files in the archive. records: of its runs.
     """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -37,8 +38,11 @@ def for_others(
     made = crate.beside_it() | texts
     if texts:
         made[croissant.DESCRIPTION] = croissant.describe(texts, version, began[-1][:10]).encode()
-    described = crate.crate_of(scale, [*names, *made], version, (began[0], began[-1]))
-    made[crate.CRATE] = described.encode()
+    try:
+        described = crate.crate_of(scale, [*names, *made], version, (began[0], began[-1]))
+        made[crate.CRATE] = described.encode()
+    except ConfigError as error:
+        print(f"without {crate.CRATE}: {error}")
     return made
 
 
