@@ -22,11 +22,13 @@ def test_six_files_are_a_task(tmp_path):
 
 IN_NATS = {  # what docs/task.md writes, and what a loss in nats takes
     "__init__.py": (
-        ("curve=PERPLEXITY", 'curve=("nats", "nats per letter", "linear")'),
+        ("curve=PERPLEXITY", 'curve=Curve(NATS, "nats per letter")'),
+        ("import ExampleTitles", "import Curve, ExampleTitles"),
         (
-            "quantities=(",
-            'quantities=(*score_quantities("lower", {"nats": ("nats", "")}, splits=("train", "dev")), ',
+            "TASK = TaskSpec(",
+            'NATS = Metric("nats", "nats", better="lower", splits=("train", "dev"))\nTASK = TaskSpec(',
         ),
+        ("metrics=(", "metrics=(PERPLEXITY.loss, "),
     ),
     "runner.py": (
         ("class ReversalTask", "import math\n\n\nclass ReversalTask"),

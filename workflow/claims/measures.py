@@ -6,7 +6,7 @@ The plan reads this, so it imports no pandas. `workflow.claims.points` reads the
 from collections.abc import Iterable
 
 from workflow.results.registry import MEASURED_BY, REGISTRY, SPEEDS
-from workflow.tasks.task import SCORED
+from workflow.tasks.quantities import SCORED
 
 # in place of a question: claims about layers, which are measured without a run, and claims that a
 # formula recomputes

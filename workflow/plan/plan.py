@@ -31,8 +31,9 @@ from workflow.plan.sizes import grown
 from workflow.plan.tuning import is_untuned, tuned
 from workflow.plan.variant import attention_of, grid_values, scaled
 from workflow.results.store import own_store
+from workflow.tasks.catalogue import BaseCatalogue
 from workflow.tasks.spec import JOBS, TASKS, AnyJob, section
-from workflow.tasks.task import MEASURES, BaseCatalogue
+from workflow.tasks.task import COST_FUNCTIONS
 
 
 def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]:
@@ -112,7 +113,7 @@ def _check_named(task: str) -> None:
         if not (ROOT / file).is_file():
             raise ConfigError(f"{where}: there is no {file}")
         defined = names_in(parse_python(ROOT / file))
-        for name in [attribute] if attribute else MEASURES:
+        for name in [attribute] if attribute else COST_FUNCTIONS:
             check_known(f"name in {where}: {module} lacks", name, defined)
 
 

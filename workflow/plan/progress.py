@@ -193,7 +193,8 @@ def _scores(digest: str) -> str | None:
         return f"{record.status}: {record.reason}"
     known = record.metrics | record.facts
     columns = TASKS[record.job.task].score_columns
-    return ", ".join(f"{title} {known[name]:.4g}" for name, title, _ in columns if name in known)
+    shown = [each for each in columns if each.quantity in known]
+    return ", ".join(f"{each.title} {known[each.quantity]:.4g}" for each in shown)
 
 
 def _shown(logs: list[str]) -> str | None:

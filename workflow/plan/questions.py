@@ -108,7 +108,7 @@ class Question(StrictModel):
         if score and (task := info.data.get("task")):
             known = {
                 each.name
-                for each in TASKS[task].quantities
+                for each in TASKS[task].known.values()
                 if each.source == "metric" and each.better
             }
             check_known("score", score, known)

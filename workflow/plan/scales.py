@@ -29,8 +29,8 @@ from workflow.config.strict import (
     parse_json,
     read_yaml,
 )
+from workflow.tasks.catalogue import BaseCatalogue
 from workflow.tasks.spec import TASKS, UNFINISHED, load_corpora, section
-from workflow.tasks.task import BaseCatalogue
 
 
 def _known_settings(settings: dict, handler, info) -> dict:

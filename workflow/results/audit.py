@@ -150,11 +150,7 @@ def judge_scatter(record: Record, here: Record, seeds: list[Record]) -> str:
     """Say whether the scores differ from the record's by no more than its configuration's seeds
     differ.
     """
-    scores = [
-        quantity.name
-        for quantity in TASKS[record.job.task].quantities
-        if quantity.name in record.metrics
-    ]
+    scores = [name for name in TASKS[record.job.task].known if name in record.metrics]
     known = [[each.metrics[name] for each in seeds if name in each.metrics] for name in scores]
     if here.status != record.status or any(len(values) < 2 for values in known) or not scores:
         return "inconclusive"

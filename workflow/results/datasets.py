@@ -14,8 +14,8 @@ from pathlib import Path
 import pandas as pd
 
 from workflow.config.files import config_file
+from workflow.tasks.catalogue import BaseCatalogue
 from workflow.tasks.spec import load_corpora
-from workflow.tasks.task import BaseCatalogue
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from workflow.config.files import atomic_write, shown_path
 from workflow.config.job import Job
 from workflow.config.strict import Name, StrictModel, parse, read_json
 from workflow.tasks.spec import TASKS, AnyJob
-from workflow.tasks.task import ON_CURVE
+from workflow.tasks.task import curve_columns
 
 VERSION = 2
 DIGITS = 12  # of a signature
@@ -36,17 +36,14 @@ class Measured(StrictModel):
     model_config = ConfigDict(allow_inf_nan=True)
 
 
-# The losses that the tasks name in `curve`: bpc, bits per character; ppl, perplexity per piece.
-UNITS = dict.fromkeys(task.curve[0] for task in TASKS.values())
-LOSSES = {f"{split}_{unit}": (float | None, None) for unit in UNITS for split in ("train", "dev")}
+# The columns that the tasks declare in their `curve`; a point leaves those of other tasks empty.
+CURVE_COLUMNS = curve_columns(task.curve for task in TASKS.values())
 Point = create_model(
     "Point",
     __base__=Measured,
-    __doc__="One row of a learning curve: the losses of the task's unit, learned spans in characters, and the speed.",
+    __doc__="One row of a learning curve: the step, what its task declares, and the speed.",
     step=int,
-    **LOSSES,
-    dev_bleu=(float | None, None),  # of older records
-    **{name: (float | None, None) for name in ON_CURVE},
+    **dict.fromkeys(CURVE_COLUMNS, (float | None, None)),
     tokens_per_s=float,
 )
 

@@ -18,7 +18,7 @@ def dev_score(record: Record) -> float | None:
     """Return the score on dev by which trials are compared, of which less is better; None where a
     trial has none.
     """
-    score = record.metrics.get(f"dev_{TASKS[record.job.task].curve[0]}")
+    score = record.metrics.get(f"dev_{TASKS[record.job.task].curve.unit}")
     return score if record.status == "ok" and score is not None and math.isfinite(score) else None
 
 

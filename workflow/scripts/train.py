@@ -108,7 +108,7 @@ def load_task(name: str) -> type:
     if lacking:
         needed = f"the training loop needs {', '.join(ASKED)}"
         raise ConfigError(f"{spec.runner}: '{lacking[0]}' is missing; {needed}")
-    unit = spec.curve[0]
+    unit = spec.curve.unit
     if runner.unit != unit:
         found = f"unit = {shown(runner.unit)}"
         raise ConfigError(f"{spec.runner}: {found}, but the task's curve is in '{unit}'")
@@ -157,7 +157,7 @@ def train_or_save(run: Run) -> None:
 def evaluate(run: Run) -> Outcome:
     """Score a trained run on dev and test, and add up what it cost."""
     task = run.task
-    known = [quantity.name for quantity in TASKS[run.job.task].quantities]
+    known = list(TASKS[run.job.task].known)
     scored = attempt(
         task.missing, known, partial(task.evaluate, run.model), Evaluation(metrics={}, facts={})
     )

@@ -8,7 +8,8 @@ from workflow.config.choices import AttentionChoices
 from workflow.config.errors import ConfigError
 from workflow.config.job import Job, KeyHeads, Share, Training, refuse_uneven_keys
 from workflow.config.strict import FrozenModel, PositiveStrictInt, StrictInt
-from workflow.tasks.task import CHANCE, SCORED, fact, score_quantities
+from workflow.tasks.quantities import CHANCE, SCORED, Metric, fact
+from workflow.tasks.task import Curve
 
 
 class Seq2SeqAttentionChoices(AttentionChoices):
@@ -116,12 +117,19 @@ def shortest_cache(attention: Seq2SeqAttentionChoices, otherwise: int) -> int:
     return min((cache for cache in caches if cache), default=otherwise)
 
 
-# What a `TaskSpec` of sequences shares with the others.
-PERPLEXITY = ("ppl", "perplexity per piece", "log")
-QUANTITIES = (
-    *score_quantities(
-        "lower", {"ppl": ("perplexity", "")}, claimed=("ppl",), splits=("train", *SCORED)
+# What the `TaskSpec` of every task of sequences declares.
+PERPLEXITY = Curve(
+    loss=Metric(
+        "ppl",
+        "perplexity",
+        better="lower",
+        splits=("train", *SCORED),
+        claimable=True,
     ),
+    title="perplexity per piece",
+    scale="log",
+)
+QUANTITIES = (
     fact("counts", "counts by sentence"),
     fact("shown", "examples"),
     fact("left_out", "training pairs left out"),

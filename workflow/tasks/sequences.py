@@ -16,8 +16,8 @@ from workflow.config.job import Job
 from workflow.tasks import store as pairs
 from workflow.tasks.batches import Batches, count_pieces, loss, losses, perplexity, sources, targets
 from workflow.tasks.frequencies import symbol_entropy
+from workflow.tasks.quantities import ON_CURVE
 from workflow.tasks.spec import TASKS
-from workflow.tasks.task import ON_CURVE
 from workflow.training.devices import ALONE, Devices
 from workflow.training.evaluation import Evaluation, MacCounts, Sample, Score
 from workflow.training.failures import attempt
@@ -160,11 +160,7 @@ class SequenceTask:
             scores, facts = self.score(split, self.write(net, self.sources_to_decode(split)))
             return {f"{split}_{name}{suffix}": value for name, value in scores.items()}, facts
 
-        names = [
-            each.name
-            for each in TASKS[self.job.task].quantities
-            if each.name.startswith(f"{split}_")
-        ]
+        names = [name for name in TASKS[self.job.task].known if name.startswith(f"{split}_")]
         return attempt(
             self.missing, [name for name in names if name.endswith(suffix)], work, ({}, {})
         )

@@ -19,7 +19,8 @@ from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import config_file, list_folder
 from workflow.config.job import Job
 from workflow.config.strict import FrozenModel, parse, read_json, read_yaml
-from workflow.tasks.task import BaseCatalogue, TaskSpec
+from workflow.tasks.catalogue import BaseCatalogue
+from workflow.tasks.task import TaskSpec
 
 
 def _read_task(folder: Path) -> TaskSpec:

@@ -15,7 +15,7 @@ import psutil
 
 from workflow.config.errors import ConfigError
 from workflow.config.files import atomic_write, open_zip
-from workflow.tasks.task import SPLITS
+from workflow.tasks.catalogue import SPLITS
 
 
 def largest() -> int:

@@ -103,7 +103,8 @@ def weigh(runs: pd.DataFrame, task: TaskSpec, of: dict[str, str]) -> Evidence:
     """Name and select the runs, and compare every variant with its baseline at each S and k. of: as
     `baselines`.
     """
-    quantity, _, unit = task.columns[0]
+    score = task.columns[0]
+    quantity, unit = score.quantity, score.unit
     runs = with_titles(as_named(runs))
     scored = runs.assign(**{quantity: runs[quantity].mask(hardly_moved(runs))})
     own, moved = (each[each["size"] == 1] for each in (runs, scored))

@@ -28,7 +28,7 @@ from workflow.results.registry import REGISTRY, bounds_of
 from workflow.results.runs_table import describe_runs
 from workflow.results.statistics import FEWEST, half_width, mean_interval
 from workflow.tasks.spec import TASKS
-from workflow.tasks.task import TaskSpec
+from workflow.tasks.task import Column, TaskSpec
 
 COST = "macs_executed"
 FEWEST_MODELS = 4  # on a corpus: among fewer there is nothing to choose
@@ -149,7 +149,8 @@ def model_selection_page(runs: pd.DataFrame) -> ModelSelectionPage:
 
 def _corpus(task: TaskSpec, title: str, runs: pd.DataFrame) -> Corpus | None:
     """Describe one corpus; None where there is nothing to choose, or not by cost."""
-    quantity, score_title, unit = _test_score(task)
+    score = _test_score(task)
+    quantity = score.quantity
     contest = Contest(runs, _deciding_score(task, runs, quantity), quantity)
     models = contest.models
     if len(models) < FEWEST_MODELS or models[COST].max() < DIFFERS * models[COST].min():
@@ -160,7 +161,7 @@ def _corpus(task: TaskSpec, title: str, runs: pd.DataFrame) -> Corpus | None:
         name=f"budget-{runs['corpus'].iloc[0]}",
         title="Quality against cost",
         caption=CAPTION,
-        drawing=draw(models, places, name_score(quantity, score_title)),
+        drawing=draw(models, places, name_score(quantity, score.title)),
         numbers=models.drop(columns=UNTOLD).rename(columns={"decides": contest.decides}),
         runs_at="",
     )
@@ -171,7 +172,7 @@ def _corpus(task: TaskSpec, title: str, runs: pd.DataFrame) -> Corpus | None:
         title=title,
         of=task.tokens.removesuffix("s"),
         decides=REGISTRY[contest.decides].title,
-        score=(score_title, unit),
+        score=(score.title, score.unit),
         nets=len(models),
         axis=REGISTRY[COST].title,
         figure=figure,
@@ -179,9 +180,10 @@ def _corpus(task: TaskSpec, title: str, runs: pd.DataFrame) -> Corpus | None:
     )
 
 
-def _test_score(task: TaskSpec) -> tuple[str, str, str]:
-    """Return name, title and unit of the first score on test."""
-    return next(column for column in task.score_columns if column[0].startswith("test_"))
+def _test_score(task: TaskSpec) -> Column:
+    """Return the column of the first score on test."""
+    tested = [each for each in task.score_columns if each.quantity.startswith("test_")]
+    return tested[0]
 
 
 def _deciding_score(task: TaskSpec, runs: pd.DataFrame, quantity: str) -> str:
@@ -189,7 +191,7 @@ def _deciding_score(task: TaskSpec, runs: pd.DataFrame, quantity: str) -> str:
     same = quantity.replace("test_", "dev_")
     if same in runs and runs[same].notna().all():
         return same
-    return f"dev_{task.curve[0]}"
+    return f"dev_{task.curve.unit}"
 
 
 # --- the models ------------------------------------------------------------------------------

@@ -191,8 +191,8 @@ def question_page(
     every = frames.everything
     question = load_question(name)
     task = question.spec
-    quantity, _, _ = task.columns[0]
-    trials = tuning.tuning_table(every, quantity, f"dev_{task.curve[0]}")
+    quantity = task.columns[0].quantity
+    trials = tuning.tuning_table(every, quantity, f"dev_{task.curve.unit}")
     answers = _answers(name, frames, records, trials)
     named = as_named(every)
     colours = dict(zip(named["variant"], named["colour"], strict=True))
@@ -207,11 +207,11 @@ def question_page(
         evidence=compare_variants(frames, task),
         sizes=compare_sizes(frames.at_every_size, task),
         tuning=trials,
-        decides=task.curve[0],
+        decides=task.curve.unit,
         tables=[artefacts.table(site, table, name) for table in question.tables],
         figures=artefacts.figures(site, question.figures, name),
         claims=read_claims(site, name),
-        columns=[(title, unit) for _, title, unit in task.score_columns],
+        columns=[(each.title, each.unit) for each in task.score_columns],
         bits=badge_of_bits(every[["digest", "bits", "commit"]].to_dict("records")),
         runs=[_run_line(run, task) for run in every.itertuples()],
         yaml=study_file("questions", name).read_text(encoding="utf-8"),
@@ -226,7 +226,7 @@ def _answers(
 ) -> dict[str, Answer]:
     """Answer with every baseline; the question's own comes first, with what only the page knows."""
     question = load_question(name)
-    quantity, _, _ = question.spec.columns[0]
+    quantity = question.spec.columns[0].quantity
     basis = read_basis(frames.everything, question.spec, has_trials=question.trials is not None)
     answers = answers_by_baseline(basis, tolerances(name, quantity))
     first = next(iter(answers))
@@ -272,7 +272,8 @@ def _written(line: dict) -> dict:
 def _run_line(run, task: TaskSpec) -> RunLine:
     """Make the row of a run. run: a row of the table of runs."""
     scores = [
-        (getattr(run, name), unit, run.missing.get(name)) for name, _, unit in task.score_columns
+        (getattr(run, each.quantity), each.unit, run.missing.get(each.quantity))
+        for each in task.score_columns
     ]
     return RunLine(
         variant=run.label,
@@ -301,7 +302,8 @@ def compare_variants(frames: Frames, task: TaskSpec) -> Comparison:
     """
     runs = frames.runs
     every = frames.everything
-    quantity, title, unit = task.columns[0]
+    column = task.columns[0]
+    quantity, title, unit = column.quantity, column.title, column.unit
     names = _cost_titles(task)
     tables = [("The variants", variant_table(runs, quantity, names))]
     drawings = draw_figures(runs, task)
@@ -321,8 +323,10 @@ def draw_figures(runs: pd.DataFrame, task: TaskSpec) -> list[Drawing]:
 
     One configuration has no effect, and needs no figure of scores.
     """
-    quantity, title, _ = task.columns[0]
-    loss, loss_title, scale = task.curve
+    column = task.columns[0]
+    quantity, title = column.quantity, column.title
+    curve = task.curve
+    loss, loss_title, scale = curve.unit, curve.title, curve.scale
     drawings = []
     scores = effect_figure.data(runs, quantity)
     if len(scores[["variant", "S", "k"]].drop_duplicates()) > 1:
@@ -339,7 +343,8 @@ def draw_figures(runs: pd.DataFrame, task: TaskSpec) -> list[Drawing]:
 
 
 def _draw_tuned(tuned: pd.DataFrame, task: TaskSpec) -> Drawing:
-    quantity, title, _ = task.columns[0]
+    column = task.columns[0]
+    quantity, title = column.quantity, column.title
     scores = effect_figure.data(tuned, quantity)
     figure = effect_figure.draw(scores, quantity, title)
     return Drawing("tuned-effect", f"Scores, {TUNED}", EFFECT, figure, scores)
@@ -352,7 +357,8 @@ def compare_sizes(runs: pd.DataFrame, task: TaskSpec) -> Sizes | None:
     """
     if runs["size"].nunique() < 2:
         return None
-    quantity, title, unit = task.columns[0]
+    column = task.columns[0]
+    quantity, title, unit = column.quantity, column.title, column.unit
     of = task.tokens.removesuffix("s")
     numbers = sizes.data(runs, quantity)
     figure = sizes.draw(numbers, quantity, title, of)
@@ -378,7 +384,7 @@ def _draw_pairs(pairs: pd.DataFrame, quantity: str, title: str) -> Drawing:
 
 def _cost_titles(task: TaskSpec) -> dict[str, str]:
     """Return the titles of costs, where the task has others than the registry."""
-    titles = {name: title for name, title, _ in task.columns}
+    titles = {each.quantity: each.title for each in task.columns}
     return titles | {"macs_executed": f"MACs/{task.tokens.removesuffix('s')}"}
 
 

@@ -24,6 +24,7 @@ from workflow.results.statistics import over_seeds
 from workflow.results.timings import TIMED, describe_timings, turn_values
 from workflow.results.trained_enough import FAILED_TO_TRAIN
 from workflow.tasks.spec import TASKS
+from workflow.tasks.task import TaskSpec
 
 # Of the same configuration that a page leads to: links to all would grow with the square of seeds.
 SEEDS = 30
@@ -144,7 +145,7 @@ def run_page(record: Record, uses: Uses, row: dict) -> RunPage:
         scores=_lines(record.metrics),
         facts=_fact_lines(record.facts),
         examples=record.facts.get("shown", []),
-        example_titles=task.examples,
+        example_titles=_example_titles(task),
         tokens=task.tokens,
         origin=_origin(record),
         measured=measured_lines(row),
@@ -155,6 +156,13 @@ def run_page(record: Record, uses: Uses, row: dict) -> RunPage:
         command=_command(record),
         factors=record.job.trials[record.follows] if record.follows else {},
     )
+
+
+def _example_titles(task: TaskSpec) -> tuple[str, ...]:
+    """List the titles of the columns of quoted outputs."""
+    if task.examples is None:
+        return ()
+    return task.examples.source, task.examples.reference, task.examples.output
 
 
 def _badges(row: dict) -> list[Badge]:
@@ -192,11 +200,12 @@ def learning_curves(record: Record) -> list[Chart]:
     curve = record.curve
     if not curve:
         return []
-    unit, title, scale = TASKS[record.job.task].curve
+    declared = TASKS[record.job.task].curve
     scores = {
-        split: [getattr(point, f"{split}_{unit}") for point in curve] for split in ("train", "dev")
+        split: [getattr(point, f"{split}_{declared.unit}") for point in curve]
+        for split in ("train", "dev")
     }
-    charts = [_chart(curve, title, scores, log=scale == "log")]
+    charts = [_chart(curve, declared.title, scores, log=declared.scale == "log")]
     spans = [point.mean_span for point in curve]
     if None not in spans and len(set(spans)) > 1:
         charts.append(_chart(curve, "mean span", {"mean span": spans}))

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from workflow.config.errors import ConfigError
 from workflow.config.strict import PositiveStrictInt
 from workflow.tasks.captioning.catalogue import CaptionCatalogue
+from workflow.tasks.quantities import Metric, fact
 from workflow.tasks.sequence_job import (
     PERPLEXITY,
     QUANTITIES,
@@ -16,7 +17,7 @@ from workflow.tasks.sequence_job import (
     SequenceJob,
     shortest_cache,
 )
-from workflow.tasks.task import TaskSpec, fact, score_quantities
+from workflow.tasks.task import ExampleTitles, TaskSpec
 
 
 class CaptionerNet(Seq2SeqNet):
@@ -68,10 +69,17 @@ def refuse_to_cut(attention: Seq2SeqAttentionChoices, count: int, what: str) -> 
         raise ConfigError(f"cache = {cache} is less than the {count} {what} of a picture")
 
 
-CAPTIONS = {f"bleu_{n}": (f"BLEU-{n}", f"BLEU-{n}") for n in range(1, 5)}
-CAPTIONS |= {"rouge_l": ("ROUGE-L", "ROUGE-L")}
-CAPTIONS |= {"meteor": ("METEOR", "METEOR"), "meteor_nltk": ("METEOR (nltk)", "METEOR")}
-CIDER = {"cider": ("CIDEr", "CIDEr")}  # of 1,000
+PERCENT = (0.0, 100.0)
+METRICS = (
+    Metric("bleu_1", "BLEU-1", unit="BLEU-1", better="higher", bounds=PERCENT),
+    Metric("bleu_2", "BLEU-2", unit="BLEU-2", better="higher", bounds=PERCENT),
+    Metric("bleu_3", "BLEU-3", unit="BLEU-3", better="higher", bounds=PERCENT),
+    Metric("bleu_4", "BLEU-4", unit="BLEU-4", better="higher", claimable=True, bounds=PERCENT),
+    Metric("rouge_l", "ROUGE-L", unit="ROUGE-L", better="higher", bounds=PERCENT),
+    Metric("meteor", "METEOR", unit="METEOR", better="higher", claimable=True, bounds=PERCENT),
+    Metric("meteor_nltk", "METEOR (nltk)", unit="METEOR", better="higher", bounds=PERCENT),
+    Metric("cider", "CIDEr", unit="CIDEr", better="higher", claimable=True, bounds=(0.0, 1000.0)),
+)
 TASK = TaskSpec(
     job=CaptioningJob,
     catalogue=CaptionCatalogue,
@@ -83,11 +91,7 @@ TASK = TaskSpec(
     curve=PERPLEXITY,
     headline=("test_cider", "test_bleu_4", "dev_ppl"),
     scores=("dev_ppl", "dev_cider", "test_cider"),
-    quantities=(
-        *QUANTITIES,
-        *score_quantities("higher", CAPTIONS, claimed=("bleu_4", "meteor"), most=100.0),
-        *score_quantities("higher", CIDER, claimed=("cider",), most=1000.0),
-        fact("looks", "attention over images"),
-    ),
-    examples=("image", "references", "caption"),
+    metrics=METRICS,
+    quantities=(*QUANTITIES, fact("looks", "attention over images")),
+    examples=ExampleTitles("image", "references", "caption"),
 )

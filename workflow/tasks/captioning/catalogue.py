@@ -12,8 +12,8 @@ from workflow.config.job import Job
 from workflow.config.strict import Name, PositiveStrictInt, StrictModel
 from workflow.tasks import sources
 from workflow.tasks.captioning.images import find_image, image_path, images_named_by
+from workflow.tasks.catalogue import BaseCatalogue, VocabularySize
 from workflow.tasks.sources import Checksum, Source
-from workflow.tasks.task import BaseCatalogue, VocabularySize
 
 USER_VOCABULARY, USER_PIXELS = 8000, 48  # pixels: as the nets of the lower scales read them
 RULES = 1  # version of the rules of drawing, reading and scaling: counted up when they change

@@ -9,7 +9,15 @@ from workflow.config.errors import ConfigError
 from workflow.config.job import Job, KeyHeads, Share, Training, refuse_uneven_keys
 from workflow.config.strict import FrozenModel, PositiveStrictInt, StrictInt
 from workflow.tasks.char_lm.catalogue import TextCatalogue
-from workflow.tasks.task import CHANCE, SCORED, SPANS, Quantity, TaskSpec, fact, score_quantities
+from workflow.tasks.quantities import (
+    CHANCE,
+    SCORED,
+    SPANS,
+    Metric,
+    Quantity,
+    fact,
+)
+from workflow.tasks.task import Curve, TaskSpec
 
 
 class CharLMNet(FrozenModel):
@@ -82,7 +90,37 @@ class CharLMJob(Job):
     evaluation: StreamEvaluation
 
 
-PAPER = "multiply-accumulate operations (MACs) per predicted character, by the formula of Adaptive Attention Span"
+BITS = Metric(
+    "bpc",
+    "bpc",
+    better="lower",
+    unit="bpc",
+    splits=("train", *SCORED),
+    claimable=True,
+)
+MACS_PAPER = Quantity(
+    "macs_paper",
+    "MACs, paper's formula",
+    source="run",
+    unit="MACs",
+    better="lower",
+    claimable=True,
+    meaning="multiply-accumulate operations (MACs) per predicted character, by the formula of"
+    " Adaptive Attention Span",
+)
+# What the search for the longest span that fits in memory finds.
+LONGEST_SPAN = (
+    Quantity(
+        "longest_S",
+        "longest S that fits",
+        source="longest_span",
+        unit="characters",
+        better="higher",
+        claimable=True,
+    ),
+    Quantity("longest_S_ended", "what ended the search", source="longest_span", number=False),
+    Quantity("memory_budget_bytes", "memory budget", source="longest_span", unit="bytes"),
+)
 TASK = TaskSpec(
     job=CharLMJob,
     catalogue=TextCatalogue,
@@ -91,36 +129,16 @@ TASK = TaskSpec(
     costs="workflow.costs.streams",
     tokens="characters",
     prediction="prediction",
-    curve=("bpc", "bits per character", "linear"),
+    curve=Curve(loss=BITS, title="bits per character"),
     headline=("dev_bpc", "mean_span"),
     scores=("dev_bpc", "test_bpc", "mean_span"),
     quantities=(
-        *score_quantities(
-            "lower", {"bpc": ("bpc", "bpc")}, claimed=("bpc",), splits=("train", *SCORED)
-        ),
-        Quantity("tokens_scored", "characters scored", "", "metric"),
+        Quantity("tokens_scored", "characters scored", source="metric"),
         *SPANS,
         CHANCE,
         fact("attention_by_distance", "attention weight by distance"),
         fact("fragment", "span along a passage", "characters"),
-        Quantity(
-            "macs_paper",
-            "MACs, paper's formula",
-            "MACs",
-            "run",
-            "lower",
-            claimable=True,
-            meaning=PAPER,
-        ),
-        Quantity(
-            "longest_S",
-            "longest S that fits",
-            "characters",
-            "longest_span",
-            "higher",
-            claimable=True,
-        ),
-        Quantity("longest_S_ended", "what ended the search", "", "longest_span", number=False),
-        Quantity("memory_budget_bytes", "memory budget", "bytes", "longest_span"),
+        MACS_PAPER,
+        *LONGEST_SPAN,
     ),
 )

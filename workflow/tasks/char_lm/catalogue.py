@@ -11,9 +11,9 @@ from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import user_file
 from workflow.config.job import Job
 from workflow.config.strict import Name, StrictModel
+from workflow.tasks.catalogue import SPLITS, BaseCatalogue
 from workflow.tasks.plain_text import user_text_checksum
 from workflow.tasks.sources import Checksum, Source
-from workflow.tasks.task import SPLITS, BaseCatalogue
 
 
 class Topics(StrictModel):

@@ -20,8 +20,8 @@ from workflow.tasks.char_lm.catalogue import refuse_short
 from workflow.tasks.char_lm.streams import Streams, bits, cut, losses, score_text
 from workflow.tasks.formula import mac
 from workflow.tasks.frequencies import symbol_entropy
+from workflow.tasks.quantities import ON_CURVE
 from workflow.tasks.store import SPLITS
-from workflow.tasks.task import ON_CURVE
 from workflow.training.backends import computing, engine_of
 from workflow.training.devices import ALONE, Devices
 from workflow.training.evaluation import Evaluation, MacCounts, Sample

@@ -3,16 +3,25 @@
 from typing import Literal
 
 from workflow.tasks.parsing.catalogue import TreeCatalogue
+from workflow.tasks.quantities import SPANS, Metric
 from workflow.tasks.sequence_job import PERPLEXITY, QUANTITIES, SequenceJob
-from workflow.tasks.task import SPANS, TaskSpec, score_quantities
+from workflow.tasks.task import ExampleTitles, TaskSpec
 
 
 class ParsingJob(SequenceJob):
     task: Literal["parsing"] = "parsing"
 
 
-TREES = {"recall": ("recall", "%"), "precision": ("precision", "%"), "f1": ("F1", "F1")}
-TREES |= {"complete": ("complete match, %", "%"), "tagging": ("tagging", "%")}
+PERCENT = (0.0, 100.0)
+METRICS = (
+    Metric("recall", "recall", unit="%", better="higher", bounds=PERCENT),
+    Metric("precision", "precision", unit="%", better="higher", bounds=PERCENT),
+    Metric("f1", "F1", unit="F1", better="higher", claimable=True, bounds=PERCENT),
+    Metric("complete", "complete match, %", unit="%", better="higher", bounds=PERCENT),
+    Metric("tagging", "tagging", unit="%", better="higher", bounds=PERCENT),
+    Metric("errors", "error sentences", better="lower"),
+    Metric("repaired", "repaired", unit="%", better="lower", bounds=PERCENT),
+)
 TASK = TaskSpec(
     job=ParsingJob,
     catalogue=TreeCatalogue,
@@ -24,12 +33,7 @@ TASK = TaskSpec(
     curve=PERPLEXITY,
     headline=("test_f1", "test_complete", "mean_span"),
     scores=("dev_ppl", "dev_f1", "test_f1"),
-    quantities=(
-        *QUANTITIES,
-        *score_quantities("higher", TREES, claimed=("f1",), most=100.0),
-        *score_quantities("lower", {"errors": ("error sentences", "")}),
-        *score_quantities("lower", {"repaired": ("repaired", "%")}, most=100.0),
-        *SPANS,
-    ),
-    examples=("sentence", "reference tree", "predicted tree"),
+    metrics=METRICS,
+    quantities=(*QUANTITIES, *SPANS),
+    examples=ExampleTitles("sentence", "reference tree", "predicted tree"),
 )

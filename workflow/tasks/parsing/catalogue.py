@@ -11,9 +11,9 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import list_folder, user_file
 from workflow.config.strict import Name
 from workflow.tasks import sources
+from workflow.tasks.catalogue import BaseCatalogue, SplitName, VocabularySize
 from workflow.tasks.plain_text import user_text_checksum
 from workflow.tasks.sources import Source, file_checksum
-from workflow.tasks.task import BaseCatalogue, SplitName, VocabularySize
 
 USER_VOCABULARY = 8000
 # version of the rules of cleaning and linearising: counted up when they change, so that jobs differ

@@ -1,10 +1,12 @@
 """Translation: its job, and what pages say of it. Imports no torch."""
 
 import math
+from dataclasses import replace
 from typing import Literal
 
+from workflow.tasks.quantities import Metric, fact
 from workflow.tasks.sequence_job import PERPLEXITY, QUANTITIES, SequenceJob
-from workflow.tasks.task import Quantity, TaskSpec, fact, score_quantities
+from workflow.tasks.task import ExampleTitles, TaskSpec
 from workflow.tasks.translation.catalogue import PairCatalogue
 
 
@@ -12,18 +14,54 @@ class TranslationJob(SequenceJob):
     task: Literal["translation"] = "translation"
 
 
-PLANTED = (4, 8, 12)  # sentences behind each source of test, of a text where some are planted
-BLEU = {
-    "bleu": ("BLEU", "BLEU"),
-    "bleu_tokenised": ("tokenised BLEU", "BLEU"),
-    "chrf": ("chrF", "chrF"),
-}
-EVERY_KEY = {
-    f"{name}_every_key": (f"{title} (all keys)", unit) for name, (title, unit) in BLEU.items()
-}
-BEHIND_PLANTED = {f"bleu_planted_{n}": (f"BLEU, {n} distractors", "BLEU") for n in PLANTED}
-SLOPE = ("test BLEU per distractor sentence", "BLEU")
-CLAIMED = ("bleu", "bleu_tokenised", "bleu_tokenised_every_key")
+PLANTED = (4, 8, 12)  # distractor sentences behind each source of test, where a corpus has them
+PERCENT = (0.0, 100.0)
+BLEU = (
+    Metric("bleu", "BLEU", unit="BLEU", better="higher", claimable=True, bounds=PERCENT),
+    Metric(
+        "bleu_tokenised",
+        "tokenised BLEU",
+        unit="BLEU",
+        better="higher",
+        claimable=True,
+        bounds=PERCENT,
+    ),
+    Metric("chrf", "chrF", unit="chrF", better="higher", bounds=PERCENT),
+)
+# Of a model that selects keys, scored again with all of them.
+EVERY_KEY = (
+    Metric("bleu_every_key", "BLEU (all keys)", unit="BLEU", better="higher", bounds=PERCENT),
+    Metric(
+        "bleu_tokenised_every_key",
+        "tokenised BLEU (all keys)",
+        unit="BLEU",
+        better="higher",
+        claimable=True,
+        bounds=PERCENT,
+    ),
+    Metric("chrf_every_key", "chrF (all keys)", unit="chrF", better="higher", bounds=PERCENT),
+)
+SECOND_TEST = tuple(replace(metric, splits=("second_test",)) for metric in BLEU)
+BEHIND_DISTRACTORS = tuple(
+    Metric(
+        f"bleu_planted_{count}",
+        f"BLEU, {count} distractors",
+        unit="BLEU",
+        better="higher",
+        splits=("test",),
+        bounds=PERCENT,
+    )
+    for count in PLANTED
+)
+SLOPE = Metric(
+    "bleu_slope",
+    "BLEU per distractor sentence",
+    unit="BLEU",
+    better="higher",
+    splits=("test",),
+    claimable=True,
+    bounds=(-math.inf, math.inf),
+)
 TASK = TaskSpec(
     job=TranslationJob,
     catalogue=PairCatalogue,
@@ -32,26 +70,16 @@ TASK = TaskSpec(
     costs="workflow.costs.sentences",
     tokens="subwords",
     prediction="decoding",
-    curve=PERPLEXITY,
+    curve=replace(PERPLEXITY, columns=("dev_bleu",)),  # only older records fill it
     headline=("test_bleu", "dev_ppl"),
     scores=("dev_ppl", "dev_bleu", "test_bleu"),
+    metrics=(*BLEU, *EVERY_KEY, *SECOND_TEST, *BEHIND_DISTRACTORS, SLOPE),
     quantities=(
         *QUANTITIES,
-        *score_quantities("higher", BLEU | EVERY_KEY, claimed=CLAIMED, most=100.0),
-        *score_quantities("higher", BLEU, splits=("second_test",), most=100.0),
-        *score_quantities("higher", BEHIND_PLANTED, splits=("test",), most=100.0),
-        Quantity(
-            "test_bleu_slope",
-            *SLOPE,
-            "metric",
-            "higher",
-            claimable=True,
-            bounds=(-math.inf, math.inf),
-        ),
         fact("astray", "share of attention on distractor sentences"),
         fact("second_test_counts", "sentence counts of the second test set"),
         fact("maps", "attention maps"),
         fact("signatures", "signatures of the scores"),
     ),
-    examples=("source", "reference", "output"),
+    examples=ExampleTitles("source", "reference", "output"),
 )

@@ -10,9 +10,9 @@ from pydantic import Field, PositiveInt, model_validator
 from workflow.config.errors import ConfigError
 from workflow.config.strict import Name, StrictModel
 from workflow.tasks import sources
+from workflow.tasks.catalogue import BaseCatalogue, VocabularySize
 from workflow.tasks.plain_text import user_text_checksum
 from workflow.tasks.sources import Checksum, Source, find_file
-from workflow.tasks.task import BaseCatalogue, VocabularySize
 
 USER_VOCABULARY = 8000
 SplitName = Literal["train", "dev", "test", "second_test"]
