@@ -82,7 +82,7 @@ def said_of_questions(runs) -> list[tuple]:
     """
     said = []
     for name, mine in runs.groupby("question"):
-        measure = load_question(name).spec.columns[0][0]
+        measure = load_question(name).spec.columns[0].quantity
         texts = with_titles(as_named(mine))
         of = baselines(texts)
         for line in variant_table(mine, measure, {}).lines:

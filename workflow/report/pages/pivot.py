@@ -80,7 +80,7 @@ def pivot_page(runs: pd.DataFrame) -> PivotPage:
 def _question(name: str, runs: pd.DataFrame) -> QuestionCells:
     """Collect the cells of one question."""
     question = load_question(name)
-    titles = {title: quantity for quantity, title, _ in question.spec.columns}
+    titles = {each.title: each.quantity for each in question.spec.columns}
     titles["memory, bytes"] = "memory_train_bytes"
     titles = {title: quantity for title, quantity in titles.items() if quantity in runs}
     runs = as_named(runs)
