@@ -271,17 +271,17 @@ def test_what_a_bundle_says_of_itself_cannot_steer_a_terminal_or_begin_a_line(tm
 def test_a_configuration_of_two_questions_is_compared_once():
     questions, shared = ("span_limit", "adaptive_vs_xl"), {"configuration": "shared"}
     runs = table(*(run(question, seed=seed) | shared for question in questions for seed in (1, 2)))
-    assert {line["key"][0] for line in compare_cells(runs, runs)[0]} == {"span_limit"}
+    assert {each.key.question for each in compare_cells(runs, runs).differences} == {"span_limit"}
 
 
 def test_a_variant_that_breaks_has_moved():
     a, b = (table(*(make(seed=seed) for seed in (1, 2))) for make in (run, failed))
-    lines = [line for line in compare_cells(a, b)[0] if line["moved"]]
-    assert [(line["measure"], line["b"]) for line in lines] == [("share of successful runs", 0)]
+    moved = compare_cells(a, b).moved
+    assert [(each.measure, each.b) for each in moved] == [("share of successful runs", 0)]
 
 
-def by_measure(a, b) -> dict[str, dict]:
-    return {line["measure"]: line for line in compare_cells(a, b)[0]}
+def by_measure(a, b) -> dict[str, compare.Difference]:
+    return {each.measure: each for each in compare_cells(a, b).differences}
 
 
 def test_seeds_that_scatter_have_not_moved_and_of_one_seed_only_a_count_can_be_told():
@@ -290,22 +290,21 @@ def test_seeds_that_scatter_have_not_moved_and_of_one_seed_only_a_count_can_be_t
         table(*(run(seed=seed, dev_bpc=value) for seed, value in enumerate(side)))
         for side in scores
     )
-    line = by_measure(a, b)["dev bpc"]
-    assert line["p"] > 0.05 and line["moved"] is False
+    test = by_measure(a, b)["dev bpc"].test
+    assert test.p > 0.05 and test.moved is False
     a, b = (table(run(dev_bpc=value, macs_executed=5.0)) for value in (2.0, 2.5))
     lines = by_measure(a, b)
-    assert lines["dev bpc"]["moved"] is None and lines["executed"]["moved"] is False
-    assert by_measure(a, table(run(macs_executed=10.0)))["executed"]["moved"] is True
+    assert lines["dev bpc"].test.moved is None
+    assert lines["executed"].test.moved is False
+    assert by_measure(a, table(run(macs_executed=10.0)))["executed"].test.moved is True
 
 
 def test_cells_of_one_side_are_named():
     a, b = table(run(S=16), run(S=64), run(variant="adaptive")), table(run(S=16), run(S=256))
-    lines, only_a, only_b = compare_cells(a, b)
-    assert {line["key"][3] for line in lines} == {16}
-    assert ([key[2:4] for key in only_a], [key[3] for key in only_b]) == (
-        [("fixed", 64), ("adaptive", 64)],
-        [256],
-    )
+    found = compare_cells(a, b)
+    assert {each.key.S for each in found.differences} == {16}
+    assert [(key.variant, key.S) for key in found.only_a] == [("fixed", 64), ("adaptive", 64)]
+    assert [key.S for key in found.only_b] == [256]
 
 
 def test_origins_differ_by_name_and_sources_by_file(tmp_path):

@@ -7,7 +7,9 @@ does, else with 0: a check for CI.
 
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,149 +23,209 @@ from workflow.results.record import Record
 from workflow.results.statistics import LEVEL, holm
 from workflow.results.timings import SPEEDS, split_turns
 from workflow.tasks.spec import TASKS
+from workflow.tasks.task import Column
 
 MOVED = 3  # exit status if a number moved
 SAME = 1e-3  # counts have no noise: differences below a thousandth are rounding
 NAMES = ["question", "paper_corpus", "variant", "S", "k"]
 
 
+class Key(NamedTuple):
+    """What identifies a cell; S and k are None where the variant has none."""
+
+    question: str
+    paper_corpus: str
+    variant: str
+    S: int | None
+    k: int | None
+
+    def __str__(self) -> str:
+        variant = f"{self.question}: {self.variant} on {self.paper_corpus}"
+        return ", ".join([variant, *name_places(self.S, self.k)])
+
+
+@dataclass(frozen=True)
+class Test:
+    """Whether two sides of a number differ.
+
+    moved: None if the noise is unknown. p: of Welch's t-test, None without noise.
+    """
+
+    why: str
+    moved: bool | None
+    p: float | None = None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A number that both bundles have, as means over seeds or timing rounds."""
+
+    key: Key
+    measure: str
+    unit: str
+    a: float
+    b: float
+    test: Test
+
+    def __str__(self) -> str:
+        here = number(self.a, self.unit)
+        there = number(self.b, self.unit)
+        change = percent(100 * (self.b / self.a - 1) if self.a else None)
+        return f"{self.measure}: {here} in A, {there} in B ({change}); {self.test.why}"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All numbers of the cells that both bundles have, and the cells that only one has."""
+
+    differences: list[Difference]
+    only_a: list[Key]
+    only_b: list[Key]
+
+    @property
+    def moved(self) -> list[Difference]:
+        """List the numbers that differ by more than noise."""
+        return [each for each in self.differences if each.test.moved]
+
+
 def compare_origins(
     a: Iterable[Record], b: Iterable[Record]
 ) -> dict[str, tuple[list[str], list[str]]]:
     """Map each property that differs between the sides to its values in a and in b."""
-    sides = [_origin_values(records) for records in (a, b)]
-    names = dict.fromkeys([*sides[0], *sides[1]])
-    both = {name: tuple(sorted(side.get(name, {"none"})) for side in sides) for name in names}
-    return {name: values for name, values in both.items() if values[0] != values[1]}
+    here = _origin_values(a)
+    there = _origin_values(b)
+    differing = {}
+    for name in dict.fromkeys([*here, *there]):
+        values = sorted(here.get(name, {"none"}))
+        others = sorted(there.get(name, {"none"}))
+        if values != others:
+            differing[name] = (values, others)
+    return differing
 
 
 def _origin_values(records: Iterable[Record]) -> dict[str, set[str]]:
-    """Collect all values of the origins' fields except the time, and of the scale and the
-    corpora.
-    """
+    """Collect all values of the origins' fields except the time, of the scale and the corpora."""
     values: dict[str, set[str]] = {}
     for record in records:
-        text = f"{record.job.corpus} ({record.job.checksum[:19]})"
-        for name, value in (
-            record.origin.fields() | {"scale": record.job.scale, "corpus": text}
-        ).items():
+        fields = record.origin.fields()
+        fields["scale"] = record.job.scale
+        fields["corpus"] = f"{record.job.corpus} ({record.job.checksum[:19]})"
+        for name, value in fields.items():
             values.setdefault(name, set()).add(value)
     return values
 
 
-def add_keys(runs: pd.DataFrame) -> pd.DataFrame:
-    """Add a column `key`: question, the paper's corpus, variant, S and k."""
-    rows = runs[NAMES].itertuples(index=False)
-    return runs.assign(
-        key=[tuple(None if pd.isna(value) else value for value in row) for row in rows]
-    )
+def compare_cells(a: pd.DataFrame, b: pd.DataFrame) -> Comparison:
+    """Compare each quantity of each cell that both sides have.
 
-
-def compare_cells(a: pd.DataFrame, b: pd.DataFrame) -> tuple[list[dict], list[tuple], list[tuple]]:
-    """Compare each quantity of each cell that both sides have; list the keys of cells that only one
-    side has.
-
-    A configuration shared by several questions is compared once, under the first.
+    A configuration shared by several questions is compared once, under the first. `ConfigError`
+    for sides of different scales.
     """
-    if len(scales := sorted({*a["scale"], *b["scale"]})) > 1:
+    scales = sorted({*a["scale"], *b["scale"]})
+    if len(scales) > 1:
+        named = " and ".join(scales)
         raise ConfigError(
-            f"bundles of different scales: {' and '.join(scales)}; valid: two bundles of the same scale"
+            f"bundles of different scales: {named}; valid: two bundles of the same scale"
         )
-    left, right = (dict(list(add_keys(side).groupby("key", sort=False))) for side in (a, b))
-    lines, seen = [], set()
-    for key in (key for key in left if key in right):
-        pair = (left[key]["configuration"].iloc[0], right[key]["configuration"].iloc[0])
-        if pair in seen:
+    left = _by_key(a)
+    right = _by_key(b)
+    compared = set()
+    differences = []
+    for key in [key for key in left if key in right]:
+        rows, others = left[key], right[key]
+        configurations = (rows["configuration"].iloc[0], others["configuration"].iloc[0])
+        if configurations in compared:
             continue
-        seen.add(pair)
-        lines += _compare_status(key, left[key], right[key])
-        for quantity, title, unit in TASKS[left[key]["task"].iloc[0]].columns:
-            lines += _compare_quantity(key, quantity, title, unit, left[key], right[key])
-    tested = [line for line in lines if line["p"] is not None]
-    for line, p in zip(tested, holm([line["p"] for line in tested]), strict=True):
-        line["moved"] = p <= LEVEL
-    return (
-        lines,
-        [key for key in left if key not in right],
-        [key for key in right if key not in left],
+        compared.add(configurations)
+        differences += _compare_status(key, rows, others)
+        for column in TASKS[rows["task"].iloc[0]].columns:
+            differences += _compare_quantity(key, column, rows, others)
+    return Comparison(
+        _correct(differences),
+        only_a=[key for key in left if key not in right],
+        only_b=[key for key in right if key not in left],
     )
 
 
-def _compare_status(key: tuple, left: pd.DataFrame, right: pd.DataFrame) -> list[dict]:
+def _by_key(runs: pd.DataFrame) -> dict[Key, pd.DataFrame]:
+    """Map each cell to its runs, in the order of the table."""
+    places: dict[Key, list[int]] = {}
+    for place, row in enumerate(runs[NAMES].itertuples(index=False)):
+        key = Key(*(None if pd.isna(value) else value for value in row))
+        places.setdefault(key, []).append(place)
+    return {key: runs.iloc[listed] for key, listed in places.items()}
+
+
+def _correct(differences: list[Difference]) -> list[Difference]:
+    """Judge all tested differences together, after Holm's correction."""
+    tested = [each for each in differences if each.test.p is not None]
+    corrected = iter(holm([each.test.p for each in tested]))
+    judged = []
+    for each in differences:
+        if each.test.p is not None:
+            each = replace(each, test=replace(each.test, moved=next(corrected) <= LEVEL))
+        judged.append(each)
+    return judged
+
+
+def _compare_status(key: Key, left: pd.DataFrame, right: pd.DataFrame) -> list[Difference]:
     """Compare the shares of successful runs: any difference counts as a number that moved."""
-    a, b = ((side["status"] == "ok").mean() for side in (left, right))
+    a = (left["status"] == "ok").mean()
+    b = (right["status"] == "ok").mean()
     if a == b:
         return []
-    line = {"key": key, "measure": "share of successful runs", "unit": "", "a": a, "b": b}
-    return [line | {"p": None, "moved": True, "why": "a run failed"}]
+    test = Test("a run failed", moved=True)
+    return [Difference(key, "share of successful runs", "", a, b, test)]
 
 
 def _compare_quantity(
-    key: tuple, quantity: str, title: str, unit: str, left: pd.DataFrame, right: pd.DataFrame
-) -> list[dict]:
-    sides = [_values(rows, quantity) for rows in (left, right)]
-    if not all(sides):
+    key: Key, column: Column, left: pd.DataFrame, right: pd.DataFrame
+) -> list[Difference]:
+    a = _values(left, column.quantity)
+    b = _values(right, column.quantity)
+    if not a or not b:
         return []
-    a, b = (sum(side) / len(side) for side in sides)
-    return [
-        {"key": key, "measure": title, "unit": unit, "a": a, "b": b}
-        | _test_difference(quantity, *sides)
-    ]
+    test = _test_difference(column.quantity, a, b)
+    return [Difference(key, column.title, column.unit, sum(a) / len(a), sum(b) / len(b), test)]
 
 
 def _values(rows: pd.DataFrame, quantity: str) -> list[float]:
     """List one value per successful seed, or per round of a timing."""
-    finished = rows[rows["status"] == "ok"]
+    finished = rows[(rows["status"] == "ok") & rows[quantity].notna()]
     if quantity in SPEEDS:
-        return split_turns(finished[finished[quantity].notna()], quantity)["value"].tolist()
-    return finished[quantity].dropna().tolist()
+        return split_turns(finished, quantity)["value"].tolist()
+    return finished[quantity].tolist()
 
 
-def _test_difference(quantity: str, a: list[float], b: list[float]) -> dict:
-    """Test whether two sides differ. moved: None if the noise is unknown. p: of Welch's t-test,
-    None without noise.
-    """
-    difference, varies = abs(np.mean(b) - np.mean(a)), bool(np.std(a) + np.std(b))
+def _test_difference(quantity: str, a: list[float], b: list[float]) -> Test:
+    """Test whether two sides differ by more than their noise."""
+    difference = abs(np.mean(b) - np.mean(a))
+    varies = bool(np.std(a) + np.std(b))
     if difference <= SAME * abs(np.mean(a)) and (a == b or not varies):
-        return {"p": None, "moved": False, "why": "the same"}
+        return Test("the same", moved=False)
     several = min(len(a), len(b)) > 1
     if (several or quantity.startswith("macs")) and not varies:
-        return {"p": None, "moved": True, "why": "no variance on either side"}
+        return Test("no variance on either side", moved=True)
     if not several:
-        return {"p": None, "moved": None, "why": "one value on a side, so its noise is unknown"}
+        return Test("one value on a side, so its noise is unknown", moved=None)
     p = float(ttest_ind(a, b, equal_var=False).pvalue)
-    return {"p": p, "moved": False, "why": "Welch's t-test over seeds or timing rounds"}
+    return Test("Welch's t-test over seeds or timing rounds", moved=False, p=p)
 
 
-def _name(key: tuple) -> str:
-    question, paper_corpus, variant, S, k = key
-    return ", ".join([f"{question}: {variant} on {paper_corpus}", *name_places(S, k)])
-
-
-def report_lines(a: Bundle, b: Bundle, lines: list[dict], only: list[list[tuple]]) -> list[str]:
-    """List how the provenance of two bundles differs, which cells only one has, and which numbers
-    moved.
-    """
-    origins = compare_origins(a.records.values(), b.records.values())
-    made = [
-        f"  {name}: {', '.join(here)} in A, {', '.join(there)} in B"
-        for name, (here, there) in origins.items()
-    ]
+def report_lines(a: Bundle, b: Bundle, found: Comparison) -> list[str]:
+    """List how provenance differs, which cells only one bundle has, and which numbers moved."""
     said = [f"A: {a.name}", f"B: {b.name}"]
-    said += ["the provenance differs:", *made] if made else ["the provenance is the same"]
-    sides = zip((a, b), only, strict=True)
-    said += [f"only in {side.name}: {_name(key)}" for side, keys in sides for key in keys]
-    moved = [line for line in lines if line["moved"]]
-    said += [f"differs: {_name(line['key'])}, {_describe(line)}" for line in moved]
-    unknown = sum(line["moved"] is None for line in lines)
+    origins = compare_origins(a.records.values(), b.records.values())
+    said.append("the provenance differs:" if origins else "the provenance is the same")
+    for name, (here, there) in origins.items():
+        said.append(f"  {name}: {', '.join(here)} in A, {', '.join(there)} in B")
+    said += [f"only in {a.name}: {key}" for key in found.only_a]
+    said += [f"only in {b.name}: {key}" for key in found.only_b]
+    said += [f"differs: {each.key}, {each}" for each in found.moved]
+    unknown = sum(each.test.moved is None for each in found.differences)
     noise = f"; the noise of {unknown} is unknown" if unknown else ""
-    return [*said, f"{len(moved)} of {len(lines)} numbers differ by more than noise{noise}"]
-
-
-def _describe(line: dict) -> str:
-    a, b = (number(line[side], line["unit"]) for side in "ab")
-    change = percent(100 * (line["b"] / line["a"] - 1) if line["a"] else None)
-    return f"{line['measure']}: {a} in A, {b} in B ({change}); {line['why']}"
+    count = f"{len(found.moved)} of {len(found.differences)} numbers"
+    return [*said, f"{count} differ by more than noise{noise}"]
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -171,14 +233,15 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("a", type=Path, metavar="A")
     parser.add_argument("b", type=Path, metavar="B")
     options = parser.parse_args(argv)
-    a, b = read_bundle(options.a), read_bundle(options.b)
-    lines, *only = compare_cells(a.runs, b.runs)
-    if not lines:
+    a = read_bundle(options.a)
+    b = read_bundle(options.b)
+    found = compare_cells(a.runs, b.runs)
+    if not found.differences:
         raise ConfigError(
             f"{options.a} and {options.b} have no results in common; nothing was compared"
         )
-    print_lines(report_lines(a, b, lines, only))
-    sys.exit(MOVED if any(line["moved"] for line in lines) else 0)
+    print_lines(report_lines(a, b, found))
+    sys.exit(MOVED if found.moved else 0)
 
 
 if __name__ == "__main__":
