@@ -7,7 +7,7 @@ import re
 
 from tests._copied import ROOT
 
-ROOMS = ("models", "workflow", "benchmarks")
+ROOMS = ("models", "workflow")
 DEVICES = ("cuda", "cpu", "nccl", "nvidia-smi")
 MOST = 20
 ROW = re.compile(r"^\| `([\w/.]+::\w+)` \|[^|]*\| (.*) \|$", re.MULTILINE)
