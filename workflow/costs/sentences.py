@@ -1,5 +1,4 @@
-"""What is measured of a net with encoder and decoder: an update, the decoding of a batch, and one
-pair read once.
+"""What is measured of an encoder and decoder: an update, decoding a batch, reading one pair.
 
 Costs do not depend on what sentences say or pictures show, so both are random, and all of one
 length.
@@ -20,63 +19,68 @@ from workflow.training.precision import precision
 LENGTH = 24  # pieces of source and of target: about the mean of the papers' corpora
 
 
-def training_step(job, net, device: torch.device) -> tuple[Callable[[], None], int]:
-    """Make a function that makes one whole update; return it and the number of target pieces it
-    learns from.
-    """
-    training, length = job.training, min(LENGTH, job.net.max_length)
-    batches = [
-        _random_batch(job, net, max(1, training.tokens // length), length, device)
-        for _ in range(training.accumulate)
-    ]
-    step = update_step(training, net, lambda: losses(net, training, batches))
-    return step, sum(target[:, 1:].numel() for _, target in batches)
+def training_step(job, model, device: torch.device) -> tuple[Callable[[], None], int]:
+    """Return a function that makes one update, and the number of target pieces it learns from."""
+    training = job.training
+    length = _length(job)
+    sentences = max(1, training.tokens // length)
+    batches = []
+    for _ in range(training.accumulate):
+        batches.append(_random_batch(job, model, sentences, length, device))
+    step = update_step(training, model, lambda: losses(model, training, batches))
+    # the first piece of a target is given, not learned
+    pieces = sum(target[:, 1:].numel() for _, target in batches)
+    return step, pieces
 
 
-def prediction(job, net, device: torch.device, batch: int) -> tuple[Callable[[], None], int]:
-    """Make a function that decodes `batch` sentences with the job's beam; return it and the number
-    of pieces.
-    """
-    net.eval()
-    length, width = min(LENGTH, job.net.max_length), job.evaluation.beam
-    source, target = _random_batch(job, net, batch, length, device)
-    rows = torch.arange(batch, device=device).repeat_interleave(width)
+def prediction(job, model, device: torch.device, batch: int) -> tuple[Callable[[], None], int]:
+    """Return a function that decodes `batch` sentences with the job's beam, and their pieces."""
+    model.eval()
+    length = _length(job)
+    source, target = _random_batch(job, model, batch, length, device)
+    # the source of each beam
+    rows = torch.arange(batch, device=device).repeat_interleave(job.evaluation.beam)
 
     @torch.no_grad()
     def step() -> None:
         with precision(job.training, device):
-            state = net.encode(source).rows(rows)
+            state = model.encode(source).rows(rows)
             for position in range(length):
-                _, state = net.step(target[rows, position], state)
+                _, state = model.step(target[rows, position], state)
                 # as beams are kept or given up
                 state = state.rows(torch.arange(len(rows), device=device))
 
     return step, batch * length
 
 
-def evaluation(job, net, device: torch.device) -> tuple[Callable[[], None], int]:
+def evaluation(job, model, device: torch.device) -> tuple[Callable[[], None], int]:
     """Do as `prediction`, with as many sentences as the job's evaluation decodes side by side."""
-    return prediction(job, net, device, job.evaluation.batch)
+    return prediction(job, model, device, job.evaluation.batch)
 
 
-def count(job, net, device: torch.device) -> dict:
-    """Count multiply-accumulates per target piece of one pair of sentences, by ours, torch's and
-    fvcore's counters.
-    """
-    net.train()
-    source, target = _random_batch(job, net, 1, min(LENGTH, job.net.max_length), device)
+def count(job, model, device: torch.device) -> dict:
+    """Count MACs per target piece of one pair, by ours, torch's and fvcore's counters."""
+    model.train()
+    source, target = _random_batch(job, model, 1, _length(job), device)
     inputs = target[:, :-1]
-    counted = count_by_libraries(net, (source, inputs), inputs.size(1))
+    pieces = inputs.size(1)
+    _, visible = model.enter(source)
     return {
-        "macs_analytic": macs.pair(net, net.enter(source)[1].size(1), inputs.size(1)),
-        **counted,
+        "macs_analytic": macs.pair(model, visible.size(1), pieces),
+        **count_by_libraries(model, (source, inputs), pieces),
     }
 
 
-def _random_batch(job, net, batch: int, length: int, device: torch.device):
+def _length(job) -> int:
+    return min(LENGTH, job.net.max_length)
+
+
+def _random_batch(job, model, batch: int, length: int, device: torch.device):
     """Draw sources (sentences B N, or pictures) and targets B T + 1, none with padding."""
-    symbols, generator = net.embedding.weight.shape[0], torch.Generator().manual_seed(0)
+    symbols = model.embedding.weight.shape[0]
+    generator = torch.Generator().manual_seed(0)
     target = torch.randint(EOS + 1, symbols, (batch, length + 1), generator=generator)
-    source = load(TASKS[job.task].runner).random_sources(job, batch, length, symbols, generator)
+    task = load(TASKS[job.task].runner)
+    source = task.random_sources(job, batch, length, symbols, generator)
     target[:, 0] = BOS
     return source.to(device), target.to(device)

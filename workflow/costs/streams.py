@@ -12,99 +12,102 @@ from workflow.tasks.char_lm.streams import losses
 from workflow.training.precision import precision
 
 
-def training_step(job, net, device: torch.device) -> tuple[Callable[[], None], int]:
-    """Make a function that makes a training step with full caches; return it and the number of
-    characters it reads.
-    """
-    symbols = net.embedding.weight.shape[0]
-    tokens = random_block(job, symbols, device, block=job.training.block + 1)
-    net.train()
-    past = full_caches(job, net, device)
+def training_step(job, model, device: torch.device) -> tuple[Callable[[], None], int]:
+    """Return a function that makes a training step with full caches, and its characters."""
+    training = job.training
+    tokens = random_block(job, _symbols(model), device, block=training.block + 1)
+    inputs = tokens[:, :-1]
+    targets = tokens[:, 1:]
+    model.train()
+    past = full_caches(job, model, device)
 
     def batch():
         nonlocal past
-        past = yield from losses(net, job.training, tokens[:, :-1], tokens[:, 1:], past)
+        past = yield from losses(model, training, inputs, targets, past)
 
-    return update_step(job.training, net, batch), job.training.batch * job.training.block
-
-
-def prediction(job, net, device: torch.device, batch: int) -> tuple[Callable[[], None], int]:
-    """Make a function that predicts one character of `batch` streams; return it and the number of
-    characters.
-    """
-    return reading(job, net, device, batch, 1)
+    return update_step(training, model, batch), training.batch * training.block
 
 
-def evaluation(job, net, device: torch.device) -> tuple[Callable[[], None], int]:
-    """Make a function that reads one block as the job's evaluation does; return it and the number
-    of characters.
-    """
-    return reading(job, net, device, job.evaluation.streams, job.evaluation.block)
+def prediction(job, model, device: torch.device, batch: int) -> tuple[Callable[[], None], int]:
+    """Return a function that predicts one character of `batch` streams, and their number."""
+    return reading(job, model, device, batch, block=1)
+
+
+def evaluation(job, model, device: torch.device) -> tuple[Callable[[], None], int]:
+    """Return a function that reads one block as the job's evaluation does, and its characters."""
+    return reading(job, model, device, job.evaluation.streams, job.evaluation.block)
 
 
 def reading(
-    job, net, device: torch.device, batch: int, block: int
+    job, model, device: torch.device, batch: int, block: int
 ) -> tuple[Callable[[], None], int]:
-    """Make a function that reads `block` characters of `batch` streams from full caches; return it
-    and their number.
-    """
-    net.eval()
-    past = full_caches(job, net, device, batch)
-    tokens = random_block(job, net.embedding.weight.shape[0], device, batch, block)
+    """Return a function that reads `block` characters of `batch` streams, and their number."""
+    model.eval()
+    past = full_caches(job, model, device, batch)
+    tokens = random_block(job, _symbols(model), device, batch, block)
 
     @torch.no_grad()
     def step() -> None:
         with precision(job.training, device):
-            net(tokens, past)
+            model(tokens, past)
 
     return step, batch * block
 
 
-def full_caches(job, net, device, batch: int | None = None) -> list:
-    """Make caches as long as the layers keep them, in training or in evaluation, as the net is
-    now.
-    """
+def full_caches(job, model, device, batch: int | None = None) -> list:
+    """Make caches as long as the layers keep them, in the mode that the model is in."""
+    tokens = random_block(job, _symbols(model), device, batch)
     with precision(job.training, device):
-        return fill_caches(net, random_block(job, net.embedding.weight.shape[0], device, batch))
+        return fill_caches(model, tokens)
+
+
+def _symbols(model) -> int:
+    return model.embedding.weight.shape[0]
 
 
 @torch.no_grad()
-def fill_caches(net, tokens: torch.Tensor) -> list:
+def fill_caches(model, tokens: torch.Tensor) -> list:
     """Fill the caches of streams B T that have long begun.
 
     The contents change no cost, so they are doubled rather than filled block by block: S / T blocks
     of S keys each would take longer than all that is measured.
     """
-    past, longest = net.start(len(tokens)), -1
-    while (size := sum(len(part) for parts in past for part in parts)) > longest:
-        longest = size
-        _, past = net(tokens, [tuple(torch.cat([part, part]) for part in parts) for parts in past])
+    past = model.start(len(tokens))
+    longest = -1
+    while _length(past) > longest:
+        longest = _length(past)
+        doubled = [tuple(torch.cat([part, part]) for part in parts) for parts in past]
+        _, past = model(tokens, doubled)
     return past
 
 
-class Flat(torch.nn.Module):
-    """Passes the caches to the net as separate arguments, as tracing needs them."""
+def _length(past: list) -> int:
+    """Add up the lengths of all caches."""
+    return sum(len(part) for parts in past for part in parts)
 
-    def __init__(self, net):
+
+class Flat(torch.nn.Module):
+    """Passes the caches to the model as separate arguments, as tracing needs them."""
+
+    def __init__(self, model):
         super().__init__()
-        self.net = net
+        self.model = model
 
     def forward(self, tokens, *past):
-        return self.net(tokens, list(past))[0]
+        logits, _ = self.model(tokens, list(past))
+        return logits
 
 
-def count(job, net, device: torch.device) -> dict:
-    """Count multiply-accumulates per character of one block of one stream, by ours, torch's and
-    fvcore's counters.
-    """
-    net.train()
+def count(job, model, device: torch.device) -> dict:
+    """Count MACs per character of one block of one stream, by three counters."""
+    model.train()
     block = job.training.block
-    past = full_caches(job, net, device, batch=1)
-    tokens = random_block(job, net.embedding.weight.shape[0], device, batch=1)
+    past = full_caches(job, model, device, batch=1)
+    tokens = random_block(job, _symbols(model), device, batch=1)
     with torch.no_grad(), build.without():  # counters see torch's operators alone
-        net(tokens, past)
-    # before the counters: fvcore's tracing leaves tensors in place of the sizes that the layers
-    # note
-    of_layers = sum(macs.engine_macs(layer, block, layer.shapes) for layer in net.attentions)
-    ours = of_layers / block + macs.outside_attention(net)
-    return {"macs_analytic": ours, **count_by_libraries(Flat(net), (tokens, *past), block)}
+        model(tokens, past)
+    # before the libraries count: fvcore leaves tensors in place of the sizes that the layers note
+    of_layers = sum(macs.engine_macs(layer, block, layer.shapes) for layer in model.attentions)
+    ours = of_layers / block + macs.outside_attention(model)
+    by_libraries = count_by_libraries(Flat(model), (tokens, *past), block)
+    return {"macs_analytic": ours, **by_libraries}

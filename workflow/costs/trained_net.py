@@ -1,5 +1,6 @@
-"""The net to be measured, in the state its training left it: what adaptive heads cost depends on
-what they learned.
+"""The model to be measured, as its training left it.
+
+What adaptive heads cost depends on what they learned.
 """
 
 from collections.abc import Callable, Iterable
@@ -24,7 +25,7 @@ EMBEDDING = "embedding.weight"  # every net has one
 
 @dataclass(frozen=True)
 class TrainedRun:
-    """A run whose net is measured. path: its weights.pt, or job.json if its record ships."""
+    """A run whose model is measured. path: its weights.pt, or job.json if its record ships."""
 
     path: Path
     job: Job
@@ -41,52 +42,50 @@ class TrainedRun:
 
     @property
     def has_weights(self) -> bool:
-        """Say whether there is a trained net; there is none where the run failed or came with the
-        project.
+        """Whether there is a trained model, which a failed or shipped run has not.
 
         No weights are read: the memory that they leave free would be missing from what a fork of
         this process measures.
         """
         if self.path.name != "weights.pt":
             return False
-        net = checkpoint.load(self.path, self.job.digest, torch.device("cpu"), mmap=True).get("net")
-        if not isinstance(net, dict) or (net and EMBEDDING not in net):
+        state = checkpoint.load(self.path, self.job.digest, torch.device("cpu"), mmap=True)
+        weights = state.get("net")
+        if not isinstance(weights, dict) or (weights and EMBEDDING not in weights):
             raise self._foreign("no model weights in it")
-        return bool(net)
+        return bool(weights)
 
     def _foreign(self, problem: str) -> ConfigError:
-        return ConfigError(
-            f"{self.path}: weights that do not fit the job's model ({problem}); delete it and train again"
-        )
+        fault = f"weights that do not fit the job's model ({problem})"
+        return ConfigError(f"{self.path}: {fault}; delete it and train again")
 
     def load(self, device: torch.device):
-        """Return the job, and the net as its training left it."""
+        """Return the job, and the model as its training left it."""
         state = checkpoint.load(self.path, self.job.digest, device)["net"]
         try:
-            net = build_model(self.job, device, count_symbols(state))
-            net.load_state_dict(state)
+            model = build_model(self.job, device, count_symbols(state))
+            model.load_state_dict(state)
         except (KeyError, IndexError, TypeError, AttributeError, RuntimeError) as error:
             raise self._foreign(str(error).splitlines()[-1].strip()) from None
-        return self.job, net
+        return self.job, model
 
     @property
     def timed(self) -> tuple[str, ...]:
-        """Name the steps that are timed; those of a sparse normaliser also as the papers computed
-        it, by a library.
+        """Name the steps that are timed.
+
+        Those of a sparse normaliser are timed also as the papers computed it, by a library.
         """
         ours = ("train", "predict")
         by_library = self.job.attention.normaliser["name"] in SPARSE
         return ours + tuple(f"library_{kind}" for kind in ours if by_library)
 
     def unmeasured_row(self, kind: str) -> dict:
-        """Return the row of a run without weights: the one that came with the project, or one that
-        says why not.
-        """
+        """Return the shipped row of a run without weights, or one that says why there is none."""
         failure = {"status": "error", "reason": "not measured: the run left no weights"}
-        known = (
-            row for row in precomputed_costs(kind) if row["configuration"] == self.job.configuration
-        )
-        return next(known, None) or {**self.about, **failure}
+        for row in precomputed_costs(kind):
+            if row["configuration"] == self.job.configuration:
+                return row
+        return {**self.about, **failure}
 
 
 def count_symbols(state: dict) -> int:
@@ -98,35 +97,41 @@ def random_block(
 ):
     """Draw inputs B T; what a text says changes no cost."""
     shape = (batch or job.training.batch, block or job.training.block)
-    return torch.randint(symbols, shape, generator=torch.Generator().manual_seed(0)).to(device)
+    generator = torch.Generator().manual_seed(0)
+    return torch.randint(symbols, shape, generator=generator).to(device)
 
 
-def update_step(training: Training, net, losses: Callable[[], Iterable]) -> Callable[[], None]:
-    """Make a function that makes a whole update at a rate of 0, so that the net stays what it
-    is.
-    """
-    optimiser = make_optimiser(training, list(net.parameters()))
+def update_step(training: Training, model, losses: Callable[[], Iterable]) -> Callable[[], None]:
+    """Return a function that makes an update at a rate of 0, so that the model stays as it is."""
+    optimiser = make_optimiser(training, list(model.parameters()))
     optimiser.lr = 0.0
-    net.train()
+    model.train()
 
     def step() -> None:
-        add_gradients(net, losses())
+        add_gradients(model, losses())
         optimiser.step()
         optimiser.forget_gradients()
 
     return step
 
 
-def raise_limit(job: Job, net, S: int, device: torch.device):
-    """Copy a net with the limit of its spans and positions raised to S; learned spans keep their
-    length.
+def raise_limit(job: Job, model, S: int, device: torch.device):
+    """Copy a model with the limit of its spans and positions raised to S.
+
+    Learned spans keep their length.
     """
-    choices = {axis: getattr(job.attention, axis) for axis in ("span", "position")}
-    raised = {axis: {**choice, "limit": S} for axis, choice in choices.items() if "limit" in choice}
-    longer_job = job.model_copy(update={"attention": job.attention.model_copy(update=raised)})
-    longer = build_model(longer_job, device, count_symbols(net.state_dict()))
+    attention = job.attention
+    raised = {}
+    for axis in ("span", "position"):
+        choice = getattr(attention, axis)
+        if "limit" in choice:
+            raised[axis] = {**choice, "limit": S}
+    longer_job = job.model_copy(update={"attention": attention.model_copy(update=raised)})
+    longer = build_model(longer_job, device, count_symbols(model.state_dict()))
     with torch.no_grad():
-        for raised, trained in zip(longer.attentions, net.attentions, strict=True):
-            if hasattr(trained.span, "fraction"):  # z = S z'
-                raised.span.fraction.copy_(trained.span.fraction * choices["span"]["limit"] / S)
+        for new, trained in zip(longer.attentions, model.attentions, strict=True):
+            # z = S z', so the same z is a smaller share of a larger limit
+            if hasattr(trained.span, "fraction"):
+                fraction = trained.span.fraction * attention.span["limit"] / S
+                new.span.fraction.copy_(fraction)
     return longer

@@ -254,7 +254,7 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def start() -> None:
-    """Train in other processes and wait; where one crashes, write the record with what was saved."""
+    """Train in other processes and wait; write the record of one that crashes."""
     options = read_options(None)
     asked = read_job(options.job)
     folder = options.job.parent
