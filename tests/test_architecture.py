@@ -168,7 +168,15 @@ def test_rules_import_the_plan(path):
         for line in path.read_text().splitlines()
         if line.strip().startswith(("import ", "from "))
     ]
-    allowed = ("os", "sys", "pathlib", "snakemake.utils", "workflow.config", "workflow.plan")
+    allowed = (
+        "os",
+        "sys",
+        "functools",
+        "pathlib",
+        "snakemake.utils",
+        "workflow.config",
+        "workflow.plan",
+    )
     assert all(line.split()[1].startswith(allowed) for line in lines)
 
 

@@ -18,7 +18,6 @@ from workflow.config.environment import LOCALE
 from workflow.config.errors import ConfigError, check_known, nearest
 from workflow.config.files import CannotWrite
 
-SHOWN = "-> "  # begins the line in which a script reports its result
 COMMAND = re.compile(r": `python -m [^`]+`\.")
 
 
@@ -149,13 +148,6 @@ def run(main: Callable[[], None]) -> None:
         with suppress(OSError):  # the same disk may be full
             print(f"{sys.argv[0].rsplit('/', 1)[-1]}: {explain(error)}", file=sys.stderr)
         sys.exit(2 if isinstance(error, ConfigError) else 1)
-
-
-def show(line: str) -> None:
-    """Say what was found, as the last line of a script's output: `workflow.plan.progress` shows
-    it.
-    """
-    print(f"{SHOWN}{line}", flush=True)
 
 
 def print_lines(lines: Iterable[str]) -> None:

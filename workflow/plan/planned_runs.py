@@ -194,6 +194,10 @@ class PlannedRuns:
         """Return the job whose net is measured for a configuration."""
         return self.jobs[self.configurations[configuration]]
 
+    def cores_of(self, digest: str) -> int:
+        """Count the cores that a run is trained on."""
+        return self.jobs[digest].training.cores
+
     def data_of(self, digest: str) -> str:
         """Name the file of the dataset that a run reads; end in a line where it is not
         available.

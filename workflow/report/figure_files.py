@@ -4,7 +4,6 @@ numbers as CSV.
 The three pictures carry those numbers, the runs and their commits inside: see `workflow.cli.trace`.
 """
 
-import io
 import textwrap
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +11,7 @@ from pathlib import Path
 from workflow.config.files import atomic_write
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.figures.colours import GREY
-from workflow.report.figures.style import LETTERS, SIZE, draw_message, lay_out
+from workflow.report.figures.style import LETTERS, SIZE, lay_out
 from workflow.results import provenance
 from workflow.results.datasets import badges
 from workflow.results.record import write_text
@@ -35,15 +34,6 @@ def save(figure, out: Path, title: str, origin: str, trace: str) -> None:
     for ending, metadata in provenance.metadata(title, origin, trace).items():
         with atomic_write(out.with_suffix(f".{ending}")) as file:
             figure.savefig(file, format=ending, metadata=metadata, dpi=160)
-
-
-def draw_once() -> None:
-    """Draw a figure in each format before processes are forked, which then find fonts and backends
-    loaded.
-    """
-    figure = draw_message("")
-    for ending in provenance.metadata("", "", ""):
-        figure.savefig(io.BytesIO(), format=ending)
 
 
 def write_figure(out: Path, name: str, frames: Frames) -> None:

@@ -5,8 +5,8 @@ rule train_again:
     """Train a run again that has a record, for an audit."""
     input:
         job=ancient("results/runs/{digest}/job.json"),
-        data=lambda w: targets.runs.data_of(w.digest),
-        choice=lambda w: targets.runs.choice_of(w.digest),
+        data=of("digest", targets.runs.data_of),
+        choice=of("digest", targets.runs.choice_of),
     output:
         multiext("results/audit/{digest}/", "record.json", "curve.csv", "weights.pt"),
     log:
@@ -17,12 +17,12 @@ rule train_again:
         requests.group
     conda:
         "../../environment.yml"
-    threads: lambda w: targets.runs.jobs[w.digest].training.cores
+    threads: of("digest", targets.runs.cores_of)
     resources:
         **requests.of_run(),
     params:
         folder="results/audit/{digest}",
-        options=lambda w: targets.training_options(w.digest),
+        options=of("digest", targets.training_options),
     message:
         "train {wildcards.digest} again"
     shell:

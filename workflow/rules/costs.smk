@@ -1,7 +1,7 @@
 rule costs:
     """Measure one configuration: MACs, and peak memory in training and evaluation."""
     input:
-        lambda w: targets.runs.net_of(w.configuration),
+        of("configuration", targets.runs.net_of),
     output:
         flops="results/{scale}/flops/{configuration}.json",
         memory="results/{scale}/memory/{configuration}.json",
@@ -16,8 +16,8 @@ rule costs:
         gpu=targets.config.gpus,
     params:
         options=f"--device {targets.config.device}",
-        source=lambda w: targets.code.of_cost("costs", w.configuration),
-        label=lambda w, output: targets.runs.labels.configuration(w.configuration),
+        source=of("configuration", partial(targets.code.of_cost, "costs")),
+        label=label_of("configuration", targets.runs.labels.configuration),
     message:
         "measure MACs and memory of {params.label}"
     shell:
@@ -28,7 +28,7 @@ rule costs:
 rule longest_span:
     """Find the longest span limit S whose training step fits the memory budget."""
     input:
-        lambda w: targets.runs.net_of(w.configuration),
+        of("configuration", targets.runs.net_of),
     output:
         "results/{scale}/longest_span/{configuration}.json",
     log:
@@ -46,8 +46,8 @@ rule longest_span:
     params:
         measure=lambda w: targets.shared.measure_of(targets.runs.job_of(w.configuration).task),
         options=f"--device {targets.config.device}",
-        source=lambda w: targets.code.of_cost("longest_span", w.configuration),
-        label=lambda w, output: targets.runs.labels.configuration(w.configuration),
+        source=of("configuration", partial(targets.code.of_cost, "longest_span")),
+        label=label_of("configuration", targets.runs.labels.configuration),
     message:
         "find the longest S of {params.label}"
     shell:
@@ -98,7 +98,7 @@ rule throughput:
     params:
         measure=lambda w: targets.shared.measure_of(targets.runs.jobs_of(w.group)[0].task),
         options=f"--device {targets.config.device}",
-        source=lambda w: targets.code.of_throughput(w.group),
+        source=of("group", targets.code.of_throughput),
     message:
         "time the configurations of {wildcards.group}"
     shell:
@@ -122,7 +122,7 @@ rule optimal_predictor:
         **requests.of_data(),
     params:
         name=lambda w: targets.runs.corpora[w.slug].corpus,
-        options=lambda w: targets.runs.optimal_predictor_options(w.slug),
+        options=of("slug", targets.runs.optimal_predictor_options),
         source=targets.code.of_script("optimal_predictor"),
     message:
         "compute the optimal predictor of {wildcards.slug}"
@@ -134,7 +134,7 @@ rule topic_borders:
     """Measure dynamic spans on a corpus of topics: around topic changes, and within words."""
     input:
         data="results/data/{slug}.npz",
-        nets=lambda w: targets.runs.dynamic_nets(w.slug),
+        nets=of("slug", targets.runs.dynamic_nets),
     output:
         "results/{scale}/topic_borders/{slug}.json",
     log:
@@ -147,8 +147,8 @@ rule topic_borders:
         **requests.of_data(),
     params:
         name=lambda w: targets.runs.corpora[w.slug].corpus,
-        options=lambda w: targets.runs.scored_part(w.slug),
-        source=lambda w: targets.code.of_topic_borders(w.slug),
+        options=of("slug", targets.runs.scored_part),
+        source=of("slug", targets.code.of_topic_borders),
     message:
         "measure dynamic spans around topic changes in {wildcards.slug}"
     shell:
@@ -173,7 +173,7 @@ rule layers:
         **requests.of_timing(),
         gpu=targets.config.gpus,
     params:
-        measure=lambda w: targets.shared.measure_of("translation"),
+        measure=later(targets.shared.measure_of, "translation"),
         options=f"--device {targets.config.device}",
         source=targets.code.of_script("layers"),
     message:

@@ -10,7 +10,7 @@ rule corpus:
         **requests.of_data(),
     params:
         name=lambda w: targets.runs.corpora[w.slug].corpus,
-        source=lambda w: targets.code.of_corpus(w.slug),
+        source=of("slug", targets.code.of_corpus),
         checksum=lambda w: targets.runs.corpora[w.slug].job.checksum,
     message:
         "prepare the dataset {wildcards.slug}"

@@ -22,8 +22,8 @@ for name, question in targets.questions.items():
             f"answer.{name}"
         input:
             plan=f"{targets.results}/plan.json",  # not ancient: Snakemake looks for no change behind one that is made
-            records=lambda w, name=name: targets.runs.records_of(name),
-            costs=lambda w, name=name: targets.costs_of(name),
+            records=later(targets.runs.records_of, name),
+            costs=later(targets.costs_of, name),
         output:
             [of(name) for of in (targets.rows_of, targets.claims_of, targets.page_of)],
             f"{targets.results}/answers/{name}.json",
@@ -44,8 +44,8 @@ for name, question in targets.questions.items():
             scale=targets.folder,
             source=[targets.runs.digest_of(name), targets.code.of_question(name)],
             shipped=targets.runs.shipped_contents(targets.runs.digests_of(name)),
-            question=lambda w, name=name: asked_of(targets, name),  # what a string has in braces is a wildcard
+            question=later(asked_of, targets, name),  # what a string has in braces is a wildcard
         message:
             "answer {params.name}: {params.question}"
         shell:
-            "python -m workflow.config.forked question {params.name} {input.costs:q} --scale {params.scale:q} > {log:q} 2>&1"
+            "python -m workflow.scripts.question {params.name} {input.costs:q} --scale {params.scale:q} > {log:q} 2>&1"

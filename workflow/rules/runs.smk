@@ -25,8 +25,8 @@ rule train:
     """Train and evaluate one run. A run that fails leaves a record with the reason."""
     input:
         job=ancient("results/runs/{digest}/job.json"),
-        data=lambda w: targets.runs.data_of(w.digest),
-        choice=lambda w: targets.runs.choice_of(w.digest),
+        data=of("digest", targets.runs.data_of),
+        choice=of("digest", targets.runs.choice_of),
     output:  # replaced as a whole, never deleted first: another workflow may read them
         update(multiext("results/runs/{digest}/", "record.json", "curve.csv", "weights.pt")),
     log:
@@ -37,13 +37,13 @@ rule train:
         requests.group
     conda:
         "../../environment.yml"
-    threads: lambda w: targets.runs.jobs[w.digest].training.cores
+    threads: of("digest", targets.runs.cores_of)
     resources:
         **requests.of_run(),
     params:
-        options=lambda w: targets.training_options(w.digest),
-        source=lambda w: targets.code.of_run(w.digest),
-        label=lambda w, output: targets.runs.labels.run(w.digest),  # takes `output`: its change trains nothing again
+        options=of("digest", targets.training_options),
+        source=of("digest", targets.code.of_run),
+        label=label_of("digest", targets.runs.labels.run),  # takes `output`: its change trains nothing again
     message:
         "train {params.label}"
     shell:  # exec: a signal to all processes of a job reaches the run, with no shell beside it that would die of it
@@ -53,7 +53,7 @@ rule train:
 rule choose:
     """Choose the best trial of a variant by its dev score; its tuned runs depend on this file."""
     input:
-        lambda w: targets.runs.trial_records_of(w.choice),
+        of("choice", targets.runs.trial_records_of),
     output:
         "results/choices/{choice}.json",
     log:
@@ -62,7 +62,7 @@ rule choose:
     conda:
         "../../environment.yml"
     params:
-        trials=lambda w: targets.runs.trials_of(w.choice),
+        trials=of("choice", targets.runs.trials_of),
         shipped=lambda w: targets.runs.shipped_contents(targets.runs.trials_of(w.choice)),
     message:
         "choose the best trial among {params.trials}"

@@ -60,7 +60,7 @@ for name, files in targets.named.items():
         conda:
             "../../environment.yml"
         params:
-            about=lambda w, name=name: descriptions[name],
+            about=later(descriptions.get, name),
         message:
             "{params.about}"
         shell:

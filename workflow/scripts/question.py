@@ -12,19 +12,18 @@ from functools import cache
 from pathlib import Path
 
 from workflow.claims.ledger import write_evidence
-from workflow.claims.schema import claims_about, costs_claimed, known_claims, load_claim
-from workflow.config.command_line import Parser, run, show
+from workflow.claims.schema import claims_about, costs_claimed, load_claim
+from workflow.config.command_line import Parser, run
 from workflow.config.errors import check_known
 from workflow.plan.questions import known_questions, load_question
 from workflow.plan.reads import costs_shown, reads
 from workflow.plan.row import read_plan
 from workflow.report.answers.answer import Answer
 from workflow.report.answers.files import write_answer_file
-from workflow.report.figure_files import draw_once, write_figure
-from workflow.report.figures.colours import on_dark
+from workflow.report.figure_files import write_figure
 from workflow.report.pages.question import question_page
 from workflow.report.pages.run import find_uses, run_page
-from workflow.report.pages.site import Site, compile_templates, parse_with_site
+from workflow.report.pages.site import Site, parse_with_site
 from workflow.report.table_files import write_table
 from workflow.results.record import Record, write_text
 from workflow.results.rows import write_rows
@@ -87,17 +86,6 @@ def write_pages(site: Site, name: str, frames: Frames, records: dict[str, Record
     return page.said
 
 
-def prepare() -> None:
-    """Read and load what every question needs, once for all that are answered in forks of this
-    process.
-    """
-    compile_templates()
-    draw_once()
-    on_dark()
-    for claim in known_claims():
-        load_claim(claim)
-
-
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(
         prog="question",
@@ -116,8 +104,7 @@ def main(argv: list[str] | None = None) -> None:
         load_claim(claim)  # a mistake in one ends here, before anything is written
     runs = site.results / "questions" / f"{options.name}.json"
     records = collect_runs(site, options.name, runs)
-    said = write_answer(site, options.name, [runs, *options.costs], records)
-    show(f"{said.headline}. {said.sentence}")
+    write_answer(site, options.name, [runs, *options.costs], records)
 
 
 if __name__ == "__main__":

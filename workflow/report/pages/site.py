@@ -206,12 +206,6 @@ def _rename_ids(svg: str, name: str) -> str:
     return re.sub(r'\sid="([^"]+)"', rename, svg)
 
 
-def compile_templates() -> None:
-    """Compile the templates of all pages, where processes are forked that need them."""
-    for name in _environment().list_templates(extensions=["j2"]):
-        _environment().get_template(name)
-
-
 def with_minus(value):
     """Write the minus of a number as in figures; code, which is `Markup`, is left as it is."""
     return NEGATIVE.sub(numbers.MINUS, value) if type(value) is str else value
