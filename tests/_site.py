@@ -13,7 +13,7 @@ from tests._jobs import captioning, job, parsing, translation
 from tests._layers import layer
 from tests._runs import every_run, of_texts
 from tests._training import origin
-from workflow.claims.ledger import write_evidence
+from workflow.claims.files import write_evidence
 from workflow.claims.schema import known_claims, load_claim
 from workflow.config.files import atomic_write
 from workflow.plan.questions import Question, load_question

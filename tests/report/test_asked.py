@@ -10,7 +10,7 @@ import pytest
 from tests import _site
 from tests._runs import failed, run
 from tests.report.test_pages import check_links, links
-from workflow.claims.ledger import write_evidence
+from workflow.claims.files import write_evidence
 from workflow.claims.schema import load_claim
 from workflow.plan.questions import load_question
 from workflow.report.answers.files import read_answer

@@ -1,12 +1,15 @@
 """Count how often a smaller scale predicted a larger one, over the claims that both tested."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import permutations
-from typing import NamedTuple
 
+from workflow.claims.evidence import LedgerLine
 from workflow.plan.scales import strength
 
 
-class Calls(NamedTuple):
+@dataclass(frozen=True)
+class Calls:
     """How the results of a smaller scale predict those of a larger one.
 
     claims: number that both tested. same_way: number with the same sign. covered: number of effects
@@ -22,31 +25,30 @@ class Calls(NamedTuple):
     turned: list[str]
 
 
-def back_test(lines: list[dict]) -> list[Calls]:
-    """Compare each set of results with every set of a larger scale. lines: of the ledger, each with
-    its `sets`.
-    """
-    scales = {each["set"]: each["scale"] for line in lines for each in line["sets"]}
-    rising = [
-        pair
-        for pair in permutations(scales, 2)
-        if strength(scales[pair[0]]) < strength(scales[pair[1]])
-    ]
+def back_test(lines: Iterable[LedgerLine]) -> list[Calls]:
+    """Compare each set of results with every set of a larger scale."""
+    scales = {each.set: each.scale for line in lines for each in line.sets}
+    rising = []
+    for smaller, larger in permutations(scales, 2):
+        if strength(scales[smaller]) < strength(scales[larger]):
+            rising.append((smaller, larger))
     rising.sort(key=lambda pair: [strength(scales[name]) for name in pair])
-    return [calls for calls in (_compare(lines, *pair) for pair in rising) if calls.claims]
+    found = [_compare(lines, smaller, larger) for smaller, larger in rising]
+    return [calls for calls in found if calls.claims]
 
 
-def _compare(lines: list[dict], smaller: str, larger: str) -> Calls:
-    both = []
+def _compare(lines: Iterable[LedgerLine], smaller: str, larger: str) -> Calls:
+    turned = []
+    claims = 0
+    covered = 0
     for line in lines:
-        told = {each["set"]: each for each in line["sets"] if each["p"] is not None}
-        if smaller in told and larger in told:
-            neutral = float(line["by"] == "ratio")
-            both.append((line["name"], told[smaller], told[larger]["effect"], neutral))
-    turned = [
-        name
-        for name, ours, effect, neutral in both
-        if (ours["effect"] > neutral) != (effect > neutral)
-    ]
-    covered = sum(ours["low"] <= effect <= ours["high"] for _, ours, effect, _ in both)
-    return Calls(smaller, larger, len(both), len(both) - len(turned), covered, turned)
+        tested = {each.set: each for each in line.sets if each.p is not None}
+        if smaller not in tested or larger not in tested:
+            continue
+        claims += 1
+        ours = tested[smaller]
+        effect = tested[larger].effect
+        if (ours.effect > line.null) != (effect > line.null):
+            turned.append(line.name)
+        covered += ours.low <= effect <= ours.high
+    return Calls(smaller, larger, claims, claims - len(turned), covered, turned)

@@ -1,25 +1,25 @@
-"""Forecast an effect at another model size with three simple predictors, and back-test each of
-them.
+"""Forecast an effect at another model size with three simple predictors, and back-test each.
 
-A ladder is a list of rungs, smallest models first. A rung has the parameters N of both sides and
-the scores of its pairs, one per corpus and seed (`workflow.claims.robustness`).
+A ladder is a list of rungs, smallest models first (`workflow.claims.evidence.Rung`). Predictors
+work on one corpus at a time.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from workflow.claims.evidence import Rung
 from workflow.results.statistics import FEWEST as SEEDS
 from workflow.results.statistics import LEVEL, widening
 
 DRAWS = 1000  # resamples of the seeds for an interval
-FEWEST = 2  # rungs needed to fit a line
-SIDES = ("ours", "than")
+FEWEST = 2  # sizes needed to fit a line
 
 
-class Forecast(NamedTuple):
+@dataclass(frozen=True)
+class Forecast:
     """A predicted effect with its 95 % interval."""
 
     effect: float
@@ -27,7 +27,8 @@ class Forecast(NamedTuple):
     high: float
 
 
-class Score(NamedTuple):
+@dataclass(frozen=True)
+class Score:
     """How often a predictor, given all sizes but the largest, was right about the largest.
 
     ladders: number of tests, one per ladder and corpus. sign: how often the sign was right.
@@ -43,112 +44,129 @@ class Score(NamedTuple):
     def by_coin(self) -> float:
         """Compute the binomial p of as many correct signs, or more, by chance."""
         as_many = range(self.sign, self.ladders + 1)
-        return sum(math.comb(self.ladders, called) for called in as_many) / 2**self.ladders
+        return sum(math.comb(self.ladders, correct) for correct in as_many) / 2**self.ladders
 
 
-class Rung(NamedTuple):
-    """One model size on one corpus. n: parameters of both sides. scores: (2, seeds or resamples),
-    of both sides.
+@dataclass(frozen=True)
+class Size:
+    """One model size on one corpus.
 
-    most: the upper bound of the score; None if there is none.
+    n: parameters of both sides. scores: (2, seeds or resamples), of both sides. most: the upper
+    bound of the score; None without one.
     """
 
     n: tuple[float, float]
     scores: np.ndarray
     most: float | None = None
 
+    def mean(self) -> "Size":
+        """Average over seeds; scores: (2, 1)."""
+        return replace(self, scores=self.scores.mean(1, keepdims=True))
 
-def largest(rungs: Sequence[Rung], n: tuple[float, float]) -> np.ndarray:
+    def resampled(self, generator: np.random.Generator) -> "Size":
+        """Resample pairs of seeds and average each resample; scores: (2, DRAWS)."""
+        seeds = self.scores.shape[1]
+        drawn = generator.integers(seeds, size=(DRAWS, seeds))
+        return replace(self, scores=self.scores[:, drawn].mean(2))
+
+
+def largest(sizes: Sequence[Size], n: tuple[float, float]) -> np.ndarray:
     """Predict the effect of the largest size."""
-    mine, theirs = rungs[-1].scores
-    return mine - theirs
+    ours, than = sizes[-1].scores
+    return ours - than
 
 
-def line(rungs: Sequence[Rung], n: tuple[float, float]) -> np.ndarray:
+def line(sizes: Sequence[Size], n: tuple[float, float]) -> np.ndarray:
     """Fit a line to the effects in log N, where N is the geometric mean of both sides."""
-    places = [np.log(rung.n).mean() for rung in rungs]
-    slope, start = np.polyfit(places, [rung.scores[0] - rung.scores[1] for rung in rungs], 1)
+    places = [np.log(size.n).mean() for size in sizes]
+    effects = [size.scores[0] - size.scores[1] for size in sizes]
+    slope, start = np.polyfit(places, effects, 1)
     return start + slope * np.log(n).mean()
 
 
-def power_law(rungs: Sequence[Rung], n: tuple[float, float]) -> np.ndarray:
+def power_law(sizes: Sequence[Size], n: tuple[float, float]) -> np.ndarray:
     """Fit a power law c N^a to the scores of each side, and predict the difference.
 
     With an upper bound of the score, the power law is fitted to the distance from the bound.
     """
-    sides, most = [], rungs[0].most
-    for side in range(2):
-        scores = [rung.scores[side] for rung in rungs]
-        lost = scores if most is None else [most - score for score in scores]
-        exponent, start = np.polyfit([math.log(rung.n[side]) for rung in rungs], np.log(lost), 1)
-        sides.append(np.exp(start + exponent * math.log(n[side])))
-    return sides[0] - sides[1] if most is None else sides[1] - sides[0]
+    most = sizes[0].most
+    predicted = []
+    for side in (0, 1):
+        scores = [size.scores[side] for size in sizes]
+        fitted = scores if most is None else [most - score for score in scores]
+        places = [math.log(size.n[side]) for size in sizes]
+        exponent, start = np.polyfit(places, np.log(fitted), 1)
+        predicted.append(np.exp(start + exponent * math.log(n[side])))
+    ours, than = predicted
+    return ours - than if most is None else than - ours
 
 
-PREDICTORS: dict[str, Callable[[Sequence[Rung], tuple[float, float]], np.ndarray]] = {
+PREDICTORS: dict[str, Callable[[Sequence[Size], tuple[float, float]], np.ndarray]] = {
     "effect of the largest size": largest,
     "linear in log N": line,
     "power law per side": power_law,
 }
 
 
-def predict(predictor: str, ladders: Sequence[Sequence[Rung]], n: tuple[float, float]) -> Forecast:
+def predict(predictor: str, ladders: Sequence[Sequence[Size]], n: tuple[float, float]) -> Forecast:
     """Predict the mean effect over corpora for sides of n parameters. ladders: one per corpus.
 
     Pairs of seeds are resampled within each size and averaged over corpora. The percentiles are
     widened to match Student's interval for so few pairs (`widening`).
     """
-    rule, generator = PREDICTORS[predictor], np.random.default_rng(0)
-    effect = float(np.mean([rule([_mean(rung) for rung in rungs], n)[0] for rungs in ladders]))
-    drawn = np.mean([rule([_draw(rung, generator) for rung in rungs], n) for rungs in ladders], 0)
-    wide = widening(min(rung.scores.shape[1] for rungs in ladders for rung in rungs), len(ladders))
-    low, high = effect + wide * (np.quantile(drawn, (LEVEL / 2, 1 - LEVEL / 2)) - effect)
+    rule = PREDICTORS[predictor]
+    generator = np.random.default_rng(0)
+    means = [rule([size.mean() for size in sizes], n)[0] for sizes in ladders]
+    effect = float(np.mean(means))
+    drawn = [rule([size.resampled(generator) for size in sizes], n) for sizes in ladders]
+    percentiles = np.quantile(np.mean(drawn, axis=0), (LEVEL / 2, 1 - LEVEL / 2))
+    fewest = min(size.scores.shape[1] for sizes in ladders for size in sizes)
+    low, high = effect + widening(fewest, len(ladders)) * (percentiles - effect)
     return Forecast(effect, float(low), float(high))
 
 
-def _mean(rung: Rung) -> Rung:
-    return rung._replace(scores=rung.scores.mean(1, keepdims=True))
-
-
-def _draw(rung: Rung, generator: np.random.Generator) -> Rung:
-    seeds = rung.scores.shape[1]
-    return rung._replace(
-        scores=rung.scores[:, generator.integers(seeds, size=(DRAWS, seeds))].mean(2)
-    )
-
-
-def by_text(sizes: list[dict]) -> dict[str, list[Rung]]:
+def by_text(rungs: Iterable[Rung]) -> dict[str, list[Size]]:
     """Split a ladder by corpus; a size with fewer than three pairs on a corpus is left out."""
-    ladders: dict[str, list[Rung]] = {}
-    for rung in sizes:
-        for text in dict.fromkeys(pair["text"] for pair in rung["pairs"]):
-            pairs = [pair for pair in rung["pairs"] if pair["text"] == text]
+    ladders: dict[str, list[Size]] = {}
+    for rung in rungs:
+        n = (rung.parameters.ours, rung.parameters.than)
+        for text in dict.fromkeys(pair.text for pair in rung.pairs):
+            pairs = [pair for pair in rung.pairs if pair.text == text]
             if len(pairs) < SEEDS:
                 continue
-            scores = np.array([[pair[side] for pair in pairs] for side in SIDES], float)
-            n = tuple(rung["parameters"][side] for side in SIDES)
-            ladders.setdefault(text, []).append(Rung(n, scores, rung.get("most")))
+            ours = [pair.ours for pair in pairs]
+            than = [pair.than for pair in pairs]
+            size = Size(n, np.array([ours, than], float), rung.most)
+            ladders.setdefault(text, []).append(size)
     return ladders
 
 
-def forecast(sizes: list[dict], n: tuple[float, float]) -> dict[str, Forecast]:
+def forecast(rungs: Iterable[Rung], n: tuple[float, float]) -> dict[str, Forecast]:
     """Forecast the mean effect over corpora with each predictor; empty for a single size."""
-    ladders = [rungs for rungs in by_text(sizes).values() if len(rungs) >= FEWEST]
-    return {name: predict(name, ladders, n) for name in PREDICTORS} if ladders else {}
+    ladders = [sizes for sizes in by_text(rungs).values() if len(sizes) >= FEWEST]
+    if not ladders:
+        return {}
+    return {name: predict(name, ladders, n) for name in PREDICTORS}
 
 
-def score(ladders: list[list[dict]]) -> list[Score]:
-    """Back-test each predictor on all ladders, corpus by corpus: predict the largest size from the
-    others.
+def score(ladders: Iterable[Iterable[Rung]]) -> list[Score]:
+    """Back-test each predictor on all ladders, corpus by corpus.
+
+    Each predicts the largest size from the others.
     """
-    cases = [rungs for sizes in ladders for rungs in by_text(sizes).values() if len(rungs) > FEWEST]
-    scores = []
-    for name in PREDICTORS:
-        sign = covered = 0
-        for rungs in cases:
-            *smaller, last = rungs
-            seen, told = float(np.subtract(*last.scores.mean(1))), predict(name, [smaller], last.n)
-            sign += (seen > 0) == (told.effect > 0)
-            covered += told.low <= seen <= told.high
-        scores.append(Score(name, len(cases), sign, covered))
-    return scores
+    cases = []
+    for rungs in ladders:
+        cases += [sizes for sizes in by_text(rungs).values() if len(sizes) > FEWEST]
+    return [_score_predictor(name, cases) for name in PREDICTORS]
+
+
+def _score_predictor(name: str, cases: list[list[Size]]) -> Score:
+    sign = 0
+    covered = 0
+    for *smaller, last in cases:
+        ours, than = last.scores.mean(1)
+        effect = float(ours - than)
+        predicted = predict(name, [smaller], last.n)
+        sign += (effect > 0) == (predicted.effect > 0)
+        covered += predicted.low <= effect <= predicted.high
+    return Score(name, len(cases), sign, covered)

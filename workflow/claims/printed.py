@@ -1,60 +1,55 @@
-"""Compare a claim with the published numbers: recompute them by formula, and read the published
-effect.
-"""
+"""Read what the papers print for a claim: the effect, and numbers that a formula recomputes."""
 
+from dataclasses import replace
 from statistics import fmean
 
+from workflow.claims.evidence import Line, PrintedFinding, Verdict
 from workflow.claims.published import Published, find
-from workflow.claims.schema import Claim
+from workflow.claims.schema import Claim, Finding
 from workflow.results.numbers import number, to_place
 
 
-def recompute(claim: Claim) -> dict:
+def recompute(claim: Claim, line: Line) -> Line:
     """Check whether formulas reproduce the published numbers to the published digits."""
-    results = [(value, value.recomputed.result) for value in map(find, claim.recomputed)]
-    wrong = [
-        f"{each.row}: {ours:.4g}, published {each.text}"
-        for each, ours in results
-        if not each.is_rounded(ours)
-    ]
-    line = {"published": claim.recomputed}
-    if len(results) == 1:
-        line |= {"effect": results[0][1], "unit": results[0][0].unit}
+    values = [find(key) for key in claim.recomputed]
+    line = replace(line, published=tuple(claim.recomputed))
+    if len(values) == 1:
+        line = replace(line, effect=values[0].recomputed.result, unit=values[0].unit)
+    wrong = []
+    for value in values:
+        result = value.recomputed.result
+        if not value.is_rounded(result):
+            wrong.append(f"{value.row}: {result:.4g}, published {value.text}")
     if wrong:
-        return line | {
-            "verdict": "not reproduced",
-            "why": f"{len(wrong)} of {len(results)} differ: {'; '.join(wrong)}",
-        }
-    return line | {"verdict": "reproduced", "why": "by formula, to the published digits"}
+        why = f"{len(wrong)} of {len(values)} differ: {'; '.join(wrong)}"
+        return line.judged(Verdict("not reproduced", why))
+    return line.judged(Verdict("reproduced", "by formula, to the published digits"))
 
 
-def read_finding(claim: Claim) -> dict | None:
-    """Read the published effect, if there is one, and the two sentences of the finding; None
-    without a finding.
-
-    text: the effect in the published digits; a difference or a mean has the digits that all its
-    numbers have.
-    """
-    if claim.finding is None:
+def read_finding(claim: Claim) -> PrintedFinding | None:
+    """Read the published effect, if there is one, and the sentences; None without a finding."""
+    finding = claim.finding
+    if finding is None:
         return None
-    sides = [_read_side(side) for side in (claim.finding.ours, claim.finding.than) if side]
-    means = [fmean(each.value for each in side) for side in sides]
-    printed, text = None, ""
-    if len(sides) == 1:
-        printed = means[0]
-        text = sides[0][0].text if len(sides[0]) == 1 else to_place(printed, _place(sides))
-    elif claim.by == "ratio" and sides:
-        printed = means[0] / means[1] if means[1] else None
-        text = number(printed)
-    elif sides:
-        printed = means[0] - means[1]
-        text = to_place(printed, _place(sides))
-    return {
-        "printed": printed,
-        "text": text,
-        "seen": claim.finding.seen,
-        "failed": claim.finding.failed,
-    }
+    printed, text = _printed_effect(claim.by, finding)
+    return PrintedFinding(printed, text, finding.seen, finding.failed)
+
+
+def _printed_effect(by: str, finding: Finding) -> tuple[float | None, str]:
+    """Compute the published effect and write it; a difference or a mean has the published digits."""
+    if finding.ours is None:
+        return None, ""
+    ours = _read_side(finding.ours)
+    mean = fmean(value.value for value in ours)
+    if finding.than is None:
+        text = ours[0].text if len(ours) == 1 else to_place(mean, _place(ours))
+        return mean, text
+    than = _read_side(finding.than)
+    base = fmean(value.value for value in than)
+    if by == "ratio":
+        ratio = mean / base if base else None
+        return ratio, number(ratio)
+    return mean - base, to_place(mean - base, _place(ours + than))
 
 
 def _read_side(ids: str | list[str]) -> list[Published]:
@@ -62,6 +57,6 @@ def _read_side(ids: str | list[str]) -> list[Published]:
     return [find(key) for key in ([ids] if isinstance(ids, str) else ids)]
 
 
-def _place(sides: list[list[Published]]) -> float:
+def _place(values: list[Published]) -> float:
     """Return the decimal place that all numbers are printed to."""
-    return max(each.value.printed.place for side in sides for each in side)
+    return max(each.value.printed.place for each in values)

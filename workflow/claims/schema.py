@@ -268,7 +268,7 @@ class Claim(StrictModel):
         return self.bound if self.bound is not None else float(self.by == "ratio")
 
     @property
-    def room(self) -> float:
+    def tolerance(self) -> float:
         """The distance that counts as equal; of a ratio as a logarithm, so that up and down count
         alike.
         """
@@ -317,7 +317,7 @@ def is_as_claimed(claim: Claim, effect: float) -> bool:
         distance = (
             math.log(effect / claim.against) if claim.by == "ratio" else effect - claim.against
         )
-        return abs(distance) <= claim.room
+        return abs(distance) <= claim.tolerance
     return effect < claim.against if claim.expect == "less" else effect > claim.against
 
 
@@ -363,5 +363,5 @@ def claimed_range(claim: Claim) -> tuple[float | None, float | None]:
             claim.against if claim.expect == "less" else None,
         )
     if claim.by == "ratio":
-        return claim.against * math.exp(-claim.room), claim.against * math.exp(claim.room)
-    return claim.against - claim.room, claim.against + claim.room
+        return claim.against * math.exp(-claim.tolerance), claim.against * math.exp(claim.tolerance)
+    return claim.against - claim.tolerance, claim.against + claim.tolerance

@@ -1,17 +1,17 @@
-"""Up to which difference claims about a question call two of its variants equal."""
+"""Read up to which difference claims about a question call two of its variants equal."""
 
 from workflow.claims.schema import claims_about, load_claim
 from workflow.plan.questions import load_question
 
 
 def tolerances(name: str, quantity: str) -> dict[tuple[str, str], float]:
-    """Map (variant, baseline), as pages name them and in both orders, to the largest difference
-    that counts as equal.
+    """Map two variants, as pages name them and in both orders, to the tolerance of their claim.
 
-    name: of the question. quantity: the score that answers it. Where several claims give one, the
-    smallest holds.
+    It is the largest difference that counts as equal; where several claims give one, the smallest
+    holds. name: of the question. quantity: the score that answers it.
     """
-    labels = {key: variant.label or key for key, variant in load_question(name).variants.items()}
+    variants = load_question(name).variants
+    labels = {key: variant.label or key for key, variant in variants.items()}
     found: dict[tuple[str, str], float] = {}
     for each in claims_about(name):
         claim = load_claim(each)
@@ -19,7 +19,8 @@ def tolerances(name: str, quantity: str) -> dict[tuple[str, str], float]:
         is_pair = claim.by == "difference" and claim.than is not None and not claim.bound
         if within is None or not is_pair or claim.measure != quantity:
             continue
-        ours, than = labels[claim.ours.variant], labels[claim.than.variant]
+        ours = labels[claim.ours.variant]
+        than = labels[claim.than.variant]
         for pair in ((ours, than), (than, ours)):
             found[pair] = min(within, found.get(pair, within))
     return found

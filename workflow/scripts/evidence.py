@@ -5,9 +5,9 @@ PATH: a scale's folder under results/ or results/precomputed/, or an archive. OU
 overview.
 """
 
-import json
 from pathlib import Path
 
+from workflow.claims.files import as_json
 from workflow.claims.ledger import collect, judge_all
 from workflow.claims.schema import known_claims
 from workflow.config.command_line import Parser, run
@@ -35,7 +35,7 @@ def main(argv: list[str] | None = None) -> None:
     origin = describe_runs(runs, name_badges(runs))
     content = {"set": options.name, "scale": scales[0], "provenance": origin, "claims": claims}
     content[OVERVIEW] = as_content(overview_of(frames, options.name))
-    write_text(options.out, json.dumps(content, indent=1))
+    write_text(options.out, as_json(content))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import os
 from functools import cache
 from pathlib import Path
 
-from workflow.claims.ledger import write_evidence
+from workflow.claims.files import write_evidence
 from workflow.claims.schema import claims_about, costs_claimed, load_claim
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import check_known

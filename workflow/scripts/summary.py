@@ -12,6 +12,7 @@ from textwrap import fill
 
 import pandas as pd
 
+from workflow.claims.files import read_ledger
 from workflow.claims.measures import LAYERS
 from workflow.config.command_line import Parser, print_lines, run
 from workflow.config.errors import ConfigError
@@ -21,7 +22,7 @@ from workflow.report.bundle import NothingRun, read_bundle
 from workflow.report.overview.files import OVERVIEW, read_overviews
 from workflow.report.overview.findings import list_findings
 from workflow.report.pages.asked import Asked
-from workflow.report.pages.claims import count_verdicts, read_ledger
+from workflow.report.pages.claims import count_verdicts
 from workflow.report.pages.index import list_failures, write_root
 from workflow.report.pages.shared import write_made
 from workflow.report.pages.site import Site, link_pages

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from workflow.claims.ledger import speaking
+from workflow.claims.files import read_ledger
 from workflow.claims.schema import known_claims, load_claim
 from workflow.config.studies import known_studies
 from workflow.plan.questions import known_questions, load_question
 from workflow.report.answers.files import answer_file, read_answer
-from workflow.report.pages.claims import name_basis, read_ledger, write_numbers, write_tuned
+from workflow.report.pages.effect_words import name_basis, write_numbers
 from workflow.report.pages.site import Site
 
 
@@ -89,17 +89,17 @@ def _tell_question(site: Site, name: str) -> list[str]:
 
 def _tell_claim(site: Site, name: str) -> list[str]:
     ledger = read_ledger(site.results / "ledger.json")
-    line = next((line for line in ledger.claims if line["name"] == name), None) if ledger else None
+    line = next((line for line in ledger.claims if line.name == name), None) if ledger else None
     if line is None:
         return []
-    evidence = speaking(line)
+    evidence = line.shown
     written = write_numbers(evidence, line)
-    elsewhere = ledger.elsewhere(line["speaks"])
-    numbers = f"{written['effect']} {line['unit']}" + (
-        f" ({written['low']} to {written['high']})" if evidence["low"] is not None else ""
+    elsewhere = ledger.elsewhere(line.speaks)
+    numbers = f"{written.effect} {line.unit}" + (
+        f" ({written.low} to {written.high})" if evidence.low is not None else ""
     )
-    effect = f"; effect {numbers}, {name_basis(evidence)}" if evidence["pairs"] else ""
-    verdict = f"{line['overall']}{elsewhere}: {evidence['why']}{effect}"
-    if tuned := write_tuned(evidence, line["unit"] or ""):
-        verdict += f"; {tuned}"
-    return [line["claim"], verdict, f"{site.reports / 'ledger.html'}#claim-{name}"]
+    effect = f"; effect {numbers}, {name_basis(evidence)}" if evidence.pairs else ""
+    verdict = f"{line.overall}{elsewhere}: {evidence.why}{effect}"
+    if written.tuned:
+        verdict += f"; {written.tuned}"
+    return [line.claim, verdict, f"{site.reports / 'ledger.html'}#claim-{name}"]

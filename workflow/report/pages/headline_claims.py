@@ -1,211 +1,208 @@
-"""The page of the headline claims: with one recipe, with each variant tuned, over model sizes, and
-forecast.
+"""The page of the headline claims: with one recipe, tuned, over model sizes, and forecast.
 
 A forecast is no verdict: it has its own colour and word, and says how often its predictor was
 right.
 """
 
 import math
-from itertools import chain
-from operator import itemgetter
+from collections.abc import Iterable
+from dataclasses import asdict, replace
 
 from workflow.claims.backtest import back_test
-from workflow.claims.forecast import Forecast, Score, forecast, score
-from workflow.claims.ledger import speaking
+from workflow.claims.evidence import Evidence, LedgerLine, Rung, SetEvidence
+from workflow.claims.forecast import Score, forecast, score
+from workflow.claims.ledger import Ledger
 from workflow.claims.measures import LAYERS
 from workflow.claims.published import find, studies
 from workflow.claims.schema import load_claim
 from workflow.plan.questions import known_questions, load_question
-from workflow.report.pages.claims import Ledger, name_basis, say_effect, summarise_disagreeing
-from workflow.report.pages.headlines import list_headlines
+from workflow.report.pages.effect_words import name_basis, say_effect, summarise_disagreeing
 from workflow.results.numbers import Form, form_of, join
 from workflow.results.registry import MEASURED_BY
 from workflow.results.statistics import LEVEL, LOOKS
 from workflow.results.trained_enough import converged
 
 COSTS = "costs do not depend on the learning rate"
-# of the ladders: what a predictor has to cover, and to call more than a coin, for anybody to trust
-# it
+# a trusted predictor's interval holds at least this share of the effects
 COVERED = 0.5
 ALL = "all"
 
 
 def headline_claims_page(ledger: Ledger) -> dict:
     """Collect what the page shows."""
-    parts = _scores(ledger.claims)
-    of_all = parts.get(ALL, [])
-    lines = list_headlines(ledger.claims)
-    papers = [
-        (study.heading, [line for line in lines if line["paper"] == name])
-        for name, study in studies().items()
-    ]
+    scores = _score_predictors(ledger.claims)
+    of_all = scores.get(ALL, [])
+    papers = []
+    for name, study in studies().items():
+        lines = [line for line in ledger.claims if line.abstract and line.paper == name]
+        if lines:
+            rows = [_row(line, scores.get(line.unit, of_all)) for line in lines]
+            papers.append((study.heading, rows))
+    untrusted_in = []
+    for part, alone in scores.items():
+        if part != ALL and not any(map(_is_trusted, alone)):
+            untrusted_in.append(part)
     return {
         "title": "Headline claims",
         "own": ledger.set,
-        "papers": [
-            (title, [_line(line, parts.get(line["unit"], of_all)) for line in mine])
-            for title, mine in papers
-            if mine
-        ],
-        "scores": parts,
+        "papers": papers,
+        "scores": scores,
         "trusted": [each.predictor for each in of_all if _is_trusted(each)],
-        "untrusted_in": [
-            part
-            for part, scores in parts.items()
-            if part != ALL and not any(map(_is_trusted, scores))
-        ],
-        "few": any(_would_coin_do(each) for each in of_all),
+        "untrusted_in": untrusted_in,
+        "few": any(map(_are_too_few, of_all)),
         "calls": back_test(ledger.claims),
         "looks": LOOKS,
-        "titles": {line["name"]: line["claim"] for line in ledger.claims},
+        "titles": {line.name: line.claim for line in ledger.claims},
     }
 
 
-def _scores(lines: list[dict]) -> dict[str, list[Score]]:
-    """Back-test the predictors on all ladders of the claims and, where they have several units, on
-    those of each.
-    """
-    of_unit: dict[str, list[list[dict]]] = {}
+def _score_predictors(lines: Iterable[LedgerLine]) -> dict[str, list[Score]]:
+    """Back-test the predictors on all ladders, and on those of each unit if there are several."""
+    ladders: dict[str, list[tuple[Rung, ...]]] = {ALL: []}
     for line in lines:
-        for each in filter(itemgetter("sizes"), line["sets"]):
-            of_unit.setdefault(line["unit"] or "", []).append(each["sizes"])
-    parts = {ALL: [*chain(*of_unit.values())]} | (of_unit if len(of_unit) > 1 else {})
-    scores = {
-        part: [each for each in score(ladders) if each.ladders] for part, ladders in parts.items()
-    }
-    return {part: each for part, each in scores.items() if each}
+        for each in line.sets:
+            if each.sizes:
+                ladders[ALL].append(each.sizes)
+                ladders.setdefault(line.unit or "", []).append(each.sizes)
+    if len(ladders) == 2:
+        ladders = {ALL: ladders[ALL]}
+    scores = {}
+    for part, of_part in ladders.items():
+        tested = [each for each in score(of_part) if each.ladders]
+        if tested:
+            scores[part] = tested
+    return scores
 
 
 def _is_trusted(each: Score) -> bool:
     return each.by_coin <= LEVEL and each.covered >= COVERED * each.ladders
 
 
-def _would_coin_do(each: Score) -> bool:
-    """Whether the ladders are so few that a coin may call all of them."""
-    return each._replace(sign=each.ladders).by_coin > LEVEL
+def _are_too_few(each: Score) -> bool:
+    """Whether the ladders are so few that all signs may be right by chance."""
+    return replace(each, sign=each.ladders).by_coin > LEVEL
 
 
-def _longest_ladder(sets: list[dict]) -> dict | None:
-    """Return the set with the most sizes, of several one that has converged, then the strongest,
-    which comes first.
-    """
-    longest = max(
-        sets, key=lambda each: (len(_known(each["sizes"])), _has_converged(each["sizes"]))
-    )
-    return longest if _known(longest["sizes"]) else None
-
-
-def _has_converged(rungs: list[dict] | None) -> bool:
-    """Whether the models of all sizes had stopped learning."""
-    return all(converged(rung["late_gain"]) for rung in _known(rungs))
-
-
-def _known(rungs: list[dict] | None) -> list[dict]:
-    """Select the sizes at which there is an effect."""
-    return [rung for rung in rungs or [] if rung["effect"] is not None]
-
-
-def _line(line: dict, scores: list[Score]) -> dict:
-    """Write a claim. scores: of the predictors, in the claim's unit where claims with ladders have
-    several.
-    """
-    evidence, unit = speaking(line), line["unit"] or ""
-    tuned, sized = (
-        next((each for each in line["sets"] if each["tuned"]), None),
-        _longest_ladder(line["sets"]),
-    )
-    return {
-        "name": line["name"],
-        "claim": line["claim"],
-        "where": line["where"],
-        "abstract": line["abstract"],
-        "unit": unit,
-        "recipe": _verdict(evidence, line) | {"verdict": line["overall"]},
+def _row(line: LedgerLine, scores: list[Score]) -> dict:
+    """Write a claim. scores: of the predictors, in the claim's unit if there are several."""
+    tuned = next((each for each in line.sets if each.tuned), None)
+    ladder = load_claim(line.name).sizes
+    row = {
+        "name": line.name,
+        "claim": line.claim,
+        "where": line.where,
+        "abstract": line.abstract,
+        "unit": line.unit or "",
+        "recipe": _write_verdict(line.shown, line) | {"set": line.speaks},
         "disagreeing": summarise_disagreeing(line),
-        "tuned": _verdict(tuned["tuned"], line) | {"set": tuned["set"]} if tuned else None,
-        "differs": bool(tuned) and tuned["tuned"]["verdict"] != tuned["verdict"],
-        "same": bool(tuned) and tuned["tuned"]["effect"] == tuned["effect"],
+        "tuned": None,
+        "differs": False,
+        "same": False,
         "untuned": _why_untuned(line),
-        "sizes": _sizes(sized["sizes"], line) if sized else [],
-        "of_sizes": sized["set"] if sized else None,
-        "has_ladder": load_claim(line["name"]).sizes is not None,
-        "caveat": load_claim(line["name"]).sizes.caveat if sized else None,
-        "forecasts": _forecasts(line, sized["sizes"], scores) if sized else {"told": []},
+        "sizes": [],
+        "of_sizes": None,
+        "has_ladder": ladder is not None,
+        "caveat": None,
+        "forecasts": {"told": []},
+    }
+    if tuned:
+        row["tuned"] = _write_verdict(tuned.tuned, line) | {"set": tuned.set, "otherwise_on": None}
+        row["differs"] = tuned.tuned.verdict != tuned.verdict
+        row["same"] = tuned.tuned.effect == tuned.effect
+    sized = _longest_ladder(line.sets)
+    if sized:
+        row["sizes"] = _write_sizes(sized.sizes, line)
+        row["of_sizes"] = sized.set
+        row["caveat"] = ladder.caveat
+        row["forecasts"] = _write_forecasts(line, sized.sizes, scores)
+    return row
+
+
+def _write_verdict(evidence: Evidence, line: LedgerLine) -> dict:
+    return {
+        "verdict": evidence.verdict,
+        "effect": evidence.effect,
+        "looks": evidence.looks,
+        "otherwise_on": getattr(evidence, "otherwise_on", ()),
+        "said": say_effect(evidence, line),
+        "basis": name_basis(evidence),
     }
 
 
-def _verdict(evidence: dict, line: dict) -> dict:
-    shown = {
-        key: evidence.get(key)
-        for key in ("verdict", "why", "set", "low", "effect", "looks", "otherwise_on")
-    }
-    return shown | {"said": say_effect(evidence, line), "basis": name_basis(evidence)}
-
-
-def _why_untuned(line: dict) -> str:
+def _why_untuned(line: LedgerLine) -> str:
     """Say why the variants of a claim were not tuned."""
-    claim = load_claim(line["name"])
+    claim = load_claim(line.name)
     if claim.scale:
         return f"requires the models and datasets of scale {claim.scale}"
-    costs = line["question"] == LAYERS or any(name in MEASURED_BY for name in line["measure"])
-    if costs:
+    if line.question == LAYERS or any(name in MEASURED_BY for name in line.measure):
         return COSTS
-    tried = line["question"] in known_questions() and load_question(line["question"]).trials
-    return (
-        "not tuned: the tuned runs are missing"
-        if tried
-        else "not tuned: the question does no tuning"
-    )
+    if line.question in known_questions() and load_question(line.question).trials:
+        return "not tuned: the tuned runs are missing"
+    return "not tuned: the question does no tuning"
+
+
+def _longest_ladder(sets: Iterable[SetEvidence]) -> SetEvidence | None:
+    """Return the set with the most sizes; of several a converged one, then the strongest."""
+    longest = max(sets, key=lambda each: (len(_known(each.sizes)), _has_converged(each.sizes)))
+    return longest if _known(longest.sizes) else None
+
+
+def _has_converged(rungs: tuple[Rung, ...] | None) -> bool:
+    """Whether the models of all sizes had stopped learning."""
+    return all(converged(rung.late_gain) for rung in _known(rungs))
+
+
+def _known(rungs: tuple[Rung, ...] | None) -> list[Rung]:
+    """Select the sizes at which there is an effect."""
+    return [rung for rung in rungs or () if rung.effect is not None]
 
 
 def _form(effects: list[float], bounds: list[tuple[float, float]], unit: str) -> Form:
     return form_of(effects, [(high - low) / 2 for low, high in bounds], unit)
 
 
-def _sizes(rungs: list[dict], line: dict) -> list[dict]:
-    """Write the effect at each size, with its interval. on: its texts, where other sizes have
-    more.
+def _write_sizes(rungs: tuple[Rung, ...], line: LedgerLine) -> list[dict]:
+    """Write the effect at each size, with its interval.
+
+    on: the corpora of a size, where other sizes have more.
     """
     known = _known(rungs)
-    texts = max(len(rung["texts"]) for rung in known) if known else 0
-    bounds = [(rung["low"], rung["high"]) for rung in known if rung["low"] is not None]
-    write = _form([rung["effect"] for rung in known], bounds, line["unit"] or "").text
-    return [
-        {
-            "size": rung["size"],
-            "parameters": sum(rung["parameters"].values()) / 2,
-            "on": join(rung["texts"]) if len(rung["texts"]) < texts else None,
-            "written": {key: write(rung[key]) for key in ("effect", "low", "high")},
-        }
-        for rung in known
-    ]
+    most = max(len(rung.texts) for rung in known)
+    bounds = [(rung.low, rung.high) for rung in known if rung.low is not None]
+    form = _form([rung.effect for rung in known], bounds, line.unit or "")
+    written = []
+    for rung in known:
+        numbers = {key: form.text(getattr(rung, key)) for key in ("effect", "low", "high")}
+        written.append(
+            {
+                "size": rung.size,
+                "parameters": (rung.parameters.ours + rung.parameters.than) / 2,
+                "on": join(rung.texts) if len(rung.texts) < most else None,
+                "written": numbers,
+            }
+        )
+    return written
 
 
-def _forecasts(line: dict, rungs: list[dict], scores: list[Score]) -> dict:
-    """Write what each predictor says of nets of the papers' size; without its score it says
-    nothing.
+def _write_forecasts(line: LedgerLine, rungs: tuple[Rung, ...], scores: list[Score]) -> dict:
+    """Write the forecast of each predictor with a score, at the papers' model size.
 
-    times: how much larger those are than the largest measured. agree: whether all predict the same
-    sign.
+    times: how much larger that is than the largest size measured. agree: whether all predict the
+    same sign.
     """
     score_of = {each.predictor: each for each in scores}
-    at = tuple(find(key).value for key in load_claim(line["name"]).sizes.at)
-    told: dict[str, Forecast] = {
-        name: each for name, each in forecast(rungs, at).items() if name in score_of
-    }
-    write = _form(
-        [each.effect for each in told.values()],
-        [each[1:] for each in told.values()],
-        line["unit"] or "",
-    )
-    lines = [
-        {
-            "predictor": name,
-            "written": {key: write.text(getattr(each, key)) for key in each._fields},
-        }
-        | {"score": score_of[name]}
-        for name, each in told.items()
-    ]
-    largest = math.prod(_known(rungs)[-1]["parameters"].values())
-    agree = len({each.effect > 0 for each in told.values()}) < 2
-    return {"told": lines, "at": at, "times": math.sqrt(math.prod(at) / largest), "agree": agree}
+    at = tuple(find(key).value for key in load_claim(line.name).sizes.at)
+    predicted = {}
+    for name, each in forecast(rungs, at).items():
+        if name in score_of:
+            predicted[name] = each
+    effects = [each.effect for each in predicted.values()]
+    form = _form(effects, [(each.low, each.high) for each in predicted.values()], line.unit or "")
+    rows = []
+    for name, each in predicted.items():
+        numbers = {key: form.text(value) for key, value in asdict(each).items()}
+        rows.append({"predictor": name, "written": numbers, "score": score_of[name]})
+    largest = _known(rungs)[-1].parameters
+    times = math.sqrt(math.prod(at) / (largest.ours * largest.than))
+    agree = len({effect > 0 for effect in effects}) < 2
+    return {"told": rows, "at": at, "times": times, "agree": agree}

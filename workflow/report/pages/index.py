@@ -11,6 +11,8 @@ from urllib.parse import quote
 
 import pandas as pd
 
+from workflow.claims.files import read_ledger
+from workflow.claims.ledger import Ledger
 from workflow.claims.published import Study, studies
 from workflow.config.errors import ConfigError
 from workflow.config.files import list_folder
@@ -24,7 +26,7 @@ from workflow.report.overview.findings import Finding, list_findings
 from workflow.report.overview.matrix import Matrix, make_matrix
 from workflow.report.overview.picture import Picture, make_picture
 from workflow.report.pages import artefacts
-from workflow.report.pages.claims import Ledger, count_verdicts, read_ledger
+from workflow.report.pages.claims import count_verdicts
 from workflow.report.pages.scales import write_scales
 from workflow.report.pages.site import Site, link_pages
 from workflow.report.pages.strips import Group, Row, first_of_each_paper, forest_of
@@ -301,9 +303,9 @@ def _has_converged(results: Path, scale: str) -> bool:
         return False
     gains = []
     for line in ledger.claims if ledger else ():
-        for each in line["sets"]:
-            if each["set"] == ledger.set and each["late_gain"] is not None:
-                gains.append(each["late_gain"])
+        for each in line.sets:
+            if each.set == ledger.set and each.late_gain is not None:
+                gains.append(each.late_gain)
     return bool(gains) and converged(median(gains))
 
 

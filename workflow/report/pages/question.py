@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 import matplotlib.figure
 import pandas as pd
 
-from workflow.claims.ledger import read_lines
+from workflow.claims import files
+from workflow.claims.evidence import Line
 from workflow.claims.published import studies
 from workflow.claims.tolerances import tolerances
 from workflow.config.studies import study_file
@@ -32,7 +33,7 @@ from workflow.report.answers.variants import VariantTable, median_half, variant_
 from workflow.report.figures.colours import as_named
 from workflow.report.pages import artefacts
 from workflow.report.pages.artefacts import Figure
-from workflow.report.pages.claims import write_details, write_numbers
+from workflow.report.pages.effect_words import write_numbers
 from workflow.report.pages.site import Site
 from workflow.results.datasets import (
     Badge,
@@ -260,13 +261,12 @@ def read_claims(site: Site, name: str) -> list[dict]:
     verdicts.
     """
     path = site.results / "claims" / f"{name}.json"
-    lines = read_lines(path, ["provenance"])["claims"] if path.exists() else []
+    lines = files.read_claims(path) if path.exists() else ()
     return [_written(line) for line in lines]
 
 
-def _written(line: dict) -> dict:
-    unit = line["unit"] or ""
-    return line | {"unit": unit, "written": write_numbers(line, line) | write_details(line, unit)}
+def _written(line: Line) -> dict:
+    return vars(line) | {"unit": line.unit or "", "written": write_numbers(line, line)}
 
 
 def _run_line(run, task: TaskSpec) -> RunLine:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from workflow.claims.ledger import Ledger
 from workflow.claims.published import studies
 from workflow.config.files import ROOT
 from workflow.plan.questions import Question
@@ -15,7 +16,6 @@ from workflow.report.answers.answer import Answer
 from workflow.report.builders import load_builder
 from workflow.report.figures.colours import as_named
 from workflow.report.pages.artefacts import runs_at
-from workflow.report.pages.claims import Ledger
 from workflow.results.datasets import with_titles
 from workflow.results.numbers import name_places
 
@@ -144,8 +144,8 @@ def _claims(ledger: Ledger) -> Iterator[Entry]:
     is another one.
     """
     for line in ledger.claims:
-        verdict = f"{line['overall']}{ledger.elsewhere(line['speaks'])}"
-        yield Entry(line["claim"], f"ledger.html#claim-{line['name']}", verdict)
+        verdict = f"{line.overall}{ledger.elsewhere(line.speaks)}"
+        yield Entry(line.claim, f"ledger.html#claim-{line.name}", verdict)
 
 
 def _variants(runs: pd.DataFrame) -> list[Entry]:

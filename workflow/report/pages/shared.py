@@ -9,7 +9,8 @@ import shutil
 from collections.abc import Collection
 from pathlib import Path
 
-from workflow.claims.ledger import write_ledger
+from workflow.claims.files import read_ledger, write_ledger
+from workflow.claims.ledger import Ledger
 from workflow.config import renamed
 from workflow.config.files import list_folder
 from workflow.plan.questions import Question, known_questions
@@ -22,7 +23,7 @@ from workflow.report.overview.files import (
     read_overviews,
     write_overview,
 )
-from workflow.report.pages.claims import Ledger, ledger_page, read_ledger
+from workflow.report.pages.claims import ledger_page
 from workflow.report.pages.headline_claims import headline_claims_page
 from workflow.report.pages.index import index_page, questions_in
 from workflow.report.pages.model_selection import model_selection_page

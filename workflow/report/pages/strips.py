@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from matplotlib.ticker import MaxNLocator
 
-from workflow.claims.ledger import order, speaking
+from workflow.claims.evidence import LedgerLine
+from workflow.claims.ledger import Ledger, order
 from workflow.claims.measures import split_of
 from workflow.claims.published import studies
-from workflow.report.pages.claims import (
-    Ledger,
+from workflow.report.pages.effect_words import (
     name_basis,
     say_effect,
     summarise_disagreeing,
@@ -101,17 +101,15 @@ def forest_of(ledger: Ledger, *, headlines: bool = True) -> list[Group]:
     an effect.
     """
     places = {name: place for place, name in enumerate(studies())}
-    lines = sorted(ledger.claims, key=lambda line: places.get(line["paper"], len(places)))
-    lines = [line for line in lines if line["abstract"] or not headlines]
-    by_unit: dict[tuple[str, str], list[dict]] = {}
+    lines = sorted(ledger.claims, key=lambda line: places.get(line.paper, len(places)))
+    lines = [line for line in lines if line.abstract or not headlines]
+    by_unit: dict[tuple[str, str], list[LedgerLine]] = {}
     for line in lines:
-        if speaking(line)["effect"] is not None and any(
-            bound is not None for bound in line["claimed"]
-        ):
-            by_unit.setdefault((line["by"], line["unit"] or ""), []).append(line)
+        if line.shown.effect is not None and any(bound is not None for bound in line.claimed):
+            by_unit.setdefault((line.by, line.unit or ""), []).append(line)
     groups = [_group(by, unit, rows, headlines) for (by, unit), rows in by_unit.items()]
     groups.sort(key=lambda group: -len(group.rows))
-    others = [line for line in lines if speaking(line)["effect"] is None] if headlines else []
+    others = [line for line in lines if line.shown.effect is None] if headlines else []
     return groups + (
         [Group(NOT_MEASURED, None, tuple(_row(line, None, headlines) for line in others))]
         if others
@@ -123,16 +121,16 @@ def first_of_each_paper(ledger: Ledger) -> list[Row]:
     """Lay out one headline of each paper that prints its effect: the one with the best evidence
     here.
     """
-    by_paper: dict[str, list[dict]] = {}
+    by_paper: dict[str, list[LedgerLine]] = {}
     for line in ledger.claims:
-        if line["abstract"] and _printed(line) is not None and speaking(line)["effect"] is not None:
-            by_paper.setdefault(line["paper"], []).append(line)
+        if line.abstract and _printed(line) is not None and line.shown.effect is not None:
+            by_paper.setdefault(line.paper, []).append(line)
     papers = [name for name in studies() if name in by_paper]
-    best = [min(by_paper[name], key=lambda line: order(speaking(line))) for name in papers]
-    return [_row(line, _axis([line], log=line["by"] == "ratio"), headlines=False) for line in best]
+    best = [min(by_paper[name], key=lambda line: order(line.shown)) for name in papers]
+    return [_row(line, _axis([line], log=line.by == "ratio"), headlines=False) for line in best]
 
 
-def _group(by: str, unit: str, lines: list[dict], headlines: bool) -> Group:
+def _group(by: str, unit: str, lines: list[LedgerLine], headlines: bool) -> Group:
     title = (
         "Ratio, × (logarithmic axis)"
         if by == "ratio"
@@ -142,15 +140,15 @@ def _group(by: str, unit: str, lines: list[dict], headlines: bool) -> Group:
     return Group(title, axis, tuple(_row(line, axis, headlines) for line in lines))
 
 
-def _axis(lines: list[dict], *, log: bool) -> Axis:
+def _axis(lines: list[LedgerLine], *, log: bool) -> Axis:
     """Find the axis that holds every effect, interval and printed value of these claims, and no
     effect.
     """
     null = 1.0 if log else 0.0
     values = [null]
     for line in lines:
-        evidence = speaking(line)
-        found = (evidence["effect"], evidence["low"], evidence["high"], _printed(line))
+        evidence = line.shown
+        found = (evidence.effect, evidence.low, evidence.high, _printed(line))
         values += [value for value in found if value is not None]
     scale = math.log if log else float
     ends = [scale(value) for value in values]
@@ -185,79 +183,77 @@ def _ticks_of_ratio(low: float, high: float) -> list[float]:
     return ticks
 
 
-def _better(lines: list[dict]) -> str:
+def _better(lines: list[LedgerLine]) -> str:
     """Say whether lower or higher is better for all measures of these claims; empty where they
     differ.
     """
-    measures = {measure for line in lines for measure in line["measure"]}
+    measures = {measure for line in lines for measure in line.measure}
     found = {REGISTRY[measure].better if measure in REGISTRY else "" for measure in measures}
     return found.pop() or "" if len(found) == 1 else ""
 
 
-def _printed(line: dict) -> float | None:
-    return line["finding"]["printed"] if line["finding"] else None
+def _printed(line: LedgerLine) -> float | None:
+    return line.finding.printed if line.finding else None
 
 
-def _row(line: dict, axis: Axis | None, headlines: bool) -> Row:
-    evidence = speaking(line)
+def _row(line: LedgerLine, axis: Axis | None, headlines: bool) -> Row:
+    evidence = line.shown
     effect, interval = say_effect(evidence, line) if axis else ("", "")
     return Row(
-        name=line["name"],
-        claim=line["claim"],
-        paper=studies()[line["paper"]].authors or "",
-        verdict=line["overall"],
+        name=line.name,
+        claim=line.claim,
+        paper=studies()[line.paper].authors or "",
+        verdict=line.overall,
         strip=_strip(line, axis) if axis else None,
         effect=effect,
         interval=interval,
         asked=_asked(line),
-        at=_where(line) if axis else line["why"] or "",
+        at=_where(line) if axis else line.why or "",
         notes=tuple(_notes(line)) if axis and headlines else (),
     )
 
 
-def _strip(line: dict, axis: Axis) -> Strip:
-    evidence = speaking(line)
-    low, high = line["claimed"]
+def _strip(line: LedgerLine, axis: Axis) -> Strip:
+    evidence = line.shown
+    low, high = line.claimed
     claimed = (0.0 if low is None else axis.place(low), 100.0 if high is None else axis.place(high))
-    marks = {key: axis.place(evidence[key]) for key in ("low", "effect", "high")}
+    marks = {key: axis.place(getattr(evidence, key)) for key in ("low", "effect", "high")}
     return Strip(claimed=claimed, printed=axis.place(_printed(line)), **marks)
 
 
-def _where(line: dict) -> str:
+def _where(line: LedgerLine) -> str:
     """Say where the effect was measured: scale, place on the grid, pairs."""
-    evidence = speaking(line)
-    late = "" if converged(evidence["late_gain"]) else "not converged"
-    split = split_of(line["measure"])
+    evidence = line.shown
+    late = "" if converged(evidence.late_gain) else "not converged"
+    split = split_of(line.measure)
     parts = [
-        f"scale {evidence.get('scale', line['speaks'])}",
+        f"scale {evidence.scale}",
         late,
-        evidence["at"] or "",
+        evidence.at or "",
         split,
         name_basis(evidence),
     ]
     return ", ".join(filter(None, parts))
 
 
-def _notes(line: dict) -> Iterable[str]:
+def _notes(line: LedgerLine) -> Iterable[str]:
     """List what changes the conclusion: corpora, tuning and scales that say something else."""
-    evidence = speaking(line)
-    if evidence["otherwise_on"]:
-        yield f"Contradicted on {' and '.join(evidence['otherwise_on'])}."
-    if tuned := write_tuned(evidence, line["unit"] or ""):
+    evidence = line.shown
+    if evidence.otherwise_on:
+        yield f"Contradicted on {' and '.join(evidence.otherwise_on)}."
+    if tuned := write_tuned(evidence, line.unit or ""):
         yield f"{tuned[:1].upper()}{tuned[1:]}."
     if other := summarise_disagreeing(line):
         yield other
 
 
-def _asked(line: dict) -> str:
+def _asked(line: LedgerLine) -> str:
     """Write what the paper prints, or else what it claims, in a word or two."""
-    finding = line["finding"]
-    if finding and finding["printed"] is not None:
-        # evidence that an earlier version wrote has no digits of what is printed
-        text = finding.get("text", number(finding["printed"], line["unit"]))
-        return f"{text}{'×' if line['by'] == 'ratio' else ''}"
-    low, high = line["claimed"]
-    neutral = float(line["by"] == "ratio")
+    finding = line.finding
+    if finding and finding.printed is not None:
+        return f"{finding.text}{'×' if line.by == 'ratio' else ''}"
+    low, high = line.claimed
+    neutral = float(line.by == "ratio")
     bound, word = (high, "lower") if low is None else (low, "higher")
     if None not in (low, high):
         return "equal"
