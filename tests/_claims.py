@@ -1,12 +1,15 @@
 """Claims about a table of runs that a test writes, and the evidence for them."""
 
+from dataclasses import replace
+
 import pandas as pd
 
 from tests._costs import split_costs
 from tests._runs import run
-from workflow.claims.evidence import collect_evidence
-from workflow.claims.ledger import judge
+from workflow.claims.collect import collect_evidence, describe_claim
+from workflow.claims.evidence import LedgerLine, Line, Pair, RunsOfPair, SetEvidence
 from workflow.claims.schema import Claim
+from workflow.claims.verdict import judge
 from workflow.config.strict import parse
 from workflow.results.runs_table import Frames, as_frame
 
@@ -15,8 +18,6 @@ CLAIM = {
     "paper": "adaptive_span",
     "where": "section 3",
     "question": "span_limit",
-}
-CLAIM |= {
     "measure": "dev_bpc",
     "ours": {"variant": "adaptive"},
     "than": {"variant": "fixed"},
@@ -28,13 +29,36 @@ def claim(**changes) -> Claim:
     return parse(Claim, CLAIM | changes, "c")
 
 
-def both(ours=(2.0, 2.1, 2.05), than=(2.3, 2.4, 2.33), **changes):
+def line_of(asserted: Claim | None = None, **evidence) -> Line:
+    """Make a line with evidence that a test writes."""
+    return replace(describe_claim("a", asserted or claim()), unit="bpc", **evidence)
+
+
+def in_ledger(*sets: SetEvidence, **changes) -> LedgerLine:
+    """Make a line of the ledger, of which the first set is these results and speaks."""
+    own = sets[0]
+    content = vars(line_of()) | {"verdict": own.verdict, "why": own.why, "effect": own.effect}
+    content |= {"sets": sets, "speaks": own.set, "overall": own.verdict}
+    return LedgerLine(**content | changes)
+
+
+def evidence_at(scale: str, effect: float | None = -0.16, **changes) -> SetEvidence:
+    """Make the evidence of a scale with an interval of 0.2."""
+    content = {"verdict": "reproduced", "why": "", "n": 3, "p": 0.01, "ours": 2.0, "than": 2.16}
+    if effect is not None:
+        content |= {"effect": effect, "low": effect - 0.1, "high": effect + 0.1}
+    return SetEvidence(set=scale, scale=scale, **content | changes)
+
+
+def pair(effect: float = 0.0, text: str = "a", runs: RunsOfPair | None = None) -> Pair:
+    runs = runs or RunsOfPair(("b",), ("c",))
+    return Pair(text=text, turn=1, ours=effect, than=0.0, effect=effect, runs=runs)
+
+
+def both(ours=(2.0, 2.1, 2.05), than=(2.3, 2.4, 2.33), **changes) -> pd.DataFrame:
     rows = [run(variant="adaptive", seed=seed, dev_bpc=value) for seed, value in enumerate(ours)]
     rows += [run(variant="fixed", seed=seed, dev_bpc=value) for seed, value in enumerate(than)]
     return as_table([row | changes for row in rows])
-
-
-FIXED, LONGEST = {"variant": "fixed"}, {"measure": "longest_S", "by": "ratio"}
 
 
 def as_table(rows: list[dict]) -> pd.DataFrame:
@@ -43,11 +67,13 @@ def as_table(rows: list[dict]) -> pd.DataFrame:
 
 def evidence_of(
     asserted: Claim, runs: pd.DataFrame | None, apart: pd.DataFrame | None = None
-) -> dict:
+) -> Line:
     return collect_evidence("a", asserted, Frames(runs, apart))
 
 
-def judge_alone(asserted: Claim, runs: pd.DataFrame) -> dict:
-    """The line of a claim that is the only one."""
+def judge_alone(asserted: Claim, runs: pd.DataFrame) -> Line:
+    """Judge a claim that is the only one."""
     line = evidence_of(asserted, runs)
-    return line if line["verdict"] else line | judge(line | {"holm": line["p"]}, asserted)
+    if line.verdict:
+        return line
+    return line.judged(judge(replace(line, holm=line.p), asserted))

@@ -18,7 +18,7 @@ from tests.results.test_bundles import (
     scale_of,
     write_set,
 )
-from workflow.claims.ledger import write_ledger
+from workflow.claims.files import read_ledger, write_ledger
 from workflow.claims.published import find
 from workflow.claims.schema import Claim
 from workflow.cli import new, schemas
@@ -32,7 +32,6 @@ from workflow.plan.questions import Question
 from workflow.plan.scales import Scale
 from workflow.plan.targets import Targets
 from workflow.report.bundle import read_bundle
-from workflow.report.pages.claims import read_ledger
 from workflow.report.pages.shared import write_shared
 from workflow.report.tables.cells import pick
 from workflow.results.record import write_text
@@ -154,12 +153,12 @@ def test_evidence_and_a_ledger_of_an_older_clone_have_the_verdicts_of_today(tmp_
         del line["question"]
     write_text(tmp_path / "ledger.json", json.dumps(content))
     first, second = sorted(
-        read_ledger(tmp_path / "ledger.json").claims, key=lambda line: line["name"]
+        read_ledger(tmp_path / "ledger.json").claims, key=lambda line: line.name
     )[:2]
     for line, verdict in ((first, "inconclusive"), (second, "not converged")):
-        assert (line["verdict"], line["overall"], line["sets"][0]["verdict"]) == (verdict,) * 3
-        assert (line["question"], line["paper"]) == ("known_entropy", "later_work")
-        assert line["published"] == ["later_work.gqa.t1.own"]
+        assert (line.verdict, line.overall, line.sets[0].verdict) == (verdict,) * 3
+        assert (line.question, line.paper) == ("known_entropy", "later_work")
+        assert line.published == ("later_work.gqa.t1.own",)
     write_text(
         tmp_path / "theirs.json",
         json.dumps(content | {"set": "theirs", "scale": "small", "provenance": ""}),

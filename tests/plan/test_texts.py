@@ -1,16 +1,17 @@
 """Badges: what was read, and which of the paper's texts it is not."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from tests._jobs import ADAPTIVE, FULL, job
 from tests._runs import run
-from workflow.claims.evidence import collect_evidence
+from workflow.claims.collect import collect_evidence
 from workflow.claims.schema import load_claim
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.scales import load_corpora
-from workflow.report.pages.claims import name_basis
+from workflow.report.pages.effect_words import name_basis
 from workflow.results.datasets import badge_of, name_badges, names_of_texts, with_badge
 from workflow.results.runs_table import Frames, as_frame, describe_runs
 from workflow.tasks.spec import TASKS
@@ -72,5 +73,5 @@ def test_a_text_of_two_names_has_one_badge_and_a_claim_over_it_is_over_one_text(
     one, two = (
         collect_evidence("c", claim, Frames(as_frame(rows), None)) for rows in (once, twice)
     )
-    assert one | {"texts": []} == two | {"texts": []} and len(two["texts"]) == 1 and two["n"] == 3
+    assert replace(one, texts=()) == replace(two, texts=()) and len(two.texts) == 1 and two.n == 3
     assert name_basis(two) == "3 seeds"

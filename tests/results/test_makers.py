@@ -6,7 +6,7 @@ import pytest
 
 from tests._costs import split_costs
 from tests._runs import as_frame, run
-from workflow.claims.evidence import collect_evidence
+from workflow.claims.collect import collect_evidence
 from workflow.claims.schema import load_claim
 from workflow.report.tables.cells import ratio
 from workflow.results.makers import UNNAMED, code_of, why_apart
@@ -108,4 +108,4 @@ def test_a_claim_about_a_cost_is_not_tested_across_backends(backend, verdict):
     )
     runs = as_frame(*split_costs(rows))
     line = collect_evidence("a", load_claim("adaptive_trains_in_less_memory"), Frames(runs, None))
-    assert line["verdict"] == verdict and ("no ratio" in line["why"]) == (verdict == "not tested")
+    assert line.verdict == verdict and ("no ratio" in line.why) == (verdict == "not tested")

@@ -9,8 +9,8 @@ import subprocess
 import pytest
 
 from tests._copied import ROOT, copied, ended, shown, snakemake, written
-from workflow.claims.ledger import VERDICTS
 from workflow.claims.schema import known_claims
+from workflow.claims.verdict import VERDICTS
 from workflow.plan.names import title_of_artefact
 from workflow.plan.targets import SHARED_PAGES
 from workflow.report.bundle import read_bundle

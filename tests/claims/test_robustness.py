@@ -1,19 +1,16 @@
-"""What stands beside a verdict on one recipe: tuned variants, and nets of other sizes, worked out
-by hand.
-"""
+"""Evidence in addition to one recipe: tuned variants and other model sizes, by hand."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pandas as pd
 import pytest
 
 from tests._costs import split_costs
 from tests._runs import run
-from workflow.claims.ledger import collect, judge_all
+from workflow.claims.evidence import Evidence, LedgerLine, Line, Parameters, SetEvidence
+from workflow.claims.ledger import Ledger, collect, judge_all
 from workflow.claims.robustness import collect_sizes, collect_tuned
-from workflow.claims.schema import Claim, load_claim
-from workflow.config.errors import ConfigError
-from workflow.config.strict import parse
+from workflow.claims.schema import load_claim
 from workflow.report.answers import size_pairs, sizes
 from workflow.report.answers.answer import Answer
 from workflow.report.answers.answering import answer_question, read_basis
@@ -21,7 +18,6 @@ from workflow.report.answers.caveats import missing_sizes
 from workflow.report.answers.model_sizes import trends
 from workflow.report.answers.tuning import doubts, tuning_table
 from workflow.report.figures.style import as_svg
-from workflow.report.pages.claims import Ledger
 from workflow.report.pages.headline_claims import headline_claims_page
 from workflow.report.pages.question import compare_variants
 from workflow.results.runs_table import Frames, join_frames
@@ -35,21 +31,14 @@ TASK = TASKS["char_lm"]
 
 def scored(variant: str, score: float, question="span_limit", **changes) -> list[dict]:
     """Three seeds around a score."""
-    place = "-".join(map(str, (variant, *changes.values())))
+    name = "-".join(map(str, (question, variant, *changes.values())))
     about = {"size": 1.0, "tuning": None, "factors": {}, "follows": None, "lr": 0.004, **changes}
-    return [
-        run(
-            question,
-            variant,
-            seed,
-            dev_bpc=score + off,
-            test_bpc=score + off,
-            late_gain=0.0,
-            **about,
-        )
-        | {"digest": f"{question}-{place}-{seed}", "configuration": f"{question}-{place}"}
-        for seed, off in ((1, -0.01), (2, 0.0), (3, 0.011 if variant == "fixed" else 0.01))
-    ]
+    about |= {"late_gain": 0.0, "configuration": name}
+    rows = []
+    for seed, off in ((1, -0.01), (2, 0.0), (3, 0.011 if variant == "fixed" else 0.01)):
+        scores = {"dev_bpc": score + off, "test_bpc": score + off, "digest": f"{name}-{seed}"}
+        rows.append(run(question, variant, seed, **about) | scores)
+    return rows
 
 
 def tried(variant: str, scores: tuple) -> list[dict]:
@@ -78,14 +67,16 @@ def tuned() -> Frames:
 
 def test_a_claim_is_judged_again_where_each_variant_is_tuned(tuned):
     line = collect_tuned(NAME, CLAIM, tuned)
-    assert (
-        line["effect"] == pytest.approx(-0.1, abs=0.001) and line["n"] == 3 and line["looks"] == 1
-    )
+    assert (line.n, line.looks) == (3, 1) and line.effect == pytest.approx(-0.1, abs=0.001)
     assert set(tuned.runs["tuning"].isna()) == {True}  # what tables and figures see
     assert collect_tuned(NAME, CLAIM, Frames(tuned.runs, None)) is None
     cost = load_claim("adaptive_trains_in_less_memory")
     # a rate changes none
     assert collect_tuned("adaptive_trains_in_less_memory", cost, tuned) is None
+    # without a pair there is no verdict
+    is_tuned = tuned.others["tuning"] == "tuned"
+    alone = tuned.others[~(is_tuned & (tuned.others["variant"] == "fixed"))]
+    assert collect_tuned(NAME, CLAIM, replace(tuned, others=alone)) is None
 
 
 def test_the_table_of_trials_says_what_was_chosen_what_it_changes_and_where_the_grid_ends(tuned):
@@ -185,25 +176,13 @@ def ladder() -> Frames:
     return frames(rows)
 
 
-def test_runs_that_follow_trials_and_make_no_pair_are_no_verdict(tuned):
-    alone = tuned.others[
-        ~((tuned.others["tuning"] == "tuned") & (tuned.others["variant"] == "fixed"))
-    ]
-    assert (
-        collect_tuned(NAME, CLAIM, tuned)
-        and collect_tuned(NAME, CLAIM, replace(tuned, others=alone)) is None
-    )
-
-
 def test_a_claim_with_a_ladder_has_its_effect_at_each_size(ladder):
     rungs = collect_sizes(NAME, CLAIM, ladder)
-    assert [rung["size"] for rung in rungs] == [0.25, 0.5, 1.0, 2.0]
-    assert [round(rung["effect"], 2) for rung in rungs] == [0.2, 0.1, 0.05, -0.2]
-    assert rungs[0]["parameters"] == {"ours": 62.5, "than": 62.5} and len(rungs[0]["pairs"]) == 3
-    assert (
-        collect_sizes("dynamic_equals_adaptive", load_claim("dynamic_equals_adaptive"), ladder)
-        == []
-    )
+    assert [rung.size for rung in rungs] == [0.25, 0.5, 1.0, 2.0]
+    assert [round(rung.effect, 2) for rung in rungs] == [0.2, 0.1, 0.05, -0.2]
+    assert rungs[0].parameters == Parameters(62.5, 62.5) and len(rungs[0].pairs) == 3
+    other = "dynamic_equals_adaptive"
+    assert collect_sizes(other, load_claim(other), ladder) == ()
 
 
 def test_scores_over_size_are_numbers_and_a_figure(ladder):
@@ -262,10 +241,8 @@ def test_models_whose_spans_have_hardly_moved_have_no_effect_at_their_size(ladde
     least = ladder.others["size"].min()
     smallest = (ladder.others["size"] == least) & (ladder.others["variant"] == "adaptive")
     ladder.others.loc[smallest, ["start_span", "mean_span"]] = (8.0, 9.0)
-    rungs = {rung["size"]: rung["effect"] for rung in collect_sizes(NAME, CLAIM, ladder)}
-    assert rungs[least] is None and None not in [
-        effect for size, effect in rungs.items() if size != least
-    ]
+    rungs = collect_sizes(NAME, CLAIM, ladder)
+    assert [rung.effect is None for rung in rungs] == [rung.size == least for rung in rungs]
     runs = ladder.at_every_size
     basis = read_basis(runs, TASK, has_trials=False)
     adaptive, _ = trends(basis.recipe.scored, basis.of, "dev_bpc", "bpc")
@@ -285,89 +262,57 @@ def test_a_change_over_sizes_is_that_of_the_texts_that_models_of_both_ends_were_
     assert said.corpora == ("Python sources in 27 letters",) and "4,000 parameters" in said.headline
 
 
-def test_the_page_of_headlines_has_forecasts_only_with_their_score_and_says_why_something_is_missing(
-    ladder, tuned
-):
-    line = judge_all([{**collect([NAME], tuned)[0], "sizes": collect_sizes(NAME, CLAIM, ladder)}])[
-        0
-    ]
-    shown = {
-        "set": "laptop",
-        "scale": "laptop",
-        "otherwise_on": [],
-        **{key: line[key] for key in line},
-    }
-    line |= {
-        "sets": [shown],
-        "overall": line["verdict"],
-        "speaks": "laptop",
-        "abstract": "It is as good.",
-    }
-    page = headline_claims_page(Ledger("laptop", [], [line]))
-    (told,) = next(lines for _, lines in page["papers"])
-    assert told["tuned"]["verdict"] and told["differs"] and len(told["sizes"]) == 4
-    assert [each["score"].ladders for each in told["forecasts"]["told"]] == [1, 1, 1]
-    assert told["forecasts"]["agree"] and told["forecasts"]["times"] == pytest.approx(
-        38.36e6 / 4000, rel=0.02
-    )
+def page_of(*lines: LedgerLine) -> dict:
+    return headline_claims_page(Ledger("laptop", (), lines))
+
+
+def row_of(*lines: LedgerLine) -> dict:
+    """Return the first row of the page of headline claims."""
+    return page_of(*lines)["papers"][0][1][0]
+
+
+def headline(line: Line, *sets: SetEvidence) -> LedgerLine:
+    content = vars(line) | {"sets": sets, "speaks": sets[0].set, "overall": line.verdict}
+    return LedgerLine(**content | {"abstract": "It is as good."})
+
+
+def set_of(line: Line, scale: str, **changes) -> SetEvidence:
+    content = {each.name: getattr(line, each.name) for each in fields(Evidence)}
+    return SetEvidence(set=scale, scale=scale, **content | changes)
+
+
+def test_the_page_of_headlines_has_forecasts_only_with_their_score(ladder, tuned):
+    sized = replace(collect([NAME], tuned)[0], sizes=collect_sizes(NAME, CLAIM, ladder))
+    (line,) = judge_all([sized])
+    full = headline(line, set_of(line, "laptop"))
+    row = row_of(full)
+    assert row["tuned"]["verdict"] and row["differs"] and len(row["sizes"]) == 4
+    assert [each["score"].ladders for each in row["forecasts"]["told"]] == [1, 1, 1]
+    assert row["forecasts"]["agree"]
+    assert row["forecasts"]["times"] == pytest.approx(38.36e6 / 4000, rel=0.02)
     # .2, .1, .05 go on falling, below zero
-    assert [each.sign for each in page["scores"]["all"]] == [0, 1, 1]
-    bare = line | {"sets": [shown | {"tuned": None, "sizes": None}]}
-    (told,) = next(
-        lines for _, lines in headline_claims_page(Ledger("laptop", [], [bare]))["papers"]
-    )
-    assert (told["tuned"], told["sizes"], told["forecasts"]["told"]) == (None, [], [])
-    assert told["untuned"]
+    assert [each.sign for each in page_of(full)["scores"]["all"]] == [0, 1, 1]
+    row = row_of(headline(line, set_of(line, "laptop", tuned=None, sizes=None)))
+    assert (row["tuned"], row["sizes"], row["forecasts"]["told"]) == (None, [], [])
+    assert row["untuned"]
 
 
 def test_the_longest_ladder_is_shown_and_all_of_them_test_the_predictors(ladder):
     rungs = collect_sizes(NAME, CLAIM, ladder)
     (line,) = judge_all(collect([NAME], ladder))
-    sets = [
-        line | {"set": name, "scale": name, "tuned": None}
-        for name in ("small", "overnight", "laptop")
-    ]
-    for each, sizes_of in zip(sets, (rungs[2:3], rungs, rungs[1:]), strict=True):
-        each["sizes"] = sizes_of
-    line |= {
-        "sets": sets,
-        "overall": line["verdict"],
-        "speaks": "small",
-        "abstract": "It is as good.",
-    }
-    page = headline_claims_page(Ledger("small", [], [line]))
-    (told,) = next(lines for _, lines in page["papers"])
-    assert (told["of_sizes"], len(told["sizes"])) == ("overnight", 4)
-    assert (
-        {each.ladders for each in page["scores"]["all"]} == {2}
-        and page["few"]
-        and not page["trusted"]
-    )
-    for _ in range(3):
-        line["sets"] += sets[1:2]
-    page = headline_claims_page(Ledger("small", [], [line]))
-    assert (
-        not page["few"]
-        and {each.ladders for each in page["scores"]["all"]} == {5}
-        and len(page["scores"]) == 1
-    )
-    page = headline_claims_page(Ledger("small", [], [line, line | {"unit": "BLEU"}]))
-    assert {part: scores[0].ladders for part, scores in page["scores"].items()} == {
-        "all": 10,
-        "bpc": 5,
-        "BLEU": 5,
-    }
-    assert page["untrusted_in"] == ([] if page["trusted"] else ["bpc", "BLEU"])
-
-
-def test_a_ladder_of_what_does_not_exist_is_refused():
-    asked = CLAIM.model_dump(exclude_unset=True)
-    for changes, wrong in (
-        ({"question": "adaptive_vs_xl"}, "unknown question of several sizes 'adaptive_vs_xl'"),
-        (
-            {"ours": {"variant": "adaptiv"}},
-            "unknown variant of span_scaling 'adaptiv': did you mean 'adaptive'",
-        ),
-    ):
-        with pytest.raises(ConfigError, match=wrong):
-            parse(Claim, asked | {"sizes": asked["sizes"] | changes}, "c")
+    small = set_of(line, "small", tuned=None, sizes=rungs[2:3])
+    overnight = set_of(line, "overnight", tuned=None, sizes=rungs)
+    laptop = set_of(line, "laptop", tuned=None, sizes=rungs[1:])
+    shown = headline(line, small, overnight, laptop)
+    row = row_of(shown)
+    assert (row["of_sizes"], len(row["sizes"])) == ("overnight", 4)
+    page = page_of(shown)
+    assert {each.ladders for each in page["scores"]["all"]} == {2}
+    assert page["few"] and not page["trusted"]
+    often = headline(line, small, overnight, laptop, overnight, overnight, overnight)
+    page = page_of(often)
+    assert {each.ladders for each in page["scores"]["all"]} == {5}
+    assert not page["few"] and len(page["scores"]) == 1
+    scores = page_of(often, replace(often, unit="BLEU"))["scores"]
+    ladders = {part: alone[0].ladders for part, alone in scores.items()}
+    assert ladders == {"all": 10, "bpc": 5, "BLEU": 5}

@@ -1,0 +1,191 @@
+"""What the records that ship with the project say: claims name what they rest on, and pages agree."""
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests._records import SCALES, recorded
+from workflow.claims.evidence import LedgerLine
+from workflow.claims.files import read_ledger, write_ledger
+from workflow.claims.ledger import Ledger
+from workflow.claims.measures import LAYERS, split_of
+from workflow.claims.schema import known_claims, load_claim
+from workflow.config.files import PRECOMPUTED, ROOT
+from workflow.plan.questions import load_question
+from workflow.report.answers.effects import baselines, matching_runs
+from workflow.report.answers.variants import variant_table
+from workflow.report.figures.colours import as_named
+from workflow.report.pages.headline_claims import headline_claims_page
+from workflow.report.pages.strips import forest_of
+from workflow.results.datasets import with_titles
+from workflow.results.record import write_text
+from workflow.results.statistics import mean_interval, mean_of
+from workflow.results.store import ships
+from workflow.scripts import evidence
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory) -> dict[str, Path]:
+    """Judge every scale: the folder of its results, its ledger next to the other scales."""
+    folders = {scale: tmp_path_factory.mktemp("results") / scale for scale in SCALES}
+    for scale, folder in folders.items():
+        evidence.main([scale, str(PRECOMPUTED / scale), str(folder / "evidence.json")])
+        content = json.loads((folder / "evidence.json").read_text())
+        own, sizes = [], {}
+        for line in content["claims"]:
+            undecided = {} if line["p"] is None else {"verdict": None}
+            own.append(line | undecided)
+            sizes[line["name"]] = line["sizes"] or []
+        of_questions = {"provenance": content["provenance"], "claims": own, "sizes": sizes}
+        write_text(folder / "claims.json", json.dumps(of_questions))
+    for scale, folder in folders.items():
+        others = [other / "evidence.json" for name, other in folders.items() if name != scale]
+        files = [folder / "claims.json", *others]
+        write_ledger(folder / "ledger.json", (scale, scale), files, None)
+    return folders
+
+
+@pytest.fixture(scope="module")
+def ledgers(folders) -> dict[str, Ledger]:
+    return {scale: read_ledger(folder / "ledger.json") for scale, folder in folders.items()}
+
+
+def test_what_ships_with_the_project_is_evidence(folders, ledgers):
+    for scale, folder in folders.items():
+        content = json.loads((folder / "evidence.json").read_text())
+        assert content["scale"] == scale
+        assert [line["name"] for line in content["claims"]] == known_claims()
+    sets = {line.name: [each.set for each in line.sets] for line in ledgers["laptop"].claims}
+    assert sets["span_far_below_limit"] == ["small", "overnight", "laptop"]  # of runs
+    assert sets["attention_is_faster_than_recurrence"] == ["overnight", "laptop"]  # of layers
+
+
+@dataclass(frozen=True)
+class Said:
+    """A difference that a page gives. sides: the configurations of both; low, high: None or ends."""
+
+    page: str
+    measure: str
+    sides: tuple[set[str], set[str]]
+    numbers: tuple[float, int, float | None, float | None]
+
+    def turned(self) -> "Said":
+        """Say the same of the other side."""
+        mean, n, low, high = self.numbers
+        ends = (None, None) if low is None else (-high, -low)
+        return Said(self.page, self.measure, self.sides[::-1], (-mean, n, *ends))
+
+
+def said_of_questions(runs: pd.DataFrame) -> Iterator[Said]:
+    """List every difference in a question's table."""
+    for name, mine in runs.groupby("question"):
+        measure = load_question(name).spec.columns[0][0]
+        texts = with_titles(as_named(mine))
+        of = baselines(texts)
+        for line in variant_table(mine, measure, {}).lines:
+            if line.effect is None:
+                continue
+            same_variant = texts[texts["variant"] == of[line.variant]]
+            base = matching_runs(same_variant, line.S, line.k)
+            than = set(base.loc[base["title"] == line.text, "configuration"])
+            digests = {run.digest for run in line.points}
+            ours = set(mine.loc[mine["digest"].isin(digests), "configuration"])
+            effect = line.effect
+            numbers = (effect.mean, effect.n, effect.low, effect.high)
+            yield Said(name, measure, (ours, than), numbers)
+
+
+def said_of_claims(lines: Iterable[LedgerLine], configurations: dict[str, str]) -> Iterator[Said]:
+    """List the difference of every claim, corpus by corpus; over several it gives no interval."""
+    for line in lines:
+        if line.by != "difference" or line.than is None:
+            continue
+        by_text = defaultdict(list)
+        for pair in line.pairs:
+            by_text[pair.text].append(pair)
+        for pairs in by_text.values():
+            ours = {configurations.get(digest) for pair in pairs for digest in pair.runs.ours}
+            than = {configurations.get(digest) for pair in pairs for digest in pair.runs.than}
+            ends = (line.low, line.high) if len(by_text) == 1 else (None, None)
+            mean = mean_of([pair.effect for pair in pairs])
+            yield Said(
+                f"claim {line.name}", line.measure[0], (ours, than), (mean, len(pairs), *ends)
+            )
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_two_pages_give_the_same_difference_with_the_same_numbers(scale, ledgers):
+    """Two configurations and a measure have one number, one count of pairs and one interval."""
+    runs = recorded(scale).runs
+    configurations = dict(zip(runs["digest"], runs["configuration"], strict=True))
+    claims = said_of_claims(ledgers[scale].claims, configurations)
+    first_of, shared = {}, 0
+    for said in (*said_of_questions(runs), *claims):
+        if any(len(side) != 1 for side in said.sides):  # a mean over a grid
+            continue
+        (ours,), (than,) = said.sides
+        said = said.turned() if ours > than else said
+        first = first_of.setdefault((said.measure, *sorted((ours, than))), said)
+        shared += first.page != said.page
+        for here, there in zip(said.numbers, first.numbers, strict=True):
+            if here is not None and there is not None:
+                assert here == pytest.approx(there, abs=1e-9), (first.page, said.page)
+    assert shared > 3  # that many are given twice
+
+
+def test_the_findings_have_the_numbers_of_the_ledger(ledgers):
+    """The scores of the predictors, and the effects over sizes: a row for each size."""
+    findings = (ROOT / "docs/findings.md").read_text(encoding="utf-8").splitlines()
+    scores = headline_claims_page(ledgers["overnight"])["scores"]
+    for both in zip(scores["all"], scores["bpc"], strict=True):
+        numbers = [number for each in both for number in (each.ladders, each.sign, each.covered)]
+        assert f"| {both[0].predictor} | {' | '.join(map(str, numbers))} |" in findings
+    rungs = []
+    for name in ("adaptive_as_good_as_fixed", "large_adaptive_better_than_large_xl"):
+        line = next(line for line in ledgers["overnight"].claims if line.name == name)
+        rungs.append(next(each.sizes for each in line.sets if each.set == "overnight"))
+    for less_fixed, less_xl in zip(*rungs, strict=True):
+        cells = []
+        turned = (-less_xl.effect, -less_xl.high, -less_xl.low)
+        for effect, low, high in ((less_fixed.effect, less_fixed.low, less_fixed.high), turned):
+            cells.append(f"{effect:.3f} ({low:.3f} to {high:.3f})")
+        assert [row for row in findings if row.endswith(f"| {' | '.join(cells)} |")], cells
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_claim_says_on_what_it_was_tested(scale, ledgers):
+    """The split, S and k in the ledger, and the split in the forest plot."""
+    ledger = ledgers[scale]
+    split = {line.name: split_of(line.measure) for line in ledger.claims}
+    rows = [row for group in forest_of(ledger) for row in group.rows if row.strip]
+    assert rows and all(split[row.name] in row.at for row in rows)
+    for line in ledger.measured:
+        assert split[line.name] in line.compared
+        if line.question == LAYERS or not line.shown.pairs:
+            continue
+        for axis in ("S", "k"):
+            is_named = any(getattr(side, axis) is not None for side in load_claim(line.name).sides)
+            assert not is_named or f"{axis} = " in line.shown.at, line.name
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_verdict_contains_the_pairs_behind_it(scale, ledgers):
+    for line in ledgers[scale].measured:
+        shown = line.shown
+        if shown.effect is None:
+            continue
+        to_axis, from_axis = (math.log, math.exp) if line.by == "ratio" else (float, float)
+        values = [to_axis(pair.effect) for pair in shown.pairs]
+        mean, low, high = mean_interval(values, [pair.text for pair in shown.pairs])
+        assert shown.n == len(values) and shown.effect == pytest.approx(from_axis(mean)), line.name
+        if shown.low is not None:
+            ends = (from_axis(low), from_axis(high))
+            assert (shown.low, shown.high) == pytest.approx(ends), line.name
+        digests = {digest for pair in shown.pairs for digest in pair.runs.ours + pair.runs.than}
+        assert digests <= set(shown.digests) and all(map(ships, digests)), line.name

@@ -1,0 +1,231 @@
+"""The ledger of a scale, next to the evidence of other scales."""
+
+import json
+import zipfile
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from tests import _site
+from tests._claims import evidence_at, in_ledger, line_of, pair
+from tests._costs import split_costs
+from tests._runs import every_run, failed, run
+from workflow.claims.collect import collect_evidence
+from workflow.claims.evidence import RunsOfPair
+from workflow.claims.files import as_json, read_claims, read_ledger, write_ledger
+from workflow.claims.ledger import Ledger, OtherSet, compare_sets, judge_all
+from workflow.claims.schema import costs_claimed, known_claims, load_claim
+from workflow.claims.verdict import VERDICTS
+from workflow.config.errors import ConfigError
+from workflow.config.files import PRECOMPUTED
+from workflow.plan.other_results import find_other_results
+from workflow.plan.questions import known_questions
+from workflow.report.pages.claims import run_pages
+from workflow.report.pages.index import root_page
+from workflow.report.pages.search import search_script
+from workflow.report.pages.site import Site
+from workflow.results.record import write_text
+from workflow.results.runs_table import Frames, as_frame
+
+OWN = ("laptop", "laptop")
+ASKED = sorted({load_claim(name).about for name in known_claims()} & {*known_questions()})
+
+
+def test_the_ledger_of_a_whole_scale(suite):
+    folder = suite / "results" / _site.SCALE
+    content = json.loads((folder / "ledger.json").read_text())
+    claims = {line["name"]: line for line in content["claims"]}
+    assert [*claims] == known_claims()
+    assert {line["verdict"] for line in claims.values()} <= set(VERDICTS)
+    assert all(line["why"] for line in claims.values())
+    assert claims["dynamic_equals_adaptive"]["why"].startswith("2 seeds")
+    assert claims["flops_cut"]["verdict"] == "reproduced"
+    assert claims["top_k_helps_xl"]["verdict"] == "inconclusive"  # the same in every run
+    table = pd.read_csv(folder / "ledger.csv").set_index("name")
+    assert list(table.index) == known_claims()
+    assert table.loc["flops_stay_flat", "measured at"].startswith("scale test; a device")
+    assert pd.isna(table.loc["flops_cut", "measured at"])  # a formula
+
+
+def test_a_ledger_without_evidence_holds_every_claim(tmp_path):
+    path = tmp_path / "ledger.json"
+    write_ledger(path, OWN, [], None)
+    content = json.loads(path.read_text())
+    assert [line["name"] for line in content["claims"]] == known_claims()
+    assert content["provenance"] == []
+    asked = {line.name for line in read_ledger(path).claims}
+    assert asked == {line["name"] for line in content["claims"] if line["question"] is None}
+    assert read_ledger(tmp_path / "none.json") is None
+
+
+@pytest.mark.parametrize(
+    "content, said",
+    [
+        ([], "claims"),
+        ({"provenance": "", "claims": [{}]}, "claim 0"),
+        ({"provenance": "", "claims": "x"}, "claims"),
+    ],
+)
+def test_a_file_that_is_no_evidence_is_refused(content, said, tmp_path):
+    path = tmp_path / "foreign.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(ConfigError, match=f"foreign.json.*{said}"):
+        write_ledger(tmp_path / "ledger.json", OWN, [path], None)
+
+
+def test_evidence_is_read_as_it_was_written(tmp_path):
+    line = line_of(effect=-0.1, pairs=(pair(), replace(pair(), turn=("8 ms", 3))), texts=("a",))
+    line = replace(line, tuned=line, by_text={"a": float("inf")})
+    path = tmp_path / "claims.json"
+    path.write_text(as_json({"provenance": "", "claims": [line]}))
+    assert read_claims(path) == (line,)
+
+
+@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("make", [run, failed])
+def test_a_question_run_alone_has_evidence_of_its_costs_alone(name, make):
+    rows = [row for row in every_run(make) if row["question"] == name]
+    frames = Frames(as_frame(*split_costs(rows, costs_claimed(name))), None)
+    mine = [each for each in known_claims() if load_claim(each).about == name]
+    lines = judge_all([collect_evidence(each, load_claim(each), frames) for each in mine])
+    assert [line.name for line in lines] == sorted(mine)
+    assert all(line.verdict for line in lines)
+
+
+def test_tuned_verdicts_are_corrected_for_as_many_claims_as_those_on_one_recipe():
+    names = ("adaptive_as_good_as_fixed", "adaptive_better_than_xl", "deeper_is_better")
+    lines = []
+    for name in names:
+        line = line_of(effect=-1.0, low=-1.2, high=-0.8, p=0.02)
+        lines.append(replace(line, name=name))
+    lines[0] = replace(lines[0], tuned=lines[0])
+    first, *others = judge_all(lines)
+    assert first.holm == pytest.approx(0.06) and first.tuned.holm == pytest.approx(0.06)
+    assert first.tuned.verdict == first.verdict
+    assert [line.tuned for line in others] == [None, None]
+
+
+def judged(verdict: str, effect: float | None = 1.0, **changes):
+    return line_of(effect=effect, verdict=verdict, why="", **changes)
+
+
+def other(scale: str, *lines) -> OtherSet:
+    return OtherSet(scale, scale, "", lines)
+
+
+@pytest.mark.parametrize(
+    "own, others, overall, speaks",
+    [
+        ("consistent", {"small": "not reproduced"}, "not reproduced", "small"),
+        ("consistent", {"small": "inconclusive"}, "consistent", "laptop"),
+        (
+            "consistent",
+            {"small": "not converged", "overnight": "reproduced"},
+            "reproduced",
+            "overnight",
+        ),
+        ("reproduced", {"smoke": "not reproduced"}, "reproduced", "laptop"),
+        ("not converged", {"smoke": "not reproduced"}, "not reproduced", "smoke"),
+        ("not converged", {"paper": "inconclusive"}, "not converged", "laptop"),
+        ("not tested", {"small": "not tested", "smoke": "inconclusive"}, "inconclusive", "smoke"),
+        ("not tested", {"small": "not tested"}, "not tested", "laptop"),
+        ("reproduced", {"laptop": "not reproduced"}, "reproduced", "laptop"),
+    ],
+)
+def test_the_largest_scale_with_a_telling_verdict_is_shown(own, others, overall, speaks):
+    sets = [other(scale, judged(verdict)) for scale, verdict in others.items()]
+    (line,) = compare_sets([judged(own)], *OWN, sets)
+    assert (line.overall, line.speaks, line.verdict) == (overall, speaks, own)
+    assert len(line.sets) == 1 + len(others) and line.shown.set == speaks
+    # a set that measured nothing of a claim is left out
+    sets = [other(scale, judged(verdict, None)) for scale, verdict in others.items()]
+    (line,) = compare_sets([judged(own)], *OWN, sets)
+    assert [each.set for each in line.sets] == ["laptop"]
+
+
+@pytest.mark.parametrize(
+    "own, theirs, speaks", [(0.01, 0.3, "laptop"), (0.2, 0.3, "laptop"), (0.2, 0.01, "small")]
+)
+def test_converged_models_speak_first_then_those_closest_to_it(own, theirs, speaks):
+    larger = other("small", judged("consistent", late_gain=theirs))
+    (line,) = compare_sets([judged("reproduced", late_gain=own)], *OWN, [larger])
+    assert line.speaks == speaks
+    assert [each.set for each in line.sets] == ["small", "laptop"]
+
+
+@pytest.mark.parametrize(
+    "verdict, corpora", [("consistent", ("b",)), ("not reproduced", ("a",)), ("inconclusive", ())]
+)
+def test_corpora_that_contradict_the_verdict_are_named(verdict, corpora):
+    line = judged(verdict, by_text={"a": -0.09, "b": 0.01})
+    (compared,) = compare_sets([line], *OWN, [])
+    assert compared.sets[0].otherwise_on == corpora
+
+
+def test_the_verdict_of_another_scale_names_it():
+    line = in_ledger(evidence_at("small"))
+    for own, said in (("small", '"reproduced"'), ("laptop", '"reproduced at scale small"')):
+        assert said in search_script(as_frame([run()]), Ledger(own, (), (line,)), {}, {})
+
+
+def named(scale: str, *paths: str) -> list[str]:
+    return [each.name for each in find_other_results(scale, list(paths)).values()]
+
+
+def test_other_results_are_folders_of_scales_or_bundles(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results/paper").mkdir(parents=True)
+    with pytest.raises(ConfigError, match="'results/paper'"):
+        find_other_results("laptop", ["results/paper"])
+    (tmp_path / "results/paper/plan.json").write_text("[]")
+    assert named("laptop", "results/paper") == ["overnight", "small", "paper"]
+    assert named("overnight") == ["laptop", "small"]
+    for wrong in ("results/paper", "~nobody-here/b.zip"):
+        with pytest.raises(ConfigError, match=f"'{wrong}'"):
+            find_other_results("paper", [wrong])
+
+
+def test_other_results_of_one_name_have_their_paths_as_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    bundles = ["a/bundle.zip", "b/bundle.zip", "~/bundle.zip", "LARGE.ZIP"]
+    folders = ["theirs/laptop", "results/overnight"]
+    for path in bundles:
+        place = tmp_path / path.replace("~", "home")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        zipfile.ZipFile(place, "w").close()
+    for path in folders:
+        write_text(tmp_path / path / "plan.json", "[]")
+    paths = [*bundles, *folders]
+    # a set that ships with the project is shown once
+    assert named("laptop", *paths, str(PRECOMPUTED / "overnight")) == ["overnight", "small", *paths]
+
+
+def test_runs_of_another_scale_link_to_its_report_if_it_was_made(tmp_path):
+    site = Site(tmp_path, tmp_path / "reports" / "laptop")
+    place = "questions/adaptive_vs_xl/"
+    made = tmp_path / "reports" / "overnight" / place / "a.html"
+    made.parent.mkdir(parents=True)
+    made.write_text("")
+    evidence = evidence_at("overnight", pairs=(pair(runs=RunsOfPair(("a",), ("b",))),))
+    there = run_pages(site, evidence, place, is_own=False)
+    assert there == {"a": f"../overnight/{place}a.html"}
+    assert (site.reports / there["a"]).resolve() == made.resolve()
+    here = {name: f"{place}{name}.html" for name in "ab"}
+    assert run_pages(site, evidence, place, is_own=True) == here
+
+
+def test_a_report_whose_models_converged_comes_before_a_larger_one(tmp_path):
+    gains = {"small": (0.1, 0.3, 0.01), "overnight": (0.01, 0.015, 0.3), "laptop": (0.1, None)}
+    for scale, each_claim in (gains | {"smoke": ()}).items():
+        lines = []
+        for gain in each_claim:
+            # what another set says of the claim does not count for this report
+            sets = (evidence_at(scale, late_gain=gain), evidence_at("paper", late_gain=0.0))
+            lines.append(in_ledger(*sets))
+        write_text(tmp_path / scale / "index.html", "a")
+        content = {"set": scale, "provenance": [], "beside": [], "claims": lines}
+        write_text(tmp_path / scale / "ledger.json", as_json(content))
+    order = [scale.name for scale in root_page(tmp_path, tmp_path).scales]
+    assert order == ["overnight", "small", "laptop", "smoke"]
