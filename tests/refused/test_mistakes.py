@@ -253,8 +253,8 @@ KINDS = {
     ),
     "claim: of a misspelt question": Kind(
         SMOKE,
-        "mine.yaml 'adaptive_xl': did you mean 'adaptive_vs_xl'?",
-        {"studies/own/claims/mine.yaml": {"question": "adaptive_xl"}},
+        "'adaptive_xl': did you mean 'adaptive_vs_xl'?",
+        {"studies/own/claims/mine.yaml": CLAIM | {"question": "adaptive_xl", "measure": "dev_bpc"}},
     ),
     "question: misspelt corpus": question(
         ", scale smoke: 'text9': did you mean 'text8'?", corpora=["text9"]

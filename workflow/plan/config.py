@@ -196,7 +196,9 @@ def place_in_config(error: ConfigError, raw: dict) -> ConfigError:
     """Begin an error about a value of config/config.yaml, one whose first word is its key, with its
     place.
     """
-    place = None if error.is_placed else find(_of_file(raw), words_of(str(error))[:1])
+    is_of_a_file = "/" in str(error).split(":")[0]  # "studies" is a key too
+    is_of_config = not error.is_placed and not is_of_a_file
+    place = find(_of_file(raw), words_of(str(error))[:1]) if is_of_config else None
     return ConfigError(f"{place}: {error}") if place else error
 
 
