@@ -85,7 +85,7 @@ class Said:
 def said_of_questions(runs: pd.DataFrame) -> Iterator[Said]:
     """List every difference in a question's table."""
     for name, mine in runs.groupby("question"):
-        measure = load_question(name).spec.columns[0][0]
+        measure = load_question(name).spec.columns[0].quantity
         texts = with_titles(as_named(mine))
         of = baselines(texts)
         for line in variant_table(mine, measure, {}).lines:
