@@ -14,9 +14,15 @@ from matplotlib.text import Annotation, Text
 from matplotlib.ticker import FixedLocator, NullLocator
 from matplotlib.transforms import Bbox
 
-from workflow.report.figures.colours import DARK_PAPER, LIGHT_PAPER, MAP, contrast, follow_page
+from workflow.report.figures.colours import (
+    DARK_PAPER,
+    LIGHT_PAPER,
+    MAP,
+    PAGE,
+    contrast,
+    follow_page,
+)
 from workflow.report.figures.style import END, lay_out
-from workflow.report.pages.site import TEMPLATES
 
 COLOUR = re.compile(r"(fill|stroke|color|stop-color)(?:: |=\")([^;\"]+)")
 LINES, LETTERS = 3.0, 4.5  # least contrast with the paper (WCAG 1.4.11 and 1.4.3)
@@ -293,7 +299,7 @@ def _seen(colour: str, least: float) -> bool:
     """
     pair = re.findall(r"#\w{6}", colour) * (2 if colour.startswith("#") else 1)
     if named := re.fullmatch(r"var\(--(\w+)\)", colour):  # a colour of the pages
-        pair = re.findall(rf"--{named[1]}: (#\w{{6}})", (TEMPLATES / "style.css").read_text())
+        pair = PAGE[named[1]]
         least = 1 if named[1] == "line" else LINES
     papers = zip(pair, (LIGHT_PAPER, DARK_PAPER), strict=False)
     return (

@@ -15,6 +15,7 @@ from workflow.report.figures.colours import (
     INK,
     LIGHT_PAPER,
     ON_DARK_PAPER,
+    PAGE,
     READABLE,
     as_named,
     contrast,
@@ -24,7 +25,7 @@ from workflow.report.figures.colours import (
     on_page,
     shades,
 )
-from workflow.report.pages.site import TEMPLATES
+from workflow.report.pages.site import read_style
 from workflow.results.runs_table import as_frame
 
 # what a reader without one kind of cone sees (Machado, Oliveira, Fernandes 2009, severity 1), in
@@ -129,12 +130,11 @@ def test_steps_stay_apart_on_a_dark_page():
     )
 
 
-def test_the_papers_are_those_of_the_pages():
-    style = (TEMPLATES / "style.css").read_text()
-    assert (
-        f"--paper: {LIGHT_PAPER};" in style
-        and f"--paper: light-dark({LIGHT_PAPER}, {DARK_PAPER});" in style
-    )
+def test_a_page_declares_its_colours_once():
+    page = read_style()
+    for name, (light, dark) in PAGE.items():
+        assert f"--{name}: {light};" in page
+        assert f"--{name}: light-dark({light}, {dark});" in page
 
 
 def test_ink_and_paper_follow_the_page_and_a_map_keeps_its_scale():

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.report.figures.marks import shows, tell
+from workflow.report.figures.marks import ToldRow, shows, tell
 from workflow.report.figures.style import as_svg, canvas
 from workflow.report.pages.site import embed_svg
 
@@ -36,12 +36,14 @@ def test_a_point_that_is_not_drawn_has_no_row_and_parts_go_with_the_first():
 
 def test_a_row_tells_its_values_its_interval_and_its_runs():
     told = tell(NUMBERS, picture())
-    assert told["names"] == ["S", "mean"] and [*told["rows"]] == [0, 2]
-    of, values, runs, _ = told["rows"][0]
-    assert (of, values, runs) == (
-        "fixed",
-        ["32", "2.00 (1.90 to 2.10)"],
-        [["abc", "1.95"], ["def", "2.05"]],
-    )
-    assert told["rows"][2] == ["adaptive", ["64", "1.5"], [["fed"]], []]
-    assert tell(NUMBERS, "<svg></svg>") == {}
+    assert told.names == ("S", "mean")
+    assert told.rows == {
+        0: ToldRow(
+            variant="fixed",
+            values=["32", "2.00 (1.90 to 2.10)"],
+            runs=[["abc", "1.95"], ["def", "2.05"]],
+            baseline_runs=[],
+        ),
+        2: ToldRow("adaptive", ["64", "1.5"], [["fed"]], []),
+    }
+    assert tell(NUMBERS, "<svg></svg>").as_json() == {}

@@ -20,7 +20,7 @@ MOST = 4  # decimals
 HUGE = 1e15  # from here on numbers are written with an exponent
 TIMES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}  # suffixes of printed numbers
 PRINTED = re.compile(
-    r"(?P<digits>[-+]?(\d{1,3}([,_]\d{3})+|\d+)(\.\d*)?)([eE](?P<exponent>[-+]?\d+))?(?P<suffix>[kMGT]?)"
+    "(?P<digits>[-+]?(\\d{1,3}([,_]\\d{3})+|\\d+)(\\.\\d*)?)([eE](?P<exponent>[-+]?\\d+))?(?P<suffix>[kMGT]?)"
 )
 
 

@@ -10,7 +10,10 @@ from workflow.report.tables.cells import pick
 
 READS = ("runs",)
 TITLE = "Attention of two heads by distance (Adaptive Attention Span, Figure 1)"
-CAPTION = "Mean attention weight by distance, for the heads with the shortest and the longest mean distance."
+CAPTION = (
+    "Mean attention weight by distance, for the heads with the shortest and the longest mean "
+    "distance."
+)
 NOTES = "One model with a fixed span, on the dev set; one seed."
 
 

@@ -16,10 +16,14 @@ from workflow.results.trained_enough import hardly_moved
 DIGITISED = Path(__file__).with_name("figure4_digitised.csv")
 READS = ("runs",)
 TITLE = "Learned span of every head by layer (Adaptive Attention Span, Figure 4)"
-CAPTION = "Learned span of every head by layer, at the largest S of the scale; the paper's small model comes last."
+CAPTION = (
+    "Learned span of every head by layer, at the largest S of the scale; the paper's small model "
+    "comes last."
+)
 NOTES = (
-    "All seeds; the heads of a layer are sorted by span. The last panel is the paper's small model at S = 4,096, "
-    "read off its plot to about 10 %. Spans that barely moved from their initial value support no conclusion."
+    "All seeds; the heads of a layer are sorted by span. The last panel is the paper's small model "
+    "at S = 4,096, read off its plot to about 10 %. Spans that barely moved from their initial "
+    "value support no conclusion."
 )
 
 

@@ -9,7 +9,10 @@ from workflow.results.trained_enough import hardly_moved
 
 READS = ("runs",)
 TITLE = "Dynamic span along a passage (Adaptive Attention Span, Figure 5)"
-CAPTION = "Mean dynamic span for each character of a passage. Triangles mark the first letter of each word."
+CAPTION = (
+    "Mean dynamic span for each character of a passage. Triangles mark the first letter of each "
+    "word."
+)
 NOTES = "Mean over layers and heads; dev set, one seed."
 LINE = 32  # characters
 BLANKS = ("<eos>", " ", "\n", "\t")

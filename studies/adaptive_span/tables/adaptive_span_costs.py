@@ -22,10 +22,10 @@ from workflow.results.datasets import with_badge
 READS = ("runs", "memory", "longest_span", "throughput")
 TITLE = "Memory and time by span limit (Adaptive Attention Span, section 3)"
 CAPTION = (
-    "One trained model per configuration, measured alone on the device. Memory is that of the process minus "
-    "the loaded libraries. The longest S is found by doubling S until a training step runs out of "
-    "memory; if the search ended first, it is a lower bound. The paper's numbers are for its "
-    "small model on 8 V100 GPUs: compare the trend, not the values."
+    "One trained model per configuration, measured alone on the device. Memory is that of the "
+    "process minus the loaded libraries. The longest S is found by doubling S until a training "
+    "step runs out of memory; if the search ended first, it is a lower bound. The paper's numbers "
+    "are for its small model on 8 V100 GPUs: compare the trend, not the values."
 )
 MEASURED = [
     ("training memory", "memory_train_bytes"),

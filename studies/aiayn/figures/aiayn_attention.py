@@ -14,14 +14,14 @@ from workflow.report.tables.cells import pick
 READS = ("runs", "maps")
 TITLE = "Attention of the sharpest encoder heads (Attention Is All You Need, Figures 3 to 5)"
 CAPTION = (
-    "Attention of the sharpest encoder heads in one sentence, from each query on the left to its keys on the right."
-    " Thicker lines are larger weights."
+    "Attention of the sharpest encoder heads in one sentence, from each query on the left to its "
+    "keys on the right. Thicker lines are larger weights."
 )
 NOTES = (
-    "The heads with the lowest mean entropy of all recorded layers, in the base model's first seed. Weights below 5"
-    " % are left out. The title names what a head gives half of its weight to, or else its largest weight. "
-    "Comparable with the paper: whether heads specialise. Not comparable: which heads; model, corpus and sentence "
-    "differ."
+    "The heads with the lowest mean entropy of all recorded layers, in the base model's first "
+    "seed. Weights below 5 % are left out. The title names what a head gives half of its weight "
+    "to, or else its largest weight. Comparable with the paper: whether heads specialise. Not "
+    "comparable: which heads; model, corpus and sentence differ."
 )
 COLUMNS = ["layer", "head", "query", "key", "query_piece", "key_piece", "weight"]
 SHOWN = 4  # heads

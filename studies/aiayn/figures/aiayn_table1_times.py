@@ -17,11 +17,15 @@ from workflow.results.statistics import POSITIVE, over_seeds
 
 READS = ("layers",)
 TITLE = "Time of a layer by sequence length (Attention Is All You Need, Table 1, measured)"
-CAPTION = "Time of one layer, forward and backward, by sequence length n. On these axes n^p is a line of slope p."
+CAPTION = (
+    "Time of one layer, forward and backward, by sequence length n. On these axes n^p is a line "
+    "of slope p."
+)
 NOTES = (
-    "One sequence; bars are 95 % CI over timing rounds. Slopes are fitted over every n drawn; the ledger fits the "
-    "upper half, where the fixed cost of a call weighs less. Comparable with the formulas: slopes (2 for "
-    "self-attention, 1 for the others). Not comparable: heights, because some libraries are better tuned."
+    "One sequence; bars are 95 % CI over timing rounds. Slopes are fitted over every n drawn; the "
+    "ledger fits the upper half, where the fixed cost of a call weighs less. Comparable with the "
+    "formulas: slopes (2 for self-attention, 1 for the others). Not comparable: heights, because "
+    "some libraries are better tuned."
 )
 origin, commits = layer_costs.origin, layer_costs.commits
 

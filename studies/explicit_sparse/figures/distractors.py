@@ -19,10 +19,13 @@ from workflow.tasks.translation import PLANTED
 READS = ("runs",)
 TITLE = "BLEU and misplaced attention by number of distractor sentences"
 CAPTION = (
-    "Test BLEU by number of distractor sentences, and the share of attention that goes to 12 of them, by layer. "
-    "Means over seeds with 95 % CI."
+    "Test BLEU by number of distractor sentences, and the share of attention that goes to 12 of "
+    "them, by layer. Means over seeds with 95 % CI."
 )
-NOTES = "Encoder: attention of the source's own subwords. Decoder to source: attention of the target's subwords."
+NOTES = (
+    "Encoder: attention of the source's own subwords. Decoder to source: attention of the "
+    "target's subwords."
+)
 KEYS = ["panel", "variant", "colour", "x"]
 PANELS = {"bleu": "distractor sentences", "encoder": "layer", "cross": "layer"}
 BOUNDS = {"bleu": (0.0, 100.0), "encoder": (0.0, 1.0), "cross": (0.0, 1.0)}

@@ -17,11 +17,14 @@ from workflow.report.figures.style import SMALL, canvas, draw_message
 
 READS = ("runs",)
 TITLE = "Generated captions and attention over the image (Explicit Sparse Transformer, section 4.2)"
-CAPTION = "Test images with the generated captions, and the top layer's attention for the three sharpest subwords."
+CAPTION = (
+    "Test images with the generated captions, and the top layer's attention for the three "
+    "sharpest subwords."
+)
 NOTES = (
-    "Both models, one seed; right and wrong captions. Below each image is the nearest of its references; [brackets]"
-    " mark other wording, which may be true as well. Weights are means over heads, all on one scale. ▁ begins a "
-    "word. The paper shows none of this."
+    "Both models, one seed; right and wrong captions. Below each image is the nearest of its "
+    "references; [brackets] mark other wording, which may be true as well. Weights are means over "
+    "heads, all on one scale. ▁ begins a word. The paper shows none of this."
 )
 COLUMNS = [
     "picture",

@@ -11,12 +11,13 @@ TITLE = (
     "Self-attention of one sentence with softmax and top-k (Explicit Sparse Transformer, Figure 1)"
 )
 CAPTION = (
-    "Self-attention of the sharpest head in the last encoder layer, for one sentence. Top-k keeps at most k keys "
-    "per query."
+    "Self-attention of the sharpest head in the last encoder layer, for one sentence. Top-k keeps "
+    "at most k keys per query."
 )
 NOTES = (
-    "Two models, one seed. The numbers on the right are keys per query with a weight of at least 0.0005. ▁ begins "
-    "a word. Comparable with the paper: that top-k drops subwords. Not comparable: the sentence."
+    "Two models, one seed. The numbers on the right are keys per query with a weight of at least "
+    "0.0005. ▁ begins a word. Comparable with the paper: that top-k drops subwords. Not "
+    "comparable: the sentence."
 )
 used = pick_compared
 

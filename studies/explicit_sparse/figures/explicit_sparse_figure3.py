@@ -20,12 +20,15 @@ from workflow.results.datasets import with_badge
 
 READS = ("runs",)
 TITLE = "BLEU by number of kept keys k (Explicit Sparse Transformer, Figure 3)"
-CAPTION = "Dev BLEU by number of kept keys k, mean over seeds with 95 % CI; k = ∞ is softmax over all keys."
+CAPTION = (
+    "Dev BLEU by number of kept keys k, mean over seeds with 95 % CI; k = ∞ is softmax over all "
+    "keys."
+)
 NOTES = (
-    "The paper prints no numbers for its curve on En-Vi, but names the values of k. Its Table 5 has two BLEU scores"
-    " on the same set: softmax, and top-k with k = 8 as we infer. It recommends 8 and calls 16 the exception. "
-    "Comparable: whether BLEU rises to some k and then falls. Not comparable: BLEU itself, and k where our "
-    "sentences are shorter."
+    "The paper prints no numbers for its curve on En-Vi, but names the values of k. Its Table 5 "
+    "has two BLEU scores on the same set: softmax, and top-k with k = 8 as we infer. It recommends "
+    "8 and calls 16 the exception. Comparable: whether BLEU rises to some k and then falls. Not "
+    "comparable: BLEU itself, and k where our sentences are shorter."
 )
 AXIS = "est.f3.k_axis"
 # k -> id of the dev BLEU on En-Vi that its Table 5 prints

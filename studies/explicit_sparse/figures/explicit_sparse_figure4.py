@@ -11,12 +11,13 @@ from workflow.report.figures import maps
 READS = ("runs", "maps")
 TITLE = "Cross-attention in the bottom and top layer (Explicit Sparse Transformer, Figure 4)"
 CAPTION = (
-    "Attention of the decoder to the source in the bottom and the top layer, for one sentence. Each map is the "
-    "layer's sharpest head."
+    "Attention of the decoder to the source in the bottom and the top layer, for one sentence. "
+    "Each map is the layer's sharpest head."
 )
 NOTES = (
-    "Two models, one seed; the translation is given. The numbers on the right are keys per query. ▁ begins a"
-    " word. Comparable with the paper: how many subwords each row attends to. Not comparable: the sentence."
+    "Two models, one seed; the translation is given. The numbers on the right are keys per query. "
+    "▁ begins a word. Comparable with the paper: how many subwords each row attends to. Not "
+    "comparable: the sentence."
 )
 used = pick_compared
 

@@ -11,12 +11,12 @@ from workflow.results.trained_enough import hardly_moved
 READS = ("runs", "topic_borders")
 TITLE = "Dynamic span within words and at topic changes"
 CAPTION = (
-    "Mean dynamic span by place in a word, where 0 is the blank before it. The grey band is the span near a change "
-    "of topic."
+    "Mean dynamic span by place in a word, where 0 is the blank before it. The grey band is the "
+    "span near a change of topic."
 )
 NOTES = (
-    "Test set, all heads, layers and seeds, the largest S. The band covers the mean spans at all blanks near a "
-    "change of topic, at every distance and topic length."
+    "Test set, all heads, layers and seeds, the largest S. The band covers the mean spans at all "
+    "blanks near a change of topic, at every distance and topic length."
 )
 NOTICED = 0.05  # share of the span: a change of topic that moves it by less goes unnoticed
 

@@ -1,3 +1,1 @@
-"""What the figures of studies are drawn with: one look, one colour for each attention, and maps of
-attention.
-"""
+"""Draw what the figures of studies share: one look, one set of colours, maps of attention."""

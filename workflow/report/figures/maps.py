@@ -1,6 +1,4 @@
-"""Draw attention in one sentence as heat maps with its pieces on both axes, for figures that look
-at single heads.
-"""
+"""Draw the attention of single heads in one sentence as heat maps, its pieces on both axes."""
 
 import numpy as np
 import pandas as pd
@@ -11,16 +9,20 @@ from workflow.report.figures.marks import shows
 from workflow.report.figures.style import canvas, draw_message, fold
 
 COLUMNS = ["panel", "layer", "head", "query", "key", "query_piece", "key_piece", "weight"]
-NO_MAPS = "no run here whose record holds attention: most of those that came with the project leave it out"
+NO_MAPS = (
+    "no run here whose record holds attention: most of those that came with the project leave it "
+    "out"
+)
 ROW, REST = 0.19, 1.5  # inches of height: of a query; of the title and the names of the keys
 NAMED = 2.4  # inches of width of a title, between the names of queries and the numbers of keys
 # With 50 levels or more the scale would be a bitmap in the SVG. One transparent blue serves light
 # and dark pages: no weight leaves the page as it is, and the least weight can just be told from
 # none.
-BLUE, LEAST, LEVELS = "#2f7fd0", 0.095, 40
-BLUES = ListedColormap(
-    [to_rgba(BLUE, alpha) for alpha in np.linspace(LEAST, 1, LEVELS)]
-).with_extremes(bad="none")
+BLUE = "#2f7fd0"
+LEAST = 0.095
+LEVELS = 40
+OPACITIES = np.linspace(LEAST, 1, LEVELS)
+BLUES = ListedColormap([to_rgba(BLUE, opacity) for opacity in OPACITIES]).with_extremes(bad="none")
 
 
 def list_layers(maps: dict, kind: str) -> list[str]:
@@ -38,19 +40,25 @@ def make_rows(
 ) -> list[dict]:
     """Return a row for each weight of T K, with the columns `COLUMNS`."""
     return [
-        dict(
-            zip(COLUMNS, (panel, int(layer), head, i, j, queries[i], keys[j], weight), strict=True)
-        )
-        for (i, j), weight in np.ndenumerate(weights)
+        {
+            "panel": panel,
+            "layer": int(layer),
+            "head": head,
+            "query": query,
+            "key": key,
+            "query_piece": queries[query],
+            "key_piece": keys[key],
+            "weight": weight,
+        }
+        for (query, key), weight in np.ndenumerate(weights)
     ]
 
 
 def draw(data: pd.DataFrame, queries: str, keys: str):
-    """Draw a map per panel, one below the other, on a scale from 0 to 1; queries and keys name the
-    axes.
+    """Draw a map per panel, one below the other, on a scale from 0 to 1.
 
-    On the right stands how many keys each query looks at: those whose weight, rounded to three
-    places, is not 0.
+    queries, keys: names of the axes. On the right is how many keys each query attends to: those
+    whose weight, rounded to three places, is not 0.
     """
     if not len(data):
         return draw_message(NO_MAPS)
@@ -59,11 +67,9 @@ def draw(data: pd.DataFrame, queries: str, keys: str):
     figure, axes = canvas(rows=len(panels), height=height, squeeze=False)
     for panel, weights in zip(axes[:, 0], panels, strict=True):
         grid = weights.pivot(index="query", columns="key", values="weight")
-        pieces = [
-            weights.drop_duplicates(side).sort_values(side)[f"{side}_piece"].tolist()
-            for side in ("query", "key")
-        ]
-        mesh = draw_heat(panel, grid.to_numpy(), *pieces)
+        rows = weights.drop_duplicates("query").sort_values("query")["query_piece"]
+        columns = weights.drop_duplicates("key").sort_values("key")["key_piece"]
+        mesh = draw_heat(panel, grid.to_numpy(), rows.tolist(), columns.tolist())
         shows(mesh, weights.sort_values(["query", "key"]).index)
         _count_keys(panel, grid.to_numpy())
         panel.set_title(fold(weights["panel"].iloc[0], NAMED))
@@ -76,19 +82,24 @@ def draw(data: pd.DataFrame, queries: str, keys: str):
 
 def _count_keys(axes, weights: np.ndarray) -> None:
     """Write at the end of each row of T K how many of its weights are not 0."""
-    counts = ["keys", *map(str, (weights > 0).sum(1))]
-    for place, text in enumerate(counts):
-        axes.text(weights.shape[1] + 0.3, place - 0.5, text, va="center", color=GREY)
+    counts = (weights > 0).sum(axis=1)
+    right = weights.shape[1] + 0.3
+    for place, text in enumerate(["keys", *map(str, counts)]):
+        axes.text(right, place - 0.5, text, va="center", color=GREY)
 
 
 def draw_heat(axes, weights: np.ndarray, rows: list[str], columns: list[str]):
-    """Draw weights T K on a scale from 0 to 1, so that even attention is pale; queries downwards,
-    keys to the right.
+    """Draw weights T K on a scale from 0 to 1, queries downwards and keys to the right.
+
+    On this scale attention that is spread evenly is pale.
     """
     seen = np.ma.masked_less_equal(weights, 0)
     mesh = axes.pcolormesh(seen, cmap=BLUES, vmin=0, vmax=1, edgecolors=GREY, linewidth=0.1)
-    axes.set_yticks(np.arange(len(rows)) + 0.5, rows, parse_math=False)
-    axes.set_xticks(np.arange(len(columns)) + 0.5, columns, rotation=90, parse_math=False)
+    # a piece is named at the middle of its row or column
+    row_middles = np.arange(len(rows)) + 0.5
+    column_middles = np.arange(len(columns)) + 0.5
+    axes.set_yticks(row_middles, rows, parse_math=False)
+    axes.set_xticks(column_middles, columns, rotation=90, parse_math=False)
     axes.tick_params(length=0)
     axes.invert_yaxis()
     axes.grid(False)

@@ -1,9 +1,8 @@
-"""What the marks of a figure show: rows of its numbers, named in the SVG, so that a page can answer
-a pointer.
-"""
+"""Name in the SVG of a figure which rows of its numbers each mark shows, for a page to tell."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -33,6 +32,39 @@ UNTOLD = (
 )
 
 
+@dataclass(frozen=True)
+class Told:
+    """What the marks of a figure answer on a page.
+
+    names: of the values. rows: by the number of the row.
+    """
+
+    names: tuple[str, ...]
+    rows: dict[int, "ToldRow"]
+
+    def as_json(self) -> dict:
+        """Return what the page's script reads; empty where no mark answers."""
+        if not self.rows:
+            return {}
+        rows = {}
+        for number, row in self.rows.items():
+            rows[number] = [row.variant, row.values, row.runs, row.baseline_runs]
+        return {"names": list(self.names), "rows": rows}
+
+
+@dataclass(frozen=True)
+class ToldRow:
+    """What one row says: its variant, its values as text, and the runs behind them.
+
+    runs, baseline_runs: the digest of each, and its value where there is one.
+    """
+
+    variant: str
+    values: list[str | None]
+    runs: list[list[str]]
+    baseline_runs: list[list[str]]
+
+
 def shows(drawn, rows: Iterable[int]) -> None:
     """Say which rows of the figure's numbers an artist shows, a row for each of its points.
 
@@ -41,77 +73,76 @@ def shows(drawn, rows: Iterable[int]) -> None:
     and their rows are left out.
     """
     line, *others = [part for part in flatten([drawn]) if part is not None]
-    rows = [*rows]
-    points = (
-        np.asarray(line.get_xydata(), float)
-        if isinstance(line, Line2D)
-        else np.zeros((len(rows), 2))
-    )
-    kept = [row for row, point in zip(rows, points, strict=True) if np.isfinite(point).all()]
-    if kept:
-        line.set_gid(
-            f"{'cells' if isinstance(line, QuadMesh) else 'shows'}-{'-'.join(map(str, kept))}"
-        )
-        for number, other in enumerate(others):
-            other.set_gid(f"with-{kept[0]}-{number}")
+    rows = list(rows)
+    points = np.zeros((len(rows), 2))
+    if isinstance(line, Line2D):
+        points = np.asarray(line.get_xydata(), float)
+    is_drawn = np.isfinite(points).all(axis=1)
+    kept = [str(row) for row, drawn_here in zip(rows, is_drawn, strict=True) if drawn_here]
+    if not kept:
+        return
+    kind = "cells" if isinstance(line, QuadMesh) else "shows"
+    line.set_gid(f"{kind}-{'-'.join(kept)}")
+    for number, other in enumerate(others):
+        other.set_gid(f"with-{kept[0]}-{number}")
 
 
 def answering(svg: str) -> str:
     """Turn the ids that `shows` wrote into attributes that a page's script reads."""
-
-    def attribute(mark: re.Match) -> str:
-        kind, rows = mark.groups()
-        return (
-            f' data-with="{rows.split("-")[0]}"'
-            if kind == "with"
-            else f' data-rows="{rows.replace("-", " ")}"'
-        )
-
-    return ID.sub(attribute, svg)
+    return ID.sub(_attribute, svg)
 
 
-def tell(numbers: pd.DataFrame, svg: str) -> dict:
-    """Say of each row of a figure's numbers that a mark of its picture shows what the mark answers.
+def _attribute(mark: re.Match) -> str:
+    kind, rows = mark.groups()
+    if kind == "with":
+        return f' data-with="{rows.split("-")[0]}"'
+    return f' data-rows="{rows.replace("-", " ")}"'
 
-    names: of the values. rows: by number: the variant, its values as text, and digest and value of
-    each of its runs, and of each that it is compared with.
-    """
+
+def tell(numbers: pd.DataFrame, svg: str) -> Told:
+    """Tell what each row of a figure's numbers answers that a mark of its picture shows."""
     shown = {int(row) for rows in ROWS.findall(svg) for row in rows.split()}
-    names = [name for name in NAMES if name in numbers]
-    kinds = [
-        name for name in numbers if name not in UNTOLD and not name.endswith(("_low", "_high"))
-    ]
-    rows = numbers.loc[sorted(shown)].to_dict("index")
-    told = {
-        number: [
-            next((str(row[name]) for name in names if not missing(row[name])), ""),
-            [None if missing(row[kind]) else _value(row, kind) for kind in kinds],
-            _runs(row, "runs"),
-            _runs(row, "baseline_runs"),
-        ]
-        for number, row in rows.items()
-    }
-    return {"names": [*map(_title, kinds)], "rows": told} if told else {}
+    name_columns = [name for name in NAMES if name in numbers]
+    columns = [column for column in numbers if _is_told(column)]
+    rows = {}
+    for number, row in numbers.loc[sorted(shown)].to_dict("index").items():
+        names = [str(row[name]) for name in name_columns if not missing(row[name])]
+        rows[number] = ToldRow(
+            variant=names[0] if names else "",
+            values=[_value(row, column) for column in columns],
+            runs=_runs(row, "runs"),
+            baseline_runs=_runs(row, "baseline_runs"),
+        )
+    return Told(tuple(_title(column) for column in columns), rows)
 
 
-def _title(kind: str) -> str:
-    return REGISTRY[kind].title if kind in REGISTRY else kind.replace("_", " ")
+def _is_told(column: str) -> bool:
+    return column not in UNTOLD and not column.endswith(("_low", "_high"))
 
 
-def _value(row: dict, kind: str) -> str:
-    value = row[kind]
+def _title(column: str) -> str:
+    return REGISTRY[column].title if column in REGISTRY else column.replace("_", " ")
+
+
+def _value(row: Mapping, column: str) -> str | None:
+    """Write a value, with its interval where it has one; None where it is missing."""
+    value = row[column]
+    if missing(value):
+        return None
     if isinstance(value, str | bool):
         return str(value)
-    low, high = (row.get(end if kind in VALUES else f"{kind}_{end}") for end in ("low", "high"))
+    prefix = "" if column in VALUES else f"{column}_"
+    low = row.get(f"{prefix}low")
+    high = row.get(f"{prefix}high")
     if missing(low) or missing(high) or low == high:
         return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
     half = half_width(low, high)
     return f"{to_digits(value, half)} ({to_digits(low, half)} to {to_digits(high, half)})"
 
 
-def _runs(row: dict, which: str) -> list[list[str]]:
-    """List the runs behind a row, or beside it, each with its value where there is one, as
-    `name_runs` wrote them.
-    """
-    named = row.get(which)
-    return [run.split("=") for run in named.split()] if isinstance(named, str) else []
+def _runs(row: Mapping, column: str) -> list[list[str]]:
+    """Read what `name_runs` wrote: the digest of each run, and its value where there is one."""
+    named = row.get(column)
+    if not isinstance(named, str):
+        return []
+    return [run.split("=") for run in named.split()]

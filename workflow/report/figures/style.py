@@ -1,10 +1,9 @@
-"""Give all figures one look: text stays text and has one size, and a panel is as wide as a
-phone.
-"""
+"""Give all figures one look: text stays text in one size, and a panel is as wide as a phone."""
 
 import io
+import math
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import matplotlib
 import numpy as np
@@ -43,8 +42,8 @@ MESSAGE = "message"  # the id of the words that stand in place of a figure
 NEAR = 3  # pixels between a name and what it must not touch
 IN_PLACE = 14  # letters of a name that has room beside its line
 HIGH = 0.6  # of a panel that its axes cover, about
-# points: between two names at the ends of lines; from a name to the end of its line at most
-LINE, FAR = 10.5, 12.0
+LINE = 10.5  # points between two names at the ends of lines
+FAR = 12.0  # points from a name to the end of its line, at most
 # So that lines that lie on each other can all be seen; a dotted line is what they are compared
 # with.
 DASHES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (2, 2)))
@@ -56,12 +55,14 @@ STYLE = {
     "text.parse_math": False,  # a label with two dollars is text
     "font.family": "DejaVu Sans",
     "font.size": SIZE,
-    **dict.fromkeys(
-        ("axes.titlesize", "axes.labelsize", "legend.fontsize", "legend.title_fontsize"), SIZE
-    ),
-    **dict.fromkeys(
-        ("xtick.labelsize", "ytick.labelsize", "figure.titlesize", "figure.labelsize"), SIZE
-    ),
+    "axes.titlesize": SIZE,
+    "axes.labelsize": SIZE,
+    "legend.fontsize": SIZE,
+    "legend.title_fontsize": SIZE,
+    "xtick.labelsize": SIZE,
+    "ytick.labelsize": SIZE,
+    "figure.titlesize": SIZE,
+    "figure.labelsize": SIZE,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": GREY,
@@ -88,23 +89,27 @@ def canvas(columns: int = 1, width: float = WIDTH, height: float = 2.6, rows: in
 
 
 def lay_out(figure) -> None:
-    """Lay out a figure once: with an engine, even "none", savefig draws the whole figure twice in
-    every format.
+    """Lay out a figure once.
+
+    With a layout engine, even "none", savefig draws the whole figure twice in every format.
     """
     write_plain_ticks(figure.axes)
-    for axis in (each for axes in figure.axes for each in (axes.xaxis, axes.yaxis)):
-        if not axis.get_label_text():
-            # else all numbers on the axis are measured, to place a label that is not there
-            axis.set_label_coords(0, 0)
-    if engine := figure.get_layout_engine():
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            if not axis.get_label_text():
+                # else all numbers on the axis are measured, to place a label that is not there
+                axis.set_label_coords(0, 0)
+    engine = figure.get_layout_engine()
+    if engine:
         engine.execute(figure)
         figure.set_layout_engine(None)
         name_parts(figure)
 
 
 class PlainTicks(Formatter):
-    """Writes as plain numbers the ticks that a formatter labels in markup for maths, which is off
-    for all text here.
+    """Write as plain numbers the ticks that a formatter labels in markup for maths.
+
+    Markup for maths is off for all text of figures.
     """
 
     def __init__(self, markup: Formatter):
@@ -123,28 +128,26 @@ class PlainTicks(Formatter):
 
 
 def write_plain_ticks(every: Iterable) -> None:
-    """Replace the labels of ticks that matplotlib writes in markup for maths: of logarithmic axes
-    of any kind.
+    """Replace the labels of ticks in markup for maths: of logarithmic axes of any kind.
 
     every: axes; those inside them, and second scales, are axes too.
     """
     for axes in every:
         write_plain_ticks(axes.child_axes)
         for axis in (axes.xaxis, axes.yaxis):
-            for ticks, put in (
-                (axis.major, axis.set_major_formatter),
-                (axis.minor, axis.set_minor_formatter),
-            ):
-                if isinstance(ticks.formatter, LogFormatterMathtext | LogitFormatter):
-                    put(PlainTicks(ticks.formatter))
-                elif isinstance(ticks.formatter, ScalarFormatter):
-                    ticks.formatter.set_useMathText(False)
+            _write_plain(axis.major.formatter, axis.set_major_formatter)
+            _write_plain(axis.minor.formatter, axis.set_minor_formatter)
+
+
+def _write_plain(formatter: Formatter, replace: Callable[[Formatter], None]) -> None:
+    if isinstance(formatter, LogFormatterMathtext | LogitFormatter):
+        replace(PlainTicks(formatter))
+    elif isinstance(formatter, ScalarFormatter):
+        formatter.set_useMathText(False)
 
 
 def as_svg(figure) -> str:
-    """Lay out a figure and return it as SVG, without a date, so that the same figure is the same
-    text.
-    """
+    """Lay out a figure and write it as SVG, without a date: equal figures give equal text."""
     lay_out(figure)
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})
@@ -152,8 +155,9 @@ def as_svg(figure) -> str:
 
 
 def draw_message(message: str):
-    """Draw a message in the files of a figure whose runs are missing or failed; pages leave such a
-    figure out.
+    """Draw a message in the files of a figure whose runs are missing or failed.
+
+    Pages leave such a figure out.
     """
     figure, axes = canvas()
     axes.axis("off")
@@ -167,46 +171,54 @@ def fold(title: str, width: float = WIDTH) -> str:
 
 
 def share_legend(figure) -> None:
-    """Draw one legend above all panels, with each label once; the figure grows by the height of the
-    legend.
-    """
+    """Draw one legend above all panels, with each label once; the figure grows by its height."""
     handles: dict[str, object] = {}
     for axes in figure.axes:
         for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(name, handle)
-    if handles:
-        width, height = figure.get_size_inches()
-        columns = max(1, min(len(handles), int(LETTERS * width) // (max(map(len, handles)) + 7)))
-        figure.set_size_inches(width, height + ROW * -(-len(handles) // columns))
-        figure.legend([*handles.values()], [*handles], loc="outside upper center", ncols=columns)
+    if not handles:
+        return
+    width, height = figure.get_size_inches()
+    longest = max(len(name) for name in handles)
+    in_a_row = int(LETTERS * width) // (longest + 7)  # 7 letters: a handle and its margins
+    columns = max(1, min(len(handles), in_a_row))
+    rows = math.ceil(len(handles) / columns)
+    figure.set_size_inches(width, height + ROW * rows)
+    figure.legend([*handles.values()], [*handles], loc="outside upper center", ncols=columns)
 
 
 def label_ends(figure) -> None:
-    """Write the name of each line at its right end too, in panels where names are short and none
-    touches another.
+    """Write the name of each line at its right end too, where all names of a panel find room.
 
-    It comes last: limits and scales of the axes are fixed, and only their height can still change a
-    little.
+    Names are short, and none touches another. It comes last: limits and scales of the axes are
+    fixed, and only their height can still change a little.
     """
     for axes in figure.axes:
         ends = _ends_of(axes)
-        names = [name for name, _ in ends]
-        if len(names) < 2 or max(map(len, names)) > IN_PLACE:
+        if len(ends) < 2 or max(len(name) for name, _ in ends) > IN_PLACE:
             continue
-        height = HIGH * POINTS * figure.get_size_inches()[1] / axes.get_gridspec().nrows
-        inside = axes.transAxes.inverted()
-        heights = [inside.transform(axes.transData.transform(end))[1] * height for _, end in ends]
+        panel_height = POINTS * figure.get_size_inches()[1] / axes.get_gridspec().nrows
+        heights = [_height_in_axes(axes, end) * HIGH * panel_height for _, end in ends]
         moved = _move_apart(heights)
-        if max(abs(new - old) for new, old in zip(moved, heights, strict=True)) > FAR:
+        shifts = [new - old for new, old in zip(moved, heights, strict=True)]
+        if max(abs(shift) for shift in shifts) > FAR:
             continue
-        for (name, end), new, old in zip(ends, moved, heights, strict=True):
-            style = {
-                "textcoords": "offset points",
-                "va": "center",
-                "annotation_clip": False,
-                "gid": END,
-            }
-            axes.annotate(name, end, (6, new - old), **style)
+        for (name, end), shift in zip(ends, shifts, strict=True):
+            axes.annotate(
+                name,
+                end,
+                (6, shift),
+                textcoords="offset points",
+                va="center",
+                annotation_clip=False,
+                gid=END,
+            )
+
+
+def _height_in_axes(axes, point: tuple[float, float]) -> float:
+    """Return how far up a point is: 0 at the bottom of the axes, 1 at the top."""
+    pixels = axes.transData.transform(point)
+    return axes.transAxes.inverted().transform(pixels)[1]
 
 
 def _ends_of(axes) -> list[tuple[str, tuple[float, float]]]:
@@ -214,7 +226,7 @@ def _ends_of(axes) -> list[tuple[str, tuple[float, float]]]:
     ends = []
     for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
         line = next((part for part in flatten([handle]) if isinstance(part, Line2D)), None)
-        if line is None or line.get_linestyle() in ("None", "none", "", " ") or name == STILL:
+        if line is None or name == STILL or line.get_linestyle() in ("None", "none", "", " "):
             continue
         points = np.asarray(line.get_xydata(), float)
         points = points[np.isfinite(points).all(1)]
@@ -225,59 +237,72 @@ def _ends_of(axes) -> list[tuple[str, tuple[float, float]]]:
 
 
 def _move_apart(heights: list[float]) -> list[float]:
-    """Move places up until each is a line of text above the one below, then all down by the mean of
-    that.
+    """Move heights up until each is a line of text above the one below.
+
+    Then all move down by the mean of that, so that names stay near their lines.
     """
-    moved, least = dict(enumerate(heights)), -np.inf
-    for place in sorted(moved, key=moved.get):
+    moved = list(heights)
+    least = -np.inf
+    for place in sorted(range(len(heights)), key=heights.__getitem__):
         moved[place] = max(moved[place], least)
         least = moved[place] + LINE
-    down = float(np.mean([moved[place] - old for place, old in enumerate(heights)]))
-    return [moved[place] - down for place in range(len(heights))]
+    shifts = [new - old for new, old in zip(moved, heights, strict=True)]
+    down = float(np.mean(shifts))
+    return [height - down for height in moved]
 
 
 def place_names(figure) -> None:
-    """Place each point's name nearer to it than to others and clear of all other names; hide names
-    without a place.
+    """Place each point's name nearer to it than to others and clear of all other names.
 
-    It comes last: it lays the figure out, without room for names, which stay within their axes.
+    A name without such a place is hidden. It comes last: it lays the figure out, without room for
+    names, which stay within their axes.
     """
-    for name in (text for axes in figure.axes for text in axes.texts):
-        name.set_in_layout(False)
+    for axes in figure.axes:
+        for name in axes.texts:
+            name.set_in_layout(False)
     lay_out(figure)
     for axes in figure.axes:
-        points = [
-            axes.transData.transform(np.asarray(line.get_xydata(), float)) for line in axes.lines
-        ]
-        marks = np.concatenate([*points, np.empty((0, 2))])
+        marks = [np.empty((0, 2))]  # of each line, in pixels
+        for line in axes.lines:
+            marks.append(axes.transData.transform(np.asarray(line.get_xydata(), float)))
         kept: list[Bbox] = []
         for name in axes.texts:
-            own = axes.transData.transform(name.xy)
-            others = marks[np.hypot(*(marks - own).T) > 1]
-            boxes = (_move(name, offset).padded(NEAR) for offset in OFFSETS)
-            box = next((box for box in boxes if _is_clear(box, own, others, kept, axes.bbox)), None)
+            box = _place_name(name, np.concatenate(marks), kept)
             name.set_visible(box is not None)
-            kept += [box] if box else []
+            if box is not None:
+                kept.append(box)
 
 
-def _move(name, offset: tuple[float, float]) -> Bbox:
-    name.set_position(offset)
-    name.set_horizontalalignment("left" if offset[0] > 0 else "right")
-    return name.get_window_extent()
+def _place_name(name, marks: np.ndarray, kept: list[Bbox]) -> Bbox | None:
+    """Move a name to the first offset where it is clear, and return its box; None if none is."""
+    own = name.axes.transData.transform(name.xy)
+    others = marks[_distances(marks, own) > 1]
+    for offset in OFFSETS:
+        name.set_position(offset)
+        name.set_horizontalalignment("left" if offset[0] > 0 else "right")
+        box = name.get_window_extent().padded(NEAR)
+        if _is_clear(box, own, others, kept, name.axes.bbox):
+            return box
+    return None
+
+
+def _distances(points: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Compute the distance of each point, N 2, from a place."""
+    away = points - place
+    return np.hypot(away[:, 0], away[:, 1])
 
 
 def _is_clear(
     box: Bbox, own: np.ndarray, others: np.ndarray, kept: list[Bbox], inside: Bbox
 ) -> bool:
-    """Whether a name is nearest to its own point and touches no other name, no other point and not
-    the edge.
-    """
+    """Whether a name is nearest to its own point and touches no other name, point or edge."""
+    touches_name = any(box.overlaps(other) for other in kept)
+    if touches_name or box.count_contains(others):
+        return False
     middle = np.array([(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2])
-    nearest = np.hypot(*(others - middle).T).min(initial=np.inf)
-    apart = not any(box.overlaps(other) for other in kept) and not box.count_contains(others)
-    return (
-        apart and nearest > np.hypot(*(own - middle)) and inside.x0 < box.x0 and box.x1 < inside.x1
-    )
+    nearest = _distances(others, middle).min(initial=np.inf)
+    is_nearest = nearest > np.hypot(*(own - middle))
+    return bool(is_nearest and inside.x0 < box.x0 and box.x1 < inside.x1)
 
 
 def draw_points(axes, data: pd.DataFrame, x: str, colour: str) -> None:
@@ -291,11 +316,14 @@ def draw_points(axes, data: pd.DataFrame, x: str, colour: str) -> None:
 def bars_of(
     data: pd.DataFrame, mean: str = "mean", low: str = "low", high: str = "high"
 ) -> list[pd.Series]:
-    """Return how far an interval reaches below and above each mean, as `errorbar` takes it; 0 where
-    there is none.
+    """Return how far an interval reaches below and above each mean, as `errorbar` takes it.
+
+    Where there is no interval, it reaches 0.
     """
-    value, least, most = (data[column].astype(float) for column in (mean, low, high))
-    return [(value - least).fillna(0), (most - value).fillna(0)]
+    values = data[mean].astype(float)
+    below = values - data[low].astype(float)
+    above = data[high].astype(float) - values
+    return [below.fillna(0), above.fillna(0)]
 
 
 def draw_curve(axes, data: pd.DataFrame, x: str, colour: str, label: str, **style) -> None:
@@ -304,19 +332,19 @@ def draw_curve(axes, data: pd.DataFrame, x: str, colour: str, label: str, **styl
     Where the numbers say that learned spans are `unmoved`, the mark is hollow.
     """
     data = data.dropna(subset=["mean"]).sort_values(x)
-    line = axes.plot(
-        data[x],
-        data["mean"],
-        **{"marker": "o", "markersize": 4, "color": colour, "label": label} | style,
-    )
-    band = None
+    look = {"marker": "o", "markersize": 4, "color": colour, "label": label} | style
+    line = axes.plot(data[x], data["mean"], **look)
     draw_points(axes, data, x, colour)
+    band = None
     banded = data.dropna(subset=["low", "high"])
     if len(banded):
-        low, high = banded["low"].astype(float), banded["high"].astype(float)
+        low = banded["low"].astype(float)
+        high = banded["high"].astype(float)
         band = axes.fill_between(banded[x], low, high, color=colour, alpha=0.15, lw=0)
     shows([line, band], data.index)
-    still = data[data["unmoved"].astype(bool)] if "unmoved" in data else data[:0]
+    still = data[:0]
+    if "unmoved" in data:
+        still = data[data["unmoved"].astype(bool)]
     if len(still):
         axes.plot(
             still[x],
@@ -331,19 +359,18 @@ def draw_curve(axes, data: pd.DataFrame, x: str, colour: str, label: str, **styl
 
 def pick_holding(runs: pd.DataFrame, fact: str) -> pd.DataFrame:
     """Pick the runs whose record has this fact."""
-    return runs[
-        pd.Series(
-            [isinstance(value, dict | list) for value in runs[fact]], index=runs.index, dtype=bool
-        )
-    ]
+    has_fact = [isinstance(value, dict | list) for value in runs[fact]]
+    return runs[pd.Series(has_fact, index=runs.index, dtype=bool)]
 
 
 def set_count_ticks(axis) -> None:
     """Write the ticks of an axis as 0.01, 20, 150k or 20M."""
     thousands = EngFormatter(sep="")
-    axis.set_major_formatter(
-        FuncFormatter(lambda value, _: thousands(value) if value >= 1000 else f"{value:.4g}")
-    )
+
+    def write(value: float, _position: int | None) -> str:
+        return thousands(value) if value >= 1000 else f"{value:.4g}"
+
+    axis.set_major_formatter(FuncFormatter(write))
 
 
 def set_log(axis) -> None:
@@ -363,21 +390,26 @@ def set_powers(axis, labels: dict[float, str]) -> None:
 
 
 def set_span_axis(axes, values) -> None:
-    """Show S on a scale of powers of two; of more than four values name every second, the largest
-    among them.
+    """Show S on a scale of powers of two.
+
+    Of more than four values every second is named, the largest among them.
     """
     ticks = sorted(set(values))
-    unnamed = ticks[-2::-2] if len(ticks) > 4 else []
-    set_powers(axes.xaxis, {tick: "" if tick in unnamed else f"{tick:.0f}" for tick in ticks})
+    labels = {tick: f"{tick:.0f}" for tick in ticks}
+    if len(ticks) > 4:
+        labels |= dict.fromkeys(ticks[-2::-2], "")
+    set_powers(axes.xaxis, labels)
     axes.set_xlabel("span limit S")
 
 
 def log_locator(low: float, high: float) -> LogLocator | MaxNLocator:
-    """Find the coarsest locator with enough ticks between two values; on a short axis, nearly
-    linear, a linear one.
+    """Find the coarsest locator with enough ticks between two values.
+
+    On a short axis, which is nearly linear, that is a linear one.
     """
     for parts in PARTS:
         locator = LogLocator(subs=parts)
-        if sum(low <= tick <= high for tick in locator.tick_values(low, high)) >= TICKS:
+        shown = [tick for tick in locator.tick_values(low, high) if low <= tick <= high]
+        if len(shown) >= TICKS:
             return locator
     return MaxNLocator(5, min_n_ticks=TICKS)

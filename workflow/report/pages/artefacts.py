@@ -237,7 +237,7 @@ def figure(site: Site, name: str, question: str) -> Figure:
     return replace(
         described,
         svg=svg,
-        told=tell(pd.read_csv(path.with_suffix(".csv")), svg),
+        told=tell(pd.read_csv(path.with_suffix(".csv")), svg).as_json(),
         slider=getattr(builder, "SLIDER", None),
         runs=trace.runs,
         texts=trace.texts,
@@ -270,5 +270,5 @@ def embed_drawing(
         runs_at=runs_at,
         notes=notes,
         svg=svg,
-        told=tell(numbers, svg),
+        told=tell(numbers, svg).as_json(),
     )

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
+from string import Template
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from workflow.config.files import ROOT, atomic_write
-from workflow.report.figures.colours import follow_page
+from workflow.report.figures.colours import follow_page, page_colours
 from workflow.report.figures.marks import answering
 from workflow.report.figures.panels import cut
 from workflow.results import numbers
@@ -21,7 +22,6 @@ from workflow.results.record import write_if_changed
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 ASSETS = {
-    "style": "style.css",
     "pivot": "pivot.js",
     "chart": "chart.js",
     "model_selection": "model_selection.js",
@@ -146,9 +146,15 @@ def shared_script() -> str:
     return view + page + "".join(f"(() => {{\n{script}}})();\n" for script in own)
 
 
+def read_style() -> Markup:
+    """Read the style sheet, with the colours that figures have on a page too."""
+    style = (TEMPLATES / "style.css").read_text(encoding="utf-8")
+    return Markup(Template(style).safe_substitute(page_colours()))
+
+
 def render(template: str, place: str, page: object, **more) -> str:
     """Render the page at `place`; all is escaped except our own figures, styles and scripts."""
-    names = {"place": place, "up": "../" * place.count("/")}
+    names = {"place": place, "up": "../" * place.count("/"), "style": read_style()}
     for name, file in ASSETS.items():
         names[name] = Markup((TEMPLATES / file).read_text(encoding="utf-8"))
     return _environment().get_template(template).render(**names, **names_of(page), **more)
