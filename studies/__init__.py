@@ -1,3 +1,1 @@
-"""Studies: a folder for each paper, and one for questions of our own. No code outside them names a
-paper.
-"""
+"""Studies: a folder for each paper, and one for our own questions. No other code names a paper."""

@@ -15,9 +15,7 @@ def load_builder(kind: str, name: str):
 
 
 def builder_inputs(kind: str, name: str, frames: Frames) -> list[pd.DataFrame]:
-    """Return the frames that the function of a table or figure takes: those that its module names
-    in `READS`.
-    """
+    """Return the frames that a table or figure takes: those that its module names in `READS`."""
     inputs = []
     for frame in FRAMES:
         if frame in reads(kind, name):
@@ -30,8 +28,7 @@ def builder_inputs(kind: str, name: str, frames: Frames) -> list[pd.DataFrame]:
 
 
 def describe_origin(builder, frames: Frames, used: pd.DataFrame | None) -> tuple[str, list[str]]:
-    """Say in a line where the numbers of a table or figure come from; list the commits of the code
-    behind them.
+    """Say in a line where the numbers of a table or figure come from, and list their commits.
 
     used: the runs that it uses.
     """

@@ -50,7 +50,8 @@ def read_bundle(path: Path) -> Bundle:
     """
     if not path.is_dir() and not path.is_file():
         raise ConfigError(
-            f"{path}: no such bundle; expected a scale's results, such as results/laptop, or an archive"
+            f"{path}: no such bundle; "
+            "expected a scale's results, such as results/laptop, or an archive"
         )
     with archive.opened(path) as scale:
         return _read_scale(scale, str(path))

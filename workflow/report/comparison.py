@@ -14,7 +14,7 @@ from workflow.results.numbers import is_number
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedCell(Cell):
-    """A cell with what the paper prints for it; every field is None or empty where it prints nothing.
+    """A cell with what the paper prints for it: None or empty where it prints nothing.
 
     published_value, _unit, _kind, _where, _note    as in the study: `Published`
     published_text      the value with the digits that are printed
@@ -68,7 +68,7 @@ def compare(cell: Cell) -> ComparedCell:
 
 
 def join(cells: pd.DataFrame) -> pd.DataFrame:
-    """Add to the cells of a table, with the columns of `Cell`, those of `ComparedCell` but `texts`."""
+    """Add to the cells of a table what the paper prints, as `ComparedCell` without `texts`."""
     compared = [compare(Cell.from_record(row)) for row in cells.to_dict("records")]
     columns = [field.name for field in fields(ComparedCell) if field.name != "texts"]
     return pd.DataFrame([cell.as_record() for cell in compared], columns=columns)

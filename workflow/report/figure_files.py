@@ -1,7 +1,7 @@
-"""Write the files of a figure: SVG, PDF and PNG with scale, device and seeds at the foot, and its
-numbers as CSV.
+"""Write the files of a figure: SVG, PDF and PNG, and its numbers as CSV.
 
-The three pictures carry those numbers, the runs and their commits inside: see `workflow.cli.trace`.
+Scale, device and seeds are at the foot. The three pictures carry the numbers, the runs and their
+commits inside: see `workflow.cli.trace`.
 """
 
 import textwrap
@@ -21,13 +21,15 @@ FOOT = 7  # points: the foot is in the files alone, a page says it in its own wo
 
 
 def add_foot(figure, origin: str) -> None:
-    letters = int(LETTERS * figure.get_size_inches()[0] * SIZE / FOOT)
+    width = figure.get_size_inches()[0]
+    letters = int(LETTERS * width * SIZE / FOOT)
     figure.supxlabel(textwrap.fill(origin, letters), x=0.01, ha="left", fontsize=FOOT, color=GREY)
 
 
 def save(figure, out: Path, title: str, origin: str, trace: str) -> None:
-    """Write the three pictures, the origin at the foot, `trace` inside. The same data give the same
-    bytes.
+    """Write the three pictures, the origin at the foot and `trace` inside.
+
+    The same data give the same bytes.
     """
     add_foot(figure, origin)
     lay_out(figure)

@@ -66,7 +66,7 @@ def _column(title: str, cells: list[ComparedCell]) -> Column:
 
 
 def half_of(cell: Cell) -> float | None:
-    """Return the number behind ±: half the interval, or half the range of the points in its place."""
+    """Return the number behind ±: half the interval, or half the range of the points."""
     if cell.points:
         return (max(cell.points) - min(cell.points)) / 2
     return half_width(cell.low, cell.high) if is_number(cell.high) else None

@@ -98,7 +98,7 @@ def read_table(path: Path) -> Table:
 
 
 def compared_cells(cells: pd.DataFrame) -> list[ComparedCell]:
-    """Make the cells of a table's rows, with numbers to ten decimals, as its JSON file holds them."""
+    """Make the cells of a table's rows, with numbers to ten decimals, as in its JSON file."""
     records = json.loads(cells.to_json(orient="records"))
     return [ComparedCell.from_record(record) for record in records]
 

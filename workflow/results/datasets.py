@@ -1,8 +1,8 @@
-"""Name the dataset that was actually used: a badge of a few words and a line about it, from
-config/tasks/*.yaml.
+"""Name the dataset that was actually used, as config/tasks/*.yaml describes it.
 
-The badge of a dataset that replaces a paper's says so: "synthetic phrases en-de, not WMT14 en-de".
-A dataset has one badge, even if it replaces several.
+A badge of a few words comes with a line about the dataset. The badge of a dataset that replaces a
+paper's says so: "synthetic phrases en-de, not WMT14 en-de". A dataset has one badge, even if it
+replaces several.
 """
 
 import re
@@ -20,8 +20,9 @@ from workflow.tasks.spec import load_corpora
 
 @dataclass(frozen=True)
 class Badge:
-    """The badge of a dataset: its title, and the datasets of the papers that it replaces. about:
-    one line about it.
+    """The badge of a dataset: its title, and the datasets of the papers that it replaces.
+
+    about: one line about it.
     """
 
     badge: str
@@ -67,7 +68,8 @@ def badges(runs: pd.DataFrame | None) -> list[Badge]:
 
 def badge_of_bits(rows: Iterable[Mapping]) -> Badge:
     """Say whether runs are reproducible bit for bit, and name the commits of those that are not.
-    rows: not empty.
+
+    rows: of at least one run.
     """
     once = {row["digest"]: row for row in rows}.values()
     bound = [row for row in once if row["bits"] != "portable"]
@@ -76,18 +78,18 @@ def badge_of_bits(rows: Iterable[Mapping]) -> Badge:
             "bit-exact", "Reproducible bit for bit on any x86 CPU. Verify with `snakemake audit`."
         )
     commits = ", ".join(sorted({row["commit"][:7] for row in bound}))
-    some = "" if len(bound) == len(once) else f"{len(bound)} of {len(once)} runs: "
-    few = f"{some}bit-exact on one machine only"
+    badge = "bit-exact on one machine only"
+    if len(bound) < len(once):
+        badge = f"{len(bound)} of {len(once)} runs: {badge}"
     return Badge(
-        few,
-        f"Trained at commit {commits}. On other machines results differ within the variance over seeds.",
+        badge,
+        f"Trained at commit {commits}. "
+        "On other machines results differ within the variance over seeds.",
     )
 
 
 def _badges(runs: pd.DataFrame) -> dict[tuple[str, str], Badge]:
-    """Find the one badge of each (task, text), which names all texts of the papers that it stands
-    in for.
-    """
+    """Find the badge of each (task, corpus), which names all corpora of the papers it replaces."""
     groups = runs.groupby(["task", "corpus"], sort=False)["paper_corpus"].unique()
     return {
         (task, corpus): badge_of(task, sorted(papers), corpus)
@@ -106,13 +108,10 @@ def name_badges(runs: pd.DataFrame | None) -> str:
 
 
 def with_badge(runs: pd.DataFrame) -> pd.DataFrame:
-    """Add to runs `text`, the badge of the text that each read; one row for each run, as in
-    `with_titles`.
-    """
-    read, once = _badges(runs), _once(runs)
-    texts = [
-        read[text].badge for text in once[["task", "corpus"]].itertuples(index=False, name=None)
-    ]
+    """Add to runs `text`, the badge of their dataset; one row for each run, as in `with_titles`."""
+    of_dataset = _badges(runs)
+    once = _once(runs)
+    texts = [of_dataset[key].badge for key in zip(once["task"], once["corpus"], strict=True)]
     return once.assign(text=pd.Series(texts, index=once.index, dtype=object))
 
 
@@ -137,11 +136,10 @@ def direction_of(corpus: str) -> str:
 def name_directions(
     columns: pd.Series, directions: Mapping[str, str], runs: pd.DataFrame | None
 ) -> pd.Series:
-    """Name in titles of columns what was translated, where that is not the paper's: `En-Fr (paper:
-    En-Vi), gain`.
+    """Name in titles of columns what was translated, where that is not the paper's.
 
-    directions: as titles of columns write a direction of the paper -> the paper's dataset. runs: of
-    the table.
+    A title is then such as `En-Fr (paper: En-Vi), gain`. directions: as titles write a direction of
+    the paper, with the paper's dataset. runs: of the table.
     """
     if runs is None or not directions:
         return columns

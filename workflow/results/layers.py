@@ -1,6 +1,4 @@
-"""Read the layers of Attention Is All You Need, Table 1, as `workflow.scripts.layers` measured
-them.
-"""
+"""Read the layers of Attention Is All You Need, Table 1, as `scripts.layers` measured them."""
 
 from __future__ import annotations
 
@@ -20,16 +18,18 @@ LABELS = {
 
 
 def exponent(n: Iterable[float], values: Iterable[float]) -> float | None:
-    """Fit p of values = c n^p, by least squares in the logarithms; None where positive values have
-    no two n.
+    """Fit p of values = c n^p, by least squares in the logarithms.
+
+    None where positive values have no two n.
     """
     points = [(math.log(x), math.log(y)) for x, y in zip(n, values, strict=True) if y > 0]
     if len({x for x, _ in points}) < 2:
         return None
-    mean_x, mean_y = (sum(logarithms) / len(points) for logarithms in zip(*points, strict=True))
-    return sum((x - mean_x) * (y - mean_y) for x, y in points) / sum(
-        (x - mean_x) ** 2 for x, _ in points
-    )
+    mean_x = sum(x for x, _ in points) / len(points)
+    mean_y = sum(y for _, y in points) / len(points)
+    covariance = sum((x - mean_x) * (y - mean_y) for x, y in points)
+    variance = sum((x - mean_x) ** 2 for x, _ in points)
+    return covariance / variance
 
 
 def values_of(layer: dict, quantity: str) -> list[float]:
@@ -44,16 +44,13 @@ def commits(layers: pd.DataFrame) -> list[str]:
 
 
 def origin(layers: pd.DataFrame) -> str:
-    """Describe in one line how the layers were measured, as `runs_table.describe_runs` does for
-    runs.
-    """
+    """Describe in one line how the layers were measured."""
     if not len(layers):
         return "layers were not measured"
     widths = ", ".join(map(str, sorted(layers["d"].unique())))
     rounds = layers["rounds"].dropna()
-    timed = (
-        f"{rounds.min():.0f} to {rounds.max():.0f} steps in interleaved rounds"
-        if len(rounds)
-        else "not timed"
-    )
-    return f"{', '.join(sorted(layers['device'].unique()))}; d = {widths}; one sequence, one thread; {timed}"
+    timed = "not timed"
+    if len(rounds):
+        timed = f"{rounds.min():.0f} to {rounds.max():.0f} steps in interleaved rounds"
+    devices = ", ".join(sorted(layers["device"].unique()))
+    return f"{devices}; d = {widths}; one sequence, one thread; {timed}"

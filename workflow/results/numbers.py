@@ -1,5 +1,4 @@
-"""Write numbers as text: one alone, a column of them with the same number of decimals, and in
-sentences of answers.
+"""Write numbers as text: alone, in a column with the same number of decimals, or in sentences.
 
 A column has as many decimals as two digits of its narrowest interval need; without intervals, as
 its numbers need. Counts below a million are written out, 65,536 and never 65.54k; from a million on
@@ -15,7 +14,8 @@ MINUS = "\N{MINUS SIGN}"
 SUFFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 BYTES = ((2**30, " GiB"), (2**20, " MiB"))
 BITS = ("bpc", "bpb", "nats")
-DIGITS, OF_INTERVAL = 4, 2  # significant digits: of a number alone, of half an interval
+DIGITS = 4  # significant digits of a number alone
+OF_INTERVAL = 2  # significant digits of half an interval
 MOST = 4  # decimals
 HUGE = 1e15  # from here on numbers are written with an exponent
 TIMES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}  # suffixes of printed numbers
@@ -30,14 +30,15 @@ def missing(value) -> bool:
 
 def name_places(S: float | None, k: float | None) -> list[str]:
     """Name the places of a run on its grids, as far as it has them: `S = 64`, `k = 8`."""
-    return [f"{axis} = {value:g}" for axis, value in (("S", S), ("k", k)) if not missing(value)]
+    places = {"S": S, "k": k}
+    return [f"{axis} = {value:g}" for axis, value in places.items() if not missing(value)]
 
 
 def at_limits(limits: list[int]) -> str:
-    """Name the limits S of a few runs, ` at S = 128 and 256`; an empty text for runs without a
-    limit.
-    """
-    return f" at S = {join([f'{S:,}' for S in limits])}" if limits else ""
+    """Name the limits S of a few runs, ` at S = 128 and 256`; nothing for runs without a limit."""
+    if not limits:
+        return ""
+    return f" at S = {join([f'{S:,}' for S in limits])}"
 
 
 def is_number(value) -> bool:
@@ -51,8 +52,9 @@ def rounded(value: float, places: int) -> float:
 
 @dataclass(frozen=True)
 class Form:
-    """How the numbers of a column are written: divided by `scale`, with `places` decimals and a
-    suffix.
+    """How the numbers of a column are written.
+
+    They are divided by `scale`, and have `places` decimals and a suffix.
     """
 
     places: int = 0
@@ -67,19 +69,21 @@ class Form:
 
 
 def form_of(values: Iterable, halves: Iterable = (), unit: str = "") -> Form:
-    """Find the form of a column. halves: the numbers behind ±, as `workflow.report.layout.half_of`
-    gives them.
+    """Find the form of a column.
+
+    halves: the numbers behind ±, as `workflow.report.layout.half_of` gives them.
     """
     sizes = [abs(value) for value in values if is_number(value) and value]
     if not sizes:
         return Form(3 if unit in BITS else 0)
     scale, suffix = _scale(min(sizes), unit)
     sizes = [size / scale for size in sizes]
-    narrow = [
-        half / scale for half in halves if is_number(half) and half > 1e-9 * scale * max(sizes)
-    ]
+    # an interval of rounding errors alone is none
+    least = 1e-9 * scale * max(sizes)
+    narrow = [half / scale for half in halves if is_number(half) and half > least]
     if narrow:
-        return Form(min(_decimals(min(narrow), OF_INTERVAL), MOST), scale, suffix)
+        places = _decimals(min(narrow), OF_INTERVAL)
+        return Form(min(places, MOST), scale, suffix)
     if unit in BITS:
         return Form(3)
     if unit == "bytes":
@@ -87,16 +91,17 @@ def form_of(values: Iterable, halves: Iterable = (), unit: str = "") -> Form:
     if suffix:
         places = _decimals(min(sizes), DIGITS)
     else:
-        places = max(
-            _decimals(max(sizes), DIGITS), _decimals(min(sizes), 2) if max(sizes) < 1000 else 0
-        )
+        places = _decimals(max(sizes), DIGITS)
+        if max(sizes) < 1000:
+            places = max(places, _decimals(min(sizes), 2))
     return Form(min(places, MOST, longest(sizes)), scale, suffix)
 
 
 @dataclass(frozen=True)
 class Printed:
-    """A number as a paper prints it. text: with its digits, `0.50` or `1.0M`. place: of its last
-    digit, 0.01 or 1e5.
+    """A number as a paper prints it.
+
+    text: with its digits, `0.50` or `1.0M`. place: of its last digit, 0.01 or 1e5.
     """
 
     value: float
@@ -105,63 +110,75 @@ class Printed:
 
     @classmethod
     def read(cls, text: str) -> "Printed | None":
-        """Read a number that is written with a point, an exponent, thousands or one of k, M, G, T;
-        None for other text.
+        """Read a number with a point, an exponent, thousands or a suffix; None for other text.
 
         Whole numbers from a million on stand for what is printed with a suffix, 42000000 for 42M:
         those that are whole millions are printed to the million, and those that are whole thousands
         of them to 1e9 (90M, 120G).
         """
-        if not (parts := PRINTED.fullmatch(text.strip())):
+        parts = PRINTED.fullmatch(text.strip())
+        if not parts:
             return None
         digits = re.sub("[,_]", "", parts["digits"])
+        suffix = parts["suffix"]
         exponent = int(parts["exponent"] or 0)
-        times = 10.0**exponent * TIMES[parts["suffix"]]
-        value = float(f"{digits}e{exponent}") * TIMES[parts["suffix"]]
-        place = times / 10 ** len(digits.partition(".")[2])
+        value = float(f"{digits}e{exponent}") * TIMES[suffix]
+        decimals = len(digits.partition(".")[2])
+        place = 10.0**exponent * TIMES[suffix] / 10**decimals
         if exponent:
-            return cls(value, f"{digits}e{exponent}{parts['suffix']}", place)
-        if "." in digits or parts["suffix"]:
+            return cls(value, f"{digits}e{exponent}{suffix}", place)
+        if "." in digits or suffix:
             return cls(value, text.strip(), place)
         return cls(value, number(value), _place_of_whole(value))
 
     def is_rounded(self, result: float) -> bool:
-        """Whether a result, rounded to the last digit that is printed, is this number; a half is
-        rounded either way.
+        """Whether a result, rounded to the last printed digit, is this number.
+
+        A half is rounded either way.
         """
         return abs(result - self.value) <= self.place / 2 * (1 + 1e-9)
 
 
 def _place_of_whole(value: float) -> float:
-    return next((place for place in (1e9, 1e6) if value and value % place == 0), 1.0)
+    for place in (1e9, 1e6):
+        if value and value % place == 0:
+            return place
+    return 1.0
 
 
 def longest(values: Iterable[float]) -> int:
     """Count the most decimals that any of these numbers is written with."""
-    return max((len(f"{value:.9f}".partition(".")[2].rstrip("0")) for value in values), default=0)
+    decimals = [f"{value:.9f}".partition(".")[2].rstrip("0") for value in values]
+    return max(map(len, decimals), default=0)
 
 
 def _scale(smallest: float, unit: str) -> tuple[float, str]:
-    """Find what every number of a column is divided by, and its suffix, so that the smallest keeps
-    its digits.
+    """Find what all numbers of a column are divided by, and their suffix.
+
+    The smallest keeps its digits.
     """
-    if unit == "bytes":
-        return next((bound for bound in BYTES if smallest >= bound[0]), BYTES[-1])
-    return next((bound for bound in SUFFIXES if smallest >= bound[0]), (1, ""))
+    scales = BYTES if unit == "bytes" else SUFFIXES
+    for scale, suffix in scales:
+        if smallest >= scale:
+            return scale, suffix
+    return BYTES[-1] if unit == "bytes" else (1, "")
 
 
 def _decimals(size: float, digits: int) -> int:
-    """Count the decimals that `digits` significant digits need; of a number alone, a zero before
-    the point is one.
+    """Count the decimals that `digits` significant digits need.
+
+    Of a number alone, a zero before the point is one of them.
     """
     if digits == DIGITS:
         size = max(size, 1.0)
-    return max(0, digits - 1 - math.floor(math.log10(float(f"{size:.{digits - 1}e}"))))
+    rounded_size = float(f"{size:.{digits - 1}e}")  # 9.996 has the digits of 10.00
+    return max(0, digits - 1 - math.floor(math.log10(rounded_size)))
 
 
 def number(value, unit: str = "") -> str:
-    """Write one number: 1234567 as 1.235M, bits to three places, bytes in MiB or GiB; a missing
-    value is empty.
+    """Write one number: 1234567 as 1.235M, bits to three places, bytes in MiB or GiB.
+
+    A missing value is empty.
     """
     if missing(value):
         return ""
@@ -181,17 +198,15 @@ def within(value, low: float | None, high: float | None, unit: str = "") -> str:
     """Write a number with its interval, if it has one, in the digits that the interval allows."""
     if not (is_number(low) and is_number(high)):
         return number(value, unit)
-    form = (
-        Form()
-        if 1000 <= abs(value) < SUFFIXES[-1][0]
-        else form_of([value], [(high - low) / 2], unit)
-    )
+    if 1000 <= abs(value) < SUFFIXES[-1][0]:
+        form = Form()
+    else:
+        form = form_of([value], [(high - low) / 2], unit)
     return form.text(value) + reach(value, low, high, form.text)
 
 
 def reach(value: float, low: float, high: float, write: Callable[[float], str]) -> str:
-    """Write what follows a mean: ` ± half` its interval or, of one that is not even on both sides,
-    ` (low to high)`.
+    """Write what follows a mean: ` ± half` its interval or, if it is uneven, ` (low to high)`.
 
     An interval is uneven where a bound of the quantity cuts it off, and of a ratio, whose logarithm
     has the even one.
@@ -209,8 +224,9 @@ def quantity(value, unit: str = "") -> str:
 
 
 def behind(unit: str) -> str:
-    """Return what follows a number: a space and its unit, `×` alone, or nothing where the number
-    shows the unit.
+    """Return what follows a number: a space and its unit, `×` alone, or nothing.
+
+    There is nothing where the number shows the unit.
     """
     if unit in ("bytes", "", "layers"):
         return ""
@@ -226,24 +242,26 @@ def percent(value) -> str:
 
 
 def to_digits(value: float | None, half: float | None = None) -> str:
-    """Write a number in the decimals of two digits of half its interval, or four digits of its own
-    without one.
+    """Write a number with the decimals of two digits of half its interval, or four of its own.
 
     >>> to_digits(-1.23456, 0.0321), to_digits(94.4333, 1.48), to_digits(2.0)
     ('\u22121.235', '94.4', '2.000')
     """
     if not is_number(value):
         return ""
-    size, digits = (half, 2) if half else (abs(value) or 1.0, 4)
+    if half:
+        size = half
+        digits = OF_INTERVAL
+    else:
+        size = abs(value) or 1.0
+        digits = DIGITS
     decimals = min(6, max(0, digits - 1 - math.floor(math.log10(size))))
     # no minus before a zero
     return f"{round(value, decimals) + 0.0:,.{decimals}f}".replace("-", MINUS)
 
 
 def reach_to_digits(value: float, ends: tuple[float, float], half: float | None) -> str:
-    """Write what follows a mean, as `reach`, in the decimals that `to_digits` gives it. half: as
-    there.
-    """
+    """Write what follows a mean, as `reach`, with the decimals that `to_digits` gives it."""
     return reach(value, *ends, lambda each: to_digits(each, half))
 
 
@@ -264,7 +282,9 @@ def capital(text: str) -> str:
 
 def join(parts: list[str]) -> str:
     """Join parts as `a, b and c`."""
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def count(number: int, noun: str) -> str:
@@ -273,8 +293,6 @@ def count(number: int, noun: str) -> str:
 
 def quoted(name: str) -> str:
     """Put a name that has a comma in quotation marks, so that a sentence shows where it ends."""
-    return (
-        f"\N{LEFT DOUBLE QUOTATION MARK}{name}\N{RIGHT DOUBLE QUOTATION MARK}"
-        if "," in name
-        else name
-    )
+    if "," not in name:
+        return name
+    return f"\N{LEFT DOUBLE QUOTATION MARK}{name}\N{RIGHT DOUBLE QUOTATION MARK}"

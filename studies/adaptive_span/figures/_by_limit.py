@@ -1,6 +1,4 @@
-"""What the three parts of Figure 3 share: one quantity against the span limit S, of fixed and
-adaptive spans.
-"""
+"""Draw a part of Figure 3: one quantity by span limit S, of fixed and adaptive spans."""
 
 import pandas as pd
 
@@ -29,33 +27,35 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame, quantity: str, points: dict[str, dict[int, str]]) -> pd.DataFrame:
-    """Return a row for each text, variant and S, of our runs and of the paper: the mean of
-    `quantity` over seeds.
+    """Return the mean of `quantity` for each dataset, variant and S, of our runs and of the paper.
 
-    text: the badge of the text read, or `PUBLISHED`. unmoved: whether learned spans have hardly
-    moved from their start.
-    published: the id of a printed value. points: variant -> S -> id.
+    points: ids of printed values, by variant and S. Columns of the result: text, the badge of the
+    dataset, or `PUBLISHED`; unmoved, whether learned spans have hardly moved from their start;
+    published, the id of a printed value.
     """
     runs = with_badge(used(runs))
     labels = dict(zip(runs["variant"], runs["label"], strict=True))
     measured = summarise(runs, ["text", "variant", "S"], quantity).assign(published=None)
     measured["label"] = measured["variant"].map(labels)
-    published = [
-        {"text": PUBLISHED, "variant": variant, "S": S, "mean": find(key).value, "published": key}
-        | {"label": labels.get(variant, variant), "unmoved": False}
-        for variant, ids in points.items()
-        for S, key in ids.items()
-    ]
-    rows = measured.to_dict("records") + published
-    return pd.DataFrame(
-        rows, columns=["text", *measured.columns.drop(["text", "published"]), "published"]
-    )
+    rows = measured.to_dict("records")
+    for variant, ids in points.items():
+        for S, key in ids.items():
+            published = {
+                "text": PUBLISHED,
+                "variant": variant,
+                "label": labels.get(variant, variant),
+                "S": S,
+                "mean": find(key).value,
+                "unmoved": False,
+                "published": key,
+            }
+            rows.append(published)
+    columns = measured.columns.drop(["text", "published"])
+    return pd.DataFrame(rows, columns=["text", *columns, "published"])
 
 
 def draw(data: pd.DataFrame, ylabel: str):
-    """Draw a panel for each text, and a last one for the paper's own values, each on its own
-    scale.
-    """
+    """Draw a panel for each dataset, and a last one for the paper's values, each on its scale."""
     if not data[data["text"] != PUBLISHED]["mean"].notna().any():
         return draw_message("no run of this figure finished")
     panels = data.groupby("text", sort=False)
@@ -63,10 +63,18 @@ def draw(data: pd.DataFrame, ylabel: str):
     for panel, (text, points) in zip(axes, panels, strict=True):
         for variant in VARIANTS:
             line = points[points["variant"] == variant]
-            if len(line):
-                style = _style(line) if text == PUBLISHED else {"suffix": ""}
-                name = line["label"].iloc[0] + style.pop("suffix")
-                draw_curve(panel, line, "S", COLOURS[variant], name, **style)
+            if not len(line):
+                continue
+            name = line["label"].iloc[0]
+            colour = COLOURS[variant]
+            if text != PUBLISHED:
+                draw_curve(panel, line, "S", colour, name)
+            elif _are_by_formula(line):
+                look = {"linestyle": "--", "marker": "s"}
+                draw_curve(panel, line, "S", colour, f"{name} (by formula)", **look)
+            else:
+                look = {"linestyle": "none", "marker": "D", "markersize": 6}
+                draw_curve(panel, line, "S", colour, f"{name} (the paper)", **look)
         set_span_axis(panel, points["S"])
         panel.set_title(fold(text), color=GREY if text == PUBLISHED else INK)
         if data["mean"].max() > 1000:
@@ -77,10 +85,7 @@ def draw(data: pd.DataFrame, ylabel: str):
     return figure
 
 
-def _style(points: pd.DataFrame) -> dict:
-    """Choose a dashed line for values that all follow from a formula, single marks for values that
-    the paper prints.
-    """
-    if all(find(key).kind == "analytic" and find(key).inferred for key in points["published"]):
-        return {"suffix": " (by formula)", "linestyle": "--", "marker": "s"}
-    return {"suffix": " (the paper)", "linestyle": "none", "marker": "D", "markersize": 6}
+def _are_by_formula(points: pd.DataFrame) -> bool:
+    """Say whether all of the paper's values follow from a formula, none being printed."""
+    published = [find(key) for key in points["published"]]
+    return all(value.kind == "analytic" and value.inferred for value in published)

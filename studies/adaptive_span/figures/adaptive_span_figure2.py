@@ -14,14 +14,16 @@ NOTES = (
     "m(x) = clamp((R + z - (x - 1)) / R, 0, 1), so that z + R characters are seen. The paper's "
     "formula has x in place of x - 1 (docs/fidelity.md)."
 )
-R, Z, S = 32, 64, 128
+R = 32  # the ramp of the mask
+Z = 64  # the span
+S = 128  # the limit
 
 
 def data() -> pd.DataFrame:
     """Compute the mask m(x) for x from 1 to S."""
-    return pd.DataFrame(
-        [{"x": x, "m": min(1.0, max(0.0, (R + Z - (x - 1)) / R))} for x in range(1, S + 1)]
-    )
+    distances = range(1, S + 1)
+    ramp = [(R + Z - (x - 1)) / R for x in distances]
+    return pd.DataFrame({"x": distances, "m": [min(1.0, max(0.0, m)) for m in ramp]})
 
 
 def draw(data: pd.DataFrame):

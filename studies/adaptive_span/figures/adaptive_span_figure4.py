@@ -34,33 +34,22 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the span of each head, in characters. text: the badge of the text read, or
-    `PUBLISHED`. head: by rank.
+    """Return the span of each head, in characters.
 
-    unmoved: whether the mean span of these models has hardly moved from its start.
+    text: the badge of the dataset, or `PUBLISHED`. head: by rank. unmoved: whether the mean span of
+    these models has hardly moved from its start.
     """
     adaptive = used(runs)
     adaptive = with_badge(adaptive.assign(unmoved=hardly_moved(adaptive)))
-    rows = [
-        {
-            "text": run.text,
-            "S": run.S,
-            "layer": layer,
-            "head": head,
-            "span": span,
-            "unmoved": run.unmoved,
-        }
-        for run in adaptive.itertuples()
-        if isinstance(run.spans, list)
-        for layer, heads in enumerate(run.spans, 1)
-        for head, span in enumerate(sorted(heads), 1)
-    ]
-    published = (
-        pd.read_csv(DIGITISED)
-        .rename(columns={"head_rank": "head"})
-        .assign(text=PUBLISHED, S=4096, unmoved=False)
-    )
-    rows += published.to_dict("records")
+    rows = []
+    for run in adaptive.itertuples():
+        of_run = {"text": run.text, "S": run.S, "unmoved": run.unmoved}
+        layers = run.spans if isinstance(run.spans, list) else []
+        for layer, heads in enumerate(layers, start=1):
+            for head, span in enumerate(sorted(heads), start=1):
+                rows.append({**of_run, "layer": layer, "head": head, "span": span})
+    published = pd.read_csv(DIGITISED).rename(columns={"head_rank": "head"})
+    rows += published.assign(text=PUBLISHED, S=4096, unmoved=False).to_dict("records")
     return pd.DataFrame(rows, columns=["text", "S", "layer", "head", "span", "unmoved"])
 
 
@@ -75,9 +64,8 @@ def draw(data: pd.DataFrame):
         style = {"s": 16, "color": colour, "alpha": 0.75, "linewidths": 0}
         shows(panel.scatter(spans["layer"] + shift, spans["span"], **style), spans.index)
         # spans that hardly differ must look as if they hardly differ
-        panel.set_ylim(
-            spans["span"].min() / 1.25, max(spans["span"].max() * 1.25, spans["span"].min() * 8)
-        )
+        least = spans["span"].min()
+        panel.set_ylim(least / 1.25, max(spans["span"].max() * 1.25, least * 8))
         set_log(panel.yaxis)
         layers = sorted(spans["layer"].unique())
         panel.set_xticks(layers if len(layers) <= 8 else layers[1::2])

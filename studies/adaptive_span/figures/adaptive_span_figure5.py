@@ -25,14 +25,14 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each character: place, character, mean span, and starts, whether a word
-    starts there.
-    """
+    """Return the mean span at each character. starts: whether a word starts there."""
     fragment = next(iter(used(runs)["fragment"]), None)
     if fragment is None:
         return pd.DataFrame(columns=["place", "character", "span", "starts"])
-    pairs = zip(fragment["text"], fragment["span"], strict=True)
-    rows = pd.DataFrame([{"place": i, "character": c, "span": s} for i, (c, s) in enumerate(pairs)])
+    characters = fragment["text"]
+    rows = pd.DataFrame(
+        {"place": range(len(characters)), "character": characters, "span": fragment["span"]}
+    )
     blank = rows["character"].isin(BLANKS)
     return rows.assign(starts=~blank & blank.shift(fill_value=False))
 
@@ -45,11 +45,20 @@ def draw(data: pd.DataFrame):
     for panel, line in zip(axes[:, 0], lines, strict=True):
         panel.step(line["place"], line["span"], where="mid", color=COLOURS["dynamic"])
         starts = line[line["starts"]]["place"]
-        over = {"transform": panel.get_xaxis_transform(), "clip_on": False}
-        panel.plot(starts, [1.06] * len(starts), "v", color=GREY, markersize=5, **over)
+        above = [1.06] * len(starts)  # just above the axes
+        panel.plot(
+            starts,
+            above,
+            "v",
+            color=GREY,
+            markersize=5,
+            transform=panel.get_xaxis_transform(),
+            clip_on=False,
+        )
         signs = [SIGNS.get(character, character) for character in line["character"]]
         panel.set_xticks(line["place"], signs, family="DejaVu Sans Mono")
-        panel.set_xlim(line["place"].iloc[0] - 0.7, line["place"].iloc[0] + LINE - 0.3)
+        first = line["place"].iloc[0]
+        panel.set_xlim(first - 0.7, first + LINE - 0.3)
         panel.tick_params(axis="x", length=0)
         panel.grid(axis="x", visible=False)
         panel.set_ylabel("mean span")

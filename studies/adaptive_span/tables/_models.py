@@ -1,6 +1,4 @@
-"""Cells shared by Tables 1 and 2 of Adaptive Attention Span, which differ in their corpus and in
-the cited rows.
-"""
+"""Make the cells of Tables 1 and 2, which differ in their corpus and in the cited rows."""
 
 import pandas as pd
 
@@ -33,18 +31,18 @@ ORDER = [
 def build(
     runs: pd.DataFrame, paper_corpus: str, prefix: str, rows: list[tuple[str, str, str | None]]
 ) -> pd.DataFrame:
-    """Build the paper's columns and ours. rows: (label, key of the published row, our variant or
-    None).
+    """Build the paper's columns and ours.
+
+    rows: the label, the key of the published row, and our variant; None of a cited row.
     """
     runs = pick(runs, question="adaptive_vs_xl", paper_corpus=paper_corpus)
     cells = []
     for label, key, variant in rows:
         stem = f"{prefix}.{key}"
-        cells += (
-            _trained(label, stem, pick(runs, variant=variant))
-            if variant
-            else _only_cited(label, stem)
-        )
+        if variant:
+            cells += _trained(label, stem, pick(runs, variant=variant))
+        else:
+            cells += _only_cited(label, stem)
         cells += _at_paper_size(label, stem)
     # sorted by column, because the first row, a cited one, lacks some columns
     return make_table(sorted(cells, key=lambda cell: ORDER.index(cell.column)))

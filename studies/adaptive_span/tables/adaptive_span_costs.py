@@ -1,6 +1,4 @@
-"""Adaptive Attention Span, section 3: memory and time of fixed and adaptive spans by the limit
-S.
-"""
+"""Adaptive Attention Span, section 3: memory and time of fixed and adaptive spans by limit S."""
 
 from dataclasses import replace
 
@@ -41,17 +39,16 @@ TIMES = {"fixed": "as.txt.ms_fixed2048", "adaptive": "as.txt.ms_adapt8192"}
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    runs, cells = with_badge(pick(runs, question="span_limit")), []
+    runs = with_badge(pick(runs, question="span_limit"))
+    cells = []
     # only a CUDA allocator reserves
     costs = [*MEASURED, RESERVED] if runs["memory_reserved_bytes"].notna().any() else MEASURED
     for variant in CLAIMS:
         variant_runs = pick(runs, variant=variant)
         for (text, S), seeds in variant_runs.groupby(["text", "S"]):
             label = f"{variant}, S = {S:.0f}, {text}"
-            cells += [
-                measured(label, column, take_cost_row(seeds), quantity)
-                for column, quantity in costs
-            ]
+            cost_row = take_cost_row(seeds)
+            cells += [measured(label, column, cost_row, quantity) for column, quantity in costs]
             cells.append(measured(label, "MACs, executed", seeds, "macs_executed"))
         cells += _longest(f"{variant}, any S", variant_runs, CLAIMS[variant])
         cells.append(

@@ -22,7 +22,8 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
     cells = []
     for label, variant, stem in ROWS:
         seeds = pick(runs, question="dynamic_span", variant=variant)
-        span, dev = (f"{stem}.{column}" if stem else None for column in ("span", "dev"))
+        span = f"{stem}.span" if stem else None
+        dev = f"{stem}.dev" if stem else None
         cells += [
             setting(label, "S", seeds, "S", unit="characters"),
             measured(label, "avg. span", seeds, "mean_span", span),

@@ -1,6 +1,6 @@
-"""Attention Is All You Need, Figures 3 to 5: what single encoder heads attend to in one
-sentence.
-"""
+"""Attention Is All You Need, Figures 3 to 5: what encoder heads attend to in one sentence."""
+
+import math
 
 import numpy as np
 import pandas as pd
@@ -31,54 +31,55 @@ DIAGONALS = {-1: "the word before", 0: "the word itself", 1: "the next word"}
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
-    """Pick the first seed of the base net whose record has maps."""
-    base = pick_holding(
-        pick(runs, question="transformer", variant="base", paper_corpus="wmt14-ende", status="ok"),
-        "maps",
-    )
-    return base[base["maps"].map(bool).astype(bool)].sort_values("seed").head(1)
+    """Pick the first seed of the base model whose record has maps."""
+    runs = pick(runs, question="transformer", paper_corpus="wmt14-ende", status="ok")
+    base = pick_holding(pick(runs, variant="base"), "maps")
+    has_maps = base["maps"].map(bool).astype(bool)
+    return base[has_maps].sort_values("seed").head(1)
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each query and key of each shown head, sharpest head first; all are counted
-    from 1.
-    """
+    """Return the weights of each shown head, sharpest first; heads and places count from 1."""
     maps = next(iter(used(runs)["maps"]), None)
     if maps is None:
         return pd.DataFrame(columns=COLUMNS)
-    heads = [
-        (int(layer), head, weights)
-        for layer in list_layers(maps, "encoder")
-        for head, weights in enumerate(np.array(maps["encoder"][layer]), 1)
-    ]
+    heads = []
+    for layer in list_layers(maps, "encoder"):
+        for head, weights in enumerate(np.array(maps["encoder"][layer]), start=1):
+            heads.append((int(layer), head, weights))
+    heads.sort(key=lambda each: entropy(each[-1]))
     pieces = [piece.removeprefix("▁") for piece in maps["source"]]
-    rows = [
-        (layer, head, query + 1, key + 1, pieces[query], pieces[key], weight)
-        for layer, head, weights in sorted(heads, key=lambda each: entropy(each[-1]))[:SHOWN]
-        for (query, key), weight in np.ndenumerate(weights)
-    ]
+    rows = []
+    for layer, head, weights in heads[:SHOWN]:
+        for (query, key), weight in np.ndenumerate(weights):
+            row = (layer, head, query + 1, key + 1, pieces[query], pieces[key], weight)
+            rows.append(row)
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def entropy(weights: np.ndarray) -> float:
-    """Compute the entropy of weights T K in bits, mean over queries: 0 where each query looks at
-    one key alone.
+    """Compute the entropy of weights T K in bits, mean over queries.
+
+    It is 0 where each query attends to one key alone.
     """
-    return float(-(weights * np.log2(np.where(weights > 0, weights, 1))).sum(1).mean())
+    logarithms = np.log2(np.where(weights > 0, weights, 1))  # 0 log 0 = 0
+    return float(-(weights * logarithms).sum(1).mean())
 
 
 def say_focus(weights: np.ndarray, pieces: list[str]) -> str:
-    """Describe what a head attends to, by its weights T T: a neighbour, one word, or else its
-    largest weight.
+    """Describe what a head attends to: a neighbour, one word, or else its largest weight.
+
+    weights: T T, queries by keys.
     """
     shares = {name: np.diag(weights, offset).mean() for offset, name in DIAGONALS.items()}
-    to_each = zip(map(_quote, pieces), weights.mean(0), strict=True)
-    shares |= {f"{piece} from every word": share for piece, share in to_each}
-    name, share = max(shares.items(), key=lambda each: each[1])
-    if share > MOST:
-        return f"attends to {name} ({100 * share:.0f} %)"
+    for piece, share in zip(pieces, weights.mean(0), strict=True):
+        shares[f"{_quote(piece)} from every word"] = share
+    name = max(shares, key=shares.get)
+    if shares[name] > MOST:
+        return f"attends to {name} ({100 * shares[name]:.0f} %)"
     query, key = np.unravel_index(weights.argmax(), weights.shape)
-    return f"{_quote(pieces[query])} attends to {_quote(pieces[key])} ({100 * weights[query, key]:.0f} %)"
+    share = f"{100 * weights[query, key]:.0f} %"
+    return f"{_quote(pieces[query])} attends to {_quote(pieces[key])} ({share})"
 
 
 def _quote(piece: str) -> str:
@@ -90,7 +91,8 @@ def draw(data: pd.DataFrame):
         return draw_message(NO_MAPS)
     heads = list(data.groupby(["layer", "head"], sort=False))
     height = 0.7 + 0.19 * data["query"].max()
-    figure, panels = canvas(2, height=height, rows=-(-len(heads) // 2), squeeze=False)
+    rows_of_panels = math.ceil(len(heads) / 2)
+    figure, panels = canvas(2, height=height, rows=rows_of_panels, squeeze=False)
     for axes in panels.flat[len(heads) :]:
         axes.axis("off")
     for axes, ((layer, head), rows) in zip(panels.flat, heads, strict=False):
@@ -108,10 +110,9 @@ def _draw_arcs(axes, weights: np.ndarray, pieces: list[str], first: int) -> None
     """
     for row, ((query, key), weight) in enumerate(np.ndenumerate(weights), first):
         if weight > SEEN:
-            arc = axes.plot(
-                (0, 1), (query, key), color=INK, lw=3 * weight, alpha=min(1.0, 0.1 + weight)
-            )
-            shows(arc, [row, row])
+            opacity = min(1.0, 0.1 + weight)
+            arc = axes.plot((0, 1), (query, key), color=INK, lw=3 * weight, alpha=opacity)
+            shows(arc, [row, row])  # a row for each of its two points
     axes.set_yticks(range(len(pieces)), pieces, parse_math=False)
     axes.tick_params(axis="y", length=0, labelright=True)
     axes.set_xlim(0, 1)

@@ -27,26 +27,27 @@ NOTES = (
     "formulas: slopes (2 for self-attention, 1 for the others). Not comparable: heights, because "
     "some libraries are better tuned."
 )
-origin, commits = layer_costs.origin, layer_costs.commits
+origin = layer_costs.origin
+commits = layer_costs.commits
 
 
 def data(layers: pd.DataFrame) -> pd.DataFrame:
-    """Return the time of each layer at each n, with its interval over turns, and the exponent
-    fitted to the layer.
+    """Return the time of each layer at each n, with its interval over rounds.
+
+    exponent: of n, fitted to all times of the layer.
     """
     timed = layers[layers["status"] == "ok"].sort_values(["layer", "n"])
-    shown = [
-        over_seeds(layer_costs.values_of(row, "ms"), bounds=POSITIVE)
-        for row in timed.to_dict("records")
-    ]
-    timed = timed[["layer", "n", "d", "ms"]].assign(
-        **{end: [each[end] for each in shown] for end in ("low", "high")}
-    )
+    lows = []
+    highs = []
+    for row in timed.to_dict("records"):
+        summary = over_seeds(layer_costs.values_of(row, "ms"), bounds=POSITIVE)
+        lows.append(summary["low"])
+        highs.append(summary["high"])
+    timed = timed[["layer", "n", "d", "ms"]].assign(low=lows, high=highs)
     timed = timed.astype({"low": float, "high": float})
-    exponents = {
-        name: layer_costs.exponent(layer["n"], layer["ms"])
-        for name, layer in timed.groupby("layer")
-    }
+    exponents = {}
+    for name, layer in timed.groupby("layer"):
+        exponents[name] = layer_costs.exponent(layer["n"], layer["ms"])
     return timed.assign(exponent=timed["layer"].map(exponents).astype(float))
 
 
@@ -54,17 +55,17 @@ def draw(data: pd.DataFrame):
     if not len(data):
         return draw_message("layers were not measured")
     figure, axes = canvas()
-    for colour, (name, label) in zip(
-        shades(len(layer_costs.LABELS)), layer_costs.LABELS.items(), strict=True
-    ):
+    labels = layer_costs.LABELS
+    for colour, (name, label) in zip(shades(len(labels)), labels.items(), strict=True):
         layer = data[data["layer"] == name]
-        if len(layer):
-            slope = layer["exponent"].iloc[0]
-            label += f", slope {slope:.2f}" if pd.notna(slope) else ""
-            style = {"color": colour, "label": label, "marker": "o", "markersize": 4}
-            shows(
-                axes.errorbar(layer["n"], layer["ms"], bars_of(layer, "ms"), **style), layer.index
-            )
+        if not len(layer):
+            continue
+        slope = layer["exponent"].iloc[0]
+        if pd.notna(slope):
+            label = f"{label}, slope {slope:.2f}"
+        bars = bars_of(layer, "ms")
+        look = {"color": colour, "label": label, "marker": "o", "markersize": 4}
+        shows(axes.errorbar(layer["n"], layer["ms"], bars, **look), layer.index)
     lengths = sorted(data["n"].unique())
     set_powers(axes.xaxis, {n: str(n) for n in lengths})
     set_log(axes.yaxis)

@@ -1,6 +1,4 @@
-"""Attention Is All You Need, Table 1: four layer types by sequence length n, by formula and
-measured.
-"""
+"""Attention Is All You Need, Table 1: four layer types by length n, by formula and measured."""
 
 import pandas as pd
 
@@ -32,7 +30,8 @@ FORMULAS = {
     "local": ("O(r*n*d)", "O(1)", "O(n/r)", 1),
 }
 MEASURED = (("time", "ms", "ms"), ("memory", "bytes", "bytes"))
-origin, commits = layer_costs.origin, layer_costs.commits
+origin = layer_costs.origin
+commits = layer_costs.commits
 
 
 def build(layers: pd.DataFrame) -> pd.DataFrame:
@@ -45,9 +44,8 @@ def build(layers: pd.DataFrame) -> pd.DataFrame:
             value = Missing("fewer than two lengths") if counted is None else counted
             cells.append(analytic(label, "exponent of n, with projections", value, ""))
         cells += [_exponent(label, rows, *cost) for cost in MEASURED]
-        cells += [
-            _at_length(label, row, *cost) for cost in MEASURED for row in rows.to_dict("records")
-        ]
+        for cost in MEASURED:
+            cells += [_at_length(label, row, *cost) for row in rows.to_dict("records")]
     return make_table(cells)
 
 
@@ -62,11 +60,12 @@ def _formulas(name: str, label: str) -> list[Cell]:
 
 
 def _products(name: str, rows: pd.DataFrame) -> pd.Series:
-    """Count the MACs of a layer as computed, up to a factor: all types but self-attention are
-    linear in n.
-    """
-    n, d = rows["n"], rows["d"]
-    return 4 * n * d**2 + 2 * n**2 * d if name == "self" else n
+    """Count the MACs of a layer as computed, up to a factor."""
+    n = rows["n"]
+    if name != "self":  # linear in n
+        return n
+    d = rows["d"]
+    return 4 * n * d**2 + 2 * n**2 * d
 
 
 def _exponent(label: str, rows: pd.DataFrame, column: str, quantity: str, unit: str) -> Cell:
@@ -94,9 +93,10 @@ def _exponent(label: str, rows: pd.DataFrame, column: str, quantity: str, unit: 
 
 
 def _slopes(layers: pd.DataFrame, quantity: str) -> list[float]:
-    """Fit one exponent of n per round; a layer with fewer rounds than others limits their number."""
+    """Fit one exponent of n per round, as many as the length with the fewest rounds has."""
     by_length = [layer_costs.values_of(layer, quantity) for layer in layers.to_dict("records")]
-    slopes = [layer_costs.exponent(layers["n"], values) for values in zip(*by_length, strict=False)]
+    rounds = zip(*by_length, strict=False)
+    slopes = [layer_costs.exponent(layers["n"], values) for values in rounds]
     return [slope for slope in slopes if slope is not None]
 
 

@@ -30,31 +30,29 @@ PER_MAC = 6  # a multiplication and an addition, once in the forward and twice i
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    runs, cells = add_spent(pick(runs, question="transformer")), []
+    runs = add_spent(pick(runs, question="transformer"))
+    cells = []
     for key in CITED:
-        columns = [(column, f"ai.t2.{key}.{end}", unit) for column, end, unit in PRINTED]
-        cells += [
-            cited(find(name).row, column, name, unit)
-            for column, name, unit in columns
-            if name in load()
-        ]
+        for column, end, unit in PRINTED:
+            name = f"ai.t2.{key}.{end}"
+            if name in load():
+                cells.append(cited(find(name).row, column, name, unit))
     for variant in ("base", "big"):
-        variant_runs, label = pick(runs, variant=variant), find(f"ai.t2.{variant}.cost").row
+        variant_runs = pick(runs, variant=variant)
+        label = find(f"ai.t2.{variant}.cost").row
         for pair, paper_corpus in DIRECTIONS.items():
             seeds = pick(variant_runs, paper_corpus=paper_corpus)
-            cells += _trained(
-                label, pair, seeds, f"ai.t2.{variant}.bleu_{paper_corpus.partition('-')[2]}"
-            )
+            direction = paper_corpus.partition("-")[2]
+            cells += _trained(label, pair, seeds, f"ai.t2.{variant}.bleu_{direction}")
         cells.append(_at_paper_size(label, f"ai.t2.{variant}.cost"))
     return make_table(cells)
 
 
 def add_spent(runs: pd.DataFrame) -> pd.DataFrame:
-    """Add `sustained`, the throughput of a run's training steps in FLOP/s, and `spent`, its total
-    time at that rate.
-    """
+    """Add `sustained`, the FLOP/s of training steps, and `spent`, a run's time at that rate."""
     sustained = PER_MAC * runs["macs_executed"] * runs["tokens_per_s"]
-    return runs.assign(sustained=sustained, spent=train_cost(runs["seconds"], 1, sustained))
+    spent = train_cost(runs["seconds"], 1, sustained)
+    return runs.assign(sustained=sustained, spent=spent)
 
 
 def _trained(label: str, pair: str, runs: pd.DataFrame, published: str) -> list[Cell]:
@@ -68,5 +66,7 @@ def _trained(label: str, pair: str, runs: pd.DataFrame, published: str) -> list[
 
 def _at_paper_size(label: str, key: str) -> Cell:
     recomputed = find(key).recomputed
-    note = f"{recomputed.inputs['seconds']:,.0f} s × {recomputed.inputs['gpus']:.0f} P100 × 9.5 TFLOP/s"
+    seconds = recomputed.inputs["seconds"]
+    gpus = recomputed.inputs["gpus"]
+    note = f"{seconds:,.0f} s × {gpus:.0f} P100 × 9.5 TFLOP/s"
     return analytic(label, "training cost, paper's formula", recomputed.result, "FLOPs", key, note)

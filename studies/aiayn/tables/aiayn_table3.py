@@ -62,12 +62,11 @@ BLEU = "dev_bleu_tokenised"
 
 
 def name_rows(runs: pd.DataFrame) -> dict[str, str]:
-    """Name rows by our change, `(C) layers / 3 (paper: N=2)`, unless the models have the paper's
-    sizes.
-    """
+    """Name rows by our change, `(C) layers / 3 (paper: N=2)`, unless sizes are the paper's."""
     if (runs["scale"] == PAPERS_SIZE).all():
         return {}
-    labels, names = dict(zip(runs["variant"], runs["label"], strict=True)), {}
+    labels = dict(zip(runs["variant"], runs["label"], strict=True))
+    names = {}
     for key in ROWS:
         printed = find(f"ai.t3.{key}.ppl").row
         group, _, sizes = printed.partition(" ")
@@ -95,7 +94,8 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _scores(key: str, label: str, seeds: pd.DataFrame, base: pd.DataFrame) -> list[Cell]:
-    stem, cells = f"ai.t3.{key}", []
+    stem = f"ai.t3.{key}"
+    cells = []
     cells.append(
         measured(label, "PPL (dev)", seeds, "dev_ppl", f"{stem}.ppl", unit="perplexity per subword")
     )
@@ -110,9 +110,7 @@ def _scores(key: str, label: str, seeds: pd.DataFrame, base: pd.DataFrame) -> li
 
 
 def _at_paper_size(label: str, key: str) -> list[Cell]:
-    """Return the parameters of the paper's model, with the vocabulary that it states and with the
-    fitted one.
-    """
+    """Return the parameters of the paper's model, with the stated and the fitted vocabulary."""
     name = f"ai.t3.{key}.params"
     fitted = find(name).recomputed
     named = fitted.model_copy(update={"inputs": {**fitted.inputs, "V": VOCABULARY}})

@@ -19,52 +19,44 @@ CAPTION = (
 PRINTED = ["vk", "petrov", "zhu", "dyer", "zhu_s", "huang", "mcclosky", "vk_s", "luong", "dyer_g"]
 TRAINED = {"softmax": "ai.t4.tr_wsj", "top_k": None, "adaptive": None}
 LABELS = {"top_k": "top-k", "adaptive": "adaptive span in the encoder"}
-BESIDE = [
+OTHER_SCORES = [
     ("recall", "recall"),
     ("precision", "precision"),
     ("complete match", "complete"),
     ("tagging", "tagging"),
 ]
-BESIDE += [("repaired", "repaired"), ("error sentences", "errors")]
+OTHER_SCORES += [("repaired", "repaired"), ("error sentences", "errors")]
 
 
 def name_rows(runs: pd.DataFrame) -> dict[str, str]:
     """Name the Transformer by the layers of our models, where these are not the paper's."""
     layers = sorted({int(layers) for layers in pick(runs, variant=SOFTMAX)["layers"].dropna()})
-    return (
-        {find("ai.t4.tr_wsj").row: f"Transformer ({' or '.join(map(str, layers))} layers)"}
-        if layers
-        else {}
-    )
+    if not layers:
+        return {}
+    numbers = " or ".join(map(str, layers))
+    return {find("ai.t4.tr_wsj").row: f"Transformer ({numbers} layers)"}
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    """Build the paper's rows, then ours, with recall, precision and other scores in addition to
-    F1.
-    """
-    runs, cells = pick(runs, question="parsing"), []
+    """Build the paper's rows, then ours, with recall, precision and other scores next to F1."""
+    runs = pick(runs, question="parsing")
+    cells = []
     for key in PRINTED:
         f1_cited = find(f"ai.t4.{key}")
         cells.append(cited(f1_cited.row, f1_cited.column, f1_cited.id, "F1"))
     transformer = find("ai.t4.tr_wsj")
     base = pick(runs, variant=SOFTMAX)
     for variant, published in TRAINED.items():
-        label, seeds = LABELS.get(variant, transformer.row), pick(runs, variant=variant)
+        label = LABELS.get(variant, transformer.row)
+        seeds = pick(runs, variant=variant)
         cells.append(measured(label, transformer.column, seeds, "test_f1", published))
         if variant == SOFTMAX:
             semi = find("ai.t4.tr_semi")
-            cells.append(
-                cited(
-                    label,
-                    semi.column,
-                    semi.id,
-                    "F1",
-                    "17 million additional sentences, not used here",
-                )
-            )
+            reason = "17 million additional sentences, not used here"
+            cells.append(cited(label, semi.column, semi.id, "F1", reason))
         else:
             cells.append(gain(label, "gain", seeds, base, ("test_f1", "test_f1")))
             cells.append(p_value(label, "p (paired bootstrap)", seeds, base, f1))
-        cells += [measured(label, column, seeds, f"test_{name}") for column, name in BESIDE]
+        cells += [measured(label, column, seeds, f"test_{name}") for column, name in OTHER_SCORES]
         cells.append(setting(label, "#params", seeds, "parameters"))
     return make_table(cells)

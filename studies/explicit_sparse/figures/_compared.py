@@ -11,12 +11,14 @@ COMPARED = ("softmax", "top_k")  # variants
 def pick_compared(
     runs: pd.DataFrame, question: str = "translation", fact: str = "maps"
 ) -> pd.DataFrame:
-    """Pick a run of each variant of `COMPARED` whose record has the fact, of the first text and
-    seed that all have.
+    """Pick a run of each variant of `COMPARED`, of the first dataset and seed that all have.
+
+    fact: what their records must hold.
     """
     ok = pick_holding(pick(runs, question=question, status="ok"), fact)
     ok = ok[ok[fact].map(len) > 0]
-    for _, group in ok.groupby(["paper_corpus", "seed"]):
-        if set(COMPARED) <= set(group["variant"]):
-            return group[group["variant"].isin(COMPARED)].sort_values("variant")
+    compared = ok[ok["variant"].isin(COMPARED)]
+    for _, group in compared.groupby(["paper_corpus", "seed"]):
+        if set(group["variant"]) == set(COMPARED):
+            return group.sort_values("variant")
     return runs.head(0)

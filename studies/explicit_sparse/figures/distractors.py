@@ -42,24 +42,30 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 def data(runs: pd.DataFrame) -> pd.DataFrame:
     """Make a row for each panel, variant and place with the mean over seeds."""
     runs = pick_holding(as_named(pick(used(runs), status="ok")), "astray")
-    rows = [row for run in runs.to_dict("records") for row in _points(run)]
+    rows = []
+    for run in runs.to_dict("records"):
+        rows += _points(run)
     points = pd.DataFrame(rows, columns=[*KEYS, "y"])
-    groups = points.groupby(KEYS, sort=False)["y"]
-    means = [
-        dict(zip(KEYS, key, strict=True)) | over_seeds(values.tolist(), bounds=BOUNDS[key[0]])
-        for key, values in groups
-    ]
-    return pd.DataFrame(means, columns=[*KEYS, "value", "low", "high", "points"]).rename(
-        columns={"value": "mean"}
-    )
+    means = []
+    for key, values in points.groupby(KEYS, sort=False)["y"]:
+        panel = key[0]
+        summary = over_seeds(values.tolist(), bounds=BOUNDS[panel])
+        means.append(dict(zip(KEYS, key, strict=True)) | summary)
+    table = pd.DataFrame(means, columns=[*KEYS, "value", "low", "high", "points"])
+    return table.rename(columns={"value": "mean"})
 
 
 def _points(run: dict) -> list[dict]:
-    name = run["variant"] if pd.isna(run["k"]) else f"{run['variant']}, k = {run['k']:.0f}"
-    scores = {0: run["test_bleu"], **{n: run[f"test_bleu_planted_{n}"] for n in PLANTED}}
-    points = [("bleu", n, score) for n, score in scores.items()]
+    name = run["variant"]
+    if pd.notna(run["k"]):
+        name = f"{name}, k = {run['k']:.0f}"
+    points = [("bleu", 0, run["test_bleu"])]
+    for n in PLANTED:
+        points.append(("bleu", n, run[f"test_bleu_planted_{n}"]))
     for kind in ("encoder", "cross"):
-        points += [(kind, layer, share) for layer, share in enumerate(run["astray"][kind][-1], 1)]
+        most_distractors = run["astray"][kind][-1]  # by layer
+        for layer, share in enumerate(most_distractors, start=1):
+            points.append((kind, layer, share))
     return [
         {"panel": panel, "variant": name, "colour": run["colour"], "x": x, "y": y}
         for panel, x, y in points
@@ -75,9 +81,8 @@ def draw(data: pd.DataFrame):
     kinds = [DASHES[order % len(DASHES)] for order in lines.groupby("colour").cumcount()]
     for axis, (panel, across) in zip(axes, PANELS.items(), strict=True):
         for (variant, colour), kind in zip(lines.itertuples(index=False), kinds, strict=True):
-            draw_curve(
-                axis, pick(data, panel=panel, variant=variant), "x", colour, variant, ls=kind
-            )
+            curve = pick(data, panel=panel, variant=variant)
+            draw_curve(axis, curve, "x", colour, variant, ls=kind)
         axis.set_xlabel(across)
         axis.set_title(NAMES[panel])
         axis.set_ylabel(UP[panel])

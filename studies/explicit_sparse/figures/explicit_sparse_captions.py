@@ -1,6 +1,4 @@
-"""Explicit Sparse Transformer, section 4.2: what a captioner looks at, with all keys and with the k
-largest.
-"""
+"""Explicit Sparse Transformer, section 4.2: attention of captioners with all keys and top-k."""
 
 import base64
 import textwrap
@@ -38,7 +36,8 @@ COLUMNS = [
     "weight",
 ]
 COLUMNS += ["red", "green", "blue"]
-PICTURES, PIECES = 2, 3
+PICTURES = 2  # images shown of each variant
+PIECES = 3  # subwords shown of each caption
 LETTERS = 19  # in a line of text above or below a picture
 
 
@@ -47,12 +46,14 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each weight of a shown piece, and one for each pixel of a picture, without
-    piece and weight.
+    """Return a row for each weight of a shown subword, and for each pixel of an image.
+
+    A row of a pixel has no subword and no weight.
     """
     lines = []
     for run in used(runs).itertuples():
-        for look in [look for look in run.looks if look["pixels"] and look["pieces"]][:PICTURES]:
+        looks = [look for look in run.looks if look["pixels"] and look["pieces"]]
+        for look in looks[:PICTURES]:
             caption = "".join(look["pieces"]).replace("▁", " ").strip()
             reference = nearest(caption, _references(run.shown, look["name"]))
             of_picture = {
@@ -67,23 +68,26 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _references(shown: list | None, picture: str) -> list[str]:
     """Return the reference captions of a picture; none where the record may not quote them."""
-    return next((right.split(" / ") for name, right, _ in shown or () if name == picture), [])
+    for name, references, _ in shown or ():
+        if name == picture:
+            return references.split(" / ")
+    return []
 
 
 def nearest(caption: str, references: list[str]) -> str | None:
-    """Find the reference that shares most words with a caption, in the same order; None without
-    references.
-    """
+    """Find the reference that shares most words with a caption, in order; None if there is none."""
     return max(references, key=lambda each: _compare(caption, each).ratio(), default=None)
 
 
 def mark(caption: str, reference: str | None) -> str:
-    """Mark in a caption with [brackets] the words that its reference has otherwise, with [...]
-    where that has more.
+    """Put in [brackets] the words of a caption that its reference words otherwise.
+
+    [...] marks where the reference has more.
     """
     if reference is None:
         return caption
-    words, marked = caption.split(), []
+    words = caption.split()
+    marked = []
     for kind, start, end, *_ in _compare(caption, reference).get_opcodes():
         same = " ".join(words[start:end])
         marked.append(same if kind == "equal" else f"[{same or '...'}]")
@@ -92,8 +96,9 @@ def mark(caption: str, reference: str | None) -> str:
 
 def _compare(caption: str, reference: str) -> SequenceMatcher:
     """Compare word by word, as scores do: how an accent is composed makes no difference."""
-    written, right = (normalize("NFC", text).split() for text in (caption, reference))
-    return SequenceMatcher(None, written, right, autojunk=False)
+    written = normalize("NFC", caption).split()
+    expected = normalize("NFC", reference).split()
+    return SequenceMatcher(None, written, expected, autojunk=False)
 
 
 def _pixels(picture: dict) -> list[dict]:
@@ -107,66 +112,68 @@ def _pixels(picture: dict) -> list[dict]:
 
 
 def _weights(look: dict) -> list[dict]:
-    """Return the weights of the `PIECES` pieces whose largest weight is largest, in the order they
-    were written.
+    """Return the weights of the `PIECES` sharpest subwords, in the order they were written.
+
+    The sharpest are those whose largest weight is largest.
     """
-    weights = np.array(look["weights"])
-    side = round(weights.shape[1] ** 0.5)
-    chosen = sorted(np.argsort(-weights.max(1), kind="stable")[:PIECES])
-    return [
-        {
-            "place": int(n),
-            "piece": look["pieces"][n],
-            "row": j // side,
-            "column": j % side,
-            "weight": weight,
-        }
-        for n in chosen
-        for j, weight in enumerate(weights[n])
-    ]
+    weights = np.array(look["weights"])  # subword, patch of the image
+    side = round(weights.shape[1] ** 0.5)  # patches form a square
+    sharpest_first = np.argsort(-weights.max(1), kind="stable")
+    rows = []
+    for n in sorted(sharpest_first[:PIECES]):
+        for patch, weight in enumerate(weights[n]):
+            row = {
+                "place": int(n),
+                "piece": look["pieces"][n],
+                "row": patch // side,
+                "column": patch % side,
+                "weight": weight,
+            }
+            rows.append(row)
+    return rows
 
 
 def draw(data: pd.DataFrame):
-    """Draw a row of panels for each picture and net: the picture under its caption, then a map for
-    each piece.
-    """
+    """Draw a row of panels for each image and variant: the image, then a map for each subword."""
     if not len(data):
         return draw_message("no image that both softmax and top-k captioned")
     order = list(data["picture"].unique())
-    groups = sorted(
-        data.groupby(["picture", "variant"], sort=False), key=lambda group: order.index(group[0][0])
-    )
+    groups = list(data.groupby(["picture", "variant"], sort=False))
+    groups.sort(key=lambda group: order.index(group[0][0]))
     top = data["weight"].max()
-    figure, axes = canvas(
-        1 + PIECES, rows=len(groups), width=SMALL, height=2.2 * SMALL, squeeze=False
-    )
+    columns = 1 + PIECES
+    figure, axes = canvas(columns, rows=len(groups), width=SMALL, height=2.2 * SMALL, squeeze=False)
     for row, ((_, variant), lines) in zip(axes, groups, strict=True):
-        row[0].imshow(
-            _grid(lines[lines["weight"].isna()], ["red", "green", "blue"]) / 255,
-            interpolation="nearest",
-        )
-        caption, reference = lines["caption"].iloc[0], lines["reference"].iloc[0]
-        row[0].set_title(
-            textwrap.fill(f"{variant}: {mark(caption, reference)}", LETTERS), parse_math=False
-        )
-        if reference:
-            below = {"transform": row[0].transAxes, "ha": "center", "va": "top", "color": GREY}
-            row[0].text(
-                0.5,
-                -0.03,
-                textwrap.fill(f"reference: {reference}", LETTERS),
-                parse_math=False,
-                **below,
-            )
-        for panel, (_, piece) in zip(
-            row[1:], lines.dropna(subset=["weight"]).groupby("place"), strict=False
-        ):
+        _draw_picture(row[0], variant, lines)
+        pieces = lines.dropna(subset=["weight"]).groupby("place")
+        for panel, (_, piece) in zip(row[1:], pieces, strict=False):
             weights = np.ma.masked_less_equal(_grid(piece, ["weight"])[..., 0], 0)
             panel.imshow(weights, cmap=BLUES, vmin=0, vmax=top, interpolation="nearest")
             panel.set_title(piece["piece"].iloc[0], parse_math=False)
         for panel in row:
             panel.set_axis_off()
     return figure
+
+
+def _draw_picture(axes, variant: str, lines: pd.DataFrame) -> None:
+    """Draw an image with the caption that was generated above, and a reference below."""
+    pixels = _grid(lines[lines["weight"].isna()], ["red", "green", "blue"])
+    axes.imshow(pixels / 255, interpolation="nearest")
+    caption = lines["caption"].iloc[0]
+    reference = lines["reference"].iloc[0]
+    title = f"{variant}: {mark(caption, reference)}"
+    axes.set_title(textwrap.fill(title, LETTERS), parse_math=False)
+    if reference:
+        axes.text(
+            0.5,
+            -0.03,
+            textwrap.fill(f"reference: {reference}", LETTERS),
+            parse_math=False,
+            transform=axes.transAxes,
+            ha="center",
+            va="top",
+            color=GREY,
+        )
 
 
 def _grid(lines: pd.DataFrame, columns: list[str]) -> np.ndarray:

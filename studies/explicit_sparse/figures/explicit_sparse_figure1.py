@@ -23,13 +23,12 @@ used = pick_compared
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each weight of the sharpest head of the last encoder layer; query and key
-    are places.
-    """
+    """Return the weights of the sharpest head of the last encoder layer, by place."""
     rows = []
     for run in used(runs).itertuples():
         last = maps.list_layers(run.maps, "encoder")[-1]
-        heads, pieces = np.array(run.maps["encoder"][last]), run.maps["source"]
+        heads = np.array(run.maps["encoder"][last])
+        pieces = run.maps["source"]
         head = maps.find_sharpest(heads)
         kept = "" if pd.isna(run.k) else f", k = {run.k:.0f}"
         panel = f"{run.label}{kept}, encoder layer {last}, head {head + 1}"

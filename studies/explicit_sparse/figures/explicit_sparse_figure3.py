@@ -40,20 +40,18 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each text and measured k, and for each k of the paper. k: inf, every key.
-    published: an id.
+    """Return a row for each dataset and measured k, and for each k of the paper.
+
+    k: infinite where every key is kept. published: the id of a printed value.
     """
     runs = with_badge(used(runs))
-    measured = summarise(
-        runs.assign(k=runs["k"].fillna(math.inf)), ["text", "k"], "dev_bleu_tokenised"
-    )
-    published = [
-        {"source": "published", "k": float(k), "published": PRINTED.get(float(k), AXIS)}
-        for k in find(AXIS).value
-    ]
-    for row in published:
-        row["mean"] = find(row["published"]).value if row["published"] != AXIS else None
-    rows = measured.assign(source="measured").to_dict("records") + published
+    with_softmax = runs.assign(k=runs["k"].fillna(math.inf))
+    measured = summarise(with_softmax, ["text", "k"], "dev_bleu_tokenised")
+    rows = measured.assign(source="measured").to_dict("records")
+    for k in find(AXIS).value:
+        key = PRINTED.get(float(k), AXIS)
+        mean = None if key == AXIS else find(key).value
+        rows.append({"source": "published", "k": float(k), "published": key, "mean": mean})
     return pd.DataFrame(rows, columns=["source", *measured.columns, "published"])
 
 
@@ -74,10 +72,9 @@ def draw(data: pd.DataFrame):
 
 
 def _set_axis(axes, k: pd.Series) -> float:
-    """Make the x axis a scale of powers of two that ends at infinity; return the place where
-    infinity stands.
-    """
-    end = max(each for each in k if math.isfinite(each)) * 2 if any(map(math.isfinite, k)) else 2.0
+    """Make the x axis a scale of powers of two that ends at infinity; return the place of that."""
+    finite = [each for each in k if math.isfinite(each)]
+    end = max(finite) * 2 if finite else 2.0
     ticks = sorted(set(k.clip(upper=end)))
     set_powers(axes.xaxis, {each: "∞" if each == end else f"{each:.0f}" for each in ticks})
     # beyond it the scale has no meaning
@@ -87,9 +84,7 @@ def _set_axis(axes, k: pd.Series) -> float:
 
 
 def _draw_published(axes, published: pd.DataFrame) -> None:
-    """Draw an axis with the k of the paper's curve, and the BLEU that its Table 5 prints for two of
-    them.
-    """
+    """Draw the k of the paper's curve, and the BLEU that its Table 5 prints for two of them."""
     end = _set_axis(axes, published["k"])
     grey = {"color": COLOURS["published"], "marker": "D", "markersize": 6, "linestyle": "none"}
     printed = published.dropna(subset=["mean"])
@@ -109,16 +104,14 @@ def _draw_published(axes, published: pd.DataFrame) -> None:
 
 def _draw_direction(axes, points: pd.DataFrame, colour: str, label: str) -> None:
     """Draw a line through the k of top-k; softmax stands alone at infinity."""
-    for chosen, marks, name in (
-        (points["k"] < math.inf, "o-", "top-k"),
-        (points["k"] == math.inf, "s", "softmax"),
-    ):
-        line = points[chosen].sort_values("k")
-        style = {"fmt": marks, "markersize": 5, "capsize": 4, "color": colour}
-        shows(
-            axes.errorbar(
-                line["x"], line["mean"], bars_of(line), label=f"{label}, {name}", **style
-            ),
-            line.index,
-        )
-        draw_points(axes, line, "x", colour)
+    is_top_k = points["k"] < math.inf
+    _draw_line(axes, points[is_top_k], "o-", colour, f"{label}, top-k")
+    _draw_line(axes, points[~is_top_k], "s", colour, f"{label}, softmax")
+
+
+def _draw_line(axes, points: pd.DataFrame, marks: str, colour: str, label: str) -> None:
+    line = points.sort_values("k")
+    bars = bars_of(line)
+    style = {"fmt": marks, "markersize": 5, "capsize": 4, "color": colour, "label": label}
+    shows(axes.errorbar(line["x"], line["mean"], bars, **style), line.index)
+    draw_points(axes, line, "x", colour)

@@ -1,6 +1,4 @@
-"""Explicit Sparse Transformer, Figure 4: attention to the source in the bottom and the top layer of
-the decoder.
-"""
+"""Explicit Sparse Transformer, Figure 4: attention to the source, bottom and top decoder layer."""
 
 import numpy as np
 import pandas as pd
@@ -23,9 +21,7 @@ used = pick_compared
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each weight of the sharpest head of each layer, bottom layer first; query
-    and key are places.
-    """
+    """Return the weights of the sharpest head of each layer by place, bottom layer first."""
     panels = []
     for run in used(runs).itertuples():
         for depth, layer in enumerate(maps.list_layers(run.maps, "cross")):
@@ -37,7 +33,8 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
             )
             panels.append((depth, rows))
     panels.sort(key=lambda panel: panel[0])
-    return pd.DataFrame([row for _, rows in panels for row in rows], columns=maps.COLUMNS)
+    rows = [row for _, of_panel in panels for row in of_panel]
+    return pd.DataFrame(rows, columns=maps.COLUMNS)
 
 
 def draw(data: pd.DataFrame):

@@ -1,6 +1,4 @@
-"""Explicit Sparse Transformer, Table 1: translation in three directions, top-k compared with
-softmax.
-"""
+"""Explicit Sparse Transformer, Table 1: translation in three directions, top-k and softmax."""
 
 import pandas as pd
 
@@ -23,7 +21,8 @@ CAPTION = (
     "pair of our dataset, and the paper's if it differs. There are no published values for "
     "sacreBLEU, chrF and the second test set. We train our two rows at this scale, on the datasets "
     "named with the table. Comparable: the difference between top-k and softmax, paired by seed. "
-    "Not comparable: BLEU; for En-Vi and De-En the paper reports the best of three seeds, not the mean. "
+    "Not comparable: BLEU; for En-Vi and De-En the paper reports the best of three seeds, not the "
+    "mean. "
     f"{P_VALUE_CAPTION}"
 )
 DIRECTIONS = {"En-De": "wmt14-ende", "De-En": "iwslt14-deen", "En-Vi": "iwslt15-envi"}
@@ -35,9 +34,7 @@ BLEU = "test_bleu_tokenised"
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    """Order cells by column: BLEU and its gain in each direction, p-values, k, then all other
-    scores.
-    """
+    """Order cells by column: BLEU and gain in each direction, p-values, k, then other scores."""
     runs = pick(runs, question="translation")
     gains: list[Cell] = []
     p_values: list[Cell] = []
@@ -62,21 +59,17 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
         for label, variant, _ in TRAINED
         if variant != SOFTMAX
     ]
-    printed = [
-        value
-        for value in load().values()
-        if value.id.startswith("est.t1.") and value.kind == "cited"
-    ]
-    cells = [cited(other.row, other.column, other.id, "BLEU") for other in printed]
-    return make_table([*gains, *p_values, *ks, *others, *cells])
+    cells = [*gains, *p_values, *ks, *others]
+    for printed in load().values():
+        if printed.id.startswith("est.t1.") and printed.kind == "cited":
+            cells.append(cited(printed.row, printed.column, printed.id, "BLEU"))
+    return make_table(cells)
 
 
 def _of_second_test(
     label: str, column: str, variant: str, seeds: pd.DataFrame, base: pd.DataFrame
 ) -> list[Cell]:
-    """Return cells that compare the variant with `base` on a second test set; empty if the dataset
-    has none.
-    """
+    """Compare the variant with `base` on a second test set; no cells if the dataset has none."""
     score = "second_test_bleu"
     if seeds[score].isna().all():
         return []

@@ -22,31 +22,34 @@ SCORES = [
     ("METEOR", "meteor", "meteor"),
     ("CIDEr", "cider", "cider"),
 ]
-BESIDE = [("ROUGE-L", "rouge_l")] + [(f"BLEU-{n}", f"bleu_{n}") for n in (1, 2, 3)]
+OTHER_SCORES = [
+    ("ROUGE-L", "rouge_l"),
+    ("BLEU-1", "bleu_1"),
+    ("BLEU-2", "bleu_2"),
+    ("BLEU-3", "bleu_3"),
+]
 NLTK = ("METEOR (nltk)", "meteor_nltk")  # if the scale requests it
 OTHERS = ["sat", "scst", "nbt", "adaatt", "arnn", "updown"]
 TRAINED = [("transformer", SOFTMAX), ("est", "top_k")]
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    runs, cells = pick(runs, question="captioning"), []
+    runs = pick(runs, question="captioning")
+    cells = []
     for key in OTHERS:
-        cells += [
-            cited(_label(key), column, f"est.t2.{key}.{end}", column) for column, _, end in SCORES
-        ]
+        for column, _, end in SCORES:
+            cells.append(cited(_label(key), column, f"est.t2.{key}.{end}", column))
     base = pick(runs, variant=SOFTMAX)
     nltk = [NLTK] if runs["test_meteor_nltk"].notna().any() else []
     gains = [("BLEU-4", "bleu_4"), ("CIDEr", "cider"), *(nltk or [("METEOR", "meteor")])]
     for key, variant in TRAINED:
-        label, seeds = _label(key), pick(runs, variant=variant)
+        label = _label(key)
+        seeds = pick(runs, variant=variant)
         for column, name, end in SCORES:
-            cells.append(
-                measured(label, column, seeds, f"test_{name}", f"est.t2.{key}.{end}", unit=column)
-            )
-        cells += [
-            measured(label, column, seeds, f"test_{name}", unit=column)
-            for column, name in (*nltk, *BESIDE)
-        ]
+            published = f"est.t2.{key}.{end}"
+            cells.append(measured(label, column, seeds, f"test_{name}", published, unit=column))
+        for column, name in (*nltk, *OTHER_SCORES):
+            cells.append(measured(label, column, seeds, f"test_{name}", unit=column))
         if variant != SOFTMAX:
             cells.append(setting(label, "k", seeds, "k", unit="keys"))
             for column, name in gains:

@@ -36,7 +36,8 @@ TRAINED = [
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    runs, cells = pick(runs, question="top_k"), []
+    runs = pick(runs, question="top_k")
+    cells = []
     for label, key in CITED:
         cells += [
             cited(label, "test", f"est.t3.{key}.bpc", "bpc"),

@@ -1,6 +1,4 @@
-"""Explicit Sparse Transformer, Table 4: quality and cost of top-k, sparsemax and entmax in
-translation.
-"""
+"""Explicit Sparse Transformer, Table 4: top-k, sparsemax and entmax in translation."""
 
 import pandas as pd
 
@@ -52,7 +50,8 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
     base = pick(runs, variant=SOFTMAX, paper_corpus=TIMED)
     cells = []
     for label, variant, key in ROWS:
-        variant_runs, stem = pick(runs, variant=variant), f"est.t4.{key}"
+        variant_runs = pick(runs, variant=variant)
+        stem = f"est.t4.{key}"
         timed = pick(variant_runs, paper_corpus=TIMED)
         for direction, paper_corpus in DIRECTIONS.items():
             key = f"{stem}.{paper_corpus.partition('-')[2]}"
@@ -73,7 +72,8 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
             cells.append(ratio(label, f"{phase} ratio", quantity, timed, base, SOFTMAX))
             published_ratio = value(f"{stem}.{end}") / value(f"est.t4.transformer.{end}")
             if variant in BY_LIBRARY:
-                column, library = f"{phase} ratio, with library", f"library_{quantity}"
+                column = f"{phase} ratio, with library"
+                library = f"library_{quantity}"
                 cells.append(ratio(label, column, library, timed, base, SOFTMAX, quantity))
             cells.append(analytic(label, f"{phase} ratio, paper", published_ratio, "×"))
         cells += _settings(label, variant, timed)

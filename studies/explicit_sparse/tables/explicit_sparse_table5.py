@@ -22,16 +22,17 @@ ROWS = [
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    runs, cells = pick(runs, question="translation", paper_corpus="iwslt15-envi"), []
+    runs = pick(runs, question="translation", paper_corpus="iwslt15-envi")
+    cells = []
     base = pick(runs, variant=SOFTMAX)
     for label, variant, decoding, key in ROWS:
-        seeds, quantity = pick(runs, variant=variant), f"dev_bleu_tokenised{decoding}"
+        seeds = pick(runs, variant=variant)
+        quantity = f"dev_bleu_tokenised{decoding}"
         cells.append(measured(label, "dev", seeds, quantity, key))
         if variant != SOFTMAX:
             cells.append(gain(label, "gain", seeds, base, (quantity, "dev_bleu_tokenised")))
-            cells.append(
-                analytic(label, "gain, paper", round(value(key) - value("est.t5.base"), 1), "BLEU")
-            )
+            published = round(value(key) - value("est.t5.base"), 1)
+            cells.append(analytic(label, "gain, paper", published, "BLEU"))
         cells.append(measured(label, "dev, sacreBLEU", seeds, f"dev_bleu{decoding}"))
         if variant != SOFTMAX:
             cells.append(setting(label, "k", seeds, "k", "est.txt.k_small", unit="keys"))

@@ -7,12 +7,11 @@ from workflow.report.tables.paired import gain
 
 
 def compare_with_fixed(runs: pd.DataFrame, label: str, fixed: str, adaptive: str) -> list[Cell]:
-    """Return the cells of a row per corpus: test bpc of both variants, paired difference, span and
-    cost.
-    """
+    """Return a row of cells per corpus: test bpc of both, paired difference, span and cost."""
     cells = []
     for corpus in runs["corpus"].drop_duplicates():
-        ours, theirs = (pick(runs, corpus=corpus, variant=variant) for variant in (adaptive, fixed))
+        ours = pick(runs, corpus=corpus, variant=adaptive)
+        theirs = pick(runs, corpus=corpus, variant=fixed)
         row = f"{label}, {corpus}"
         cells += [
             measured(row, "fixed span, test", theirs, "test_bpc"),

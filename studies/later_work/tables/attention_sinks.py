@@ -24,14 +24,14 @@ ROWS = {  # variants: all keys, top-k, entmax-1.5
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
     runs = pick(runs, question="attention_sinks")
-    plain, cells = pick(runs, variant="softmax"), []
+    softmax = pick(runs, variant="softmax")
+    cells = []
     for row, (whole, *sparse) in ROWS.items():
         all_keys = pick(runs, variant=whole)
         cells.append(measured(row, "all keys, test", all_keys, "test_bpc"))
         if whole != "softmax":
-            cells.append(gain(row, "difference from softmax", all_keys, plain, TEST))
+            cells.append(gain(row, "difference from softmax", all_keys, softmax, TEST))
         for name, variant in zip(SPARSE, sparse, strict=False):
-            cells.append(
-                gain(row, f"{name}, difference", pick(runs, variant=variant), all_keys, TEST)
-            )
+            seeds = pick(runs, variant=variant)
+            cells.append(gain(row, f"{name}, difference", seeds, all_keys, TEST))
     return make_table(cells)

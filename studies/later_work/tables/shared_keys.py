@@ -20,5 +20,7 @@ HEADS = {
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
     runs = pick(runs, question="shared_keys")
-    rows = (compare_with_fixed(runs, label, *variants) for label, variants in HEADS.items())
-    return make_table([cell for row in rows for cell in row])
+    cells = []
+    for label, (fixed, adaptive) in HEADS.items():
+        cells += compare_with_fixed(runs, label, fixed, adaptive)
+    return make_table(cells)

@@ -17,8 +17,7 @@ POSITIONS = {"sinusoidal": "", "RoPE": "_rotary", "ALiBi": "_alibi"}
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
     runs = pick(runs, question="spans_and_positions")
-    rows = (
-        compare_with_fixed(runs, label, f"fixed{end}", f"adaptive{end}")
-        for label, end in POSITIONS.items()
-    )
-    return make_table([cell for row in rows for cell in row])
+    cells = []
+    for label, end in POSITIONS.items():
+        cells += compare_with_fixed(runs, label, f"fixed{end}", f"adaptive{end}")
+    return make_table(cells)

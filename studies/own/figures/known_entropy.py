@@ -42,19 +42,17 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame, optimal_predictor: pd.DataFrame) -> pd.DataFrame:
-    """Return the bpc of nets and readers, and the spans of heads. source: a variant, a reader,
-    `heads` or `pays`.
+    """Return the bpc of models and optimal predictors, and the spans of heads.
+
+    source: a variant, an optimal predictor, `heads`, or `pays`, up to where a longer context helps.
     """
     runs = used(runs)
     optimal_predictor = of_text(optimal_predictor, runs)
     curves = summarise(runs, ["variant", "label", "S"], "test_bpc")
     rows = curves.rename(columns={"variant": "source"}).to_dict("records")
     if best_bpc(optimal_predictor) is not None:
-        seen = {"source": SEEN, "label": SEEN}
-        rows += [
-            seen | {"S": row.window, "mean": row.bpc}
-            for row in windows(optimal_predictor).itertuples()
-        ]
+        for row in windows(optimal_predictor).itertuples():
+            rows.append({"source": SEEN, "label": SEEN, "S": row.window, "mean": row.bpc})
         rows.append({"source": WHOLE, "mean": best_bpc(optimal_predictor)})
         rows.append({"source": "pays", "span": paying_window(optimal_predictor)})
     columns = ["source", "label", "S", "layer", "span", "mean", "low", "high", "n", "unmoved"]
@@ -62,19 +60,17 @@ def data(runs: pd.DataFrame, optimal_predictor: pd.DataFrame) -> pd.DataFrame:
 
 
 def _heads(runs: pd.DataFrame) -> list[dict]:
-    """List the span of every head of the adaptive runs with the largest S, unless they have hardly
-    moved.
-    """
+    """List the span of every head of the adaptive runs with the largest S that moved."""
     adaptive = pick(runs, variant="adaptive", status="ok")
     adaptive = adaptive[adaptive["S"] == adaptive["S"].max()]
     adaptive = adaptive[~hardly_moved(adaptive)]
-    return [
-        {"source": "heads", "label": row.label, "S": row.S, "layer": layer, "span": span}
-        for row in adaptive.itertuples()
-        if isinstance(row.spans, list)
-        for layer, heads in enumerate(row.spans, 1)
-        for span in heads
-    ]
+    rows = []
+    for run in adaptive.itertuples():
+        of_run = {"source": "heads", "label": run.label, "S": run.S}
+        layers = run.spans if isinstance(run.spans, list) else []
+        for layer, spans in enumerate(layers, start=1):
+            rows += [{**of_run, "layer": layer, "span": span} for span in spans]
+    return rows
 
 
 def draw(data: pd.DataFrame):

@@ -28,8 +28,9 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame, topic_borders: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean span over nets, and how many nets, near borders (duration, low, high) and by
-    place in a word.
+    """Return the mean span over models near borders (duration, low, high) and by place in a word.
+
+    nets: how many models.
     """
     rows = topic_borders[topic_borders["digest"].isin(used(runs)["digest"])]
     by = ["duration", "low", "high", "borders", "place"]
@@ -71,7 +72,8 @@ def spans_at(data: pd.DataFrame) -> pd.Series:
 
 def say_borders(spans: pd.Series) -> str:
     """Say in a sentence whether the span reacts to a change of topic."""
-    low, high = spans.min(), spans.max()
+    low = spans.min()
+    high = spans.max()
     said = "reacts" if high - low > NOTICED * high else "does not react"
     return (
         f"The span {said} to a change of topic: {low:.0f} to {high:.0f} characters at nearby blanks"

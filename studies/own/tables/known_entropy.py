@@ -1,6 +1,4 @@
-"""Every span compared with the optimal predictor: its share of the achievable improvement, and its
-cost.
-"""
+"""Every span compared with the optimal predictor: share of achievable improvement, and cost."""
 
 import pandas as pd
 
@@ -32,7 +30,8 @@ COLUMNS = [
 def build(runs: pd.DataFrame, optimal_predictor: pd.DataFrame) -> pd.DataFrame:
     runs = pick(runs, question="known_entropy")
     optimal_predictor = of_text(optimal_predictor, runs)
-    runs, cells = with_share(runs, optimal_predictor), []
+    runs = with_share(runs, optimal_predictor)
+    cells = []
     for variant, S in runs[["variant", "S"]].drop_duplicates().itertuples(index=False):
         seeds = runs[(runs["variant"] == variant) & (runs["S"] == S)]
         label = f"{variant}, S = {S:.0f}"
@@ -42,9 +41,10 @@ def build(runs: pd.DataFrame, optimal_predictor: pd.DataFrame) -> pd.DataFrame:
         ]
         if variant != FIXED:
             fixed = pick(runs, variant=FIXED, S=S)
-            row.insert(
-                3, gain(label, "difference from fixed", seeds, fixed, ("test_bpc", "test_bpc"))
+            difference = gain(
+                label, "difference from fixed", seeds, fixed, ("test_bpc", "test_bpc")
             )
+            row.insert(3, difference)
             row.append(ratio(label, "executed, to fixed", "macs_executed", seeds, fixed, FIXED))
         cells += row
     return make_table(cells + _readers(optimal_predictor))
@@ -55,7 +55,8 @@ def _readers(optimal_predictor: pd.DataFrame) -> list[Cell]:
     if best_bpc(optimal_predictor) is None:
         return []
     readers = [("optimal predictor, current word", words_bpc(optimal_predictor))]
-    whole, seen = best_bpc(optimal_predictor), windows(optimal_predictor)
+    whole = best_bpc(optimal_predictor)
+    seen = windows(optimal_predictor)
     # the windows before the first one as good as all of the past
     less = seen[(seen["bpc"] > whole).cummin()]
     readers += [

@@ -1,6 +1,4 @@
-"""Sparse attention compared with optimal predictors, on a corpus where half of the words are
-uninformative.
-"""
+"""Sparse attention compared with optimal predictors, where half of the words say nothing."""
 
 import pandas as pd
 
@@ -30,7 +28,8 @@ COLUMNS = [("test", "test_bpc", "bpc"), ("share of the achievable improvement", 
 def build(runs: pd.DataFrame, optimal_predictor: pd.DataFrame) -> pd.DataFrame:
     runs = as_named(pick(runs, question="uninformative_words"))
     optimal_predictor = of_text(optimal_predictor, runs)
-    runs, cells = with_share(runs, optimal_predictor), []
+    runs = with_share(runs, optimal_predictor)
+    cells = []
     for (variant, k), mine in runs.groupby(["variant", "k"], sort=False, dropna=False):
         row = variant if pd.isna(k) else f"{variant}, k = {k:.0f}"
         cells += [

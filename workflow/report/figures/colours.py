@@ -85,16 +85,16 @@ BACKGROUND = re.compile(r'(<g id="patch_\d+">\s*<path [^>]*style="fill: )#ffffff
 MAP = re.compile(r'(<g id="(?:QuadMesh_\d+|cells-[\d-]+)">.*?</g>)', re.DOTALL)
 
 
-def page_colours(*, both: bool) -> str:
-    """Declare the colours of `PAGE` as CSS variables.
+def page_colours() -> dict[str, str]:
+    """Write the colours of `PAGE` as CSS: `ink` for light and dark pages, `light_ink` for light.
 
-    both: for light and for dark pages, which not every browser can tell; else for light ones.
+    Not every browser can tell the two.
     """
-    declared = []
+    written = {}
     for name, (light, dark) in PAGE.items():
-        colour = f"light-dark({light}, {dark})" if both else light
-        declared.append(f"--{name}: {colour};")
-    return " ".join(declared)
+        written[name] = f"light-dark({light}, {dark})"
+        written[f"light_{name}"] = light
+    return written
 
 
 @cache

@@ -1,3 +1,1 @@
-"""What the tables of studies are made of: cells, pairs of runs, costs of layers; and the table of
-all formulas.
-"""
+"""Make what the tables of studies are made of: cells, and pairs of runs; and list all formulas."""

@@ -68,7 +68,7 @@ class Cell:
         return self.value.reason if isinstance(self.value, Missing) else self.note
 
     def as_record(self) -> dict:
-        """Return the cell as tables and files keep it: a missing value is None, its reason the note."""
+        """Return the cell as tables and files keep it: the note is why a value is missing."""
         missing = isinstance(self.value, Missing)
         return asdict(self) | {
             "value": None if missing else self.value,
@@ -168,7 +168,7 @@ def _without_interval(cell: Cell, value: float | str | Missing) -> Cell:
 
 
 def unit_of(quantity: str) -> str:
-    """Return the registered unit, in the words of a language model; empty where none is registered."""
+    """Return the registered unit, in the words of a language model; empty where there is none."""
     if quantity in TIMED and quantity not in SPEEDS:
         return "ms"
     registered = REGISTRY[quantity].unit if quantity in REGISTRY else ""
@@ -185,7 +185,7 @@ def measured(
     unit: str | None = None,
     bounds: Bounds | None = None,
 ) -> Cell:
-    """Return the cell of a measured quantity over the seeds in `runs`, or of a timing over its rounds.
+    """Return the cell of a measured quantity over the seeds in `runs`, or of a timing over rounds.
 
     unit: where it is not that of `unit_of`. bounds: of a quantity that is not registered. The note
     names runs that failed, or have no such score, and says where learned spans have hardly moved.
@@ -287,7 +287,10 @@ def values_of(runs: pd.DataFrame, quantity: str) -> list[float]:
 
 
 def _refusals(runs: pd.DataFrame, quantity: str, has_values: bool) -> list[str]:
-    """List why measurements do not count: they left no number, or their reason names the quantity."""
+    """List why measurements do not count: they left no number, or their reason names the quantity.
+
+    A measurement that broke may have counted some quantities, and a count may fail its own check.
+    """
     kind = MEASURED_BY.get(quantity)
     if kind is None or not len(runs):
         return []
@@ -298,13 +301,13 @@ def _refusals(runs: pd.DataFrame, quantity: str, has_values: bool) -> list[str]:
 
 
 def take_cost_row(runs: pd.DataFrame) -> pd.DataFrame:
-    """Take the row of a cost measured once per configuration: of a run that ended well if any did."""
+    """Take one row, for a cost measured once per configuration: of a finished run if any is."""
     ok = runs[runs["status"] == "ok"]
     return (ok if len(ok) else runs).head(1)
 
 
 def take_rows(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """Take the rows behind a mean: every seed, or one where it is measured once per configuration."""
+    """Take the rows behind a mean: every seed, or one for what a configuration is measured for."""
     return take_cost_row(runs) if quantity in MEASURED_BY else runs
 
 
@@ -337,7 +340,7 @@ def summarise(runs: pd.DataFrame, by: list[str], quantity: str) -> pd.DataFrame:
 
 
 def name_runs(runs: pd.DataFrame, quantity: str) -> str:
-    """Name the runs behind a mean as `DIGEST=VALUE DIGEST=VALUE`; those of a timing by digest alone."""
+    """Name the runs behind a mean as `DIGEST=VALUE DIGEST=VALUE`; of a timing, digests alone."""
     if quantity in TIMED:
         return " ".join(runs["digest"])
     values = zip(runs["digest"], runs[quantity], strict=True)
@@ -397,7 +400,7 @@ def setting(
     *,
     unit: str | None = None,
 ) -> Cell:
-    """Return the cell of a number that the job fixes: equal for every seed, so without an interval."""
+    """Return the cell of a number that the job fixes: equal for every seed, without an interval."""
     cell = _over_seeds(row, column, runs, quantity, published, unit=unit, bounds=None)
     return replace(_without_interval(cell, cell.value), kind="setting")
 
