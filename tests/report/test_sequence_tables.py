@@ -14,99 +14,91 @@ from workflow.report.comparison import join
 from workflow.report.tables.paired import cider, f1
 from workflow.results.runs_table import as_frame
 
+OURS = "Explicit Sparse Transformer"
+VARIANTS = ("softmax", "top_k")
 
-def test_parsers_stand_beside_the_papers():
-    cells, ours = join(aiayn_table4.build(everything())), "Transformer (4 layers)"
-    trained, semi = at(cells, ours, "WSJ only"), at(cells, ours, "semi-supervised")
-    assert (trained["value"], trained["published_value"], trained["kind"], trained["n"]) == (
-        76.5,
-        91.3,
-        "measured",
-        2,
-    )
-    assert (semi["published_value"], semi["kind"]) == (92.7, "cited")
+
+def test_parsers_are_compared_with_softmax_and_the_papers():
+    cells = join(aiayn_table4.build(everything()))
+    trained = at(cells, "Transformer (4 layers)", "WSJ only")
+    assert (trained["value"], trained["published_value"], trained["n"]) == (76.5, 91.3, 2)
+    assert at(cells, "Transformer (4 layers)", "semi-supervised")["published_value"] == 92.7
     assert at(cells, "Dyer et al. 2016", "generative")["published_value"] == 93.3
-    assert at(cells, "top-k", "gain")["value"] == 0 and at(cells, "top-k", "gain")["unit"] == "F1"
-    note = at(cells, "top-k", "p (paired bootstrap)")["note"]
-    assert "seed 1: -25.00 F1, p = " in note  # 2 of 4 and 4 in place of 3
+    gained = at(cells, "top-k", "gain")
+    assert (gained["value"], gained["unit"]) == (0, "F1")
+    # 2 of 4 brackets, and 4 in place of 3
+    assert "seed 1: -25.00 F1" in at(cells, "top-k", "p (paired bootstrap)")["note"]
     assert at(cells, "adaptive span in the encoder", "repaired")["value"] == 5
     printed = {f"ai.t4.{key}" for key in (*aiayn_table4.PRINTED, "tr_wsj", "tr_semi")}
-    assert {key for key in cells["published"].dropna() if key.startswith("ai.t4.")} == printed
+    assert set(cells["published"].dropna()) == printed
 
 
-def test_captioners_stand_beside_the_papers():
+def test_captioners_are_compared_with_softmax_and_the_papers():
     cells = join(explicit_sparse_table2.build(everything()))
-    label = "Explicit Sparse Transformer"
-    trained = at(cells, label, "CIDEr")
-    assert (trained["value"], trained["published_value"], trained["kind"]) == (
-        106.5,
-        113.8,
-        "measured",
-    )
-    assert at(cells, label, "CIDEr, gain")["value"] == pytest.approx(5)
-    assert at(cells, label, "METEOR (nltk)")["value"] == 40 and pd.isna(
-        at(cells, label, "METEOR (nltk)")["published"]
-    )
-    assert at(cells, label, "METEOR")["status"] == "not run"  # the Java program was not there
+    trained = at(cells, OURS, "CIDEr")
+    assert (trained["value"], trained["published_value"]) == (106.5, 113.8)
+    assert at(cells, OURS, "CIDEr, gain")["value"] == pytest.approx(5)
+    nltk = at(cells, OURS, "METEOR (nltk)")
+    assert nltk["value"] == 40 and pd.isna(nltk["published"])
+    assert at(cells, OURS, "METEOR")["status"] == "not run"  # there was no Java program
     assert at(cells, "SAT", "CIDEr")["kind"] == "cited"
-    assert at(cells, label, "CIDEr, p (paired bootstrap)")["status"] == "ok"
 
 
-def test_what_failed_is_told():
+def test_runs_that_failed_are_failed_cells():
     broken = {"status": "diverged", "reason": "mean loss nan", "test_f1": None, "counts": None}
     cells = aiayn_table4.build(as_frame([parsed(), parsed(variant="top_k", **broken)]))
-    assert (at(cells, "top-k", "WSJ only")["status"], at(cells, "top-k", "gain")["status"]) == (
-        "failed",
-        "failed",
-    )
+    assert at(cells, "top-k", "WSJ only")["status"] == "failed"
+    assert at(cells, "top-k", "gain")["status"] == "failed"
     cells = explicit_sparse_table2.build(as_frame([failed(), described()]))
-    assert at(cells, "Explicit Sparse Transformer", "CIDEr")["status"] == "not run"
+    assert at(cells, OURS, "CIDEr")["status"] == "not run"
 
 
 def test_scores_of_summed_counts():
-    assert f1(np.array([3, 4, 4, 6, 6, 1, 2])) == 75 and f1(np.zeros(7, int)) == 0
+    assert f1(np.array([3, 4, 4, 6, 6, 1, 2])) == 75
+    assert f1(np.zeros(7, int)) == 0
     assert cider(np.array([200.0, 2.0])) == 100
 
 
-def test_a_caption_is_marked_where_the_nearest_reference_has_other_words():
-    """The second is true, and stands in no reference: the marks say what differs, not what is
-    wrong.
-    """
-    right = "a purple ring in the middle / the ring in the middle is large and purple / two things"
-    shown = [
-        ["scene 8", "a dog", "a cat"],
-        ["scene 9", right, "the ring in the top right is large and purple"],
-    ]
-    look = LOOK | {
-        "pieces": [f"▁{word}" for word in shown[1][2].split()],
-        "weights": [[1.0, 0, 0, 0]] * 10,
-    }
-    rows = [
-        described(variant=variant, looks=[look], shown=shown) for variant in ("softmax", "top_k")
-    ]
+@pytest.mark.parametrize(
+    "caption, reference, marked",
+    [
+        ("the ring in the top right", "the ring in the middle", "the ring in the [top right]"),
+        ("a ring", "a ring", "a ring"),
+        ("a ring", "a red ring", "a [...] ring"),
+        ("a ring", None, "a ring"),
+    ],
+)
+def test_a_caption_is_marked_where_its_reference_has_other_words(caption, reference, marked):
+    assert explicit_sparse_captions.mark(caption, reference) == marked
+
+
+def test_the_nearest_reference_is_drawn_below_the_image():
+    nearest = "the ring in the middle is large and purple"
+    references = f"a purple ring in the middle / {nearest} / two things"
+    caption = "the ring in the top right is large and purple"
+    shown = [["scene 8", "a dog", "a cat"], ["scene 9", references, caption]]
+    pieces = [f"▁{word}" for word in caption.split()]
+    look = LOOK | {"pieces": pieces, "weights": [[1.0, 0, 0, 0]] * len(pieces)}
+    rows = [described(variant=variant, looks=[look], shown=shown) for variant in VARIANTS]
     lines = explicit_sparse_captions.data(as_frame(rows))
-    assert set(lines["reference"]) == {"the ring in the middle is large and purple"}
-    mark, marked = explicit_sparse_captions.mark, "the ring in the [top right] is large and purple"
-    assert mark(lines["caption"].iloc[0], lines["reference"].iloc[0]) == marked
-    assert mark("a ring", "a ring") == "a ring" and mark("a ring", "a red ring") == "a [...] ring"
-    drawn = " ".join(
-        " ".join(text.get_text().split())
-        for text in explicit_sparse_captions.draw(lines).findobj(Text)
-    )
+    assert set(lines["reference"]) == {nearest}
+    texts = [text.get_text() for text in explicit_sparse_captions.draw(lines).findobj(Text)]
+    drawn = " ".join(" ".join(texts).split())
     assert "reference: the ring in the" in drawn and "[top" in drawn
 
 
-def test_the_figure_shows_pictures_and_the_sharpest_pieces():
+def test_the_figure_shows_images_and_the_sharpest_subwords():
     lines = explicit_sparse_captions.data(everything())
-    pixels, weights = lines[lines["weight"].isna()], lines[lines["weight"].notna()]
-    assert list(lines["variant"].unique()) == ["softmax", "top-k"] and set(lines["caption"]) == {
-        "a red ring"
-    }
+    pixels = lines[lines["weight"].isna()]
+    weights = lines[lines["weight"].notna()]
     colours = [[255, 0, 0], [0, 255, 0], [0, 0, 255], [255] * 3]
     assert pixels[["red", "green", "blue"]].to_numpy()[:4].tolist() == colours
     assert len(pixels) == 2 * 4 and len(weights) == 2 * 3 * 4
     assert weights["weight"].head(4).tolist() == LOOK["weights"][0]
     assert len(explicit_sparse_captions.draw(lines).axes) == 2 * 4
+
+
+def test_a_caption_without_subwords_is_not_shown():
     looks = [LOOK | {"pieces": [], "weights": []}]
-    silent = as_frame([described(variant=variant, looks=looks) for variant in ("softmax", "top_k")])
-    assert not len(explicit_sparse_captions.data(silent))
+    rows = as_frame([described(variant=variant, looks=looks) for variant in VARIANTS])
+    assert not len(explicit_sparse_captions.data(rows))
