@@ -21,15 +21,16 @@ from torch.utils.checkpoint import checkpoint
 
 from .groups import HeadGroup
 
-QUERIES = 64  # c: at most c - 1 keys beside the band are multiplied in vain
+QUERIES = 64  # c: at most c - 1 keys outside the band are multiplied in vain
 LONG = 16  # twice as many where the band is this many times as wide: then it hardly shows
 CHUNK_BYTES = 64 << 20  # of scores at a time
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """queries, streams, keys: slices of T, B and K. missing: columns of the scores before the
-    stream's first key.
+    """A piece of a block: slices of its queries T, streams B and keys K.
+
+    missing: columns of the scores before the stream's first key. window: W, columns of a query.
     """
 
     queries: slice
@@ -42,9 +43,13 @@ class Chunk:
     def c(self) -> int:
         return self.queries.stop - self.queries.start
 
+    def of_block(self, x: Tensor) -> Tensor:
+        """Take the chunk of B g T d: b g c d."""
+        return x[self.streams, :, self.queries]
+
     def of_queries(self, x: Tensor) -> Tensor:
         """Take the chunk of B g T d: n c d, where n counts streams x heads."""
-        return x[self.streams, :, self.queries].flatten(0, 1)
+        return self.of_block(x).flatten(0, 1)
 
     def of_keys(self, x: Tensor) -> Tensor:
         """View the chunk of K B g d: n k d."""
@@ -58,55 +63,59 @@ class Chunk:
 def chunks(
     T: int, K: int, B: int, heads: int, reach: int, attends_self: bool, bytes_each: int
 ) -> Iterator[Chunk]:
-    """Cut a block of T queries into chunks; the last T of K keys are the block's own, and none sees
-    beyond `reach`.
+    """Cut a block of T queries into chunks; the last T of K keys are the block's own.
 
-    Where the queries of a chunk see no key at all, its window is the column x = 1, before the
-    stream's first key.
+    No query sees beyond `reach`. Where the queries of a chunk see no key at all, its window is the
+    column x = 1, before the stream's first key.
     """
     step = QUERIES * (2 if reach >= LONG * QUERIES else 1)
     for start in range(0, T, step):
-        queries = slice(start, min(start + step, T))
-        c, seen = queries.stop - start, K - T + queries.stop - 1 + attends_self
+        stop = min(start + step, T)
+        c = stop - start
+        seen = K - T + stop - 1 + attends_self  # keys up to the one that the last query sees
         window = max(1, min(reach, seen))
-        first = seen - (window + c - 1)
-        b = max(1, CHUNK_BYTES // (heads * c * (window + c - 1) * bytes_each))
+        width = window + c - 1  # columns of all queries together
+        first = seen - width
+        # as many streams as fit into the bytes of a chunk
+        b = max(1, CHUNK_BYTES // (heads * c * width * bytes_each))
         for stream in range(0, B, b):
-            streams = slice(stream, min(stream + b, B))
-            yield Chunk(queries, streams, slice(max(0, first), seen), max(0, -first), window)
+            yield Chunk(
+                queries=slice(start, stop),
+                streams=slice(stream, min(stream + b, B)),
+                keys=slice(max(0, first), seen),
+                missing=max(0, -first),
+                window=window,
+            )
 
 
 def band(scores: Tensor, window: int) -> Tensor:
-    """View columns i .. i + W - 1 of each row i of contiguous (.. c, W + c - 1) scores as (.. c,
-    W).
+    """View columns i .. i + W - 1 of each row i of contiguous (.. c, W + c - 1) scores: (.. c, W).
 
     Its row stride is one longer than the rows: nothing is copied to skew the scores or to undo it.
     """
     *batch, c, width = scores.shape
-    return scores.as_strided(
-        (*batch, c, window), (*scores.stride()[:-2], width + 1, 1), scores.storage_offset()
-    )
+    strides = (*scores.stride()[:-2], width + 1, 1)
+    return scores.as_strided((*batch, c, window), strides, scores.storage_offset())
 
 
 def attend_band(group: HeadGroup, q, r, k, v, position_keys, z, parameters: list) -> Tensor:
     """Compute the outputs of a block of queries: B g T dv.
 
-    q, r: B g T dk, content and position queries, over sqrt(dk); r is None without position keys. k:
-    K B g dk and
-    v: K B g dv, the last T the block's own. position_keys: dk W or g dk W, W at least the group's
-    reach, the last column x = 1. z: the span's extent. parameters: of selection and normaliser, for
-    these heads.
+    q, r: B g T dk, content and position queries, over sqrt(dk); r is None without position keys.
+    k: K B g dk and v: K B g dv, the last T the block's own. position_keys: dk W or g dk W, W at
+    least the group's reach, the last column x = 1. z: the span's extent. parameters: of selection
+    and normaliser, for these heads.
     """
     B, heads, T, _ = q.shape
     pieces = list(chunks(T, len(k), B, heads, group.reach, group.attends_self, q.element_size()))
-    again, of_queries = torch.is_grad_enabled() and len(pieces) > 1, {}
+    again = torch.is_grad_enabled() and len(pieces) > 1
+    of_queries: dict[int, list[Tensor]] = {}  # by their start, the outputs of each group of streams
     for chunk in pieces:
         given = (group, chunk, q, r, k, v, position_keys, z, *parameters)
-        y = (
-            checkpoint(_attend_chunk, *given, use_reentrant=False)
-            if again
-            else _attend_chunk(*given)
-        )
+        if again:
+            y = checkpoint(_attend_chunk, *given, use_reentrant=False)
+        else:
+            y = _attend_chunk(*given)
         of_queries.setdefault(chunk.queries.start, []).append(y)
     return torch.cat([torch.cat(of_streams) for of_streams in of_queries.values()], 2)
 
@@ -116,21 +125,28 @@ def _attend_chunk(
 ) -> Tensor:
     """Compute the outputs of a chunk: b g c dv."""
     s = band(_content_scores(chunk, q, k), chunk.window)
-    s = chunk.by_head(s if r is None else s + _position_scores(chunk, r, position_keys))
-    z = z[chunk.streams, :, chunk.queries] if z is not None and z.dim() == 4 else z
+    if r is not None:
+        s = s + _position_scores(chunk, r, position_keys)
+    s = chunk.by_head(s)  # b g c W
+    if z is not None and z.dim() == 4:  # a span for each query
+        z = z[chunk.streams, :, chunk.queries]
     log_m = group.span.log_mask(torch.arange(chunk.window, 0, -1, device=s.device), z)
     s = _masked(s, log_m, chunk)
-    s = torch.cat([_scores_of_first(group, chunk, r, position_keys), s], -1) if group.first else s
+    if group.first:
+        s = torch.cat([_scores_of_first(group, chunk, r, position_keys), s], -1)
+
     with torch.no_grad():
         empty = _largest(s, log_m) == -math.inf
         # -inf alone has no weights; those of this number are taken away again
         s[..., -1:].masked_fill_(empty, 0.0)
     with _substituted(parameters, group.selection, group.normaliser):
         p = dropout(group.normaliser(group.selection(s)), group.drop)
+
     in_band = _unband(p[..., s.size(-1) - chunk.window :]).flatten(0, 1)
     y = chunk.by_head(torch.bmm(in_band[..., chunk.missing :], chunk.of_keys(v)))
     if group.first:
-        y = y + p[..., : -chunk.window] @ group.first.v[:, chunk.streams].permute(1, 2, 0, 3)
+        values = group.first.v[:, chunk.streams].permute(1, 2, 0, 3)
+        y = y + p[..., : -chunk.window] @ values
     return y * empty.logical_not().to(y.dtype)
 
 
@@ -138,15 +154,20 @@ def _scores_of_first(
     group: HeadGroup, chunk: Chunk, r: Tensor | None, position_keys: Tensor | None
 ) -> Tensor:
     """Score the first keys for the queries that have them beyond the band: b g c n, else -inf."""
-    first, T = group.first, group.first.q.size(2)
-    j = torch.arange(len(first.k), device=first.k.device)
-    s = first.q[chunk.streams, :, chunk.queries] @ first.k[:, chunk.streams].permute(1, 2, 3, 0)
-    place = first.keys - T + torch.arange(chunk.queries.start, chunk.queries.stop, device=j.device)
+    first = group.first
+    device = first.k.device
+    s = chunk.of_block(first.q) @ first.k[:, chunk.streams].permute(1, 2, 3, 0)
+
+    own = torch.arange(chunk.queries.start, chunk.queries.stop, device=device)
+    place = first.keys - first.q.size(2) + own
+    j = torch.arange(len(first.k), device=device)
     x = place[:, None] - j + group.attends_self
     if r is not None:
-        W, beyond = position_keys.size(-1), position_keys[..., : first.columns]  # x = W .. reach
-        column = W - torch.minimum(x, first.far - j).clamp(min(group.reach, W), W)
-        s = s + (r[chunk.streams, :, chunk.queries] @ beyond).gather(-1, column.expand_as(s))
+        W = position_keys.size(-1)
+        beyond = position_keys[..., : first.columns]  # x = W .. reach
+        nearer = torch.minimum(x, first.far - j).clamp(min(group.reach, W), W)
+        by_distance = chunk.of_block(r) @ beyond
+        s = s + by_distance.gather(-1, (W - nearer).expand_as(s))
     return s.masked_fill(x <= group.reach, -math.inf)
 
 
@@ -159,19 +180,20 @@ def _content_scores(chunk: Chunk, q: Tensor, k: Tensor) -> Tensor:
 def _position_scores(chunk: Chunk, r: Tensor, position_keys: Tensor) -> Tensor:
     """Compute r p^T: n c W."""
     nearest = position_keys[..., position_keys.size(-1) - chunk.window :]
-    return (r[chunk.streams, :, chunk.queries] @ nearest).flatten(0, 1)
+    return (chunk.of_block(r) @ nearest).flatten(0, 1)
 
 
 def _masked(s: Tensor, log_m: Tensor | None, chunk: Chunk) -> Tensor:
     """Compute s + log m, -inf before the stream's first key: b g c W."""
-    s = s if log_m is None else s + log_m
-    if chunk.missing:
-        x = torch.arange(chunk.window, 0, -1, device=s.device)
-        visible = torch.arange(chunk.keys.stop - chunk.c + 1, chunk.keys.stop + 1, device=s.device)[
-            :, None
-        ]
-        s = s.masked_fill(x > visible, -math.inf)
-    return s
+    if log_m is not None:
+        s = s + log_m
+    if not chunk.missing:
+        return s
+    x = torch.arange(chunk.window, 0, -1, device=s.device)
+    # how many keys there are for each query
+    last = chunk.keys.stop
+    available = torch.arange(last - chunk.c + 1, last + 1, device=s.device)[:, None]
+    return s.masked_fill(x > available, -math.inf)
 
 
 def _largest(s: Tensor, log_m: Tensor | None) -> Tensor:
@@ -183,7 +205,8 @@ def _largest(s: Tensor, log_m: Tensor | None) -> Tensor:
     most = s.amax(-1, keepdim=True)
     if log_m is None or (most < math.inf).all():
         return most
-    s[..., s.size(-1) - log_m.size(-1) :].masked_fill_(log_m == -math.inf, -math.inf)
+    in_band = s[..., s.size(-1) - log_m.size(-1) :]
+    in_band.masked_fill_(log_m == -math.inf, -math.inf)
     return s.amax(-1, keepdim=True)
 
 
@@ -208,4 +231,7 @@ def _substituted(parameters: tuple[Tensor, ...], *choices: nn.Module):
 def _unband(p: Tensor) -> Tensor:
     """Undo `band`: put .. c W onto zeros .. c (W + c - 1)."""
     *batch, c, W = p.shape
-    return pad(p, (0, c)).flatten(-2)[..., : c * (W + c - 1)].view(*batch, c, W + c - 1)
+    width = W + c - 1
+    # c zeros after each row, the last of them cut off: row i then begins i numbers further right
+    padded = pad(p, (0, c)).flatten(-2)
+    return padded[..., : c * width].view(*batch, c, width)

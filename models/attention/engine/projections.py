@@ -2,6 +2,7 @@
 what it sees.
 """
 
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import accumulate
 
@@ -16,98 +17,114 @@ from ..variant import for_all_heads
 
 
 class _ProjectedByHead(torch.autograd.Function):
-    """Project queries, x W_q^T, and keys and values, rows W_k^T and rows W_v^T; a head projects the
-    last rows it sees.
+    """Project queries, x W_q^T, and keys and values, rows W_k^T and rows W_v^T.
 
-    The last rows are the block's own: dW from all rows, dx from those alone.
+    A head projects the last rows that it sees. The last rows are the block's own: dW comes from all
+    rows, dx from those alone.
     """
 
     @staticmethod
     def forward(ctx, x, queries, keys, values, rows, counts):
         ctx.save_for_backward(queries, keys, values)
-        ctx.rows, ctx.own, ctx.counts = rows, x.shape, counts
-        own, rows_of_heads, h = (
-            rows[len(rows) - len(x) :].flatten(0, 1),
-            sum(counts) * x.size(1),
-            len(counts),
-        )
-        projected = [x.new_empty(len(own), len(queries))]
-        products = [Product(own, queries.T, projected[0])]
+        ctx.rows = rows
+        ctx.shape = x.shape
+        ctx.counts = counts
+        own = rows[len(rows) - len(x) :].flatten(0, 1)  # T B d -> TB d
+        rows_of_heads = sum(counts) * x.size(1)
+        q = x.new_empty(len(own), len(queries))
+        projected = [q]
+        products = [Product(own, queries.T, q)]
         for weight in (keys, values):
-            projected.append(x.new_empty(rows_of_heads * len(weight) // h))
-            parts = _by_head(weight, projected[-1], rows, counts)
-            products += [Product(seen, matrix.T, part) for seen, matrix, part in parts]
+            width = len(weight) // len(counts)
+            numbers = x.new_empty(rows_of_heads * width)
+            projected.append(numbers)
+            for seen, matrix, part in _by_head(weight, numbers, rows, counts):
+                products.append(Product(seen, matrix.T, part))
         multiply(*products)
         return tuple(projected)
 
     @staticmethod
     @no_double_backward
     def backward(ctx, dq, *gradients):
-        rows, counts, own = ctx.rows, ctx.counts, ctx.own[0] * ctx.own[1]
         queries, *weights = ctx.saved_tensors
-        dx, dqueries, dweights = dq.new_empty(own, ctx.own[2]), queries.new_empty(queries.shape), []
-        products = [Product(dq, queries, dx), Product(dq.T, rows.flatten(0, 1)[-own:], dqueries)]
+        rows = ctx.rows
+        T, B, d_model = ctx.shape
+        own = T * B
+        dx = dq.new_empty(own, d_model)
+        dqueries = queries.new_empty(queries.shape)
+        products = [
+            Product(dq, queries, dx),
+            Product(dq.T, rows.flatten(0, 1)[-own:], dqueries),
+        ]
+        dweights = []
         for weight, gradient in zip(weights, gradients, strict=True):
-            dweights.append(weight.new_empty(weight.shape))
-            dmatrices = (matrix for _, matrix, _ in _by_head(dweights[-1], gradient, rows, counts))
-            for dmatrix, (seen, matrix, part) in zip(
-                dmatrices, _by_head(weight, gradient, rows, counts), strict=True
-            ):
+            dweight = weight.new_empty(weight.shape)
+            dweights.append(dweight)
+            of_heads = zip(
+                _by_head(weight, gradient, rows, ctx.counts),
+                _by_head(dweight, gradient, rows, ctx.counts),
+                strict=True,
+            )
+            for (seen, matrix, part), (_, dmatrix, _) in of_heads:
                 products.append(Product(part[len(part) - own :], matrix, dx, add=True))
                 products.append(Product(part.T, seen, dmatrix))
         multiply(*products)
-        return dx.view(ctx.own), dqueries, *dweights, None, None
+        return dx.view(ctx.shape), dqueries, *dweights, None, None
 
 
-def _by_head(weight: Tensor, projected: Tensor, rows: Tensor, counts: tuple[int, ...]):
-    """Yield for each head the rows that it sees, its weights and their product; once where all
-    heads see alike.
+def _by_head(
+    weight: Tensor, projected: Tensor, rows: Tensor, counts: tuple[int, ...]
+) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """Yield for each head the rows that it sees, its weights and their product.
+
+    Once for all heads where all see alike.
     """
     h = 1 if len(set(counts)) == 1 else len(counts)
-    B, width, start = rows.size(1), len(weight) // h, 0
+    B = rows.size(1)
+    width = len(weight) // h
+    start = 0
     for head, count in enumerate(counts[:h]):
-        size = count * B * width
-        yield (
-            rows[len(rows) - count :].flatten(0, 1),
-            weight[head * width : (head + 1) * width],
-            projected[start : start + size].view(count * B, width),
-        )
-        start += size
+        seen = rows[len(rows) - count :].flatten(0, 1)
+        matrix = weight[head * width : (head + 1) * width]
+        stop = start + count * B * width
+        yield seen, matrix, projected[start:stop].view(count * B, width)
+        start = stop
 
 
 def project_by_head(
     x: Tensor, layer, rows: Tensor, counts: tuple[int, ...]
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Project queries B h T dk from x: T B d, and for head i keys and values from the last
-    counts[i] of rows: K B d.
+    """Project queries from x: T B d, and keys and values from rows: K B d -> q, k, v.
 
-    Keys and values are numbers in a row, laid out as `by_head` says; keys are turned by the
-    position.
+    q: B h T dk. k, v: numbers in a row, laid out as `by_head` says, head i's from the last
+    counts[i] rows; keys are turned by the position.
     """
-    matrices, shape = (
-        (linear.weight for linear in (layer.query, layer.key, layer.value)),
-        layer.shape,
-    )
-    of_keys, turn = counts[:: shape.sharing], layer.position.turn
-    q, k, v = _ProjectedByHead.apply(x, *matrices, rows, of_keys)
-    parts = _rows_by_head(k, of_keys, x.size(1), shape.d_k)
-    turned = [
-        turn(part, torch.arange(len(rows) - len(part), len(rows))[:, None, None]) for part in parts
-    ]
-    if turned[0] is not parts[0]:
-        k = torch.cat([part.flatten() for part in turned])
+    shape = layer.shape
+    weights = (layer.query.weight, layer.key.weight, layer.value.weight)
+    of_keys = counts[:: shape.sharing]
+    q, k, v = _ProjectedByHead.apply(x, *weights, rows, of_keys)
+    T, B, _ = x.shape
+    k = _turned(k, layer, of_keys, B, len(rows))
     if shape.sharing > 1:
-        k, v = (
-            _shared(each, shape, of_keys, x.size(1), width)
-            for each, width in ((k, shape.d_k), (v, shape.d_v))
-        )
-    return q.view(*x.shape[:2], len(counts), -1).permute(1, 2, 0, 3), k, v
+        k = _shared(k, shape, of_keys, B, shape.d_k)
+        v = _shared(v, shape, of_keys, B, shape.d_v)
+    return q.view(T, B, len(counts), -1).permute(1, 2, 0, 3), k, v
+
+
+def _turned(k: Tensor, layer, counts: tuple[int, ...], B: int, K: int) -> Tensor:
+    """Let the position turn keys by their places; nothing is copied where it does not turn them."""
+    parts = _rows_by_head(k, counts, B, layer.shape.d_k)
+    turned = []
+    for part in parts:
+        place = torch.arange(K - len(part), K)[:, None, None]
+        turned.append(layer.position.turn(part, place))
+    if turned[0] is parts[0]:
+        return k
+    return torch.cat([part.flatten() for part in turned])
 
 
 def _rows_by_head(x: Tensor, counts: tuple[int, ...], B: int, width: int) -> list[Tensor]:
-    """View keys or values as K B g d: each head's own, or those of all heads where they see
-    alike.
-    """
+    """View keys or values as K B g d: each head's own, or those of all where they see alike."""
     if len(set(counts)) == 1:
         return [x.view(counts[0], B, -1, width)]
     return list(x.view(-1, B, 1, width).split(counts))
@@ -118,19 +135,22 @@ def _shared(x: Tensor, shape: Shape, counts: tuple[int, ...], B: int, width: int
     parts = _rows_by_head(x, counts, B, width)
     if len(parts) == 1:
         return for_all_heads(parts[0], shape, 2).flatten()
-    return torch.cat([part.flatten() for part in parts for _ in range(shape.sharing)])
+    repeated = [part.flatten() for part in parts for _ in range(shape.sharing)]
+    return torch.cat(repeated)
 
 
 @lru_cache(maxsize=4096)
 def by_head(counts: tuple[int, ...], B: int, width: int) -> Layout:
-    """Describe how keys or values of `width` numbers lie in what `project_by_head` gives, rows of
-    time first.
+    """Describe how keys or values of `width` numbers lie in what `project_by_head` gives.
+
+    Rows of time come first.
     """
-    h, starts = len(counts), (0, *accumulate(counts))
-    if len(set(counts)) == 1:
-        return Layout(
-            width, tuple(range(0, h * width, width)), (h * width,) * h, (B * h * width,) * h
-        )
-    return Layout(
-        width, tuple(start * B * width for start in starts[:h]), (width,) * h, (B * width,) * h
-    )
+    h = len(counts)
+    if len(set(counts)) == 1:  # K B h d: heads next to one another
+        row = h * width
+        first = tuple(range(0, row, width))
+        return Layout(width, first, stream=(row,) * h, row=(B * row,) * h)
+    # the K_i B d of one head after those of another
+    starts = (0, *accumulate(counts))
+    first = tuple(start * B * width for start in starts[:h])
+    return Layout(width, first, stream=(width,) * h, row=(B * width,) * h)

@@ -1,8 +1,9 @@
 """What the members of the alpha-entmax family share.
 
-p = [(alpha - 1) z - tau]_+ ^ (1 / (alpha - 1)),   tau such that sum p = 1
-dz = s (g - (s . g) / sum s),   s = p ^ (2 - alpha) on the support      (Peters et al. 2019,
-proposition 2)
+    p = [(alpha - 1) z - tau]_+ ^ (1 / (alpha - 1)),   tau such that sum p = 1
+    dz = s (g - (s . g) / sum s),   s = p ^ (2 - alpha) on the support
+
+Peters et al. 2019, proposition 2.
 """
 
 from collections.abc import Callable
@@ -19,8 +20,10 @@ def centre(scaled: Tensor) -> Tensor:
     """Shift scaled scores so that a row's maximum is 0; everything surely off the support is
     `FAR`.
     """
-    scaled = scaled.float() if scaled.element_size() < 4 else scaled
-    return (scaled - scaled.amax(-1, keepdim=True)).clamp(min=FAR)
+    if scaled.element_size() < 4:
+        scaled = scaled.float()
+    largest = scaled.amax(-1, keepdim=True)
+    return (scaled - largest).clamp(min=FAR)
 
 
 def climb(z: Tensor, step: Callable[[Tensor], Tensor], steps: int = 50) -> Tensor:
@@ -30,7 +33,8 @@ def climb(z: Tensor, step: Callable[[Tensor], Tensor], steps: int = 50) -> Tenso
     Measured: 6 steps as a rule, 12 for 4,096 scores.
     """
     tau = z.new_full((*z.shape[:-1], 1), -1.0)
-    x, least = torch.empty_like(z), 4 * torch.finfo(z.dtype).eps
+    x = torch.empty_like(z)
+    least = 4 * torch.finfo(z.dtype).eps  # a smaller step is rounding
     for _ in range(steps):
         torch.sub(z, tau, out=x).clamp_(min=0)
         move = step(x)
@@ -43,4 +47,5 @@ def climb(z: Tensor, step: Callable[[Tensor], Tensor], steps: int = 50) -> Tenso
 
 def through_jacobian(s: Tensor, gradient: Tensor) -> Tensor:
     """Compute the gradient in z from the gradient in p."""
-    return s * (gradient - (s * gradient).sum(-1, keepdim=True) / s.sum(-1, keepdim=True))
+    mean = (s * gradient).sum(-1, keepdim=True) / s.sum(-1, keepdim=True)
+    return s * (gradient - mean)

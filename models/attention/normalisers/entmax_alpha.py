@@ -1,22 +1,24 @@
 """alpha-entmax with alpha learned by each head (Correia et al. 2019), tau by Newton's method.
 
-p = [(alpha - 1) z - tau]_+ ^ (1 / (alpha - 1)),   alpha = 1 + sigmoid(a)
+    p = [(alpha - 1) z - tau]_+ ^ (1 / (alpha - 1)),   alpha = 1 + sigmoid(a)
 
 tau makes |x| = 1 in the norm of order r = 1 / (alpha - 1), x = [(alpha - 1) z - tau]_+. The norm
 falls with tau, convex and nearly straight, so Newton's method climbs from below and converges in a
 few steps, where bisection needs one a bit:
 
-    tau += (|x| - 1) |x|^(r - 1) / sum x^(r - 1) = (P - P^(2 - alpha)) / sum x^(r - 1),   P = sum
-    x^r
+    tau += (|x| - 1) |x|^(r - 1) / sum x^(r - 1) = (P - P^(2 - alpha)) / sum x^(r - 1)
+    P = sum x^r
 
-dp_i / dalpha = p_i [R (1 - e L_i) - r_i (1 + e H)] / (1 + e (H + e R))
-e = alpha - 1,   L = ln p,   r = (exp(-e L) - 1 + e L) / e^2 = L^2 / 2 - ..,   R = sum p r,   H =
--sum p L
+The gradient in alpha:
+
+    dp_i / dalpha = p_i [R (1 - e L_i) - r_i (1 + e H)] / (1 + e (H + e R))
+    e = alpha - 1,   L = ln p,   H = -sum p L
+    r = (exp(-e L) - 1 + e L) / e^2 = L^2 / 2 - ..,   R = sum p r
 
 Powers of 1 / e lose their digits where e nears 0, which a sigmoid reaches in 32 bits. There weights
 are written so that their limit at e = 0, softmax, has a value:
 
-ln p = ln(1 + e u) / e,   u = z - theta,   theta by Newton's method on ln sum p = 0
+    ln p = ln(1 + e u) / e,   u = z - theta,   theta by Newton's method on ln sum p = 0
 """
 
 import torch
@@ -38,32 +40,45 @@ def _weigh(kept: Tensor, alpha: Tensor) -> Tensor:
         total = (s * x).sum(-1, keepdim=True)
         return (total - total.pow(2 - alpha)) / s.sum(-1, keepdim=True)
 
-    p = climb(z, step).pow(power)
+    x = climb(z, step)
+    p = x.pow(power)
     return p / p.sum(-1, keepdim=True)
 
 
 def _weigh_near_softmax(kept: Tensor, e: Tensor) -> Tensor:
-    kept = kept.float() if kept.element_size() < 4 else kept
+    if kept.element_size() < 4:
+        kept = kept.float()
     # no weight is left so far below, and 0 u is 0
     u = (kept - kept.logsumexp(-1, keepdim=True)).clamp(min=-1e4)
     for _ in range(6):
         logs = torch.where(e > 0, (e * u).clamp(min=-1).log1p() / e, u)
         p = logs.exp()
         total = p.sum(-1, keepdim=True)
-        u = u - total.log() * total / p.pow(1 - e).sum(-1, keepdim=True)
+        slope = p.pow(1 - e).sum(-1, keepdim=True)
+        u = u - total.log() * total / slope
     return p / total
 
 
 def _slope(p: Tensor, e: Tensor) -> Tensor:
     """Compute dp / dalpha: 0 where p is."""
-    logs = torch.where(p > 0, p.clamp(min=torch.finfo(p.dtype).tiny), 1).log()
-    y, terms = -e * logs, torch.ones_like(p)
-    for n in range(18, 2, -1):  # 2 (exp(y) - 1 - y) / y^2, whose digits cancel where y is small
+    L = _positive(p, 1).log()
+    y = -e * L
+    # r = L^2 / 2 times the series of 2 (exp(y) - 1 - y) / y^2, whose digits cancel in the closed
+    # form where y is small
+    terms = torch.ones_like(p)
+    for n in range(18, 2, -1):
         terms = 1 + y / n * terms
+    near = L.square() * terms / 2
     far = (y.exp() - 1 - y) / torch.where(e > 0, e.square(), 1)
-    r = torch.where(y > 1, far, logs.square() * terms / 2)
-    R, H = ((p * each).sum(-1, keepdim=True) for each in (r, -logs))
+    r = torch.where(y > 1, far, near)
+    R = (p * r).sum(-1, keepdim=True)
+    H = (p * -L).sum(-1, keepdim=True)
     return p * (R * (1 + y) - r * (1 + e * H)) / (1 + e * (H + e * R))
+
+
+def _positive(p: Tensor, otherwise: float) -> Tensor:
+    """Return p where it is above 0, at least the smallest normal number; else another number."""
+    return torch.where(p > 0, p.clamp(min=torch.finfo(p.dtype).tiny), otherwise)
 
 
 class _EntmaxAlpha(torch.autograd.Function):
@@ -79,12 +94,10 @@ class _EntmaxAlpha(torch.autograd.Function):
     @staticmethod
     def backward(ctx, gradient):
         p, alpha = ctx.saved_tensors
-        s = torch.where(p > 0, p.clamp(min=torch.finfo(p.dtype).tiny).pow(2 - alpha), 0)
-        d_alpha = (
-            (gradient * _slope(p, alpha - 1)).sum_to_size(alpha.shape)
-            if ctx.needs_input_grad[1]
-            else None
-        )
+        s = torch.where(p > 0, _positive(p, 1).pow(2 - alpha), 0)
+        d_alpha = None
+        if ctx.needs_input_grad[1]:
+            d_alpha = (gradient * _slope(p, alpha - 1)).sum_to_size(alpha.shape)
         return through_jacobian(s, gradient), d_alpha
 
 

@@ -23,7 +23,8 @@ class Sigmoid(Choice):
         super().__init__()
 
     def forward(self, kept: Tensor) -> Tensor:
-        n = (kept > -math.inf).sum(-1, keepdim=True).clamp(min=1).to(kept.dtype)
+        is_kept = kept > -math.inf
+        n = is_kept.sum(-1, keepdim=True).clamp(min=1).to(kept.dtype)
         # Each weight knows its own score only: without this, a run that diverges would get weights
         # of 1 from +inf.
         has_numbers = (kept < math.inf).all(-1, keepdim=True)

@@ -1,8 +1,8 @@
-"""What a score gets from where query and key stand: any of three terms, each a hook that does
+"""What a score gets from the places of query and key: any of three terms, each a hook that does
 nothing by default.
 
-score(t, x) = [turn(content(q_t), t) . turn(k_{t - x}, t - x) + query(q_t) . keys_x] / sqrt(dk) +
-bias_x
+    score(t, x) = [turn(content(q_t), t) . turn(k_{t - x}, t - x) + query(q_t) . keys_x] / sqrt(dk)
+                  + bias_x
 """
 
 from torch import Tensor
@@ -24,9 +24,7 @@ class Position(Choice):
         super().__init__()
 
     def for_next_layer(self) -> "Position":
-        """Return the position of the next layer: this one, or another where layers do not share all
-        of it.
-        """
+        """Return the position of the next layer: this one where layers share all of it."""
         return self
 
     def content(self, q: Tensor) -> Tensor:
@@ -46,13 +44,15 @@ class Position(Choice):
         return q
 
     def keys(self, window: int) -> Tensor | None:
-        """Compute position keys for x = window .. 1: (dk, window), or by head (h, dk, window);
+        """Compute position keys for x = window .. 1: (dk, window), or by head (h, dk, window).
+
         None: there are none.
         """
         return None
 
     def bias(self, x: Tensor) -> Tensor | None:
-        """Compute what each head adds to the score at the distances x, whole numbers: (h,
-        *x.shape); None: nothing.
+        """Compute what each head adds to the score at the distances x: (h, *x.shape).
+
+        x: whole numbers. None: nothing.
         """
         return None

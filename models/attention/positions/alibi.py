@@ -22,5 +22,8 @@ class Alibi(Position):
         self.heads = shape.heads
 
     def bias(self, x: Tensor) -> Tensor:
-        m = 2 ** (-8 * torch.arange(1, self.heads + 1, device=x.device).double() / self.heads)
-        return -m.view(-1, *(1 for _ in x.shape)) * (x - 1)
+        head = torch.arange(1, self.heads + 1, device=x.device).double()
+        slope = 2 ** (-8 * head / self.heads)
+        # h 1 .. 1, to meet x of any shape
+        slope = slope.view(-1, *[1] * x.dim())
+        return -slope * (x - 1)

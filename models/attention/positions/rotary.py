@@ -24,9 +24,12 @@ class Rotary(Position):
     def turn(self, x: Tensor, place: Tensor) -> Tensor:
         # angles of far places need more than 16 bits
         wide = torch.promote_types(x.dtype, torch.float32)
-        angle = place[..., None] * 10000 ** -(
-            torch.arange(0, x.size(-1), 2, device=x.device, dtype=wide) / x.size(-1)
-        )
-        cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
-        even, odd = x[..., 0::2], x[..., 1::2]
-        return torch.stack([even * cos - odd * sin, even * sin + odd * cos], -1).flatten(-2)
+        width = x.size(-1)
+        twice_i = torch.arange(0, width, 2, device=x.device, dtype=wide)
+        angle = place[..., None] * 10000 ** -(twice_i / width)
+        cos = angle.cos().to(x.dtype)
+        sin = angle.sin().to(x.dtype)
+        even = x[..., 0::2]
+        odd = x[..., 1::2]
+        turned = torch.stack([even * cos - odd * sin, even * sin + odd * cos], -1)
+        return turned.flatten(-2)

@@ -24,16 +24,18 @@ class TransformerXL(Position):
 
     def __init__(self, shape: Shape, *, clamp: Annotated[int | None, Range(ge=1)] = None):
         super().__init__(shape)
-        self.shape, self.clamp = shape, clamp
+        self.shape = shape
+        self.clamp = clamp
         self.u = nn.Parameter(0.02 * torch.randn(shape.heads, 1, shape.d_k))
         self.v = nn.Parameter(0.02 * torch.randn(shape.heads, 1, shape.d_k))
         self.project = Linear(shape.d_model, shape.heads * shape.d_k, bias=False)  # W_r
-        self.dropout = 0.0  # on the sinusoids; Transformer-XL's net sets its own
+        self.dropout = 0.0  # on the sinusoids; Transformer-XL's model sets its own
 
     def for_next_layer(self) -> "TransformerXL":
-        """Make a position with a W_r of its own and the same u and v."""
+        """Make a position with its own W_r and the same u and v."""
         other = TransformerXL(self.shape, clamp=self.clamp)
-        other.u, other.v = self.u, self.v
+        other.u = self.u
+        other.v = self.v
         return other
 
     def content(self, q: Tensor) -> Tensor:
@@ -44,11 +46,14 @@ class TransformerXL(Position):
 
     def keys(self, window: int) -> Tensor:
         weight = self.project.weight
+        # x - 1 = window - 1 .. 0
         distance = torch.arange(window - 1, -1, -1, device=weight.device, dtype=weight.dtype)
         if self.clamp is not None and not self.training:
             distance = distance.clamp(max=self.clamp)
-        r = self.project(dropout(halves(distance, self.shape.d_model), self.dropout, self.training))
-        return r.view(window, self.shape.heads, self.shape.d_k).permute(1, 2, 0)
+        sinusoids = halves(distance, self.shape.d_model)
+        r = self.project(dropout(sinusoids, self.dropout, self.training))
+        by_head = r.view(window, self.shape.heads, self.shape.d_k)
+        return by_head.permute(1, 2, 0)  # h dk window
 
     def macs(self, block: int, window: int) -> int:
         return window * self.project.weight.numel()

@@ -29,6 +29,8 @@ class TopP(Choice):
             return masked
         ordered = masked.detach().sort(-1, descending=True).values
         # the share of what comes before the second, the third, ..
-        before = ordered.softmax(-1).cumsum(-1)[..., :-1]
-        threshold = ordered.gather(-1, (before < self.p).sum(-1, keepdim=True))
+        share = ordered.softmax(-1).cumsum(-1)
+        before = share[..., :-1]
+        last_kept = (before < self.p).sum(-1, keepdim=True)
+        threshold = ordered.gather(-1, last_kept)
         return masked.masked_fill(masked < threshold, -math.inf)

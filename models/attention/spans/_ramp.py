@@ -19,14 +19,18 @@ def log_ramp(x: Tensor, z: Tensor, ramp: int) -> Tensor:
     In z the gradient is the derivative from the left: it counts the key that has just reached m = 1
     and not the key still at m = 0. For z off the whole numbers the two sides agree.
     """
-    m = ((ramp + z - (x - 1)) / ramp).clamp(0, 1)
+    unclamped = (ramp + z - (x - 1)) / ramp
+    m = unclamped.clamp(0, 1)
     outside = m <= 0
+    # log 0 has no gradient: the logarithm is taken of 1 there
     return torch.where(outside, 1, m).log().masked_fill(outside, -math.inf)
 
 
 def ramp_reach(z: Tensor, ramp: int, limit: int) -> Tensor:
-    """Count the keys with m > 0, elementwise in z. Where z is NaN they are the nearest R, whose
-    scores then show it.
+    """Count the keys with m > 0, elementwise in z.
+
+    Where z is NaN they are the nearest R, whose scores then show it.
     """
-    whole = z.detach().ceil().clamp(-ramp, limit).nan_to_num(0.0).long()
-    return (whole + ramp).clamp(max=limit)
+    whole = z.detach().ceil().clamp(-ramp, limit)
+    keys = whole.nan_to_num(0.0).long() + ramp
+    return keys.clamp(max=limit)

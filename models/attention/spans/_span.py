@@ -14,6 +14,9 @@ class Span(Choice):
     .. n - 1 counts as limit + n - j away at most, from queries behind it and, in a sentence, from
     those before it: the last of the n as limit + 1, the one before it as limit + 2, and so on. The
     limit is the position's where that is smaller.
+
+    kernel: "window" where m = 1 up to the reach and z is None, "ramp" where m is that of `_ramp.py`
+    with the R of an attribute `ramp`.
     """
 
     measures = {
@@ -30,45 +33,42 @@ class Span(Choice):
         self.heads = shape.heads
 
     def extent(self, inputs: Tensor) -> Tensor | None:
-        """Compute z for a block of inputs (B T d): (h 1 1), or (B h T 1) if it depends on the
-        query; None: no mask.
+        """Compute z for a block of inputs (B T d), in keys.
+
+        (h 1 1), or (B h T 1) if it depends on the query; None: no mask.
         """
         return None
 
     def log_mask(self, x: Tensor, z: Tensor | None) -> Tensor | None:
-        """Compute log m at x (any shape that broadcasts with z's last two axes); None where m = 1
-        up to the limit.
+        """Compute log m at x (any shape that broadcasts with z's last two axes).
+
+        None where m = 1 up to the limit.
         """
         return None
 
     def reach(self, z: Tensor | None) -> Tensor:
-        """Count the past keys that each head can see now: (h,) whole numbers. The engine computes
-        no more.
+        """Count the past keys that each head can see now: (h,) whole numbers.
+
+        The engine computes no more.
         """
-        return torch.full(
-            (self.heads,), self.limit if self.limit is not None else torch.iinfo(torch.int64).max
-        )
+        unlimited = torch.iinfo(torch.int64).max
+        return torch.full((self.heads,), unlimited if self.limit is None else self.limit)
 
     def cache_length(self, window: int) -> int:
-        """Count the past inputs that a layer keeps for the next block, given the window it just
-        used.
-        """
+        """Count the past inputs to keep for the next block, given the window just used."""
         return self.limit
 
     def keep(self, rows: Tensor, length: int) -> Tensor:
-        """Return what stays of cached rows, time first: the last `length`, and what every query
-        sees.
-        """
-        gap = len(rows) - self.first - length
-        return (
-            torch.cat([rows[: self.first], rows[-length:]])
-            if self.first and gap > 0
-            else rows[-length - self.first :]
-        )
+        """Return what is kept of cached rows, time first: the last `length`, and the first keys."""
+        not_kept = len(rows) - self.first - length
+        if self.first and not_kept > 0:
+            return torch.cat([rows[: self.first], rows[-length:]])
+        return rows[-length - self.first :]
 
     def facts(self) -> dict:
-        """Return the heads' spans, their mean and the farthest reach, in keys, R included as in the
-        paper.
+        """Return the heads' spans, their mean and the farthest reach, in keys.
+
+        R is included, as in the paper.
         """
         span = float(self.limit + self.first)
         return {"spans": [span] * self.heads, "mean_span": span, "max_span": span}

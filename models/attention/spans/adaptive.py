@@ -33,7 +33,9 @@ class Adaptive(Span):
         super().__init__(shape)
         if ramp > limit:
             raise ValueError(f"ramp R = {ramp} must not exceed S = {limit}")
-        self.limit, self.ramp, self.penalty_weight = limit, ramp, penalty_weight
+        self.limit = limit
+        self.ramp = ramp
+        self.penalty_weight = penalty_weight
         self.fraction = nn.Parameter(torch.zeros(shape.heads, 1, 1))  # z'
 
     def extent(self, inputs: Tensor) -> Tensor:
@@ -46,7 +48,8 @@ class Adaptive(Span):
         return ramp_reach(z, self.ramp, self.limit).flatten()
 
     def cache_length(self, window: int) -> int:
-        return min(self.limit, CACHE_STEP * math.ceil(window / CACHE_STEP) + CACHE_STEP)
+        steps = math.ceil(window / CACHE_STEP) + 1
+        return min(self.limit, CACHE_STEP * steps)
 
     def penalty(self) -> Tensor:
         return self.penalty_weight * self.limit * self.fraction.mean()
@@ -56,8 +59,11 @@ class Adaptive(Span):
 
     def facts(self) -> dict:
         z = self.limit * self.fraction.detach().double().flatten()
+        spans = (z + self.ramp).clamp(max=self.limit)
+        mean = min(self.limit, math.ceil(z.mean().item()) + self.ramp)
+        reach = ramp_reach(z, self.ramp, self.limit)
         return {
-            "spans": (z + self.ramp).clamp(max=self.limit).tolist(),
-            "mean_span": float(min(self.limit, math.ceil(z.mean().item()) + self.ramp)),
-            "max_span": float(ramp_reach(z, self.ramp, self.limit).max()),
+            "spans": spans.tolist(),
+            "mean_span": float(mean),
+            "max_span": float(reach.max()),
         }

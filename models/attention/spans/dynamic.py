@@ -1,7 +1,7 @@
 """A span computed from the input at the query (Adaptive Attention Span, section 2.3).
 
-    z_t = S sigmoid(v . x_t + b)     m(x) = clamp((R + z_t - (x - 1)) / R, 0, 1)     loss += lambda
-    / M  sum z_t
+    z_t = S sigmoid(v . x_t + b)     m(x) = clamp((R + z_t - (x - 1)) / R, 0, 1)
+    loss += lambda / M  sum z_t
 
 The paper leaves open how the penalty is reduced over time and batch (here: the mean) and where v
 starts (zeros).
@@ -36,7 +36,9 @@ class Dynamic(Span):
         super().__init__(shape)
         if ramp > limit:
             raise ValueError(f"ramp R = {ramp} must not exceed S = {limit}")
-        self.limit, self.ramp, self.penalty_weight = limit, ramp, penalty_weight
+        self.limit = limit
+        self.ramp = ramp
+        self.penalty_weight = penalty_weight
         self.weight = nn.Parameter(torch.zeros(shape.heads, shape.d_model))  # v
         self.bias = nn.Parameter(torch.full((shape.heads,), start))  # b
         # mean over heads, time and batch of the last block: for the penalty
@@ -45,15 +47,21 @@ class Dynamic(Span):
         self._farthest: list[Tensor] = []  # and the farthest reach of each evaluated block
 
     def extent(self, inputs: Tensor) -> Tensor:
-        # B h T 1
-        fraction = torch.sigmoid(linear(inputs, self.weight, self.bias)).transpose(1, 2)[..., None]
+        by_head = torch.sigmoid(linear(inputs, self.weight, self.bias))  # B T h
+        fraction = by_head.transpose(1, 2)[..., None]  # B h T 1
         if self.training:
             self._fraction = fraction.mean()
         else:
-            z = self.limit * fraction.detach().double()
-            self._seen.append((z + self.ramp).clamp(max=self.limit).mean((0, 2, 3)))
-            self._farthest.append(ramp_reach(z, self.ramp, self.limit).max())
+            self._note(self.limit * fraction.detach().double())
         return self.limit * fraction
+
+    def _note(self, z: Tensor) -> None:
+        """Keep what the spans of an evaluated block are, z: B h T 1, for the next facts()."""
+        self._seen.append(self._spans(z).mean((0, 2, 3)))
+        self._farthest.append(ramp_reach(z, self.ramp, self.limit).max())
+
+    def _spans(self, z: Tensor) -> Tensor:
+        return (z + self.ramp).clamp(max=self.limit)
 
     def log_mask(self, x: Tensor, z: Tensor) -> Tensor:
         return log_ramp(x, z, self.ramp)
@@ -72,10 +80,13 @@ class Dynamic(Span):
         those of the bias.
         """
         z = self.limit * torch.sigmoid(self.bias.detach().double())
-        start, reach = (z + self.ramp).clamp(max=self.limit), ramp_reach(z, self.ramp, self.limit)
-        spans = torch.stack(self._seen).mean(0) if self._seen else start
-        farthest = torch.stack(self._farthest) if self._farthest else reach
-        self._seen, self._farthest = [], []
+        spans = self._spans(z)
+        farthest = ramp_reach(z, self.ramp, self.limit)
+        if self._seen:
+            spans = torch.stack(self._seen).mean(0)
+            farthest = torch.stack(self._farthest)
+        self._seen = []
+        self._farthest = []
         return {
             "spans": spans.tolist(),
             "mean_span": spans.mean().item(),

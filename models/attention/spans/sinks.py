@@ -25,4 +25,5 @@ class Sinks(Span):
         first: Annotated[int, Range(ge=1)] = 4,
     ):
         super().__init__(shape)
-        self.limit, self.first = limit, first
+        self.limit = limit
+        self.first = first
