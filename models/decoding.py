@@ -1,7 +1,6 @@
-"""Beam search (Attention Is All You Need, section 6.1; length penalty of Wu et al. 2016, equation
-14).
+"""Beam search: Attention Is All You Need, section 6.1, with the length penalty of Wu et al. 2016.
 
-    score(Y) = log P(Y | X) / ((5 + |Y|) / 6)^alpha        |Y| counts eos
+    score(Y) = log P(Y | X) / ((5 + |Y|) / 6)^alpha        |Y| counts eos; equation 14
 
 At every step the `width` best among all extensions and all finished hypotheses stay in the beam.
 The best hypothesis that ever finished is kept aside; a sentence is done when no unfinished one can
@@ -22,15 +21,15 @@ EXTRA = 50  # by default, tokens that a target may have beyond the length of its
 def beam(
     net, source: Tensor, *, width: int, alpha: float, max_length: int, extra: int = EXTRA
 ) -> list[list[int]]:
-    """Search B sources, as the net encodes them -> the best target found for each, without bos and
-    eos.
+    """Search B sources, as the model encodes them -> the best target found for each.
 
-    A target has at most `max_length` tokens, and at most `extra` more than its source, eos counted;
-    pad and bos are never written. ValueError for settings out of range.
+    Without bos and eos. A target has at most `max_length` tokens, and at most `extra` more than its
+    source, eos counted; pad and bos are never written. ValueError for settings out of range.
     """
     if width < 1 or alpha < 0 or max_length < 1:
         raise ValueError(
-            f"width and max_length must be at least 1, alpha at least 0; got {width}, {max_length}, {alpha}"
+            "width and max_length must be at least 1, alpha at least 0; "
+            f"got {width}, {max_length}, {alpha}"
         )
     if max_length > net.max_length:
         raise ValueError(
@@ -52,15 +51,16 @@ def beam(
 class _Search:
     """The beams of the sentences that are not done. B sentences, w beams each, t tokens so far.
 
-    tokens: B w t+1, bos first, pad after eos; log_p: B w; ended: length of a finished hypothesis,
-    else 0: B w;
-    limit: most tokens, B; best: score of the best finished one, B; sentence: its index in
-    `targets`, B.
+    tokens: B w t+1, bos first, pad after eos. log_p: B w. ended: B w, the length of a finished
+    hypothesis, else 0. limit: B, most tokens. best: B, score of the best finished hypothesis.
+    sentence: B, its index in `targets`.
     """
 
     def __init__(self, state, width: int, alpha: float, max_length: int, extra: int):
-        B, device = len(state.visible), state.visible.device
-        self.alpha, self.width = alpha, width
+        B = len(state.visible)
+        device = state.visible.device
+        self.alpha = alpha
+        self.width = width
         self.state = state.rows(torch.arange(B, device=device).repeat_interleave(width))
         self.tokens = torch.full((B, width, 1), BOS, device=device)
         self.log_p = torch.full((B, width), -math.inf, device=device)
@@ -78,36 +78,46 @@ class _Search:
         """Add a token, from the log-probabilities of the next one, B w V, which are overwritten."""
         step = self.tokens.size(-1)
         self._rule_out(log_p, step)
+        # no hypothesis has more than w extensions among the best w of all
         log_p, token = log_p.topk(min(self.width, log_p.size(-1)), -1)
         log_p = self.log_p[..., None] + log_p
-        score = log_p / self.penalty(self.ended.masked_fill(self.ended == 0, step))[..., None]
-        choice = score.flatten(1).topk(self.width).indices  # B w
-        origin, token = choice // token.size(-1), token.flatten(1).gather(1, choice)
+        length = self.ended.masked_fill(self.ended == 0, step)
+        score = log_p / self.penalty(length)[..., None]
+        choice = score.flatten(1).topk(self.width).indices  # B w, of w x w extensions
+
+        origin = choice // token.size(-1)  # the hypothesis that was extended
+        token = token.flatten(1).gather(1, choice)
         self.log_p = log_p.flatten(1).gather(1, choice)
-        self.tokens = torch.cat(
-            [self.tokens.gather(1, origin[..., None].expand_as(self.tokens)), token[..., None]], -1
-        )
+        before = self.tokens.gather(1, origin[..., None].expand_as(self.tokens))
+        self.tokens = torch.cat([before, token[..., None]], -1)
         self.ended = self.ended.gather(1, origin).masked_fill(token == EOS, step)
         if self.width > 1:
-            rows = torch.arange(len(origin), device=origin.device)[:, None] * self.width + origin
+            sentence = torch.arange(len(origin), device=origin.device)[:, None]
+            rows = sentence * self.width + origin
             self.state = self.state.rows(rows.flatten())
 
     def _rule_out(self, log_p: Tensor, step: int) -> None:
-        """Set -inf for pad, bos, anything but eos at the limit, and anything after eos but pad,
-        which costs nothing.
+        """Set -inf for what cannot be the next token.
+
+        Pad and bos never, at the limit nothing but eos, and after eos nothing but pad, which costs
+        nothing.
         """
         log_p[..., [PAD, BOS]] = -math.inf
-        last, ended = self.limit == step, self.ended > 0
-        log_p[last, :, :EOS], log_p[last, :, EOS + 1 :] = -math.inf, -math.inf
+        last = self.limit == step
+        log_p[last, :, :EOS] = -math.inf
+        log_p[last, :, EOS + 1 :] = -math.inf
+        ended = self.ended > 0
         log_p[ended] = -math.inf
         log_p[ended, PAD] = 0.0
 
     def settle(self) -> None:
         """Keep the best finished hypotheses, and drop the sentences that are done."""
         step = self.tokens.size(-1) - 1
-        score = (self.log_p / self.penalty(self.ended)).masked_fill(self.ended != step, -math.inf)
+        score = self.log_p / self.penalty(self.ended)
+        score = score.masked_fill(self.ended != step, -math.inf)
         top, beam = score.max(1)
-        for b in (top > self.best).nonzero().flatten().tolist():
+        better = (top > self.best).nonzero().flatten()
+        for b in better.tolist():
             self.targets[self.sentence[b]] = self.tokens[b, beam[b], 1:step].tolist()
         self.best = torch.maximum(self.best, top)
         unfinished = self.log_p.masked_fill(self.ended > 0, -math.inf).amax(1)
@@ -119,5 +129,9 @@ class _Search:
 
     def _keep(self, index: Tensor) -> None:
         self.state = self.state.sentences(index)
-        for name in ("tokens", "log_p", "ended", "limit", "best", "sentence"):
-            setattr(self, name, getattr(self, name)[index])
+        self.tokens = self.tokens[index]
+        self.log_p = self.log_p[index]
+        self.ended = self.ended[index]
+        self.limit = self.limit[index]
+        self.best = self.best[index]
+        self.sentence = self.sentence[index]

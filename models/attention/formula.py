@@ -144,7 +144,7 @@ def _score_first(
 
 
 class Definition:
-    """Computes `StreamAttention` and `SequenceAttention` by the formula, as `Engine` does faster."""
+    """Computes `StreamAttention` and `SequenceAttention` by the formula; `Engine` is faster."""
 
     def start(self, layer, batch: int) -> Past:
         """Make the cache of streams that have not begun: no inputs, 0 B d."""

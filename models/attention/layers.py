@@ -185,9 +185,15 @@ class SequenceAttention(MultiHeadBase):
 
 
 def choices_in(folder: str) -> dict[str, type[Choice]]:
-    """Import the choices of a package by the names of their files; one that begins with _ is none."""
-    names = (name for _, name, _ in pkgutil.iter_modules(import_module(folder).__path__))
-    return {name: public_class(f"{folder}.{name}") for name in names if not name.startswith("_")}
+    """Import the choices of a package, by the names of their files.
+
+    A file whose name begins with _ is no choice.
+    """
+    choices = {}
+    for module in pkgutil.iter_modules(import_module(folder).__path__):
+        if not module.name.startswith("_"):
+            choices[module.name] = public_class(f"{folder}.{module.name}")
+    return choices
 
 
 def public_class(module: str) -> type:

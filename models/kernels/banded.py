@@ -43,11 +43,10 @@ def attend(
     """Attend with a block of T queries -> B h T dv.
 
     q, r: B h T dk, content and position queries, over sqrt(dk). k: B h K dk, v: B h K dv, the last
-    T the block's own.
-    position_keys: of x = W .. 1, dk W, shared by heads, or h dk W; no key beyond W is seen. z: in
-    keys, h 1 1, or B h T 1 for a span of each query, with ramp R; both None where m = 1 up to
-    reach. reach: (h,) whole numbers, the keys with m > 0. drop: dropout on the weights, drawn from
-    `seed`. tile: None for the fastest.
+    T the block's own. position_keys: of x = W .. 1, dk W, shared by heads, or h dk W; no key beyond
+    W is seen. z: in keys, h 1 1, or B h T 1 for a span of each query, with ramp R; both None where
+    m = 1 up to reach. reach: (h,) whole numbers, the keys with m > 0. drop: dropout on the weights,
+    drawn from `seed`. tile: None for the fastest.
 
     r, k, v and position_keys are converted to the type of q; 16 and 32 bits are added up in 32, 64
     in 64. Gradients go to q, r, k (all K keys), v, position_keys and z, with one tile the same bits
@@ -70,17 +69,24 @@ def attend(
 def _check_fit(
     q: Tensor, r: Tensor, k: Tensor, v: Tensor, position_keys: Tensor, reach: Tensor
 ) -> None:
-    """Raise ValueError for shapes with which the kernels, which know no ends of memory, would read
-    beyond theirs.
+    """Raise ValueError for shapes with which the kernels would read beyond the memory.
+
+    They do not know where it ends.
     """
-    (B, h, T, dk), K, by_head = q.shape, k.size(2), position_keys.dim() == 3
-    valid = {"r": (B, h, T, dk), "k": (B, h, K, dk), "v": (B, h, K, v.size(-1)), "reach": (h,)}
-    valid["position_keys"] = (*((h,) if by_head else ()), dk, position_keys.size(-1))
-    given = {"r": r, "k": k, "v": v, "reach": reach, "position_keys": position_keys}
-    for name, shape in valid.items():
-        if given[name].shape != shape:
+    B, h, T, dk = q.shape
+    K = k.size(2)
+    heads = (h,) if position_keys.dim() == 3 else ()
+    expected = {
+        "r": (r, (B, h, T, dk)),
+        "k": (k, (B, h, K, dk)),
+        "v": (v, (B, h, K, v.size(-1))),
+        "reach": (reach, (h,)),
+        "position_keys": (position_keys, (*heads, dk, position_keys.size(-1))),
+    }
+    for name, (given, shape) in expected.items():
+        if given.shape != shape:
             raise ValueError(
-                f"{name} must be {shape} for queries {tuple(q.shape)}, got {tuple(given[name].shape)}"
+                f"{name} must be {shape} for queries {tuple(q.shape)}, got {tuple(given.shape)}"
             )
 
 
@@ -89,23 +95,23 @@ class Banded(torch.autograd.Function):
     def forward(
         ctx, q, r, k, v, position_keys, z, reach, ramp, attends_self, drop, seed, tile, backward
     ):
-        (_, h, T, dk), K, W = q.shape, k.size(2), position_keys.size(-1)
-        by_head = position_keys.dim() == 3
-        q, r, k, v, position_keys = (
-            tensor.contiguous() for tensor in (q, r, k, v, position_keys.mT)
-        )
-        z = None if z is None else z.contiguous()
+        _, h, T, dk = q.shape
+        K = k.size(2)
+        W = position_keys.size(-1)
         inputs = (
-            q,
-            r,
-            k,
-            v,
-            position_keys,
-            z,
+            q.contiguous(),
+            r.contiguous(),
+            k.contiguous(),
+            v.contiguous(),
+            position_keys.mT.contiguous(),
+            None if z is None else z.contiguous(),
             reach.clamp(max=min(K, W)).to(q.device, torch.int32),
         )
-        ctx.sizes = (h, T, K, W, K - T + attends_self, ramp, W * dk if by_head else 0, seed)
-        ctx.tile, ctx.drop = tile or _fastest(inputs, ctx.sizes, drop, backward), drop
+        offset = K - T + attends_self
+        head_stride = W * dk if position_keys.dim() == 3 else 0
+        ctx.sizes = (h, T, K, W, offset, ramp, head_stride, seed)
+        ctx.tile = tile or _fastest(inputs, ctx.sizes, drop, backward)
+        ctx.drop = drop
         y, lse = _forward(inputs, ctx.sizes, drop, ctx.tile)
         ctx.save_for_backward(*inputs, y, lse)
         return y
@@ -114,12 +120,13 @@ class Banded(torch.autograd.Function):
     @no_double_backward
     def backward(ctx, dy):
         *inputs, y, lse = ctx.saved_tensors
-        return *_backward(inputs, y, lse, dy, ctx.sizes, ctx.drop, ctx.tile), *7 * [None]
+        gradients = _backward(inputs, y, lse, dy, ctx.sizes, ctx.drop, ctx.tile)
+        return *gradients, *7 * [None]
 
 
 def _forward(inputs, sizes: tuple, drop: float, tile: Tile) -> tuple[Tensor, Tensor]:
     """Compute y, and the logarithm of each row's sum."""
-    q, v = inputs[0], inputs[3]
+    q, _, _, v, *_ = inputs
     B, h, T, _ = q.shape
     y = q.new_empty(B, h, T, v.size(3))
     lse = q.new_empty(B, h, T, dtype=torch.promote_types(q.dtype, torch.float32))
@@ -134,32 +141,42 @@ def _backward(
 ) -> tuple:
     """Compute the gradients of q, r, k, v, position_keys and z."""
     q, r, k, v, position_keys, z, _ = inputs
-    (B, h, T, dk), K, W, N = q.shape, k.size(2), position_keys.size(-2), tile.N
-    inputs = (*inputs, dy.contiguous(), lse, (dy.to(lse.dtype) * y).sum(-1))
+    B, h, T, dk = q.shape
+    W = position_keys.size(-2)
+    N = tile.N
+    delta = (dy.to(lse.dtype) * y).sum(-1)
+    inputs = (*inputs, dy.contiguous(), lse, delta)
     settings = {**_shapes(q, v, tile), "drop": drop}
-    tiles, groups, diagonals = (
-        triton.cdiv(T, N),
-        h * min(B, max(1, GROUPS // h)),
-        triton.cdiv(W, N) + 1,
-    )
-    grad_q, grad_r, grad_k, grad_v = (torch.empty_like(tensor) for tensor in (q, r, k, v))
+
+    grad_q = torch.empty_like(q)
+    grad_r = torch.empty_like(r)
     grad_z = None if z is None else torch.empty_like(z)
+    query_tiles = (triton.cdiv(T, N), B * h)
+    query_gradients[query_tiles](*inputs, grad_q, grad_r, grad_z, *sizes, **settings)
+
+    grad_k = torch.empty_like(k)
+    grad_v = torch.empty_like(v)
+    key_tiles = (triton.cdiv(k.size(2), N), B * h)
+    key_gradients[key_tiles](*inputs, grad_k, grad_v, *sizes, **settings)
+
+    # as many groups of streams for each head as fill the GPU
+    groups = h * min(B, max(1, GROUPS // h))
+    diagonals = triton.cdiv(W, N) + 1
     parts = lse.new_empty(groups, diagonals, 2 * N, dk)
-    query_gradients[tiles, B * h](*inputs, grad_q, grad_r, grad_z, *sizes, **settings)
-    key_gradients[triton.cdiv(K, N), B * h](*inputs, grad_k, grad_v, *sizes, **settings)
     position_gradients[diagonals, groups](*inputs, parts, *sizes, B * h, **settings)
     parts = parts.unflatten(0, (-1, h)).sum(0)
-    grad_position_keys = _columns(parts if position_keys.dim() == 3 else parts.sum(0), W).to(
-        q.dtype
-    )
+    if position_keys.dim() == 2:  # shared by heads
+        parts = parts.sum(0)
+    grad_position_keys = _columns(parts, W).to(q.dtype)
     return grad_q, grad_r, grad_k, grad_v, grad_position_keys, grad_z
 
 
 def _fastest(inputs, sizes: tuple, drop: float, backward: bool) -> Tile:
-    """Find the tile in which this work takes the least time; lengths count up to the next power of
-    two.
+    """Find the tile in which this work takes the least time.
+
+    Lengths count up to the next power of two.
     """
-    q, v, W = inputs[0], inputs[3], inputs[4].size(-2)
+    q, _, _, v, position_keys, *_ = inputs
     if q.device.type != "cuda":
         return tuning.TILES[q.element_size()][0]
 
@@ -168,12 +185,13 @@ def _fastest(inputs, sizes: tuple, drop: float, backward: bool) -> Tile:
         if backward:
             _backward(inputs, y, lse, y, sizes, drop, tile)
 
-    T, W = map(triton.next_power_of_2, (q.size(2), W))
-    kind, direction = str(q.dtype).removeprefix("torch."), "backward" if backward else "forward"
+    T = triton.next_power_of_2(q.size(2))
+    W = triton.next_power_of_2(position_keys.size(-2))
+    kind = str(q.dtype).removeprefix("torch.")
+    direction = "backward" if backward else "forward"
     widths = f"dk {q.size(-1)}, dv {v.size(-1)}"
-    return tuning.fastest(
-        f"cuda {kind}: {widths}, reach <= {W}, T <= {T}, {direction}", q.dtype, run
-    )
+    work = f"cuda {kind}: {widths}, reach <= {W}, T <= {T}, {direction}"
+    return tuning.fastest(work, q.dtype, run)
 
 
 def _shapes(q: Tensor, v: Tensor, tile: Tile) -> dict:
@@ -181,12 +199,13 @@ def _shapes(q: Tensor, v: Tensor, tile: Tile) -> dict:
 
     Widths are padded to powers of two, and to 16 at least: tensor cores take no less.
     """
-    dk, dv = q.size(-1), v.size(-1)
-    padded = {"DK": max(16, triton.next_power_of_2(dk)), "DV": max(16, triton.next_power_of_2(dv))}
+    dk = q.size(-1)
+    dv = v.size(-1)
     return {
         "dk": dk,
         "dv": dv,
-        **padded,
+        "DK": max(16, triton.next_power_of_2(dk)),
+        "DV": max(16, triton.next_power_of_2(dv)),
         "N": tile.N,
         "num_warps": tile.warps,
         "num_stages": tile.stages,
@@ -194,10 +213,12 @@ def _shapes(q: Tensor, v: Tensor, tile: Tile) -> dict:
 
 
 def _columns(parts: Tensor, W: int) -> Tensor:
-    """Add up .. diagonals 2N dk to .. dk W: a diagonal's far stretch has the distances of the next
-    one's near.
+    """Add up .. diagonals 2N dk to .. dk W.
+
+    A diagonal's far stretch has the distances of the next one's near.
     """
     far, near = parts.chunk(2, -2)
-    # x = (n + 1) N .. n N + 1
-    x_falls = (far[..., :-1, :, :] + near[..., 1:, :, :]).flip(-3).flatten(-3, -2)
-    return x_falls[..., -W:, :].mT
+    # x = (n + 1) N .. n N + 1 of diagonal n
+    by_diagonal = far[..., :-1, :, :] + near[..., 1:, :, :]
+    falling = by_diagonal.flip(-3).flatten(-3, -2)  # x from the farthest to 1
+    return falling[..., -W:, :].mT

@@ -1,15 +1,16 @@
 """Banded softmax attention, forward and backward: kernels over the same tiles, none with atomics.
 
-    forward             per query tile and head: y, with a running maximum and sum (Milakov and
-    Gimelshein 2018;
-                        FlashAttention, Dao et al. 2022, algorithm 1)
+    forward             per query tile and head: y, with a running maximum and sum
     query_gradients     per query tile and head: those of q, r and z
     key_gradients       per key tile and head:   those of k and v
-    position_gradients  per diagonal of tiles:   a part of the position keys', all heads divided
-    among groups
+    position_gradients  per diagonal of tiles:   a part of the position keys'
 
-A diagonal consists of the pairs of query and key tiles at one distance: all of them meet the same
-position keys.
+The running maximum and sum are those of Milakov and Gimelshein 2018 (FlashAttention, Dao et al.
+2022, algorithm 1). A diagonal consists of the pairs of query and key tiles at one distance: all of
+them meet the same position keys. Its heads are divided among groups.
+
+t0 and j0 are the first query and key of a tile, bh counts streams x heads, `offset` is the place of
+the first query among the keys, plus one where it sees itself.
 """
 
 import triton
@@ -34,39 +35,59 @@ from .banded_tiles import (
 
 @triton.jit(do_not_specialize=NUMBERS)
 def forward(
-    q, r, k, v, position_keys, z, reach, y, lse,
-    h, T, K, W, offset, ramp, head_stride, seed,
-    dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, drop: tl.constexpr,
-):  # fmt: skip
+    q,
+    r,
+    k,
+    v,
+    position_keys,
+    z,
+    reach,
+    y,
+    lse,
+    h,
+    T,
+    K,
+    W,
+    offset,
+    ramp,
+    head_stride,
+    seed,
+    dk: tl.constexpr,
+    dv: tl.constexpr,
+    DK: tl.constexpr,
+    DV: tl.constexpr,
+    N: tl.constexpr,
+    drop: tl.constexpr,
+):
     """Write y: (B h) T dv and lse: (B h) T, the log of each row's sum; both are 0 for a row without
     a visible key.
     """
     acc: tl.constexpr = lse.dtype.element_ty
-    t0, bh = tl.program_id(0) * N, tl.program_id(1).to(tl.int64)
-    queries, positions = (
-        rows(q + bh * T * dk, t0, T, dk, DK, N),
-        rows(r + bh * T * dk, t0, T, dk, DK, N),
-    )
+    t0 = tl.program_id(0) * N
+    bh = tl.program_id(1).to(tl.int64)
+    queries = rows(q + bh * T * dk, t0, T, dk, DK, N)
+    positions = rows(r + bh * T * dk, t0, T, dk, DK, N)
     spans = row_numbers(z + bh * T, t0, T, N) if z is not None else None
-    own_reach, own_keys = (
-        farthest(tl.load(reach + bh % h), spans, ramp),
-        position_keys + bh % h * head_stride,
-    )
+    own_reach = farthest(tl.load(reach + bh % h), spans, ramp)
+    own_keys = position_keys + bh % h * head_stride
     highest = tl.full((N,), float("-inf"), acc)
-    total, sums = tl.zeros((N,), acc), tl.zeros((N, DV), acc)
-    for j0 in range(tl.maximum(offset + t0 - own_reach, 0), offset + tl.minimum(t0 + N, T) - 1, N):
+    total = tl.zeros((N,), acc)
+    sums = tl.zeros((N, DV), acc)
+    # keys from the farthest that the first query sees up to the nearest of the last
+    start = tl.maximum(offset + t0 - own_reach, 0)
+    stop = offset + tl.minimum(t0 + N, T) - 1
+    for j0 in range(start, stop, N):
         first = offset + t0 - j0
-        keys, values = (
-            rows(k + bh * K * dk, j0, K, dk, DK, N),
-            rows(v + bh * K * dv, j0, K, dv, DV, N),
-        )
+        keys = rows(k + bh * K * dk, j0, K, dk, DK, N)
+        values = rows(v + bh * K * dv, j0, K, dv, DV, N)
         near, far = stretches(own_keys, first, W, dk, DK, N)
         score = scores(
             queries, positions, keys, near, far, spans, first, j0, own_reach, ramp, acc, N
         )
         higher = tl.maximum(highest, tl.max(score, 1))
         base = tl.where(higher == float("-inf"), 0.0, higher)  # -inf - -inf has no value
-        weights, shrink = tl.exp(score - base[:, None]), tl.exp(highest - base)
+        weights = tl.exp(score - base[:, None])
+        shrink = tl.exp(highest - base)
         total = total * shrink + tl.sum(weights, 1)
         if drop > 0:
             weights *= dropout_factors(seed + bh, t0, j0, K, drop, acc, N)
@@ -81,35 +102,60 @@ def forward(
 
 @triton.jit(do_not_specialize=NUMBERS)
 def query_gradients(
-    q, r, k, v, position_keys, z, reach, dy, lse, delta, grad_q, grad_r, grad_z,
-    h, T, K, W, offset, ramp, head_stride, seed,
-    dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, drop: tl.constexpr,
-):  # fmt: skip
+    q,
+    r,
+    k,
+    v,
+    position_keys,
+    z,
+    reach,
+    dy,
+    lse,
+    delta,
+    grad_q,
+    grad_r,
+    grad_z,
+    h,
+    T,
+    K,
+    W,
+    offset,
+    ramp,
+    head_stride,
+    seed,
+    dk: tl.constexpr,
+    dv: tl.constexpr,
+    DK: tl.constexpr,
+    DV: tl.constexpr,
+    N: tl.constexpr,
+    drop: tl.constexpr,
+):
     """Write the gradients of q and r: (B h) T dk, and of z: (B h) T.
 
     d log m / dz = 1 / (R m) for keys with 0 < m <= 1, the derivative from the left (as
     `spans/_ramp.py`).
     """
     acc: tl.constexpr = lse.dtype.element_ty
-    t0, bh = tl.program_id(0) * N, tl.program_id(1).to(tl.int64)
-    queries, positions = (
-        rows(q + bh * T * dk, t0, T, dk, DK, N),
-        rows(r + bh * T * dk, t0, T, dk, DK, N),
-    )
+    t0 = tl.program_id(0) * N
+    bh = tl.program_id(1).to(tl.int64)
+    queries = rows(q + bh * T * dk, t0, T, dk, DK, N)
+    positions = rows(r + bh * T * dk, t0, T, dk, DK, N)
     spans = row_numbers(z + bh * T, t0, T, N) if z is not None else None
-    own_reach, own_keys = (
-        farthest(tl.load(reach + bh % h), spans, ramp),
-        position_keys + bh % h * head_stride,
-    )
+    own_reach = farthest(tl.load(reach + bh % h), spans, ramp)
+    own_keys = position_keys + bh % h * head_stride
     dys = rows(dy + bh * T * dv, t0, T, dv, DV, N)
-    logs, deltas = row_numbers(lse + bh * T, t0, T, N), row_numbers(delta + bh * T, t0, T, N)
-    dqs, drs, dzs = tl.zeros((N, DK), acc), tl.zeros((N, DK), acc), tl.zeros((N,), acc)
-    for j0 in range(tl.maximum(offset + t0 - own_reach, 0), offset + tl.minimum(t0 + N, T) - 1, N):
+    logs = row_numbers(lse + bh * T, t0, T, N)
+    deltas = row_numbers(delta + bh * T, t0, T, N)
+    dqs = tl.zeros((N, DK), acc)
+    drs = tl.zeros((N, DK), acc)
+    dzs = tl.zeros((N,), acc)
+    # keys from the farthest that the first query sees up to the nearest of the last
+    start = tl.maximum(offset + t0 - own_reach, 0)
+    stop = offset + tl.minimum(t0 + N, T) - 1
+    for j0 in range(start, stop, N):
         first = offset + t0 - j0
-        keys, values = (
-            rows(k + bh * K * dk, j0, K, dk, DK, N),
-            rows(v + bh * K * dv, j0, K, dv, DV, N),
-        )
+        keys = rows(k + bh * K * dk, j0, K, dk, DK, N)
+        values = rows(v + bh * K * dv, j0, K, dv, DV, N)
         near, far = stretches(own_keys, first, W, dk, DK, N)
         score = scores(
             queries, positions, keys, near, far, spans, first, j0, own_reach, ramp, acc, N
@@ -118,7 +164,8 @@ def query_gradients(
         if z is not None:
             m = ramp_at(distances(first, N), spans[:, None], ramp, acc)
             off_ramp = (m <= 0) | (m > 1)
-            dzs += tl.sum(tl.where(off_ramp, 0.0, ds) / tl.where(off_ramp, 1.0, ramp * m), 1)
+            on_ramp = tl.where(off_ramp, 0.0, ds)
+            dzs += tl.sum(on_ramp / tl.where(off_ramp, 1.0, ramp * m), 1)
         dqs += product(ds.to(keys.dtype), keys, acc)
         ds_near, ds_far = unskew(ds, N)
         drs += product(ds_near.to(near.dtype), near, acc)
@@ -132,30 +179,57 @@ def query_gradients(
 
 @triton.jit(do_not_specialize=NUMBERS)
 def key_gradients(
-    q, r, k, v, position_keys, z, reach, dy, lse, delta, grad_k, grad_v,
-    h, T, K, W, offset, ramp, head_stride, seed,
-    dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, drop: tl.constexpr,
-):  # fmt: skip
+    q,
+    r,
+    k,
+    v,
+    position_keys,
+    z,
+    reach,
+    dy,
+    lse,
+    delta,
+    grad_k,
+    grad_v,
+    h,
+    T,
+    K,
+    W,
+    offset,
+    ramp,
+    head_stride,
+    seed,
+    dk: tl.constexpr,
+    dv: tl.constexpr,
+    DK: tl.constexpr,
+    DV: tl.constexpr,
+    N: tl.constexpr,
+    drop: tl.constexpr,
+):
     """Write the gradients of k: (B h) K dk, and of v: (B h) K dv, walking over the queries that see
     the tile.
     """
     acc: tl.constexpr = lse.dtype.element_ty
-    j0, bh = tl.program_id(0) * N, tl.program_id(1).to(tl.int64)
-    own_reach, own_keys = tl.load(reach + bh % h), position_keys + bh % h * head_stride
-    keys, values = rows(k + bh * K * dk, j0, K, dk, DK, N), rows(v + bh * K * dv, j0, K, dv, DV, N)
-    dks, dvs = tl.zeros((N, DK), acc), tl.zeros((N, DV), acc)
+    j0 = tl.program_id(0) * N
+    bh = tl.program_id(1).to(tl.int64)
+    own_reach = tl.load(reach + bh % h)
+    own_keys = position_keys + bh % h * head_stride
+    keys = rows(k + bh * K * dk, j0, K, dk, DK, N)
+    values = rows(v + bh * K * dv, j0, K, dv, DV, N)
+    dks = tl.zeros((N, DK), acc)
+    dvs = tl.zeros((N, DV), acc)
+    # queries from the first that sees the first key up to the last that sees the last key
     last = tl.minimum(j0 + N, K) - 1
-    for t0 in range(
-        tl.maximum(j0 + 1 - offset, 0), tl.minimum(last + own_reach - offset + 1, T), N
-    ):
+    start = tl.maximum(j0 + 1 - offset, 0)
+    stop = tl.minimum(last + own_reach - offset + 1, T)
+    for t0 in range(start, stop, N):
         first = offset + t0 - j0
-        queries, positions = (
-            rows(q + bh * T * dk, t0, T, dk, DK, N),
-            rows(r + bh * T * dk, t0, T, dk, DK, N),
-        )
+        queries = rows(q + bh * T * dk, t0, T, dk, DK, N)
+        positions = rows(r + bh * T * dk, t0, T, dk, DK, N)
         dys = rows(dy + bh * T * dv, t0, T, dv, DV, N)
         spans = row_numbers(z + bh * T, t0, T, N) if z is not None else None
-        logs, deltas = row_numbers(lse + bh * T, t0, T, N), row_numbers(delta + bh * T, t0, T, N)
+        logs = row_numbers(lse + bh * T, t0, T, N)
+        deltas = row_numbers(delta + bh * T, t0, T, N)
         near, far = stretches(own_keys, first, W, dk, DK, N)
         score = scores(
             queries, positions, keys, near, far, spans, first, j0, own_reach, ramp, acc, N
@@ -169,10 +243,33 @@ def key_gradients(
 
 @triton.jit(do_not_specialize=NUMBERS)
 def position_gradients(
-    q, r, k, v, position_keys, z, reach, dy, lse, delta, grad_position_keys,
-    h, T, K, W, offset, ramp, head_stride, seed, Bh,
-    dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, drop: tl.constexpr,
-):  # fmt: skip
+    q,
+    r,
+    k,
+    v,
+    position_keys,
+    z,
+    reach,
+    dy,
+    lse,
+    delta,
+    grad_position_keys,
+    h,
+    T,
+    K,
+    W,
+    offset,
+    ramp,
+    head_stride,
+    seed,
+    Bh,
+    dk: tl.constexpr,
+    dv: tl.constexpr,
+    DK: tl.constexpr,
+    DV: tl.constexpr,
+    N: tl.constexpr,
+    drop: tl.constexpr,
+):
     """Write the gradient of the position keys in parts: groups diagonals 2N dk.
 
     Diagonal n has the rows x = (n + 1) N .. (n - 1) N + 1, the far stretch before the near one.
@@ -180,30 +277,27 @@ def position_gradients(
     number of groups is a multiple of h, so that the streams of a group are those of one head.
     """
     acc: tl.constexpr = lse.dtype.element_ty
-    n, group = tl.program_id(0), tl.program_id(1).to(tl.int64)
+    n = tl.program_id(0)
+    group = tl.program_id(1).to(tl.int64)
     first = n * N + 1
     near, far = stretches(position_keys + group % h * head_stride, first, W, dk, DK, N)
-    near_sum, far_sum = tl.zeros((N, DK), acc), tl.zeros((N, DK), acc)
+    near_sum = tl.zeros((N, DK), acc)
+    far_sum = tl.zeros((N, DK), acc)
     for bh in range(group, Bh, tl.num_programs(1)):
         own_reach = tl.load(reach + bh % h)
         # a head that does not see this far is passed over
         stop = tl.where(first - N + 1 <= own_reach, T, 0)
-        for t0 in range(tl.maximum(first - offset, 0) // N * N, stop, N):
+        start = tl.maximum(first - offset, 0) // N * N
+        for t0 in range(start, stop, N):
             j0 = offset + t0 - first
-            queries, positions = (
-                rows(q + bh * T * dk, t0, T, dk, DK, N),
-                rows(r + bh * T * dk, t0, T, dk, DK, N),
-            )
+            queries = rows(q + bh * T * dk, t0, T, dk, DK, N)
+            positions = rows(r + bh * T * dk, t0, T, dk, DK, N)
             dys = rows(dy + bh * T * dv, t0, T, dv, DV, N)
             spans = row_numbers(z + bh * T, t0, T, N) if z is not None else None
-            keys, values = (
-                rows(k + bh * K * dk, j0, K, dk, DK, N),
-                rows(v + bh * K * dv, j0, K, dv, DV, N),
-            )
-            logs, deltas = (
-                row_numbers(lse + bh * T, t0, T, N),
-                row_numbers(delta + bh * T, t0, T, N),
-            )
+            keys = rows(k + bh * K * dk, j0, K, dk, DK, N)
+            values = rows(v + bh * K * dv, j0, K, dv, DV, N)
+            logs = row_numbers(lse + bh * T, t0, T, N)
+            deltas = row_numbers(delta + bh * T, t0, T, N)
             score = scores(
                 queries, positions, keys, near, far, spans, first, j0, own_reach, ramp, acc, N
             )

@@ -29,10 +29,10 @@ def product(a, b, acc: tl.constexpr):
 @triton.jit
 def rows(matrix, start, count, width: tl.constexpr, PADDED: tl.constexpr, N: tl.constexpr):
     """Load rows start .. start + N - 1 of a (count, width) matrix as N PADDED, 0 outside it."""
-    row, column = start + tl.arange(0, N)[:, None], tl.arange(0, PADDED)[None, :]
-    return tl.load(
-        matrix + row * width + column, (row >= 0) & (row < count) & (column < width), 0.0
-    )
+    row = start + tl.arange(0, N)[:, None]
+    column = tl.arange(0, PADDED)[None, :]
+    inside = (row >= 0) & (row < count) & (column < width)
+    return tl.load(matrix + row * width + column, inside, 0.0)
 
 
 @triton.jit
@@ -40,12 +40,10 @@ def put_rows(
     matrix, tile, start, count, width: tl.constexpr, PADDED: tl.constexpr, N: tl.constexpr
 ):
     """Store what `rows` loads."""
-    row, column = start + tl.arange(0, N)[:, None], tl.arange(0, PADDED)[None, :]
-    tl.store(
-        matrix + row * width + column,
-        tile.to(matrix.dtype.element_ty),
-        (row < count) & (column < width),
-    )
+    row = start + tl.arange(0, N)[:, None]
+    column = tl.arange(0, PADDED)[None, :]
+    numbers = tile.to(matrix.dtype.element_ty)
+    tl.store(matrix + row * width + column, numbers, (row < count) & (column < width))
 
 
 @triton.jit
@@ -57,32 +55,42 @@ def row_numbers(vector, t0, T, N: tl.constexpr):
 
 @triton.jit
 def stretches(position_keys, first, W, dk: tl.constexpr, DK: tl.constexpr, N: tl.constexpr):
-    """Load the near and far position keys of a tile, N DK each, from position_keys: W dk, rows x =
-    W .. 1.
+    """Load the near and far position keys of a tile, N DK each.
+
+    position_keys: W dk, rows x = W .. 1.
     """
-    near = rows(position_keys, W - first + 1, W, dk, DK, N)
-    return near, rows(position_keys, W - first + 1 - N, W, dk, DK, N)
+    start = W - first + 1  # the row of x = first - 1, nearest to the tile's diagonal
+    near = rows(position_keys, start, W, dk, DK, N)
+    far = rows(position_keys, start - N, W, dk, DK, N)
+    return near, far
 
 
 @triton.jit
 def is_far(N: tl.constexpr):
     """Mark where a row of stretch columns takes from the far stretch: N N."""
-    return tl.arange(0, N)[:, None] + tl.arange(0, N)[None, :] >= N - 1
+    row = tl.arange(0, N)[:, None]
+    column = tl.arange(0, N)[None, :]
+    return row + column >= N - 1
 
 
 @triton.jit
 def skew(near, far, N: tl.constexpr):
     """Bring products of queries with both stretches, N N each, to key columns: N N."""
-    source = (tl.arange(0, N)[None, :] - tl.arange(0, N)[:, None] - 1) & (N - 1)
+    row = tl.arange(0, N)[:, None]
+    column = tl.arange(0, N)[None, :]
+    source = (column - row - 1) & (N - 1)  # mod N, a power of two
     return tl.gather(tl.where(is_far(N), far, near), source, 1)
 
 
 @triton.jit
 def unskew(ds, N: tl.constexpr):
     """Undo `skew`: part gradients in key columns into near and far."""
-    source = (tl.arange(0, N)[None, :] + tl.arange(0, N)[:, None] + 1) & (N - 1)
+    row = tl.arange(0, N)[:, None]
+    column = tl.arange(0, N)[None, :]
+    source = (column + row + 1) & (N - 1)
     turned = tl.gather(ds, source, 1)
-    return tl.where(is_far(N), 0.0, turned), tl.where(is_far(N), turned, 0.0)
+    far = is_far(N)
+    return tl.where(far, 0.0, turned), tl.where(far, turned, 0.0)
 
 
 @triton.jit
@@ -99,13 +107,14 @@ def ramp_at(x, z, ramp, acc: tl.constexpr):
 
 @triton.jit
 def farthest(reach, z, ramp):
-    """Count the keys that a tile's queries see: fewer than their head's reach where each has a span
-    z of its own.
+    """Count the keys that a tile's queries see.
 
-    One that is NaN counts as 0: the nearest keys are enough to show it.
+    They are fewer than their head's reach where each query has its own span z. One that is NaN
+    counts as 0: the nearest keys are enough to show it.
     """
     if z is not None:
-        reach = tl.minimum(reach, tl.ceil(tl.max(tl.where(z == z, z, 0.0), 0)).to(tl.int32) + ramp)
+        longest = tl.max(tl.where(z == z, z, 0.0), 0)
+        reach = tl.minimum(reach, tl.ceil(longest).to(tl.int32) + ramp)
     return reach
 
 
@@ -118,13 +127,17 @@ def scores(q, r, k, near, far, z, first, j0, reach, ramp, acc: tl.constexpr, N: 
     to any gradient.
     """
     score = product(q, tl.trans(k), acc)
-    score += skew(product(r, tl.trans(near), acc), product(r, tl.trans(far), acc), N)
+    to_near = product(r, tl.trans(near), acc)
+    to_far = product(r, tl.trans(far), acc)
+    score += skew(to_near, to_far, N)
     x = distances(first, N)
-    visible = (x >= 1) & (x <= reach) & (j0 + tl.arange(0, N)[None, :] >= 0)
+    j = j0 + tl.arange(0, N)[None, :]
+    visible = (x >= 1) & (x <= reach) & (j >= 0)
     if z is not None:
         m = ramp_at(x, z[:, None], ramp, acc)
         visible = visible & ((m > 0) | (m != m))  # where z is NaN, so are m and the score
-        score += tl.log(tl.where(visible, tl.where(m > 1, 1.0, m), 1.0))
+        clamped = tl.where(m > 1, 1.0, m)
+        score += tl.log(tl.where(visible, clamped, 1.0))
     return tl.where(visible, score, float("-inf"))
 
 
@@ -135,8 +148,10 @@ def dropout_factors(seed, t0, j0, K, drop: tl.constexpr, acc: tl.constexpr, N: t
     They depend on the seed, the query t and the key j alone: every kernel draws the same ones,
     whatever its tiles.
     """
-    number = (t0 + tl.arange(0, N))[:, None] * K + j0 + tl.arange(0, N)[None, :]
-    return (tl.rand(seed, number) >= drop).to(acc) * (1 / (1 - drop))
+    t = t0 + tl.arange(0, N)
+    number = t[:, None] * K + j0 + tl.arange(0, N)[None, :]
+    kept = tl.rand(seed, number) >= drop
+    return kept.to(acc) * (1 / (1 - drop))
 
 
 @triton.jit
@@ -162,8 +177,10 @@ def slopes(
     v: N DV; dy: N DV; lse, delta: N (FlashAttention, Dao et al. 2022, section B.2).
     """
     p = tl.exp(score - lse[:, None])
-    weights, dp = p, product(dy, tl.trans(v), acc)
+    dp = product(dy, tl.trans(v), acc)
+    weights = p
     if drop > 0:
         factors = dropout_factors(seed, t0, j0, K, drop, acc, N)
-        weights, dp = p * factors, dp * factors
+        weights = p * factors
+        dp = dp * factors
     return weights, p * (dp - delta[:, None])

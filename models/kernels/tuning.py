@@ -32,8 +32,9 @@ CHOSEN: dict[str, Tile] = {}  # by the work in words
 
 
 def each_that_fits(tiles: tuple[Tile, ...], run: Callable[[Tile], Any]) -> dict[Tile, Any]:
-    """Call `run` with each tile that the memory of a GPU's processor holds; `OutOfResources` if it
-    holds none.
+    """Call `run` with each tile that the memory of a GPU's processor holds.
+
+    `OutOfResources` if it holds none.
     """
     results = {}
     for tile in tiles:
@@ -47,8 +48,9 @@ def each_that_fits(tiles: tuple[Tile, ...], run: Callable[[Tile], Any]) -> dict[
 
 
 def fastest(work: str, dtype: torch.dtype, run: Callable[[Tile], None]) -> Tile:
-    """Find the tile with which `run` takes the least time on the GPU; work of one name is timed
-    once.
+    """Find the tile with which `run` takes the least time on the GPU.
+
+    Work of one name is timed once.
     """
     if work not in CHOSEN:
         times = each_that_fits(TILES[dtype.itemsize], lambda tile: milliseconds(lambda: run(tile)))

@@ -1,5 +1,6 @@
-"""A convolution whose sums have the order of our products where these are compiled: filters times
-patches.
+"""A convolution as filters times patches, so that its sums have the order of our products.
+
+Where these are compiled; else it is torch's.
 """
 
 import torch
@@ -17,24 +18,31 @@ class _Filtered(torch.autograd.Function):
     def forward(ctx, weight, x):
         ctx.save_for_backward(weight, x)
         y = x.new_empty(len(x), len(weight), x.size(2))
-        multiply(*(Product(weight, patches, out) for patches, out in zip(x, y, strict=True)))
+        products = []
+        for patches, out in zip(x, y, strict=True):
+            products.append(Product(weight, patches, out))
+        multiply(*products)
         return y
 
     @staticmethod
     @no_double_backward
     def backward(ctx, dy):
         weight, x = ctx.saved_tensors
-        dy, dweight, dx = dy.contiguous(), weight.new_zeros(weight.shape), None
-        multiply(
-            *(
-                Product(slope, patches.T, dweight, add=True)
-                for slope, patches in zip(dy, x, strict=True)
-            )
-        )
-        if ctx.needs_input_grad[1]:
-            dx = x.new_empty(x.shape)
-            turned = weight.T.contiguous()
-            multiply(*(Product(turned, slope, out) for slope, out in zip(dy, dx, strict=True)))
+        dy = dy.contiguous()
+        dweight = weight.new_zeros(weight.shape)
+        products = []
+        for slope, patches in zip(dy, x, strict=True):
+            products.append(Product(slope, patches.T, dweight, add=True))
+        multiply(*products)
+        if not ctx.needs_input_grad[1]:
+            return dweight, None
+
+        dx = x.new_empty(x.shape)
+        turned = weight.T.contiguous()
+        products = []
+        for slope, out in zip(dy, dx, strict=True):
+            products.append(Product(turned, slope, out))
+        multiply(*products)
         return dweight, dx
 
 
@@ -44,6 +52,8 @@ class Convolution(nn.Conv2d):
         if not compiles(x):
             return super().forward(x)
         patches = unfold(x, self.kernel_size, padding=self.padding, stride=self.stride)
-        rows = (x.size(2) + 2 * self.padding[0] - self.kernel_size[0]) // self.stride[0] + 1
-        y = _Filtered.apply(self.weight.flatten(1), patches) + self.bias[:, None]
+        padded = x.size(2) + 2 * self.padding[0]
+        rows = (padded - self.kernel_size[0]) // self.stride[0] + 1
+        y = _Filtered.apply(self.weight.flatten(1), patches)
+        y = y + self.bias[:, None]
         return y.unflatten(2, (rows, -1))

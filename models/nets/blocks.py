@@ -1,6 +1,7 @@
-"""What nets are built from: Transformer layers, post-norm (Attention Is All You Need, section 3.1)
-or pre-norm (Xiong et al. 2020), absolute positions (section 3.5 and Table 3 row E), and what a net
-collects from its attention.
+"""What models are built from: Transformer layers, absolute positions, and what they collect.
+
+Layers are post-norm (Attention Is All You Need, section 3.1) or pre-norm (Xiong et al. 2020);
+positions are those of section 3.5 and Table 3, row E.
 """
 
 import math
@@ -25,7 +26,8 @@ class _Relu2(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, x, w1, b1, w2, b2):
-        h, y = x.new_empty(len(x), len(w1)), x.new_empty(len(x), len(w2))
+        h = x.new_empty(len(x), len(w1))
+        y = x.new_empty(len(x), len(w2))
         multiply(Product(x, w1.T, h, relu=True, bias=b1), Product(h, w2.T, y, bias=b2))
         ctx.save_for_backward(x, w1, w2, h)
         return y
@@ -34,7 +36,10 @@ class _Relu2(torch.autograd.Function):
     @no_double_backward
     def backward(ctx, dy):
         x, w1, w2, h = ctx.saved_tensors
-        dx, dh, dw1, dw2 = (x.new_empty(like.shape) for like in (x, h, w1, w2))
+        dx = x.new_empty(x.shape)
+        dh = x.new_empty(h.shape)
+        dw1 = x.new_empty(w1.shape)
+        dw2 = x.new_empty(w2.shape)
         multiply(Product(dy, w2, dh))
         torch.ops.aten.threshold_backward.grad_input(dh, h, 0, grad_input=dh)
         multiply(Product(dh, w1, dx), Product(dh.T, x, dw1), Product(dy.T, h, dw2))
@@ -50,15 +55,18 @@ class FeedForward(nn.Sequential):
     def forward(self, x: Tensor) -> Tensor:
         """Compute W2 relu(W1 x + b1) + b2: .. d -> .. d."""
         first, _, drop, last = self
-        if not (compiles(x) and torch.is_grad_enabled()) or (self.training and drop.p):
+        # The compiled library has no dropout, and without a gradient it gains nothing.
+        drops = self.training and drop.p
+        if not compiles(x) or not torch.is_grad_enabled() or drops:
             return super().forward(x)
         y = _Relu2.apply(x.flatten(0, -2), first.weight, first.bias, last.weight, last.bias)
         return y.view(*x.shape[:-1], -1)
 
 
 class PositionalEncoding(nn.Module):
-    """Vectors of the positions 0 .. max_length - 1 of a sentence: "sinusoid", "learned" from N(0, 1
-    / d), or "none".
+    """Vectors of the positions 0 .. max_length - 1 of a sentence.
+
+    "sinusoid", "learned" from N(0, 1 / d), or "none".
     """
 
     def __init__(self, name: str, max_length: int, d_model: int):
@@ -66,9 +74,8 @@ class PositionalEncoding(nn.Module):
         if name == "learned":
             self.table = nn.Parameter(torch.randn(max_length, d_model) / math.sqrt(d_model))
         elif name == "sinusoid":
-            self.register_buffer(
-                "table", interleaved(torch.arange(max_length).float(), d_model), persistent=False
-            )
+            table = interleaved(torch.arange(max_length).float(), d_model)
+            self.register_buffer("table", table, persistent=False)
         elif name == "none":
             self.register_buffer("table", torch.zeros(max_length, d_model), persistent=False)
         else:
@@ -77,14 +84,16 @@ class PositionalEncoding(nn.Module):
             )
 
     def forward(self, start: int, count: int) -> Tensor:
-        """Return the vectors of positions start .. start + count - 1: (count, d); ValueError beyond
-        the last.
+        """Return the vectors of positions start .. start + count - 1: (count, d).
+
+        ValueError beyond the last.
         """
-        if start + count > len(self.table):
+        stop = start + count
+        if stop > len(self.table):
             raise ValueError(
-                f"a sentence of {start + count} tokens is longer than max_length = {len(self.table)}"
+                f"a sentence of {stop} tokens is longer than max_length = {len(self.table)}"
             )
-        return self.table[start : start + count]
+        return self.table[start:stop]
 
 
 class Residual(nn.LayerNorm):
@@ -97,7 +106,8 @@ class Residual(nn.LayerNorm):
         super().__init__(d_model)
         if norm not in ("post", "pre"):
             raise ValueError(f"unknown norm '{norm}'; valid: post, pre")
-        self.drop, self.post = nn.Dropout(dropout), norm == "post"
+        self.drop = nn.Dropout(dropout)
+        self.post = norm == "post"
 
     def forward(self, x: Tensor, y: Tensor | None = None) -> Tensor:
         """Compute the layer norm of x, or of x + y."""
@@ -109,7 +119,8 @@ class Residual(nn.LayerNorm):
         return x if self.post else self(x)
 
     def leave(self, x: Tensor, y: Tensor) -> Tensor:
-        return self(x, self.drop(y)) if self.post else x + self.drop(y)
+        y = self.drop(y)
+        return self(x, y) if self.post else x + y
 
 
 class Block(nn.Module):
@@ -134,9 +145,7 @@ class Block(nn.Module):
         self.after_feed_forward = Residual(d_model, residual_dropout, norm)
 
     def forward(self, x: Tensor, past: Past) -> tuple[Tensor, Past]:
-        """Read a block: x: B T d and the layer's cache -> B T d and the cache for the next
-        block.
-        """
+        """Read a block: x: B T d and the layer's cache -> B T d and the next block's cache."""
         x, past = self.attend(x, past)
         return self.feed(x), past
 
@@ -145,7 +154,8 @@ class Block(nn.Module):
         return self.after_attention.leave(x, y), past
 
     def feed(self, x: Tensor) -> Tensor:
-        return self.after_feed_forward.leave(x, self.feed_forward(self.after_feed_forward.enter(x)))
+        y = self.feed_forward(self.after_feed_forward.enter(x))
+        return self.after_feed_forward.leave(x, y)
 
 
 class EncoderBlock(Block):
@@ -169,46 +179,48 @@ class DecoderBlock(Block):
         norm: str,
     ):
         super().__init__(attention, d_ff, 0.0, residual_dropout, norm)
-        self.cross, self.after_cross = (
-            cross,
-            Residual(attention.shape.d_model, residual_dropout, norm),
-        )
+        self.cross = cross
+        self.after_cross = Residual(attention.shape.d_model, residual_dropout, norm)
 
     def forward(
         self, x: Tensor, past: Past, source: Source, visible: Tensor
     ) -> tuple[Tensor, Past]:
-        """Read a block: x: R T d, R rows for B sentences, R / B side by side -> R T d and the cache
-        for the next block.
+        """Read a block: x: R T d, R rows for B sentences -> R T d and the next block's cache.
 
-        source: the projected sources of the B sentences; visible: B N, False at padding. The rows
-        of a sentence share its source, and attend to it as if they were positions of a single row.
+        source: the projected sources of the B sentences; visible: B N, False at padding. The R / B
+        rows of a sentence follow one another. They share its source, and attend to it as if they
+        were positions of a single row.
         """
         x, past = self.attend(x, past)
-        queries = self.after_cross.enter(x).reshape(len(visible), -1, x.size(-1))
+        queries = self.after_cross.enter(x)
+        queries = queries.reshape(len(visible), -1, x.size(-1))
         y = self.cross(queries, source, visible).view_as(x)
         return self.feed(self.after_cross.leave(x, y)), past
 
 
 class AttentionNet(nn.Module):
-    """A net whose `attentions` are all its attention layers."""
+    """A model whose `attentions` are all its attention layers."""
 
     @property
     def attentions(self) -> list:
         raise NotImplementedError
 
+    def choices(self) -> list[Choice]:
+        """List the choices of all layers."""
+        return [choice for layer in self.attentions for choice in layer.choices]
+
     def penalty(self):
         """Add up what the choices of all layers add to the loss, in nats."""
-        return sum(choice.penalty() for layer in self.attentions for choice in layer.choices)
+        return sum(choice.penalty() for choice in self.choices())
 
     def after_step(self) -> None:
         """Let every choice bring its parameters back into range after an optimiser step."""
-        for layer in self.attentions:
-            for choice in layer.choices:
-                choice.after_step()
+        for choice in self.choices():
+            choice.after_step()
 
     def facts(self) -> dict:
         """Collect the facts of the choices of all layers."""
-        return collect_facts(choice for layer in self.attentions for choice in layer.choices)
+        return collect_facts(self.choices())
 
 
 def collect_facts(choices: Iterable[Choice]) -> dict:

@@ -28,7 +28,9 @@ class Captioner(Seq2Seq):
         region), patch (its side).
         """
         super().__init__(symbols, attention, net)
-        size, patch, d_model = net["size"], net["patch"], net["d_model"]
+        size = net["size"]
+        patch = net["patch"]
+        d_model = net["d_model"]
         self.sees = net["sees"]
         if self.sees == "pixels":
             if size % patch or patch % 2:
@@ -45,16 +47,13 @@ class Captioner(Seq2Seq):
         self.target = self.embedding  # the source has no words
 
     def enter(self, source: Tensor) -> tuple[Tensor, Tensor]:
-        """Turn pictures into their patches or regions B N d, and B N, all True: there is no
-        padding.
-        """
+        """Turn pictures into their patches or regions B N d, and B N, True: there is no padding."""
         x = self.look(source)
         if self.sees == "pixels":
             x = x.transpose(1, 2)
             x = x + self.positions(0, x.size(1))
-        return dropout(x, self.dropout, self.training), torch.ones(
-            x.shape[:2], dtype=torch.bool, device=x.device
-        )
+        visible = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
+        return dropout(x, self.dropout, self.training), visible
 
     def macs_to_enter(self, N: int) -> int:
         if self.sees == "features":

@@ -17,15 +17,24 @@ class CharLM(AttentionNet):
     attends_self = False
 
     def __init__(self, symbols: int, attention: dict, net: dict):
-        """Build a net. attention: four choices; net: layers, d_model, heads, d_ff, dropouts, as in
-        job.json.
+        """Build a model of V symbols.
+
+        attention: four choices. net: layers, d_model, heads, d_ff, dropouts, as in job.json.
         """
         super().__init__()
         shape = Shape(net["d_model"], net["heads"], key_heads=net.get("key_heads"))
-        settings = {"attends_self": self.attends_self, "dropout": net["attention_dropout"]}
-        layers = build_layers(net["layers"], shape, attention, StreamAttention, **settings)
+        layers = build_layers(
+            net["layers"],
+            shape,
+            attention,
+            StreamAttention,
+            attends_self=self.attends_self,
+            dropout=net["attention_dropout"],
+        )
         self.embedding = nn.Embedding(symbols, shape.d_model)  # N(0, 1)
-        self.blocks = nn.ModuleList(Block(layer, net["d_ff"], net["dropout"]) for layer in layers)
+        self.blocks = nn.ModuleList()
+        for layer in layers:
+            self.blocks.append(Block(layer, net["d_ff"], net["dropout"]))
         self.output = Linear(shape.d_model, symbols)
 
     @property
@@ -33,16 +42,16 @@ class CharLM(AttentionNet):
         return [block.attention for block in self.blocks]
 
     def start(self, batch: int) -> list[Past]:
-        """Make the caches of streams that have not begun, one per layer, for the mode the net is
-        in.
+        """Make the caches of streams that have not begun, one per layer.
+
+        They are for the mode that the model is in.
         """
         return [layer.start(batch) for layer in self.attentions]
 
     def forward(self, tokens: Tensor, past: list[Past]) -> tuple[Tensor, list[Past]]:
-        """Read tokens: B T -> logits for the next token: B T V, and the caches for the next
-        block.
-        """
-        x, caches = self.embed(tokens), []
+        """Read tokens: B T -> next-token logits: B T V, and the caches for the next block."""
+        x = self.embed(tokens)
+        caches = []
         for block, cache in zip(self.blocks, past, strict=True):
             x, cache = block(x, cache)
             caches.append(cache)

@@ -21,9 +21,10 @@ class TransformerXLNet(CharLM):
     def __init__(self, symbols: int, attention: dict, net: dict):
         super().__init__(symbols, attention, net)
         dropout = net["dropout"]
-        self.blocks = nn.ModuleList(
-            Block(layer, net["d_ff"], dropout, dropout) for layer in self.attentions
-        )
+        layers = self.attentions
+        self.blocks = nn.ModuleList()
+        for layer in layers:
+            self.blocks.append(Block(layer, net["d_ff"], dropout, dropout))
         self.bias = self.output.bias
         del self.output
         self.dropout = dropout
@@ -38,12 +39,14 @@ class TransformerXLNet(CharLM):
         return dropout(x * math.sqrt(x.size(-1)), self.dropout, self.training)
 
     def read_out(self, x: Tensor) -> Tensor:
-        return linear(dropout(x, self.dropout, self.training), self.embedding.weight, self.bias)
+        x = dropout(x, self.dropout, self.training)
+        return linear(x, self.embedding.weight, self.bias)
 
 
 def _initialise(module: nn.Module) -> None:
     """Draw weights from N(0, .02), layer-norm weights from N(1, .02); biases are 0."""
     if isinstance(module, nn.Linear | nn.Embedding | nn.LayerNorm):
-        nn.init.normal_(module.weight, float(isinstance(module, nn.LayerNorm)), 0.02)
+        mean = 1.0 if isinstance(module, nn.LayerNorm) else 0.0
+        nn.init.normal_(module.weight, mean, 0.02)
         if getattr(module, "bias", None) is not None:
             nn.init.zeros_(module.bias)

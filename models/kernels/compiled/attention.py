@@ -27,49 +27,36 @@ NORMALISERS = {
 I, P, D = ctypes.c_int64, ctypes.c_void_p, ctypes.c_double  # noqa: E741  as an integer, a pointer, a double
 
 
+def fields(kind: type, *names: str) -> list[tuple[str, type]]:
+    """List fields of one type, in the order in which a C struct declares them."""
+    return [(name, kind) for name in names]
+
+
 class _ByHead(ctypes.Structure):
-    _fields_ = [("data", P), ("first", P), ("stream", P), ("row", P)]
+    _fields_ = fields(P, "data", "first", "stream", "row")
 
 
 class _RowsOf(ctypes.Structure):
-    _fields_ = [("data", P), ("stream", I), ("head", I), ("row", I)]
+    _fields_ = [("data", P), *fields(I, "stream", "head", "row")]
 
 
 class AttentionStruct(ctypes.Structure):
     """The struct `attention` of attention.c."""
 
     _fields_ = [
-        *(
-            (name, I)
-            for name in (
-                "B",
-                "H",
-                "T",
-                "d_k",
-                "d_r",
-                "d_v",
-                "kind",
-                "attends_self",
-                "reach",
-                "kept",
-                "ramp",
-            )
-        ),
-        *(
-            (name, I)
-            for name in ("limit", "normaliser", "learned_alpha", "threads", "grad", "alone")
-        ),
-        *((name, P) for name in ("keys", "lengths")),
-        *((name, _RowsOf) for name in ("q", "r", "y", "dy", "dq", "dr", "z", "dz")),
-        *((name, _ByHead) for name in ("k", "v", "dk", "dv")),
-        *((name, P) for name in ("p", "pt")),
-        *((name, I) for name in ("p_row", "p_head", "pt_head", "zero")),
-        ("dpt", P),
-        *((name, I) for name in ("dpt_head", "dpt_size")),
-        *((name, P) for name in ("alpha", "dalpha", "rows")),
-        ("scale", D),
-        ("drop", D),
-        ("seed", ctypes.c_uint64),
+        *fields(I, "B", "H", "T", "d_k", "d_r", "d_v"),
+        *fields(I, "kind", "attends_self", "reach", "kept", "ramp", "limit"),
+        *fields(I, "normaliser", "learned_alpha", "threads", "grad", "alone"),
+        *fields(P, "keys", "lengths"),
+        *fields(_RowsOf, "q", "r", "y", "dy", "dq", "dr", "z", "dz"),
+        *fields(_ByHead, "k", "v", "dk", "dv"),
+        *fields(P, "p", "pt"),
+        *fields(I, "p_row", "p_head", "pt_head", "zero"),
+        *fields(P, "dpt"),
+        *fields(I, "dpt_head", "dpt_size"),
+        *fields(P, "alpha", "dalpha", "rows"),
+        *fields(D, "scale", "drop"),
+        *fields(ctypes.c_uint64, "seed"),
     ]
 
 
@@ -80,8 +67,9 @@ def numbers(*values: int):
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the rows of each head lie in a tensor, `width` numbers each: the first, strides of
-    streams and of rows.
+    """Where the rows of each head are in a tensor, `width` numbers each.
+
+    first: the place of the first number. stream, row: strides. All by head.
     """
 
     width: int
@@ -90,21 +78,22 @@ class Layout:
     row: tuple[int, ...]
 
     def extent(self, streams: int, counts: tuple[int, ...]) -> int:
-        """Count the numbers up to the end of the last row, of `counts` rows by head; 0 where there
-        is no row.
+        """Count the numbers up to the end of the last row, of `counts` rows by head.
+
+        0 where there is no row.
         """
-        ends = [0]
-        for first, stream, row, count in zip(
-            self.first, self.stream, self.row, counts, strict=True
-        ):
+        furthest = 0
+        heads = zip(self.first, self.stream, self.row, counts, strict=True)
+        for first, stream, row, count in heads:
             if count and streams and self.width:
-                ends.append(first + (streams - 1) * stream + (count - 1) * row + self.width)
-        return max(ends)
+                last = first + (streams - 1) * stream + (count - 1) * row
+                furthest = max(furthest, last + self.width)
+        return furthest
 
 
 @lru_cache(maxsize=4096)
 def _arrays(layout: Layout) -> tuple:
-    return tuple(numbers(*values) for values in (layout.first, layout.stream, layout.row))
+    return numbers(*layout.first), numbers(*layout.stream), numbers(*layout.row)
 
 
 @lru_cache(maxsize=4096)
@@ -144,9 +133,14 @@ class Pattern:
     seed: int = 0
 
     def __post_init__(self):
-        numbers = {"keys": min(self.keys, default=0), "reach": self.reach, "kept": self.kept}
-        numbers |= {"ramp": self.ramp, "limit": self.limit}
-        for name, number in numbers.items():
+        sizes = {
+            "keys": min(self.keys, default=0),
+            "reach": self.reach,
+            "kept": self.kept,
+            "ramp": self.ramp,
+            "limit": self.limit,
+        }
+        for name, number in sizes.items():
             if number < 0:
                 raise ValueError(f"compiled code needs {name} of at least 0, got {number}")
         if not 0 <= self.drop <= 1:
@@ -154,90 +148,104 @@ class Pattern:
 
 
 def _rows_of(name: str, x: Tensor | None, shape: tuple[int, ...], dtype: torch.dtype) -> _RowsOf:
-    """Describe the rows of x: B H T d, its last axis contiguous; ValueError where x is anything
-    else.
+    """Describe the rows of x: B H T d, its last axis contiguous.
+
+    ValueError where x is anything else.
     """
     if x is None:
         return _RowsOf()
     start = address(name, x, shape, dtype)
-    (B, H, T, width), (stream, head, row, number) = shape, x.stride()
+    B, H, T, width = shape
+    stream, head, row, number = x.stride()
     if number != 1 and width > 1:
         raise ValueError(
             f"compiled code needs rows of {name} to be contiguous; strides {x.stride()}"
         )
-    return _RowsOf(start, stream if B > 1 else 0, head if H > 1 else 0, row if T > 1 else 0)
+    # torch leaves the stride of an axis of one open, and C adds none
+    return _RowsOf(
+        data=start,
+        stream=stream if B > 1 else 0,
+        head=head if H > 1 else 0,
+        row=row if T > 1 else 0,
+    )
 
 
 def _rows_first(x: Tensor) -> Layout:
     """Describe x: B H N d by its own strides."""
-    (stream, head, row, _), H = x.stride(), x.size(1)
-    return Layout(x.size(3), tuple(head * index for index in range(H)), (stream,) * H, (row,) * H)
+    _, H, _, width = x.shape
+    stream, head, row, _ = x.stride()
+    first = tuple(head * index for index in range(H))
+    return Layout(width, first, stream=(stream,) * H, row=(row,) * H)
 
 
 def _check_positions(pattern: Pattern, p: Tensor, r: Tensor | None, H: int) -> None:
-    """Raise ValueError unless there is a position key for every distance that a query meets, for
-    the queries r.
-    """
-    heads, (d_r, columns) = p.shape[:-2], p.shape[-2:]
-    if r is None or pattern.kind == CROSS or heads not in ((), (H,)) or d_r != r.size(-1):
+    """Raise ValueError unless the queries r meet a position key at every distance."""
+    *heads, d_r, columns = p.shape
+    takes_positions = r is not None and pattern.kind != CROSS
+    if not takes_positions or heads not in ([], [H]) or d_r != r.size(-1):
         shapes = f"{tuple(p.shape)} for queries {None if r is None else tuple(r.shape)}"
         raise ValueError(f"position keys do not fit: {shapes}")
     longest = max(pattern.keys, default=0)
-    seen = longest if pattern.kind == SENTENCE else longest - 1 + pattern.attends_self
-    needed = min(pattern.reach, seen)
-    if pattern.kind == SENTENCE:
-        needed = 2 * needed - 1
-    if columns < needed or pattern.kind == SENTENCE and columns % 2 == 0:
+    if pattern.kind == SENTENCE:  # x = W .. 1 .. W
+        needed = 2 * min(pattern.reach, longest) - 1
+        fits = columns >= needed and columns % 2 == 1
+    else:
+        needed = min(pattern.reach, longest - 1 + pattern.attends_self)
+        fits = columns >= needed
+    if not fits:
         raise ValueError(f"position keys reach {columns} columns, {needed} are needed")
 
 
 def _check_lengths(pattern: Pattern, lengths: Tensor, T: int) -> None:
-    """Raise ValueError unless there are as many keys as the lengths say, and in a sentence as many
-    queries.
+    """Raise ValueError unless there are as many keys as the lengths say.
+
+    In a sentence there must be as many queries, too.
     """
-    most = min((*pattern.keys, T) if pattern.kind == SENTENCE else pattern.keys, default=0)
-    if lengths.numel() and not 0 <= min(shown := lengths.tolist()) <= max(shown) <= most:
-        raise ValueError(f"lengths must be within 0 and {most}, got {shown}")
+    rows = (*pattern.keys, T) if pattern.kind == SENTENCE else pattern.keys
+    most = min(rows, default=0)
+    given = lengths.tolist()
+    if any(not 0 <= length <= most for length in given):
+        raise ValueError(f"lengths must be within 0 and {most}, got {given}")
 
 
 class _Call:
     """One call of C and what it reads: kept alive until it returns."""
 
     def __init__(self, pattern: Pattern, q, r, k, v, p, z, alpha, lengths, saved):
-        (B, H, T, d_k), dtype = q.shape, q.dtype
-        d_v = v.size(-1) if pattern.v is None else pattern.v.width
+        B, H, T, d_k = q.shape
         counts = _keys(pattern.keys)
         self.read = [counts, q, r, k, v, z, alpha, lengths, saved]
-        self.pattern, self.dtype, self.rows = pattern, dtype, (B, H, T)
-        self.struct = c = AttentionStruct(B=B, H=H, T=T, d_k=d_k, d_v=d_v)
-        c.kind, c.attends_self = pattern.kind, pattern.attends_self
-        c.reach, c.kept, c.ramp, c.limit = pattern.reach, pattern.kept, pattern.ramp, pattern.limit
-        c.normaliser, c.learned_alpha, c.threads = (
-            pattern.normaliser,
-            pattern.learned_alpha,
-            threads(),
+        self.pattern = pattern
+        self.dtype = dtype = q.dtype
+        self.rows = (B, H, T)
+        self.struct = c = AttentionStruct(
+            B=B,
+            H=H,
+            T=T,
+            d_k=d_k,
+            d_v=v.size(-1) if pattern.v is None else pattern.v.width,
+            kind=pattern.kind,
+            attends_self=pattern.attends_self,
+            reach=pattern.reach,
+            kept=pattern.kept,
+            ramp=pattern.ramp,
+            limit=pattern.limit,
+            normaliser=pattern.normaliser,
+            learned_alpha=pattern.learned_alpha,
+            threads=threads(),
+            keys=ctypes.addressof(counts),
+            scale=pattern.scale,
+            drop=pattern.drop,
+            seed=pattern.seed,
         )
-        if (
-            len(pattern.keys) != H
-            or not k.dtype == v.dtype == dtype
-            or pattern.kind == SENTENCE
-            and lengths is None
-        ):
-            shapes = ", ".join(f"{tuple(x.shape)} {x.dtype}" for x in (q, k, v))
-            raise ValueError(
-                f"queries, keys and values do not fit: {shapes}; keys by head: {pattern.keys}"
-            )
-        c.keys = ctypes.addressof(counts)
+        self._check_fit(q, k, v, lengths)
         if lengths is not None:
             c.lengths = address_of_row("lengths", lengths, (B,), torch.int64)
             _check_lengths(pattern, lengths, T)
-        c.q, c.k, c.v = (
-            self.of_queries("queries", q, d_k),
-            self.of_keys("keys", k),
-            self.of_values("values", v),
-        )
+        c.q = self.of_queries("queries", q, d_k)
+        c.k = self.of_keys("keys", k)
+        c.v = self.of_values("values", v)
         self._mask(z)
-        c.scale, c.drop, c.seed = pattern.scale, pattern.drop, pattern.seed
         c.alpha = address_of_row("alpha", alpha, (H,), dtype)
         c.rows = address_of_row("saved rows", saved, (B, H, T, 3), dtype)
         if p is not None:
@@ -245,6 +253,16 @@ class _Call:
             c.d_r = r.size(3)
             c.r = self.of_queries("position queries", r, c.d_r)
             self._positions(p)
+
+    def _check_fit(self, q: Tensor, k: Tensor, v: Tensor, lengths: Tensor | None) -> None:
+        pattern = self.pattern
+        alike = k.dtype == v.dtype == q.dtype and len(pattern.keys) == q.size(1)
+        if alike and (pattern.kind != SENTENCE or lengths is not None):
+            return
+        shapes = ", ".join(f"{tuple(x.shape)} {x.dtype}" for x in (q, k, v))
+        raise ValueError(
+            f"queries, keys and values do not fit: {shapes}; keys by head: {pattern.keys}"
+        )
 
     def of_queries(self, name: str, x: Tensor, width: int) -> _RowsOf:
         """Describe x: B H T width, with a row for each query."""
@@ -257,24 +275,31 @@ class _Call:
         return self._by_head(name, x, self.pattern.v, self.struct.d_v)
 
     def _by_head(self, name: str, x: Tensor, layout: Layout | None, width: int) -> _ByHead:
-        """Describe keys, values or their gradients x: B H N width, or numbers in a row as `layout`
-        says.
+        """Describe keys, values or their gradients x.
 
-        ValueError where x does not hold them.
+        B H N width, or numbers in a row as `layout` says. ValueError where x does not hold them.
         """
-        (B, H, _), counts = self.rows, self.pattern.keys
+        B, H, _ = self.rows
+        counts = self.pattern.keys
         if layout is None:
-            start = _rows_of(name, x, (B, H, max(counts, default=0), width), self.dtype).data
+            shape = (B, H, max(counts, default=0), width)
+            start = _rows_of(name, x, shape, self.dtype).data
             layout = _rows_first(x)
         else:
             start = address_of_row(name, x, x.shape, self.dtype)
             if layout.width != width or _extent(layout, B, counts) > x.numel():
                 raise ValueError(
-                    f"{name} of {x.numel()} numbers does not hold {B} streams of {counts} rows of {width}"
+                    f"{name} of {x.numel()} numbers does not hold "
+                    f"{B} streams of {counts} rows of {width}"
                 )
-        arrays = _arrays(layout)
-        self.read.extend(arrays)
-        return _ByHead(start, *map(ctypes.addressof, arrays))
+        first, stream, row = _arrays(layout)
+        self.read += [first, stream, row]
+        return _ByHead(
+            data=start,
+            first=ctypes.addressof(first),
+            stream=ctypes.addressof(stream),
+            row=ctypes.addressof(row),
+        )
 
     def _mask(self, z: Tensor | None) -> None:
         """Hand over the spans z: H 1 1, or B H T 1."""
@@ -284,20 +309,28 @@ class _Call:
             return
         B, H, T = self.rows
         queries = T if z.dim() == 4 else 1
-        self.struct.z = _rows_of("spans", z.expand(B, H, -1, 1), (B, H, queries, 1), self.dtype)
-        if z.dim() == 3:
-            self.struct.z.row = self.struct.z.stream = 0
+        spans = z.expand(B, H, -1, 1)
+        self.struct.z = _rows_of("spans", spans, (B, H, queries, 1), self.dtype)
+        if z.dim() == 3:  # one span for all queries of all streams
+            self.struct.z.row = 0
+            self.struct.z.stream = 0
 
     def _positions(self, p: Tensor) -> None:
         """Hand over the position keys p: d_r columns, or H d_r columns."""
-        c, lanes = self.struct, library(p.dtype).lanes()
-        self.p, self.pt = pad(p, (0, lanes)).contiguous(), p.transpose(-1, -2).contiguous()
+        c = self.struct
+        # C reads position keys a vector at a time, beyond the last column too
+        lanes = library(p.dtype).lanes()
+        self.p = pad(p, (0, lanes)).contiguous()
+        self.pt = p.mT.contiguous()
         c.p = address_of_row("position keys", self.p, self.p.shape, self.dtype)
         c.pt = address_of_row("position keys", self.pt, self.pt.shape, self.dtype)
         c.p_row = self.p.size(-1)
         if p.dim() == 3:
-            c.p_head, c.pt_head = self.p.stride(0), self.pt.stride(0)
-        c.zero = p.size(-1) - 1 if self.pattern.kind == STREAM else p.size(-1) // 2
+            c.p_head = self.p.stride(0)
+            c.pt_head = self.pt.stride(0)
+        # the column of x = 1
+        columns = p.size(-1)
+        c.zero = columns - 1 if self.pattern.kind == STREAM else columns // 2
 
     def run(self) -> None:
         library(self.dtype).attend(ctypes.byref(self.struct))
@@ -307,10 +340,12 @@ class _Attend(torch.autograd.Function):
     @staticmethod
     def forward(ctx, pattern, lengths, q, r, k, v, p, z, alpha, alone):
         B, H, T, _ = q.shape
-        saved = q.new_empty(B, H, T, 3)
+        saved = q.new_empty(B, H, T, 3)  # what the backward pass recovers the weights from
         call = _Call(pattern, q, r, k, v, p, z, alpha, lengths, saved)
-        y = q.new_empty(B, T, H, call.struct.d_v).transpose(1, 2)
-        call.struct.y, call.struct.alone = call.of_queries("outputs", y, call.struct.d_v), alone
+        d_v = call.struct.d_v
+        y = q.new_empty(B, T, H, d_v).transpose(1, 2)
+        call.struct.y = call.of_queries("outputs", y, d_v)
+        call.struct.alone = alone
         call.run()
         ctx.pattern = pattern
         ctx.save_for_backward(lengths, q, r, k, v, p, z, alpha, saved)
@@ -321,17 +356,21 @@ class _Attend(torch.autograd.Function):
     def backward(ctx, dy):
         lengths, q, r, k, v, p, z, alpha, saved = ctx.saved_tensors
         call = _Call(ctx.pattern, q, r, k, v, p, z, alpha, lengths, saved)
-        c, dy = call.struct, rows_contiguous(dy)
-        c.grad, c.dy = 1, call.of_queries("the gradient of outputs", dy, c.d_v)
-        dq, dk, dv = _gradient(q), _gradient(k).zero_(), _gradient(v).zero_()
+        c = call.struct
+        c.grad = 1
+        dy = rows_contiguous(dy)
+        c.dy = call.of_queries("the gradient of outputs", dy, c.d_v)
+        dq = _gradient(q)
+        # C adds to the gradients of keys and values: many queries see the same
+        dk = _gradient(k).zero_()
+        dv = _gradient(v).zero_()
         c.dq = call.of_queries("the gradient of queries", dq, c.d_k)
-        c.dk, c.dv = (
-            call.of_keys("the gradient of keys", dk),
-            call.of_values("the gradient of values", dv),
-        )
+        c.dk = call.of_keys("the gradient of keys", dk)
+        c.dv = call.of_values("the gradient of values", dv)
         dr = dpt = dz = dalpha = None
         if p is not None:
-            dr, dpt = _gradient(r), call.pt.new_zeros(call.pt.shape)
+            dr = _gradient(r)
+            dpt = call.pt.new_zeros(call.pt.shape)
             c.dr = call.of_queries("the gradient of position queries", dr, c.d_r)
             c.dpt = address_of_row("the gradient of position keys", dpt, call.pt.shape, call.dtype)
             c.dpt_size = dpt.size(-2) * dpt.size(-1)
@@ -344,7 +383,7 @@ class _Attend(torch.autograd.Function):
             c.dalpha = address_of_row("the gradient of alpha", dalpha, call.rows, call.dtype)
         call.run()
         if dpt is not None:
-            dpt = dpt.transpose(-1, -2)
+            dpt = dpt.mT
         if dz is not None:
             dz = dz.sum_to_size(z.shape)
         if dalpha is not None:
@@ -353,8 +392,9 @@ class _Attend(torch.autograd.Function):
 
 
 def _gradient(x: Tensor) -> Tensor:
-    """Make the tensor of x's gradient, its rows contiguous: strides as x's where torch keeps them,
-    no number shared.
+    """Make the tensor of x's gradient, its rows contiguous and no number shared.
+
+    Strides are x's where torch keeps them.
     """
     gradient = torch.empty_like(x)
     return gradient if gradient.stride(-1) == 1 else x.new_empty(x.shape)
@@ -363,13 +403,14 @@ def _gradient(x: Tensor) -> Tensor:
 def attend(pattern: Pattern, q, r, k, v, p, z, alpha, lengths: Tensor | None = None) -> Tensor:
     """Attend with the compiled library -> B H T dv.
 
-    q: B H T dk, r: B H T d_r, the content and position queries; r is None without positions. k: B H
-    N dk, v: B H N dv, of any strides; or numbers in one row, laid out as `pattern` says. p: d_r W
-    or H d_r W, the last column x = 1; of a sentence read both ways d_r 2W - 1, x = W .. 1 .. W. z:
-    H 1 1 or B H T 1, None without a ramp. alpha: H, of alpha-entmax. lengths: B, keys that are no
-    padding.
+    q: B H T dk, r: B H T d_r, the content and position queries; r is None without positions.
+    k: B H N dk, v: B H N dv, of any strides; or numbers in one row, laid out as `pattern` says.
+    p: d_r W or H d_r W, the last column x = 1; of a sentence read both ways d_r 2W - 1,
+    x = W .. 1 .. W. z: H 1 1 or B H T 1, None without a ramp. alpha: H, of alpha-entmax.
+    lengths: B, keys that are no padding.
 
     Rows that are not contiguous are copied. ValueError where shapes, types or sizes do not fit.
     """
-    q, r, k, v = map(rows_contiguous, (q, r, k, v))
-    return _Attend.apply(pattern, lengths, q, r, k, v, p, z, alpha, not torch.is_grad_enabled())
+    q, r, k, v = (rows_contiguous(x) for x in (q, r, k, v))
+    alone = not torch.is_grad_enabled()
+    return _Attend.apply(pattern, lengths, q, r, k, v, p, z, alpha, alone)

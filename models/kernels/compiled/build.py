@@ -124,21 +124,15 @@ def _load(real: str, folder: Path) -> ctypes.CDLL:
     compiler = _compiler()
     folder.mkdir(parents=True, exist_ok=True)
     for openmp in (["-fopenmp"], []):  # a clang may come without it: then one thread computes
-        command = [
-            *compiler,
-            *FLAGS,
-            *openmp,
-            f"-DREAL={real}",
-            f"-DREAL_IS_DOUBLE={int(real == 'double')}",
-        ]
+        types = [f"-DREAL={real}", f"-DREAL_IS_DOUBLE={int(real == 'double')}"]
+        command = [*compiler, *FLAGS, *openmp, *types]
         path = folder / f"{_digest(command)}.so"
         if path.exists():
             return ctypes.CDLL(str(path))
         with tempfile.TemporaryDirectory(dir=folder) as own:
             made = Path(own) / "library.so"
-            done = _run(
-                [*command, *(str(FOLDER / name) for name in SOURCES), "-lm", "-o", str(made)]
-            )
+            sources = [str(FOLDER / name) for name in SOURCES]
+            done = _run([*command, *sources, "-lm", "-o", str(made)])
             if not done.returncode:
                 return ctypes.CDLL(str(made.replace(path)))
     lines = [line.strip() for line in done.stderr.splitlines() if "error" in line] or ["no message"]
@@ -147,30 +141,33 @@ def _load(real: str, folder: Path) -> ctypes.CDLL:
 
 def _run(command: list[str]) -> subprocess.CompletedProcess:
     """Run the compiler, which then speaks English."""
-    options = {
-        "capture_output": True,
-        "text": True,
-        "errors": "replace",
-        "timeout": SECONDS,
-        "check": False,
-    }
-    return subprocess.run(command, env=os.environ | {"LC_ALL": "C"}, **options)
+    return subprocess.run(
+        command,
+        env=os.environ | {"LC_ALL": "C"},
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=SECONDS,
+        check=False,
+    )
 
 
 def _compiler() -> list[str]:
     """Find the command of the compiler: `CC`, or the first that is there."""
     named = os.environ.get("CC")
-    for command in [named] if named is not None else ["cc", "gcc", "clang"]:
-        if (words := shlex.split(command)) and shutil.which(words[0]):
+    commands = ["cc", "gcc", "clang"] if named is None else [named]
+    for command in commands:
+        words = shlex.split(command)
+        if words and shutil.which(words[0]):
             return words
-    raise CannotCompile(
-        f"there is no C compiler (CC={named!r})" if named is not None else "there is no C compiler"
-    )
+    asked = "" if named is None else f" (CC={named!r})"
+    raise CannotCompile(f"there is no C compiler{asked}")
 
 
 def compiler_version() -> str:
     """Name what compiled the library, and its vectors; why nothing did where there is none."""
-    if reason := obstacle():
+    reason = obstacle()
+    if reason:
         return f"none: {reason}"
     first = _run([*_compiler(), "--version"]).stdout.splitlines()[0]
     return f"{first}, vectors of {library(torch.float32).bytes()} bytes"
@@ -187,13 +184,13 @@ def _digest(command: list[str]) -> str:
 
 
 def processor(*begins: str) -> str:
-    """Return the first line of what the system says of the processor that begins so; its name where
-    it says nothing.
+    """Return the first line of the system's file on the processor that begins so.
+
+    The processor's name where there is none.
     """
     with suppress(OSError):
-        for line in (
-            Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-        ):
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        for line in lines:
             if line.startswith(begins):
                 return line
     return platform.processor() or platform.machine()

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from ..no_double_backward import no_double_backward
 from . import build
-from .attention import I, P
+from .attention import I, P, fields
 from .build import library, threads
 from .memory import address_of_row
 
@@ -19,20 +19,21 @@ class DenseStruct(ctypes.Structure):
     """The struct `dense` of dense.c."""
 
     _fields_ = [
-        *((name, I) for name in ("m", "n", "k")),
-        ("a", P),
-        *((name, I) for name in ("a_row", "a_col")),
-        ("b", P),
-        *((name, I) for name in ("b_row", "b_col")),
-        ("c", P),
-        *((name, I) for name in ("c_row", "add", "relu")),
-        ("bias", P),
+        *fields(I, "m", "n", "k"),
+        *fields(P, "a"),
+        *fields(I, "a_row", "a_col"),
+        *fields(P, "b"),
+        *fields(I, "b_row", "b_col"),
+        *fields(P, "c"),
+        *fields(I, "c_row", "add", "relu"),
+        *fields(P, "bias"),
     ]
 
 
 class Product(NamedTuple):
-    """c (+)= a b + bias, or max(0, .) of it; a: m k and b: k n of any strides, c: m n with
-    contiguous rows.
+    """c (+)= a b + bias, or max(0, .) of it.
+
+    a: m k and b: k n of any strides, c: m n with contiguous rows, bias: n.
     """
 
     a: Tensor
@@ -52,30 +53,49 @@ def multiply(*products: Product) -> None:
     ValueError for sizes or types that do not fit, and where rows of c are not contiguous or share
     numbers.
     """
-    calls, kept, dtype = (DenseStruct * len(products))(), [], products[0].c.dtype
-    for call, (a, b, c, add, relu, bias) in zip(calls, products, strict=True):
-        (m, k), n = a.shape, b.size(1)
-        alike = a.dtype == b.dtype == c.dtype == dtype and a.is_cpu and b.is_cpu and c.is_cpu
-        if not alike or b.size(0) != k or c.shape != (m, n):
-            shapes = ", ".join(f"{tuple(x.shape)} {x.dtype} on {x.device}" for x in (a, b, c))
-            raise ValueError(f"cannot multiply these: {shapes}")
-        c_row, c_col = c.stride()
-        if n > 1 and c_col != 1 or m > 1 and c_row < n:
-            raise ValueError(
-                f"rows of a product must be contiguous, each of its own; strides {c.stride()}"
-            )
-        if a.is_neg() or b.is_neg():  # signs that torch has not written yet
-            a, b = a.resolve_neg(), b.resolve_neg()
-            kept += (a, b)
+    dtype = products[0].c.dtype
+    calls = (DenseStruct * len(products))()
+    kept = []  # copies that C reads: alive until it returns
+    for call, product in zip(calls, products, strict=True):
+        _check_product(product, dtype)
+        a = product.a.resolve_neg()  # signs that torch has not written yet
+        b = product.b.resolve_neg()
         if 1 not in b.stride():
             b = b.contiguous()
-            kept.append(b)
-        call.m, call.n, call.k = m, n, k
-        call.a, call.a_row, call.a_col = a.data_ptr(), *a.stride()
-        call.b, call.b_row, call.b_col = b.data_ptr(), *b.stride()
-        call.c, call.c_row, call.add, call.relu = c.data_ptr(), c_row, add, relu
-        call.bias = None if bias is None else address_of_row("a bias", bias, (n,), dtype)
+        kept += [a, b]
+        c = product.c
+        call.m, call.k = a.shape
+        call.n = b.size(1)
+        call.a = a.data_ptr()
+        call.a_row, call.a_col = a.stride()
+        call.b = b.data_ptr()
+        call.b_row, call.b_col = b.stride()
+        call.c = c.data_ptr()
+        call.c_row = c.stride(0)
+        call.add = product.add
+        call.relu = product.relu
+        if product.bias is not None:
+            call.bias = address_of_row("a bias", product.bias, (b.size(1),), dtype)
     library(dtype).multiply(calls, I(len(products)), I(threads()))
+
+
+def _check_product(product: Product, dtype: torch.dtype) -> None:
+    """Raise ValueError for sizes, types and strides with which C would leave the memory."""
+    a, b, c, *_ = product
+    m, k = a.shape
+    n = b.size(1)
+    on_cpu = a.is_cpu and b.is_cpu and c.is_cpu
+    alike = a.dtype == b.dtype == c.dtype == dtype
+    if not (on_cpu and alike and b.size(0) == k and c.shape == (m, n)):
+        shapes = ", ".join(f"{tuple(x.shape)} {x.dtype} on {x.device}" for x in (a, b, c))
+        raise ValueError(f"cannot multiply these: {shapes}")
+    row, column = c.stride()
+    contiguous = column == 1 or n <= 1
+    apart = row >= n or m <= 1
+    if not (contiguous and apart):
+        raise ValueError(
+            f"rows of a product must be contiguous and share no number; strides {c.stride()}"
+        )
 
 
 class _Linear(torch.autograd.Function):
@@ -94,51 +114,56 @@ class _Linear(torch.autograd.Function):
     @no_double_backward
     def backward(ctx, dy):
         x, weight = ctx.saved_tensors
-        rows, dy = x.flatten(0, -2), dy.reshape(-1, dy.size(-1))
-        dx, dweight = rows.new_empty(rows.shape), weight.new_empty(weight.shape)
+        rows = x.flatten(0, -2)
+        dy = dy.reshape(-1, dy.size(-1))
+        dx = rows.new_empty(rows.shape)
+        dweight = weight.new_empty(weight.shape)
         multiply(Product(dy, weight, dx), Product(dy.T, rows, dweight))
-        return dx.view(x.shape), dweight, dy.sum(0) if ctx.biased else None
+        dbias = dy.sum(0) if ctx.biased else None
+        return dx.view(x.shape), dweight, dbias
 
 
 class _ByHeads(torch.autograd.Function):
-    """x W_1^T, x W_2^T, .., each cut into heads: B N d -> B h N c each. As `_Linear`, several
-    matrices at a time.
+    """x W_1^T, x W_2^T, .., each cut into heads: B N d -> B h N c each.
+
+    As `_Linear`, several matrices at a time.
     """
 
     @staticmethod
     def forward(ctx, x, heads, *weights):
         ctx.save_for_backward(x, *weights)
         rows = x.flatten(0, -2)
-        parts = [x.new_empty(len(rows), len(weight)) for weight in weights]
-        multiply(
-            *(Product(rows, weight.T, part) for weight, part in zip(weights, parts, strict=True))
-        )
-        widths = (part.size(1) // h for part, h in zip(parts, heads, strict=True))
-        cut = (
-            part.view(*x.shape[:2], h, width)
-            for part, h, width in zip(parts, heads, widths, strict=True)
-        )
-        return tuple(part.transpose(1, 2) for part in cut)
+        B, N, _ = x.shape
+        products = []
+        cut = []
+        for weight, h in zip(weights, heads, strict=True):
+            y = x.new_empty(len(rows), len(weight))
+            products.append(Product(rows, weight.T, y))
+            cut.append(y.view(B, N, h, len(weight) // h).transpose(1, 2))
+        multiply(*products)
+        return tuple(cut)
 
     @staticmethod
     @no_double_backward
     def backward(ctx, *gradients):
         x, *weights = ctx.saved_tensors
-        rows, products, dweights = (
-            x.flatten(0, -2),
-            [],
-            [weight.new_empty(weight.shape) for weight in weights],
-        )
+        rows = x.flatten(0, -2)
         dx = rows.new_empty(rows.shape)
-        for dy, weight, dweight in zip(gradients, weights, dweights, strict=True):
+        products = []
+        dweights = []
+        for dy, weight in zip(gradients, weights, strict=True):
             dy = dy.transpose(1, 2).reshape(len(rows), len(weight))
-            products += [Product(dy, weight, dx, add=bool(products)), Product(dy.T, rows, dweight)]
+            dweight = weight.new_empty(weight.shape)
+            dweights.append(dweight)
+            # the first product overwrites dx, the others are added to it
+            products.append(Product(dy, weight, dx, add=bool(products)))
+            products.append(Product(dy.T, rows, dweight))
         multiply(*products)
         return dx.view(x.shape), None, *dweights
 
 
 class _OfHeads(torch.autograd.Function):
-    """The sum of what the heads say: y: B h T c -> y W^T: B T d."""
+    """The projection of the outputs of all heads: y: B h T c -> y W^T: B T d."""
 
     @staticmethod
     def forward(ctx, y, weight):
@@ -153,11 +178,13 @@ class _OfHeads(torch.autograd.Function):
     @no_double_backward
     def backward(ctx, dout):
         rows, weight = ctx.saved_tensors
-        B, h, T, _ = ctx.shape
+        B, h, T, width = ctx.shape
         dout = dout.reshape(len(rows), len(weight))
-        drows, dweight = rows.new_empty(rows.shape), weight.new_empty(weight.shape)
+        drows = rows.new_empty(rows.shape)
+        dweight = weight.new_empty(weight.shape)
         multiply(Product(dout, weight, drows), Product(dout.T, rows, dweight))
-        return drows.view(B, T, h, rows.size(1) // h).transpose(1, 2), dweight
+        dy = drows.view(B, T, h, width).transpose(1, 2)
+        return dy, dweight
 
 
 def compiles(x: Tensor) -> bool:
@@ -170,26 +197,25 @@ def compiles(x: Tensor) -> bool:
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Compute x W^T + b, as torch's, by products compiled for this machine where there is a
-    compiler.
-    """
-    return _Linear.apply(x, weight, bias) if compiles(x) else nn.functional.linear(x, weight, bias)
+    """Compute x W^T + b, as torch does, by the compiled library where there is a compiler."""
+    if compiles(x):
+        return _Linear.apply(x, weight, bias)
+    return nn.functional.linear(x, weight, bias)
 
 
 def by_heads(x: Tensor, heads: tuple[int, ...], *weights: Tensor) -> tuple[Tensor, ...]:
-    """Compute x W^T for several matrices, each cut into as many heads as `heads` says: B N d -> B h
-    N c each.
-    """
+    """Compute x W^T for several matrices: B N d -> B h N c each, cut into `heads` of each."""
     if compiles(x):
         return _ByHeads.apply(x, heads, *weights)
-    parts = (nn.functional.linear(x, weight) for weight in weights)
-    return tuple(
-        part.unflatten(-1, (h, -1)).transpose(1, 2) for part, h in zip(parts, heads, strict=True)
-    )
+    cut = []
+    for weight, h in zip(weights, heads, strict=True):
+        y = nn.functional.linear(x, weight)
+        cut.append(y.unflatten(-1, (h, -1)).transpose(1, 2))
+    return tuple(cut)
 
 
 def of_heads(y: Tensor, weight: Tensor) -> Tensor:
-    """Put heads side by side and multiply by W^T: B h T c -> B T d."""
+    """Put heads next to one another and multiply by W^T: B h T c -> B T d."""
     if compiles(y):
         return _OfHeads.apply(y, weight)
     return nn.functional.linear(y.transpose(1, 2).flatten(2), weight)
@@ -205,15 +231,25 @@ class Linear(nn.Linear):
 class _Normed(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, y, weight, bias, epsilon):
-        x, d = x.resolve_neg().contiguous(), x.size(-1)
+        x = x.resolve_neg().contiguous()
         y = None if y is None else y.resolve_neg().contiguous()
-        out, normal, inverse = x.new_empty(x.shape), x.new_empty(x.shape), x.new_empty(x.shape[:-1])
-        inputs = _addresses(
-            x.dtype, x=(x, x.shape), y=(y, x.shape), weight=(weight, (d,)), bias=(bias, (d,))
+        d = x.size(-1)
+        out = x.new_empty(x.shape)
+        normal = x.new_empty(x.shape)  # the sum, with mean 0 and variance 1
+        inverse = x.new_empty(x.shape[:-1])  # of the standard deviation
+        library(x.dtype).norm_forward(
+            I(inverse.numel()),
+            I(d),
+            _address("x", x, x.shape, x.dtype),
+            _address("y", y, x.shape, x.dtype),
+            _address("weight", weight, (d,), x.dtype),
+            _address("bias", bias, (d,), x.dtype),
+            ctypes.c_double(epsilon),
+            P(out.data_ptr()),
+            P(normal.data_ptr()),
+            P(inverse.data_ptr()),
+            I(threads()),
         )
-        made = [P(each.data_ptr()) for each in (out, normal, inverse)]
-        sizes, e = (I(inverse.numel()), I(d)), ctypes.c_double(epsilon)
-        library(x.dtype).norm_forward(*sizes, *inputs, e, *made, I(threads()))
         ctx.save_for_backward(normal, inverse, weight)
         ctx.two = y is not None
         return out
@@ -222,32 +258,32 @@ class _Normed(torch.autograd.Function):
     @no_double_backward
     def backward(ctx, dout):
         normal, inverse, weight = ctx.saved_tensors
-        d, dout, parts = (
-            len(weight),
-            dout.resolve_neg().contiguous(),
-            library(normal.dtype).norm_parts(),
-        )
-        ds, (dweight, dbias) = normal.new_empty(normal.shape), normal.new_zeros(2, parts, d)
+        dtype = normal.dtype
+        functions = library(dtype)
+        d = len(weight)
         shape = (*inverse.shape, d)
-        inputs = {
-            "dout": (dout, shape),
-            "normal": (normal, shape),
-            "inverse": (inverse, shape[:-1]),
-        }
-        pointers = _addresses(normal.dtype, **inputs, weight=(weight, (d,)))
-        pointers += [P(each.data_ptr()) for each in (ds, dweight, dbias)]
-        library(normal.dtype).norm_backward(I(inverse.numel()), I(d), *pointers, I(threads()))
+        dout = dout.resolve_neg().contiguous()
+        ds = normal.new_empty(normal.shape)
+        # C adds up rows in parts, and the parts into the first
+        dweight, dbias = normal.new_zeros(2, functions.norm_parts(), d)
+        functions.norm_backward(
+            I(inverse.numel()),
+            I(d),
+            _address("dout", dout, shape, dtype),
+            _address("normal", normal, shape, dtype),
+            _address("inverse", inverse, shape[:-1], dtype),
+            _address("weight", weight, (d,), dtype),
+            P(ds.data_ptr()),
+            P(dweight.data_ptr()),
+            P(dbias.data_ptr()),
+            I(threads()),
+        )
         return ds, ds if ctx.two else None, dweight[0], dbias[0], None
 
 
-def _addresses(dtype: torch.dtype, **given: tuple[Tensor | None, tuple[int, ...]]) -> list[P]:
-    """Return the addresses of tensors, each by its name and with its shape, all of one type and
-    contiguous.
-    """
-    return [
-        P(x if x is None else address_of_row(name, x, shape, dtype))
-        for name, (x, shape) in given.items()
-    ]
+def _address(name: str, x: Tensor | None, shape: tuple[int, ...], dtype: torch.dtype) -> P:
+    """Return the address of a contiguous tensor of this shape and type; no address of None."""
+    return P(None if x is None else address_of_row(name, x, shape, dtype))
 
 
 def add_and_norm(

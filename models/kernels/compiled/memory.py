@@ -10,10 +10,12 @@ from torch import Tensor
 
 
 def address(name: str, x: Tensor, shape: tuple[int, ...], dtype: torch.dtype) -> int:
-    """Return where the numbers of x begin; ValueError unless x has this shape and type, on the
-    CPU.
+    """Return where the numbers of x begin.
+
+    ValueError unless x has this shape and type, on the CPU.
     """
-    if x.shape != shape or x.dtype != dtype or not x.is_cpu or x.is_neg():
+    as_expected = x.shape == shape and x.dtype == dtype and x.is_cpu
+    if not as_expected or x.is_neg():  # neg: a sign that torch has not written yet
         raise ValueError(
             f"compiled code needs {name} of shape {tuple(shape)}, {dtype}, on the CPU; "
             f"got {tuple(x.shape)}, {x.dtype}, on {x.device}"
@@ -22,19 +24,21 @@ def address(name: str, x: Tensor, shape: tuple[int, ...], dtype: torch.dtype) ->
 
 
 def address_of_row(name: str, x: Tensor, shape: tuple[int, ...], dtype: torch.dtype) -> int:
-    """Return the address of x as `address` does, its numbers side by side; ValueError where they
-    are not contiguous.
-    """
+    """Return the address of x as `address` does; ValueError where x is not contiguous."""
     start = address(name, x, shape, dtype)
     if not x.is_contiguous():
         raise ValueError(
-            f"compiled code needs {name} to be contiguous; shape {tuple(x.shape)}, strides {x.stride()}"
+            f"compiled code needs {name} to be contiguous; "
+            f"shape {tuple(x.shape)}, strides {x.stride()}"
         )
     return start
 
 
 def rows_contiguous(x: Tensor | None) -> Tensor | None:
-    """Return x, copied where the numbers of its last axis do not lie side by side."""
-    if x is None or (x.size(-1) <= 1 or x.stride(-1) == 1) and not x.is_neg():
+    """Return x, copied where the numbers of its last axis are not next to one another."""
+    if x is None:
+        return None
+    side_by_side = x.size(-1) <= 1 or x.stride(-1) == 1
+    if side_by_side and not x.is_neg():
         return x
     return x.resolve_neg().contiguous()
