@@ -40,8 +40,10 @@ def beam(
     try:
         search = _Search(net.encode(source), width, alpha, max_length, extra)
         while len(search.sentence):
-            logits, search.state = net.step(search.tokens[:, :, -1].flatten(), search.state)
-            search.extend(logits.log_softmax(-1).unflatten(0, (-1, width)))
+            last = search.tokens[:, :, -1].flatten()
+            logits, search.state = net.step(last, search.state)
+            log_p = logits.log_softmax(-1)
+            search.extend(log_p.unflatten(0, (-1, width)))
             search.settle()
     finally:
         net.train(before)
@@ -61,7 +63,8 @@ class _Search:
         device = state.visible.device
         self.alpha = alpha
         self.width = width
-        self.state = state.rows(torch.arange(B, device=device).repeat_interleave(width))
+        rows = torch.arange(B, device=device).repeat_interleave(width)
+        self.state = state.rows(rows)
         self.tokens = torch.full((B, width, 1), BOS, device=device)
         self.log_p = torch.full((B, width), -math.inf, device=device)
         self.log_p[:, 0] = 0.0  # the other beams would only repeat the first
@@ -79,7 +82,8 @@ class _Search:
         step = self.tokens.size(-1)
         self._rule_out(log_p, step)
         # no hypothesis has more than w extensions among the best w of all
-        log_p, token = log_p.topk(min(self.width, log_p.size(-1)), -1)
+        most = min(self.width, log_p.size(-1))
+        log_p, token = log_p.topk(most, -1)
         log_p = self.log_p[..., None] + log_p
         length = self.ended.masked_fill(self.ended == 0, step)
         score = log_p / self.penalty(length)[..., None]
@@ -88,12 +92,14 @@ class _Search:
         origin = choice // token.size(-1)  # the hypothesis that was extended
         token = token.flatten(1).gather(1, choice)
         self.log_p = log_p.flatten(1).gather(1, choice)
-        before = self.tokens.gather(1, origin[..., None].expand_as(self.tokens))
+        index = origin[..., None].expand_as(self.tokens)
+        before = self.tokens.gather(1, index)
         self.tokens = torch.cat([before, token[..., None]], -1)
-        self.ended = self.ended.gather(1, origin).masked_fill(token == EOS, step)
+        ended = self.ended.gather(1, origin)
+        self.ended = ended.masked_fill(token == EOS, step)
         if self.width > 1:
-            sentence = torch.arange(len(origin), device=origin.device)[:, None]
-            rows = sentence * self.width + origin
+            sentence = torch.arange(len(origin), device=origin.device)
+            rows = sentence[:, None] * self.width + origin
             self.state = self.state.rows(rows.flatten())
 
     def _rule_out(self, log_p: Tensor, step: int) -> None:
@@ -118,9 +124,11 @@ class _Search:
         top, beam = score.max(1)
         better = (top > self.best).nonzero().flatten()
         for b in better.tolist():
-            self.targets[self.sentence[b]] = self.tokens[b, beam[b], 1:step].tolist()
+            target = self.tokens[b, beam[b], 1:step]
+            self.targets[self.sentence[b]] = target.tolist()
         self.best = torch.maximum(self.best, top)
-        unfinished = self.log_p.masked_fill(self.ended > 0, -math.inf).amax(1)
+        is_finished = self.ended > 0
+        unfinished = self.log_p.masked_fill(is_finished, -math.inf).amax(1)
         # log P only falls, and the penalty divides by no more than this
         bound = unfinished / self.penalty(self.limit)
         going = (bound > self.best).nonzero().flatten()

@@ -61,9 +61,18 @@ def engine_macs(layer, block: int, shapes: list[Computed]) -> int:
     for group in shapes:
         scored = block * group.first  # pairs of a query and a key
         positioned = block * group.columns  # pairs of a query and a distance
-        pieces = chunks(block, group.keys, 1, group.heads, group.reach, layer.attends_self, 4)
+        pieces = chunks(
+            T=block,
+            K=group.keys,
+            B=1,
+            heads=group.heads,
+            reach=group.reach,
+            attends_self=layer.attends_self,
+            bytes_each=4,
+        )
         for chunk in pieces:
-            scored += chunk.c * (chunk.keys.stop - chunk.keys.start)
+            keys = chunk.keys.stop - chunk.keys.start
+            scored += chunk.c * keys
             positioned += chunk.c * chunk.window
         # in evaluation keys and values of earlier blocks are cached
         rows = group.keys + group.first if layer.training else block
@@ -71,7 +80,8 @@ def engine_macs(layer, block: int, shapes: list[Computed]) -> int:
         products = scored * (shape.d_k + shape.d_v)
         positions = positioned * _position(layer) // shape.heads
         macs += group.heads * (projections + products + positions)
-    return macs + _of_choices(layer, block, max(group.reach for group in shapes))
+    window = max(group.reach for group in shapes)
+    return macs + _of_choices(layer, block, window)
 
 
 def pair(net, N: int, T: int) -> float:
@@ -105,7 +115,8 @@ def definition_macs(layer, block: int, rows: int, window: int) -> int:
     window = min(window, rows)
     macs = block * _products(layer.query, layer.out)
     # in evaluation keys and values of earlier blocks are cached
-    macs += (rows if layer.training else block) * _products(layer.key, layer.value)
+    projected = rows if layer.training else block
+    macs += projected * _products(layer.key, layer.value)
     macs += block * rows * _key_and_value(layer)
     macs += block * window * _position(layer)
     return macs + _of_choices(layer, block, window)

@@ -44,11 +44,13 @@ def weights(q: Tensor, k: Tensor, z: Tensor | None, choices: Variant, *, reach: 
 
     Computes all T x K scores; `reach` only bounds the position keys that exist.
     """
+    T = q.size(-2)
     K = k.size(-2)
-    query = torch.arange(K - q.size(-2), K, device=q.device)[:, None]
+    query = torch.arange(K - T, K, device=q.device)
     key = torch.arange(K, device=q.device)
-    x = query - key + choices.attends_self
-    return weigh(q, k, z, choices, x >= 1, x, min(reach, K))
+    x = query[:, None] - key + choices.attends_self
+    visible = x >= 1
+    return weigh(q, k, z, choices, visible, x, min(reach, K))
 
 
 def weigh(
@@ -67,9 +69,10 @@ def weigh(
     +inf or NaN has weights NaN, so that a run which diverges shows it.
     """
     if x is None:
-        masked = q @ k.transpose(-1, -2) / math.sqrt(q.size(-1))
+        masked = q @ k.mT / math.sqrt(q.size(-1))
     else:
-        is_first = torch.arange(x.size(-1), device=x.device) < choices.span.first
+        key = torch.arange(x.size(-1), device=x.device)
+        is_first = key < choices.span.first
         visible = visible & ((x <= reach) | is_first)
         masked = _score(q, k, choices, x, reach)
         log_m = choices.span.log_mask(x.clamp(min=1), z)
@@ -103,11 +106,14 @@ def _score(q: Tensor, k: Tensor, choices: Variant, x: Tensor, reach: int) -> Ten
     content = position.content(q)
     keys = position.turn(k, place)
     to_first = _score_first(content, keys[..., :first, :], choices, own, reach)
-    to_others = position.turn(content, own) @ keys[..., first:, :].transpose(-1, -2)
+    to_others = position.turn(content, own) @ keys[..., first:, :].mT
     score = torch.cat([to_first, to_others], -1)
 
-    x = torch.where(place < first, x.clamp(max=reach + first - place), x)
-    far = min(reach + first, position.limit or reach + first)
+    nearer = x.clamp(max=reach + first - place)
+    x = torch.where(place < first, nearer, x)
+    far = reach + first
+    if position.limit is not None:
+        far = min(far, position.limit)
     position_keys = position.keys(far)
     if position_keys is not None:
         column = (far - x).clamp(0, far - 1)  # of x = far .. 1
@@ -135,11 +141,12 @@ def _score_first(
     # The least place of a query for each key: where j - t + 1 = reach + n - j.
     before = [2 * j + 1 - most for j in range(count)]
     if max(before, default=0) <= 0:
-        return turn(content, own.clamp(max=behind)) @ keys.transpose(-1, -2)
+        return turn(content, own.clamp(max=behind)) @ keys.mT
     columns = []
     for j, least in enumerate(before):
         moved = turn(content, own.clamp(least, behind))
-        columns.append(moved @ keys[..., [j], :].transpose(-1, -2))
+        key = keys[..., [j], :]
+        columns.append(moved @ key.mT)
     return torch.cat(columns, -1)
 
 
@@ -164,9 +171,12 @@ class Definition:
 
         shape = layer.shape
         q = layer.split(layer.query(x))
-        k = for_all_heads(layer.split(layer.key(seen), shape.key_heads), shape, 1)
-        v = for_all_heads(layer.split(layer.value(seen), shape.key_heads), shape, 1)
-        y = attend(q, k, v, layer.span.extent(x), layer, reach=reach, drop=layer.drop)
+        k = layer.split(layer.key(seen), shape.key_heads)
+        v = layer.split(layer.value(seen), shape.key_heads)
+        k = for_all_heads(k, shape, 1)
+        v = for_all_heads(v, shape, 1)
+        z = layer.span.extent(x)
+        y = attend(q, k, v, z, layer, reach=reach, drop=layer.drop)
 
         rows = torch.cat([inputs, x.detach().transpose(0, 1)])
         next_past = layer.span.keep(rows, layer.span.cache_length(reach))
@@ -190,5 +200,6 @@ class Definition:
             reach = farthest(layer, reach)
             # padding sees nothing
             visible = visible & visible.transpose(-1, -2)
-        p = weigh(q, k, layer.span.extent(x), layer, visible, distance, reach)
+        z = layer.span.extent(x)
+        p = weigh(q, k, z, layer, visible, distance, reach)
         return dropout(p, layer.drop) @ v

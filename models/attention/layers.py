@@ -48,7 +48,8 @@ class MultiHeadBase(nn.Module):
 
     def split(self, x: Tensor, heads: int | None = None) -> Tensor:
         """Cut into heads: B T c -> B h T c/h."""
-        return x.unflatten(-1, (heads or self.shape.heads, -1)).transpose(1, 2)
+        by_head = x.unflatten(-1, (heads or self.shape.heads, -1))
+        return by_head.transpose(1, 2)
 
     def merge(self, y: Tensor) -> Tensor:
         """Project the outputs of all heads: B h T dv -> B T d."""
@@ -143,7 +144,8 @@ class SequenceAttention(MultiHeadBase):
 
     def project(self, sequence: Tensor) -> Source:
         """Project keys and values of a sequence B N d, once for all queries."""
-        return by_heads(sequence, 2 * (self.shape.key_heads,), self.key.weight, self.value.weight)
+        heads = (self.shape.key_heads, self.shape.key_heads)
+        return by_heads(sequence, heads, self.key.weight, self.value.weight)
 
     def forward(self, x: Tensor, source: Source, visible: Tensor) -> Tensor:
         """Attend from x: B T d to a projected sequence; visible: B N, False at padding -> B T d.
@@ -157,23 +159,29 @@ class SequenceAttention(MultiHeadBase):
     def read(self, x: Tensor, visible: Tensor) -> Tensor:
         """Attend as `forward` does, for a sequence B N d that reads itself."""
         shape = self.shape
-        weights = (self.query.weight, self.key.weight, self.value.weight)
-        q, k, v = by_heads(x, (shape.heads, shape.key_heads, shape.key_heads), *weights)
+        heads = (shape.heads, shape.key_heads, shape.key_heads)
+        q, k, v = by_heads(x, heads, self.query.weight, self.key.weight, self.value.weight)
         return self._attend(x, q, k, v, visible)
 
     def _attend(self, x: Tensor, q: Tensor, k: Tensor, v: Tensor, visible: Tensor) -> Tensor:
         self._check_fit(x, k, v, visible)
         k = for_all_heads(k, self.shape, 1)
         v = for_all_heads(v, self.shape, 1)
-        return self.merge(self.implementation.attend_sequence(self, x, (q, k, v), visible))
+        y = self.implementation.attend_sequence(self, x, (q, k, v), visible)
+        return self.merge(y)
 
     def _check_fit(self, x: Tensor, k: Tensor, v: Tensor, visible: Tensor) -> None:
         """Raise ValueError where keys, values and padding are not of the sequences of x."""
         B, T, _ = x.shape
         N = visible.size(-1)
         keys = (B, self.shape.key_heads, N, self.shape.d_k)
-        fits = visible.shape == (B, N) and k.shape == keys and v.shape[:3] == keys[:3]
-        if fits and (N == T or not self.reads_itself):
+        fits = (
+            visible.shape == (B, N)
+            and k.shape == keys
+            and v.shape[:3] == keys[:3]
+            and (N == T or not self.reads_itself)
+        )
+        if fits:
             return
         given = {"x": x, "keys": k, "values": v}
         shapes = ", ".join(f"{name} {tuple(each.shape)}" for name, each in given.items())

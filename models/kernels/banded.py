@@ -54,16 +54,34 @@ def attend(
     `WIDEST`, and for shapes that do not fit.
     """
     _check_fit(q, r, k, v, position_keys, reach)
-    if max(q.size(-1), v.size(-1)) > WIDEST:
-        widths = f"queries {q.size(-1)} and values {v.size(-1)} wide"
-        raise ValueError(f"{widths}: a tile of banded attention holds {WIDEST} at most")
-    r, k, v, position_keys = (tensor.to(q.dtype) for tensor in (r, k, v, position_keys))
+    dk = q.size(-1)
+    dv = v.size(-1)
+    if max(dk, dv) > WIDEST:
+        raise ValueError(
+            f"queries {dk} and values {dv} wide: a tile of banded attention holds {WIDEST} at most"
+        )
     if z is not None:
-        z = z.to(torch.promote_types(q.dtype, torch.float32)).expand(*q.shape[:3], 1)
-    backward = torch.is_grad_enabled()
+        z = z.to(_sum_type(q)).expand(*q.shape[:3], 1)
     return Banded.apply(
-        q, r, k, v, position_keys, z, reach, ramp, attends_self, drop, seed, tile, backward
+        q,
+        r.to(q.dtype),
+        k.to(q.dtype),
+        v.to(q.dtype),
+        position_keys.to(q.dtype),
+        z,
+        reach,
+        ramp,
+        attends_self,
+        drop,
+        seed,
+        tile,
+        torch.is_grad_enabled(),
     )
+
+
+def _sum_type(q: Tensor) -> torch.dtype:
+    """Return the type that numbers are added up in: 16 and 32 bits in 32, 64 in 64."""
+    return torch.promote_types(q.dtype, torch.float32)
 
 
 def _check_fit(
@@ -129,10 +147,10 @@ def _forward(inputs, sizes: tuple, drop: float, tile: Tile) -> tuple[Tensor, Ten
     q, _, _, v, *_ = inputs
     B, h, T, _ = q.shape
     y = q.new_empty(B, h, T, v.size(3))
-    lse = q.new_empty(B, h, T, dtype=torch.promote_types(q.dtype, torch.float32))
-    forward[triton.cdiv(T, tile.N), B * h](
-        *inputs, y, lse, *sizes, **_shapes(q, v, tile), drop=drop
-    )
+    lse = q.new_empty(B, h, T, dtype=_sum_type(q))
+    settings = {**_shapes(q, v, tile), "drop": drop}
+    query_tiles = (triton.cdiv(T, tile.N), B * h)
+    forward[query_tiles](*inputs, y, lse, *sizes, **settings)
     return y, lse
 
 

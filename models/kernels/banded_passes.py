@@ -91,13 +91,16 @@ def forward(
         total = total * shrink + tl.sum(weights, 1)
         if drop > 0:
             weights *= dropout_factors(seed + bh, t0, j0, K, drop, acc, N)
-        sums = sums * shrink[:, None] + product(weights.to(values.dtype), values, acc)
+        weighed = product(weights.to(values.dtype), values, acc)
+        sums = sums * shrink[:, None] + weighed
         highest = higher
     empty = total == 0
     total = tl.where(empty, 1.0, total)
-    put_rows(y + bh * T * dv, sums / total[:, None], t0, T, dv, DV, N)
+    outputs = sums / total[:, None]
+    put_rows(y + bh * T * dv, outputs, t0, T, dv, DV, N)
+    logs = tl.where(empty, 0.0, highest + tl.log(total))
     t = t0 + tl.arange(0, N)
-    tl.store(lse + bh * T + t, tl.where(empty, 0.0, highest + tl.log(total)), t < T)
+    tl.store(lse + bh * T + t, logs, t < T)
 
 
 @triton.jit(do_not_specialize=NUMBERS)
@@ -280,7 +283,8 @@ def position_gradients(
     n = tl.program_id(0)
     group = tl.program_id(1).to(tl.int64)
     first = n * N + 1
-    near, far = stretches(position_keys + group % h * head_stride, first, W, dk, DK, N)
+    own_keys = position_keys + group % h * head_stride
+    near, far = stretches(own_keys, first, W, dk, DK, N)
     near_sum = tl.zeros((N, DK), acc)
     far_sum = tl.zeros((N, DK), acc)
     for bh in range(group, Bh, tl.num_programs(1)):
@@ -305,6 +309,7 @@ def position_gradients(
             ds_near, ds_far = unskew(ds, N)
             near_sum += product(tl.trans(ds_near.to(positions.dtype)), positions, acc)
             far_sum += product(tl.trans(ds_far.to(positions.dtype)), positions, acc)
-    part = grad_position_keys + (group * tl.num_programs(0) + n) * 2 * N * dk
+    place = group * tl.num_programs(0) + n
+    part = grad_position_keys + place * 2 * N * dk
     put_rows(part, far_sum, 0, N, dk, DK, N)
     put_rows(part + N * dk, near_sum, 0, N, dk, DK, N)

@@ -43,7 +43,8 @@ def put_rows(
     row = start + tl.arange(0, N)[:, None]
     column = tl.arange(0, PADDED)[None, :]
     numbers = tile.to(matrix.dtype.element_ty)
-    tl.store(matrix + row * width + column, numbers, (row < count) & (column < width))
+    inside = (row < count) & (column < width)
+    tl.store(matrix + row * width + column, numbers, inside)
 
 
 @triton.jit
@@ -79,7 +80,8 @@ def skew(near, far, N: tl.constexpr):
     row = tl.arange(0, N)[:, None]
     column = tl.arange(0, N)[None, :]
     source = (column - row - 1) & (N - 1)  # mod N, a power of two
-    return tl.gather(tl.where(is_far(N), far, near), source, 1)
+    products = tl.where(is_far(N), far, near)
+    return tl.gather(products, source, 1)
 
 
 @triton.jit
@@ -90,13 +92,17 @@ def unskew(ds, N: tl.constexpr):
     source = (column + row + 1) & (N - 1)
     turned = tl.gather(ds, source, 1)
     far = is_far(N)
-    return tl.where(far, 0.0, turned), tl.where(far, turned, 0.0)
+    to_near = tl.where(far, 0.0, turned)
+    to_far = tl.where(far, turned, 0.0)
+    return to_near, to_far
 
 
 @triton.jit
 def distances(first, N: tl.constexpr):
     """Compute x of every query and key of a tile: N N."""
-    return first + tl.arange(0, N)[:, None] - tl.arange(0, N)[None, :]
+    row = tl.arange(0, N)[:, None]
+    column = tl.arange(0, N)[None, :]
+    return first + row - column
 
 
 @triton.jit
@@ -114,7 +120,8 @@ def farthest(reach, z, ramp):
     """
     if z is not None:
         longest = tl.max(tl.where(z == z, z, 0.0), 0)
-        reach = tl.minimum(reach, tl.ceil(longest).to(tl.int32) + ramp)
+        own_reach = tl.ceil(longest).to(tl.int32) + ramp
+        reach = tl.minimum(reach, own_reach)
     return reach
 
 
@@ -148,8 +155,9 @@ def dropout_factors(seed, t0, j0, K, drop: tl.constexpr, acc: tl.constexpr, N: t
     They depend on the seed, the query t and the key j alone: every kernel draws the same ones,
     whatever its tiles.
     """
-    t = t0 + tl.arange(0, N)
-    number = t[:, None] * K + j0 + tl.arange(0, N)[None, :]
+    t = t0 + tl.arange(0, N)[:, None]
+    j = tl.arange(0, N)[None, :]
+    number = t * K + j0 + j
     kept = tl.rand(seed, number) >= drop
     return kept.to(acc) * (1 / (1 - drop))
 

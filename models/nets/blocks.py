@@ -28,7 +28,10 @@ class _Relu2(torch.autograd.Function):
     def forward(ctx, x, w1, b1, w2, b2):
         h = x.new_empty(len(x), len(w1))
         y = x.new_empty(len(x), len(w2))
-        multiply(Product(x, w1.T, h, relu=True, bias=b1), Product(h, w2.T, y, bias=b2))
+        multiply(
+            Product(x, w1.T, h, relu=True, bias=b1),
+            Product(h, w2.T, y, bias=b2),
+        )
         ctx.save_for_backward(x, w1, w2, h)
         return y
 
@@ -42,14 +45,21 @@ class _Relu2(torch.autograd.Function):
         dw2 = x.new_empty(w2.shape)
         multiply(Product(dy, w2, dh))
         torch.ops.aten.threshold_backward.grad_input(dh, h, 0, grad_input=dh)
-        multiply(Product(dh, w1, dx), Product(dh.T, x, dw1), Product(dy.T, h, dw2))
+        multiply(
+            Product(dh, w1, dx),
+            Product(dh.T, x, dw1),
+            Product(dy.T, h, dw2),
+        )
         return dx, dw1, dh.sum(0), dw2, dy.sum(0)
 
 
 class FeedForward(nn.Sequential):
     def __init__(self, d_model: int, d_ff: int, dropout: float):
         super().__init__(
-            Linear(d_model, d_ff), nn.ReLU(), nn.Dropout(dropout), Linear(d_ff, d_model)
+            Linear(d_model, d_ff),
+            nn.ReLU(),
+            nn.Dropout(dropout),
+            Linear(d_ff, d_model),
         )
 
     def forward(self, x: Tensor) -> Tensor:
@@ -59,7 +69,8 @@ class FeedForward(nn.Sequential):
         drops = self.training and drop.p
         if not compiles(x) or not torch.is_grad_enabled() or drops:
             return super().forward(x)
-        y = _Relu2.apply(x.flatten(0, -2), first.weight, first.bias, last.weight, last.bias)
+        rows = x.flatten(0, -2)
+        y = _Relu2.apply(rows, first.weight, first.bias, last.weight, last.bias)
         return y.view(*x.shape[:-1], -1)
 
 
@@ -72,7 +83,8 @@ class PositionalEncoding(nn.Module):
     def __init__(self, name: str, max_length: int, d_model: int):
         super().__init__()
         if name == "learned":
-            self.table = nn.Parameter(torch.randn(max_length, d_model) / math.sqrt(d_model))
+            table = torch.randn(max_length, d_model) / math.sqrt(d_model)
+            self.table = nn.Parameter(table)
         elif name == "sinusoid":
             table = interleaved(torch.arange(max_length).float(), d_model)
             self.register_buffer("table", table, persistent=False)

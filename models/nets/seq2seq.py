@@ -157,13 +157,16 @@ class Seq2Seq(AttentionNet):
         positions = self.target_positions(state.length, T)
         x = self._embed(target, self.target, positions)
         caches = []
-        for block, past, source in zip(self.decoder, state.past, state.sources, strict=True):
+        layers = zip(self.decoder, state.past, state.sources, strict=True)
+        for block, past, source in layers:
             x, past = block(x, past, source, state.visible)
             caches.append(past)
-        return self.after_decoder(x), replace(state, past=caches, length=state.length + T)
+        x = self.after_decoder(x)
+        return x, replace(state, past=caches, length=state.length + T)
 
     def _embed(self, tokens: Tensor, embedding: nn.Embedding, positions: Tensor) -> Tensor:
-        x = embedding(tokens) * math.sqrt(embedding.embedding_dim) + positions
+        scale = math.sqrt(embedding.embedding_dim)
+        x = embedding(tokens) * scale + positions
         return dropout(x, self.dropout, self.training)
 
     def _read_out(self, x: Tensor) -> Tensor:
@@ -172,11 +175,19 @@ class Seq2Seq(AttentionNet):
 
 def _attentions(attention: dict, net: dict) -> tuple[list, list, list]:
     """Build the attention layers of the encoder, the decoder, and from decoder to source."""
-    shape = Shape(net["d_model"], net["heads"], net["d_k"], net["d_v"], net.get("key_heads"))
+    shape = Shape(
+        d_model=net["d_model"],
+        heads=net["heads"],
+        d_k=net["d_k"],
+        d_v=net["d_v"],
+        key_heads=net.get("key_heads"),
+    )
     full = {"span": {"name": "full", "cache": net["max_length"]}}
 
     def choices(part: str) -> dict:
-        return attention if part in attention["apply_to"] else attention | PLAIN | full
+        if part in attention["apply_to"]:
+            return attention
+        return attention | PLAIN | full
 
     # Between two sentences there are no distances, for a span or a position.
     to_source = choices("cross") | full | {"position": {"name": "none"}}

@@ -70,16 +70,6 @@ VIEWS = [contiguous, time_first, transposed, prefix, slices]
 VIEWS += [one_for_all_streams, one_for_all_heads, one_for_all_times, overlapping]
 
 
-def side_by_side(x, h):
-    """Chunks of a fused projection B h T 3d."""
-    return x.chunk(3, -1)
-
-
-def heads_of(x, h):
-    """Heads split off the chunks of a fused projection B T 3hd."""
-    return [each.unflatten(-1, (h, each.size(-1) // h)).transpose(1, 2) for each in x.chunk(3, -1)]
-
-
 # What becomes of the output: a gradient that is expanded, one with strides of its own, one that is
 # contiguous.
 ENDS = [
@@ -151,28 +141,6 @@ def test_views_of_any_memory(data, named, end):
     )
 
 
-@anything
-@given(
-    choices,
-    length,
-    draw.integers(0, 3),
-    draw.integers(1, 3),
-    draw.sampled_from([2, 4, 12]),
-    draw.sampled_from(ENDS),
-)
-def test_chunks_of_a_fused_projection(named, T, B, h, d, end):
-    for memory, cut in (((B, h, T, 3 * d), side_by_side), ((B, T, 3 * h * d), heads_of)):
-        torch.manual_seed(T)
-        check([numbers(*memory)], partial(cut, h=h), end, named)
-
-
-def test_gradients_beyond_what_is_reached_are_zero():
-    """One query that sees one key of four: dv is 1 there, in all heads of all streams."""
-    q, k, v = numbers(2, 2, 1, 1), numbers(2, 2, 4, 1), numbers(2, 2, 4, 1)
-    (dv,) = torch.autograd.grad(attention(q, k, v, span={"name": "fixed", "limit": 1}).sum(), v)
-    assert dv.flatten(0, 1).squeeze(-1).tolist() == 4 * [[0, 0, 0, 1]]
-
-
 def test_numbers_whose_sign_torch_has_not_written_yet():
     z = torch.randn(2, 2, 5, 4, dtype=torch.complex128)
     q, positive = z.conj().imag, -z.imag
@@ -216,14 +184,6 @@ def test_engine_and_definition_refuse_alike_what_does_not_fit(sizes):
     assert all(
         f"{name} {size} torch.float32" in line for name, size in zip("qkv", sizes, strict=True)
     )
-
-
-@pytest.mark.parametrize(
-    "types", [("double", "double", "float"), ("float", "double", "double"), 3 * ("long",)]
-)
-def test_engine_and_definition_refuse_other_types(types):
-    given = [getattr(torch.ones(2, 2, 5, 4), kind)() for kind in types]
-    refused(*(partial(attention, *given, definition=definition) for definition in (True, False)))
 
 
 @pytest.mark.parametrize("training", [True, False])
@@ -334,20 +294,3 @@ def test_layers_in_c_refuse_what_they_would_read_beyond():
     for y, shape in ((torch.ones(4), 4), (None, 3), (x.double(), 4)):
         with pytest.raises(ValueError):
             add_and_norm(x, y, torch.ones(shape), weight, 1e-5)
-
-
-@compiler
-@pytest.mark.parametrize("fraction", [torch.nan, torch.inf, -torch.inf, 1e30])
-def test_spans_that_diverge_leave_no_table(fraction):
-    """Not a number shows; beyond its ends a span is as at its ends."""
-    found = []
-    for definition in (True, False):
-        torch.manual_seed(0)
-        made = layer(
-            8, 2, span={"name": "adaptive", "limit": 9, "ramp": 4}, definition=definition
-        ).double()
-        made.span.fraction.data[0] = fraction
-        y, _ = made(torch.linspace(-1, 1, 2 * 12 * 8).view(2, 12, 8).double(), made.start(2))
-        found.append(y)
-    torch.testing.assert_close(*found, equal_nan=True)
-    assert found[1].isnan().any() == (fraction != fraction)

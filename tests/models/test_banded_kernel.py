@@ -7,7 +7,7 @@ import torch
 
 pytest.importorskip("triton", reason="triton has no build for this platform")
 
-from models.kernels import banded, tuning
+from models.kernels import banded
 from tests._banded import DEVICE, TILE, by_definition, by_kernel, drawn, results, small_tiles
 from tests._nets import assert_same
 
@@ -61,17 +61,6 @@ def test_shapes_that_do_not_fit_are_refused(name, shorter):
             reach=reach,
             attends_self=True,
         )
-
-
-def test_the_tile_does_not_alter_what_dropout_leaves_out():
-    inputs, reach = drawn(21, 45, {"z": [3.0, 40.0]}, 40)
-    small, large = (
-        results(
-            by_kernel, inputs, reach, True, drop=0.3, seed=5, tile=tuning.Tile(N, warps=4, stages=2)
-        )
-        for N in (TILE, 2 * TILE)
-    )
-    assert_same(small, large)
 
 
 def kept_weights(drop, seed, T=60, K=120):
@@ -128,26 +117,6 @@ def test_tiles_that_hold_nothing_to_see_are_not_visited(case, attends_self, unse
     )
 
 
-@pytest.mark.filterwarnings("ignore:All-NaN")  # numpy's, of the first tile
-def test_tiles_beyond_a_querys_own_span_are_not_visited():
-    """All queries of the second tile have z = 0; those of the first make the head's reach."""
-    inputs, reach = drawn(2 * TILE, 90, {"z_by_query": 1}, 40)
-    with torch.no_grad():
-        inputs["z"][:, :, :TILE], inputs["z"][:, :, TILE:] = 35.0, 0.0
-    reach = reach.fill_(40)
-    oracle = results(by_definition, inputs, reach, attends_self=True)
-    with torch.no_grad():
-        first = 90 - TILE - 5 - TILE  # the last tile's nearest key is 5 before its first query
-        inputs["k"][:, :, :first] = inputs["v"][:, :, :first] = torch.nan
-    ours = results(by_kernel, inputs, reach, attends_self=True)
-    assert_same(
-        *(
-            {name: tensors[name][:, :, TILE:] for name in ("y", "q", "r", "z")}
-            for tensors in (ours, oracle)
-        )
-    )
-
-
 @pytest.mark.filterwarnings("ignore:All-NaN", "ignore:invalid value", "ignore:overflow")  # numpy's
 @pytest.mark.parametrize(
     "spans", [{"z": [0.0, 30.0]}, {"reach": [5, 35]}, {"z_by_query": 2}], ids=str
@@ -166,33 +135,6 @@ def test_a_score_that_is_no_number_shows_in_the_rows_that_see_it_and_in_no_other
     assert torch.equal(broken, ours.isnan().all(-1)) and ours[~broken].isfinite().all()
 
 
-@pytest.mark.filterwarnings("ignore:overflow")
-def test_a_row_of_minus_infinity_alone_gives_0_and_finite_gradients():
-    inputs, reach = drawn(37, 70, {"z": [0.0, 30.0]}, 40)
-    with torch.no_grad():
-        inputs["q"][:, :, 20, 0], inputs["k"][..., 0] = 1e160, -1e160
-        inputs["q"][:, :, :20, 0] = inputs["q"][:, :, 21:, 0] = 0
-    ours = results(by_kernel, inputs, reach, attends_self=True)
-    assert (ours["y"][:, :, 20] == 0).all() and (ours["y"][:, :, 19:22:2] != 0).all()
-    assert all(tensor.isfinite().all() for tensor in ours.values())
-
-
-@pytest.mark.filterwarnings("ignore:All-NaN", "ignore:invalid value")
-@pytest.mark.parametrize("spans", [{"z": [0.0, 30.0]}, {"z_by_query": 2}], ids=str)
-def test_a_span_that_is_no_number_shows(spans):
-    inputs, reach = drawn(37, 70, spans, 40)
-    row = (slice(None), 0, 20) if "z_by_query" in spans else (0,)
-    with torch.no_grad():
-        inputs["z"][row] = torch.nan
-    ours = results(by_kernel, inputs, reach, attends_self=True)
-    expected = torch.zeros(1, 2, 37, dtype=torch.bool, device=DEVICE)
-    expected[:, 0, 20 if "z_by_query" in spans else slice(None)] = True
-    assert torch.equal(ours["y"].isnan().all(-1), expected) and torch.equal(
-        ours["y"].isnan().any(-1), expected
-    )
-    assert ours["z"][row].isnan().all()
-
-
 def test_projections_as_a_layer_has_them():
     """Heads split without a copy; 16 bits beside position keys and spans of 32."""
     inputs, reach = drawn(18, 18, {"z": [0.0, 9.5]}, 24, dk=16, dv=16)
@@ -208,9 +150,3 @@ def test_projections_as_a_layer_has_them():
         ours["position_keys"].dtype == ours["z"].dtype == torch.float32
         and ours["y"].dtype == torch.float16
     )
-
-
-def test_heads_too_wide_for_a_tile_are_named():
-    inputs, reach = drawn(1, 1, {"reach": [1]}, 1, dv=129)
-    with pytest.raises(ValueError, match="values 129 wide: .* 128 at most"):
-        by_kernel(**inputs, reach=reach, attends_self=True)

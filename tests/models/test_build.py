@@ -3,11 +3,6 @@ records say why.
 """
 
 import ctypes
-import os
-import platform
-import shlex
-import subprocess
-import sys
 from unittest.mock import Mock
 
 import pytest
@@ -21,8 +16,6 @@ from models.kernels.compiled.dense import DenseStruct, linear
 from tests._jobs import VARIANTS, job
 from tests._nets import make
 from tests._training import run_script
-from workflow.cli import doctor
-from workflow.config import environment
 from workflow.config.choices import backend_names
 from workflow.training import backends
 from workflow.training.backends import chosen, prepare
@@ -71,36 +64,9 @@ def test_without_a_compiler_other_code_computes_and_the_record_says_why(
 
 
 @compiler
-@pytest.mark.skipif(
-    platform.machine() != "x86_64", reason="only there can a compiler be told to do without"
-)
-def test_a_processor_without_a_fused_multiply_add_is_told_so(fresh, monkeypatch):
-    monkeypatch.setenv("CC", f"{shlex.join(build._compiler())} -mno-fma -mno-avx512f")
-    assert build.obstacle().endswith('error: #error "no fused multiply-add"')
-
-
-@compiler
 def test_where_no_cache_can_be_written_a_process_compiles_for_itself(fresh):
     fresh.write_text("a file where the folder should be")
     assert build.obstacle() is None and described() == [f"{WORK} compiled (2)"]
-
-
-@compiler
-def test_a_clang_without_openmp_compiles_for_one_thread_and_the_doctor_says_so(
-    fresh, monkeypatch, tmp_path
-):
-    clang = tmp_path / "clang"
-    refusal = 'case " $* " in *--version*) ;; *" -fopenmp "*) echo "fatal error: no omp.h" >&2; exit 1;; esac'
-    clang.write_text(f'#!/bin/sh\n{refusal}\nexec {shlex.join(build._compiler())} "$@"\n')
-    clang.chmod(0o755)
-    monkeypatch.setenv("CC", str(clang))
-    x, weight = torch.randn(3, 4), torch.randn(5, 4)
-    torch.testing.assert_close(linear(x, weight), x @ weight.T)
-    found = {about: (status, said) for about, status, said in doctor.look_at_versions(CPU)}
-    assert found["C compiler"] == (
-        doctor.NOTE,
-        "compiled without OpenMP, so with one thread: slower",
-    )
 
 
 @compiler
@@ -132,22 +98,6 @@ def test_where_there_is_a_compiler_it_is_used():
         assert described()[-1] == f"{WORK} band (2)"
 
 
-@pytest.mark.slow
-@compiler
-def test_processes_that_build_at_once_do_each_other_no_harm(fresh):
-    script = [
-        sys.executable,
-        "-c",
-        "from models.kernels.compiled import build; print(build.obstacle())",
-    ]
-    processes = [subprocess.Popen(script, stdout=subprocess.PIPE, text=True) for _ in range(3)]
-    assert {process.communicate()[0].strip() for process in processes} == {"None"}
-    assert [path.suffix for path in fresh.iterdir()] == [".so"]
-    built = next(fresh.iterdir()).stat().st_mtime_ns
-    subprocess.run(script, check=True, capture_output=True)
-    assert next(fresh.iterdir()).stat().st_mtime_ns == built  # found, not built again
-
-
 def record_of(tmp_path, name: str, variant: str = "adaptive"):
     """Train a small run with this backend; return its record."""
     small = job(**VARIANTS[variant], net={"dropout": 0.0, "attention_dropout": 0.0})
@@ -172,17 +122,6 @@ def test_a_backend_that_cannot_compute_a_job_leaves_a_record(tmp_path):
     record = record_of(tmp_path, "triton")
     assert (record.status, record.cost) == ("error", None)
     assert record.reason == "ValueError: backend 'triton' cannot compute this layer: it needs a GPU"
-
-
-def test_the_allocator_is_named_in_the_record(tmp_path, monkeypatch):
-    monkeypatch.setenv(environment.ALLOCATOR, "glibc.malloc.hugetlb=0")
-    assert record_of(tmp_path, "auto").origin.allocator == "glibc.malloc.hugetlb=0"
-    passed = environment.variables(tmp_path, "{}", None, deployed=False)
-    assert passed[environment.ALLOCATOR] == "glibc.malloc.hugetlb=0"  # what a user has set stands
-    monkeypatch.delenv(environment.ALLOCATOR)
-    passed = environment.variables(tmp_path, "{}", None, deployed=False)
-    assert "mmap_threshold=33554432" in passed[environment.ALLOCATOR]
-    assert environment.ALLOCATOR not in os.environ
 
 
 def test_the_names_of_backends_stand_once_and_are_what_computes():

@@ -111,40 +111,6 @@ def test_gradients_of_layers_by_finite_differences(two):
     torch.testing.assert_close(add_and_norm(x, y, weight, bias, 1e-5), expected)
 
 
-def test_inputs_may_lie_in_memory_as_they_like():
-    """One picture, whose channels come first in memory; every second number of a row; no row at
-    all.
-    """
-    matrix = torch.randn(4, 5).double()
-    for x in (
-        torch.randn(1, 5, 20).double().transpose(1, 2),
-        torch.randn(2, 20, 10).double()[..., ::2],
-    ):
-        results = []
-        for layer in (linear, torch.nn.functional.linear):
-            leaf, weight = x.detach().requires_grad_(), matrix.clone().requires_grad_()
-            y = layer(leaf, weight)
-            results.append([y, *torch.autograd.grad(y.square().sum(), (leaf, weight))])
-        torch.testing.assert_close(*results)
-    nothing = torch.full((3, 4), 7.0).double()
-    multiply(Product(torch.empty(3, 0).double(), torch.empty(0, 4).double(), nothing))
-    assert (nothing == 0).all()
-
-
-@pytest.mark.parametrize(
-    "rows, dtype", [(6, torch.float64), (5, torch.float32)], ids=["a size", "a type"]
-)
-def test_products_that_do_not_fit_are_refused(rows, dtype):
-    with pytest.raises(ValueError, match="cannot multiply these"):
-        multiply(
-            Product(
-                torch.zeros(2, 5).double(),
-                torch.zeros(rows, 3).double(),
-                torch.empty(2, 3, dtype=dtype),
-            )
-        )
-
-
 @pytest.mark.parametrize("normaliser", named(compiled=True)["normaliser"])
 @pytest.mark.parametrize("selection", named(compiled=True)["selection"])
 def test_what_is_not_a_number_stays_so(selection, normaliser):

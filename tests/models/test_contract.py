@@ -1,7 +1,5 @@
 """What every choice of attention must do, alone and combined. A new choice inherits these tests."""
 
-from copy import deepcopy
-
 import pytest
 import torch
 
@@ -36,11 +34,6 @@ each_net = pytest.mark.parametrize("net", NETS)
 @pytest.mark.parametrize("axis", CHOICES)
 def test_models_and_config_find_the_same_choices(axis):
     assert sorted(CHOICES[axis]) == list(choice_names(axis))
-
-
-@pytest.mark.parametrize("axis, name", [(axis, name) for axis in CHOICES for name in CHOICES[axis]])
-def test_the_example_settings_are_settings(axis, name):
-    assert set(CHOICES[axis][name].example) <= set(choice_settings(axis, name))
 
 
 @pytest.mark.parametrize("axis, name", [(axis, name) for axis in CHOICES for name in CHOICES[axis]])
@@ -219,17 +212,3 @@ def test_reading_key_by_key_equals_reading_in_blocks(attention):
         torch.testing.assert_close(
             read(model, tokens, 1), read(model, tokens, 7), rtol=1e-9, atol=1e-10
         )
-
-
-@each_pair
-def test_the_past_carries_no_gradient(attention):
-    model = make(attention, symbols=SYMBOLS)
-    logits, past = model(stream(7), model.start(2))
-    assert logits.requires_grad and not any(part.requires_grad for parts in past for part in parts)
-
-
-def test_rows_are_independent_of_their_neighbours_in_the_batch():
-    model, tokens = make(COMBINATIONS[0], symbols=SYMBOLS).eval(), stream()
-    together = read(model, tokens, 7)
-    alone = read(deepcopy(model), tokens[:1], 7)
-    torch.testing.assert_close(together[:1], alone, rtol=1e-9, atol=1e-10)

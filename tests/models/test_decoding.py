@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from itertools import product
 
 import pytest
 import torch
@@ -51,20 +50,6 @@ def test_a_beam_equals_the_plain_search_of_each_sentence(width, alpha, seed):
     net, source = wild(seed=seed), sentences((9, 5, 7))
     targets = beam(net, source, width=width, alpha=alpha, max_length=10)
     assert targets == [plain_beam(net, row[row != 0][None], width, alpha, 10) for row in source]
-
-
-@pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
-def test_a_beam_as_wide_as_the_space_finds_the_best_of_all(alpha):
-    net, source = wild(symbols=5), torch.tensor([[3, 3, 2]])
-
-    def score(target):
-        with torch.no_grad():
-            steps = net(source, torch.tensor([[BOS, *target[:-1]]]))[0].log_softmax(-1)
-        log_p = steps[torch.arange(len(target)), torch.tensor(target)].sum().item()
-        return log_p / ((5 + len(target)) / 6) ** alpha
-
-    every = ([*words, EOS] for count in range(4) for words in product((3, 4), repeat=count))
-    assert beam(net, source, width=32, alpha=alpha, max_length=4) == [max(every, key=score)[:-1]]
 
 
 class Scripted(torch.nn.Module):
@@ -171,12 +156,6 @@ def test_at_its_limit_a_sentence_has_only_eos_left(max_length, tokens):
     )
     assert targets == [[3] * (count - 1) for count in tokens]
     assert net.steps == max(tokens)
-
-
-def test_the_mode_of_the_net_is_what_it_was():
-    net = wild().train()
-    beam(net, sentences(), width=1, alpha=0.0, max_length=5)
-    assert net.training
 
 
 @pytest.mark.parametrize(

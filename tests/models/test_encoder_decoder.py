@@ -4,16 +4,14 @@ import math
 
 import pytest
 import torch
-from torch import nn
 
 from models.attention.engine import band
-from models.nets.blocks import PositionalEncoding, Residual
+from models.nets.blocks import PositionalEncoding
 from tests._nets import (
     COMBINATIONS,
     LONGEST,
     assert_same,
     by_definition,
-    example,
     label,
     translator,
     with_gradients,
@@ -103,15 +101,6 @@ def test_decoding_with_a_cache_equals_reading_the_prefix(attention, sizes):
     torch.testing.assert_close(torch.stack(parts, 1), net(source, target), rtol=1e-9, atol=1e-10)
 
 
-@pytest.mark.parametrize("span", ["full", "fixed", "adaptive"])
-def test_training_and_evaluation_read_alike(span):
-    """Without dropout; a span that depends on the mode would part them."""
-    net = translator(PLAIN | {"span": example("span", span)})
-    torch.testing.assert_close(
-        net.train()(sentences(), targets()), net.eval()(sentences(), targets())
-    )
-
-
 def test_rows_of_a_state_continue_the_rows_of_their_index():
     net, source, target = translator(PLAIN).eval(), sentences(), targets(6, batch=4)
     state = net.encode(source).rows(torch.tensor([0, 0, 1, 1]))
@@ -140,30 +129,6 @@ def test_selection_and_normaliser_apply_where_they_should(apply_to):
         assert kinds == ["TopKSparsemax" if part in apply_to else "AllSoftmax"] * 2
 
 
-def test_a_span_in_the_encoder_alone_leaves_the_decoder_whole():
-    """Grown to the whole sentence it is no span at all, forward and back; at 0 it keeps R words on
-    either side.
-    """
-    adaptive = PLAIN | {
-        "span": {"name": "adaptive", "limit": LONGEST, "ramp": 2, "penalty_weight": 0.1}
-    }
-    net, whole = translator(adaptive, apply_to=("encoder",)), translator(PLAIN)
-    assert [type(layer.span).__name__ for layer in net.attentions] == ["Adaptive"] * 2 + [
-        "Full"
-    ] * 4
-    whole.load_state_dict(net.state_dict(), strict=False)
-    fractions = [layer.span.fraction for layer in net.attentions[:2]]
-    source, target = sentences(), targets()
-    for fraction in (1.0, 0.0):
-        for parameter in fractions:
-            parameter.data.fill_(fraction)
-        near, far = net(source, target), whole(source, target)
-        assert torch.allclose(near, far, atol=1e-10) == (fraction == 1.0)
-    assert net.facts()["mean_span"] == 2 and len(net.facts()["spans"]) == 2
-    net(source, target).square().sum().backward()
-    assert all(parameter.grad.abs().sum() > 0 for parameter in fractions)
-
-
 def test_facts_are_of_self_attention():
     attention = PLAIN | {"span": {"name": "adaptive", "limit": 8, "ramp": 3, "penalty_weight": 1.0}}
     net = translator(attention)
@@ -181,17 +146,6 @@ def test_facts_are_of_self_attention():
     assert fraction.flatten().tolist() == [0.0, 1.0, 0.25]
 
 
-@pytest.mark.parametrize("norm", ["post", "pre"])
-def test_a_residual_is_what_its_line_says(norm):
-    around, f = Residual(6, 0.0, norm), nn.Linear(6, 6)
-    nn.init.normal_(around.weight)
-    x = torch.randn(3, 6)
-    plain = nn.LayerNorm(6)
-    plain.load_state_dict(around.state_dict())
-    expected = plain(x + f(x)) if norm == "post" else x + f(plain(x))
-    torch.testing.assert_close(around.leave(x, f(around.enter(x))), expected)
-
-
 def test_sinusoids_are_the_printed_ones():
     """PE(pos, 2i) = sin(pos / 10000^(2i / d)), PE(pos, 2i + 1) = cos of the same."""
     table = PositionalEncoding("sinusoid", 20, 8)(3, 10)
@@ -200,14 +154,6 @@ def test_sinusoids_are_the_printed_ones():
         assert table[4, 2 * i + 1].item() == pytest.approx(
             math.cos(7 / 10000 ** (2 * i / 8)), abs=1e-6
         )
-
-
-def test_it_starts_as_it_should():
-    net = translator(PLAIN, d_model=96, d_ff=200, symbols=500, layers=1)
-    assert net.embedding.weight.std().item() == pytest.approx(96**-0.5, rel=0.05)
-    bound = math.sqrt(6 / (96 + 200))
-    first = net.encoder[0].feed_forward[0]
-    assert first.bias.abs().max() == 0 and 0.98 * bound < first.weight.abs().max() <= bound
 
 
 @pytest.mark.parametrize("source, target", [(LONGEST + 1, 3), (3, LONGEST + 1)])

@@ -11,7 +11,7 @@ from hypothesis import strategies as draw
 
 from models.attention.choice import Shape
 from models.attention.engine import band, groups
-from models.attention.engine.engine import Engine, every_key
+from models.attention.engine.engine import Engine
 from models.attention.formula import Definition
 from tests._equivalence import check_stream, inputs, layer_of, named
 from tests._nets import make
@@ -93,32 +93,6 @@ def test_equal_scores_stay_however_many_there_are(backend):
     torch.testing.assert_close(Engine(backend).attend(layer, x, past)[0][:, 0], mean)
 
 
-@pytest.mark.parametrize("pieces", [1, 4])
-def test_the_backward_pass_holds_the_scores_of_one_chunk(pieces, monkeypatch):
-    """What a block of one chunk keeps is kept; several are computed again, and none of their scores
-    is kept.
-    """
-    monkeypatch.setattr(band, "QUERIES", 24 // pieces)
-    monkeypatch.setattr(band, "CHUNK_BYTES", 1 << 20)
-    layer, kept = layer_of(("fixed", "all", "softmax", "relative"), 40, 1, False, 1), []
-    x, past = inputs(layer, 24, 60, 2)
-    with torch.autograd.graph.saved_tensors_hooks(
-        lambda each: kept.append(each) or each, lambda each: each
-    ):
-        Engine("band").attend(layer, x, past)
-    assert any(each.size(-1) >= 40 and each.dim() > 2 for each in kept) == (pieces == 1)
-
-
-def test_spans_that_grow_past_the_cache_see_what_is_there():
-    layer = layer_of(("adaptive", "all", "softmax", "relative"), 200, 1, False, 0)
-    layer.span.fraction.data.zero_()
-    x, past = inputs(layer, 5, 0, 2)
-    for fraction in (0.0, 0.0, 0.9):
-        layer.span.fraction.data.fill_(fraction)
-        check_stream(layer, x, past)
-        _, past = Engine().attend(layer, x, past)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("selection, backend", BACKENDS)
 def test_dropout_is_the_same_in_the_backward_pass(selection, backend):
@@ -192,11 +166,6 @@ def test_a_cache_that_is_read_twice_is_not_overwritten():
     torch.testing.assert_close(after[0][-4:], x.transpose(0, 1))
 
 
-def test_an_unknown_backend_is_refused():
-    with pytest.raises(ValueError, match="unknown backend 'bnad'; valid: auto, compiled, band"):
-        Engine("bnad")
-
-
 def test_a_layer_has_an_engine_of_its_own_until_a_net_shares_one():
     net = make({**PLAIN, "position": {"name": "relative", "limit": 6}})
     first, second = (layer.implementation for layer in net.attentions)
@@ -215,29 +184,6 @@ def test_heads_of_like_reach_share_a_group():
     assert groups.partition((3, 20, 4), 10) == [((0, 2), 4), ((1,), 20)]
     assert groups.partition((3, 20, 4), 0) == [((0,), 3), ((2,), 4), ((1,), 20)]
     assert groups.partition((3, 20, 4), 1000) == [((0, 1, 2), 20)]
-
-
-def test_outputs_and_caches_have_16_bits_where_a_run_computes_in_them():
-    """How near training is to that in 32, training/test_half.py says."""
-    layer = layer_of(("adaptive", "all", "softmax", "relative"), 6, 3, False, 2).float()
-    with torch.autocast("cpu", torch.bfloat16):
-        y, after = Engine().attend(layer, torch.randn(2, 5, 6), (torch.randn(7, 2, 6),))
-    assert y.dtype == after[0].dtype == torch.bfloat16
-
-
-def test_groups_in_evaluation_are_those_that_the_cache_was_made_for():
-    """Spans that change between two blocks: each head goes on with its own keys."""
-    engine = Engine()
-    layer = layer_of(("adaptive", "all", "softmax", "none"), 30, 1, False, 2).eval()
-    layer.span.fraction.data.copy_(torch.tensor([0.0, 0.0, 0.9]).view(3, 1, 1))
-    x, past = torch.randn(2, 20, 6).double(), engine.start(layer, 2)
-    _, past = engine.attend(layer, x, past)
-    layer.span.fraction.data.copy_(torch.tensor([0.9, 0.0, 0.0]).view(3, 1, 1))
-    before, _ = engine.attend(layer, x[:, :5], past)
-    k, _ = every_key(layer, x[:, :5], past)
-    # the head that saw far has its keys, the new one has few
-    assert (k[:, 2] != 0).all() and (k[:, 0, :10] == 0).all()
-    assert before.isfinite().all()
 
 
 @pytest.mark.parametrize("selection", ["all", "top_k"])

@@ -15,7 +15,7 @@ pytest.importorskip("triton", reason="triton has no build for this platform")
 from triton.runtime.errors import OutOfResources
 
 from models.attention.choice import Shape
-from models.attention.engine import backend, equivalence
+from models.attention.engine import equivalence
 from models.attention.engine.equivalence import Case
 from models.attention.spans.adaptive import Adaptive
 from models.attention.spans.dynamic import Dynamic
@@ -157,7 +157,3 @@ def test_the_kernels_compile_for_two_gpus(tmp_path):
         [sys.executable, "-m", "tests._compiled"], **given, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-
-
-def test_the_backend_knows_how_wide_a_tile_is():
-    assert backend.WIDEST_TILE == banded.WIDEST

@@ -17,7 +17,6 @@ from models.attention.engine import backend
 from models.attention.engine.equivalence import Case, Mismatch, cases_of
 from models.attention.spans.dynamic import Dynamic
 from models.attention.spans.fixed import Fixed
-from models.kernels import tuning
 from models.kernels.compiled import build
 from tests._banded import DEVICE, small_tiles
 from tests._nets import COMBINATIONS, assert_same, label, make, read, with_gradients
@@ -70,20 +69,6 @@ def test_a_net_gives_the_definitions_numbers(attention, interpreted):
     assert_same(*(results(net, name) for name in ("triton", "definition")))
 
 
-@pytest.mark.slow
-def test_dropout_on_the_weights_follows_torchs_seed(interpreted):
-    net, tokens = (
-        make(DYNAMIC, attention_dropout=0.4).to(DEVICE),
-        torch.arange(9, device=DEVICE)[None],
-    )
-    prepare(net, "triton", CPU, torch.float64)
-    outputs = []
-    for seed in (7, 7, 8):
-        torch.manual_seed(seed)
-        outputs.append(net(tokens, net.start(1))[0])
-    assert torch.equal(*outputs[:2]) and not torch.allclose(*outputs[1:])
-
-
 def test_a_layer_is_checked_as_what_it_is():
     cases = {each["span"]["name"]: cases_of(make(each).attentions[0]) for each in COVERED}
     (full,), (dynamic,) = cases["full"], cases["dynamic"]
@@ -131,24 +116,3 @@ def test_triton_asked_for_by_name_refuses(error, reason, faulty):
     faulty(error)
     with pytest.raises(Mismatch, match=f"^{re.escape(reason)}$"):
         prepare(make(DYNAMIC), "triton", CUDA, torch.float32)
-
-
-@pytest.mark.slow
-def test_every_tile_is_checked_and_the_record_says_which_was_chosen(interpreted, monkeypatch):
-    seen = set()
-    monkeypatch.setattr(
-        backends,
-        "check_equivalence",
-        lambda twin, *others: seen.add((twin.keywords["tile"], others)),
-    )
-    monkeypatch.setattr(tuning, "CHOSEN", {"cuda float32: some work": tuning.Tile(32, 8, 2)})
-    net, tokens = make(DYNAMIC).to(DEVICE), torch.zeros(2, 7, dtype=torch.long, device=DEVICE)
-    prepare(net, "auto", CUDA, torch.bfloat16)
-    (case,) = cases_of(net.attentions[0])
-    assert seen == {
-        (tuning.TILES[2][0], (CUDA, dtype, case)) for dtype in (torch.bfloat16, torch.float32)
-    }
-    with build.without():
-        net(tokens, net.start(2))
-    work = f"{DEVICE} float64: Dynamic All Softmax, reach <= 8, T <= 8, backward: triton (2)"
-    assert chosen(net)[:2] == [work, "cuda float32: some work: tiles of 32 x 32, 8 warps, 2 stages"]

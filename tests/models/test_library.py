@@ -50,18 +50,6 @@ def test_plain_attention_is_torchs():
     )
 
 
-def test_a_layer_by_the_definition_gives_its_numbers():
-    outputs, span = [], {"name": "adaptive", "limit": 9, "ramp": 4}
-    for definition in (False, True):
-        torch.manual_seed(0)
-        made = layer(12, 3, span=span, position="alibi", definition=definition, keys=8).double()
-        past, x = made.start(2), torch.linspace(-1, 1, 2 * 10 * 12).view(2, 10, 12).double()
-        for block in x.split(5, 1):
-            y, past = made(block, past)
-        outputs.append(y)
-    torch.testing.assert_close(*outputs)
-
-
 @pytest.mark.parametrize(
     "settings, line",
     [

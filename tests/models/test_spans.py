@@ -10,7 +10,6 @@ import torch
 from models.attention.choice import Shape
 from models.attention.spans._ramp import log_ramp, ramp_reach
 from models.attention.spans.adaptive import Adaptive
-from models.attention.spans.dynamic import Dynamic
 from tests import _nets
 from tests._nets import make, read, with_gradients
 
@@ -108,13 +107,6 @@ def test_facts_are_the_papers_average_and_maximum():
     assert facts["spans"] == pytest.approx([42.1, 62.2], abs=1e-4)
 
 
-def test_dynamic_spans_start_at_their_bias():
-    """b = -4: z = 0.01799 S, 18.4 at S = 1024."""
-    span = Dynamic(SHAPE, limit=1024)
-    z = span.extent(torch.randn(2, 5, 16))
-    torch.testing.assert_close(z, torch.full((2, 8, 5, 1), 18.417), rtol=1e-3, atol=1e-3)
-
-
 def test_adaptive_at_z_S_equals_fixed():
     adaptive = make(
         {**PLAIN, "span": {"name": "adaptive", "limit": 8, "ramp": 3, "penalty_weight": 0.0}}
@@ -122,15 +114,6 @@ def test_adaptive_at_z_S_equals_fixed():
     for layer in adaptive.attentions:
         layer.span.fraction.data.fill_(1.0)
     assert_same(make(PLAIN), adaptive)
-
-
-def test_dynamic_reports_the_farthest_reach_of_all_it_evaluated():
-    span = Dynamic(SHAPE, limit=1024, start=0.0).eval()
-    torch.nn.init.normal_(span.weight)
-    blocks = [torch.randn(2, 5, 16) for _ in range(3)]
-    farthest = max(int(span.reach(span.extent(block)).max()) for block in blocks)
-    facts = span.facts()
-    assert facts["max_span"] == farthest > max(facts["spans"])
 
 
 def test_dynamic_with_a_constant_span_equals_adaptive():
@@ -149,9 +132,3 @@ def test_dynamic_with_a_constant_span_equals_adaptive():
         computed.span.weight.data.zero_()
         computed.span.bias.data.fill_(math.log(0.4375 / 0.5625))
     assert_same(adaptive, dynamic)
-
-
-@pytest.mark.parametrize("settings", [{"limit": 8, "ramp": 9}, {"limit": 31}])
-def test_a_ramp_beyond_the_limit_is_refused(settings):
-    with pytest.raises(ValueError, match="must not exceed S"):
-        Adaptive(SHAPE, **settings)

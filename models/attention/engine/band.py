@@ -53,11 +53,13 @@ class Chunk:
 
     def of_keys(self, x: Tensor) -> Tensor:
         """View the chunk of K B g d: n k d."""
-        return x[self.keys, self.streams].flatten(1, 2).transpose(0, 1)
+        rows = x[self.keys, self.streams]  # k b g d
+        return rows.flatten(1, 2).transpose(0, 1)
 
     def by_head(self, x: Tensor) -> Tensor:
         """Part streams and heads again: n .. -> b g .."""
-        return x.unflatten(0, (self.streams.stop - self.streams.start, -1))
+        b = self.streams.stop - self.streams.start
+        return x.unflatten(0, (b, -1))
 
 
 def chunks(
@@ -107,7 +109,8 @@ def attend_band(group: HeadGroup, q, r, k, v, position_keys, z, parameters: list
     and normaliser, for these heads.
     """
     B, heads, T, _ = q.shape
-    pieces = list(chunks(T, len(k), B, heads, group.reach, group.attends_self, q.element_size()))
+    size = q.element_size()
+    pieces = list(chunks(T, len(k), B, heads, group.reach, group.attends_self, size))
     again = torch.is_grad_enabled() and len(pieces) > 1
     of_queries: dict[int, list[Tensor]] = {}  # by their start, the outputs of each group of streams
     for chunk in pieces:
@@ -130,20 +133,25 @@ def _attend_chunk(
     s = chunk.by_head(s)  # b g c W
     if z is not None and z.dim() == 4:  # a span for each query
         z = z[chunk.streams, :, chunk.queries]
-    log_m = group.span.log_mask(torch.arange(chunk.window, 0, -1, device=s.device), z)
+    x = torch.arange(chunk.window, 0, -1, device=s.device)
+    log_m = group.span.log_mask(x, z)
     s = _masked(s, log_m, chunk)
     if group.first:
-        s = torch.cat([_scores_of_first(group, chunk, r, position_keys), s], -1)
+        to_first = _scores_of_first(group, chunk, r, position_keys)
+        s = torch.cat([to_first, s], -1)
 
     with torch.no_grad():
         empty = _largest(s, log_m) == -math.inf
         # -inf alone has no weights; those of this number are taken away again
         s[..., -1:].masked_fill_(empty, 0.0)
     with _substituted(parameters, group.selection, group.normaliser):
-        p = dropout(group.normaliser(group.selection(s)), group.drop)
+        kept = group.selection(s)
+        p = dropout(group.normaliser(kept), group.drop)
 
-    in_band = _unband(p[..., s.size(-1) - chunk.window :]).flatten(0, 1)
-    y = chunk.by_head(torch.bmm(in_band[..., chunk.missing :], chunk.of_keys(v)))
+    in_band = p[..., s.size(-1) - chunk.window :]
+    by_key = _unband(in_band).flatten(0, 1)  # n c (W + c - 1)
+    y = torch.bmm(by_key[..., chunk.missing :], chunk.of_keys(v))
+    y = chunk.by_head(y)
     if group.first:
         values = group.first.v[:, chunk.streams].permute(1, 2, 0, 3)
         y = y + p[..., : -chunk.window] @ values
@@ -156,7 +164,9 @@ def _scores_of_first(
     """Score the first keys for the queries that have them beyond the band: b g c n, else -inf."""
     first = group.first
     device = first.k.device
-    s = chunk.of_block(first.q) @ first.k[:, chunk.streams].permute(1, 2, 3, 0)
+    q = chunk.of_block(first.q)
+    k = first.k[:, chunk.streams].permute(1, 2, 3, 0)  # b g d n
+    s = q @ k
 
     own = torch.arange(chunk.queries.start, chunk.queries.stop, device=device)
     place = first.keys - first.q.size(2) + own
@@ -165,15 +175,16 @@ def _scores_of_first(
     if r is not None:
         W = position_keys.size(-1)
         beyond = position_keys[..., : first.columns]  # x = W .. reach
-        nearer = torch.minimum(x, first.far - j).clamp(min(group.reach, W), W)
+        nearer = torch.minimum(x, first.far - j)
+        column = W - nearer.clamp(min(group.reach, W), W)
         by_distance = chunk.of_block(r) @ beyond
-        s = s + by_distance.gather(-1, (W - nearer).expand_as(s))
+        s = s + by_distance.gather(-1, column.expand_as(s))
     return s.masked_fill(x <= group.reach, -math.inf)
 
 
 def _content_scores(chunk: Chunk, q: Tensor, k: Tensor) -> Tensor:
     """Compute q k^T: n c (W + c - 1), contiguous, zeros before the stream's first key."""
-    s = torch.bmm(chunk.of_queries(q), chunk.of_keys(k).transpose(1, 2))
+    s = torch.bmm(chunk.of_queries(q), chunk.of_keys(k).mT)
     return pad(s, (chunk.missing, 0)) if chunk.missing else s
 
 
@@ -191,9 +202,9 @@ def _masked(s: Tensor, log_m: Tensor | None, chunk: Chunk) -> Tensor:
         return s
     x = torch.arange(chunk.window, 0, -1, device=s.device)
     # how many keys there are for each query
-    last = chunk.keys.stop
-    available = torch.arange(last - chunk.c + 1, last + 1, device=s.device)[:, None]
-    return s.masked_fill(x > available, -math.inf)
+    last = chunk.keys.stop + 1
+    available = torch.arange(last - chunk.c, last, device=s.device)
+    return s.masked_fill(x > available[:, None], -math.inf)
 
 
 def _largest(s: Tensor, log_m: Tensor | None) -> Tensor:

@@ -26,8 +26,10 @@ def _selected(part: Tensor, rows: Tensor) -> Tensor:
 
     Beams move at every step: without the room each step would copy them once more.
     """
-    buffer = part.new_empty(len(part) + len(part) // SLACK + 1, len(rows), *part.shape[2:])
-    selected = torch.index_select(part, 1, rows, out=buffer[: len(part)])
+    _, _, *sizes = part.shape
+    count = len(part)
+    buffer = part.new_empty(count + count // SLACK + 1, len(rows), *sizes)
+    selected = torch.index_select(part, 1, rows, out=buffer[:count])
     selected.room = buffer
     return selected
 
@@ -63,24 +65,31 @@ class StreamCache:
         past = past.detach()
         new = new.detach()
         size = len(past) + len(new)
-        if not self._ends_with(past, new) or self.stop + len(new) > len(self.buffer):
-            self.buffer = new.new_empty(size + size // SLACK, *new.shape[1:])
+        is_full = self.stop + len(new) > len(self.buffer)
+        if is_full or not self._ends_with(past, new):
+            _, *sizes = new.shape
+            self.buffer = new.new_empty(size + size // SLACK, *sizes)
             self.buffer[: len(past)] = past
             self.stop = len(past)
-        self.buffer[self.stop : self.stop + len(new)] = new
-        self.stop += len(new)
+        start = self.stop
+        self.stop = start + len(new)
+        self.buffer[start : self.stop] = new
         return self.buffer[self.stop - size : self.stop]
 
     def _ends_with(self, past: Tensor, new: Tensor) -> bool:
         """Return whether the buffer ends, at `stop`, with `past`, so that `new` may follow it."""
         buffer = self.buffer
-        if not past.dtype == new.dtype == buffer.dtype or past.device != buffer.device:
+        if past.device != buffer.device:
             return False
-        if past.shape[1:] != buffer.shape[1:] or not past.numel() or not past.is_contiguous():
+        if not past.dtype == new.dtype == buffer.dtype:
             return False
-        end_of_past = past.data_ptr() + past.numel() * past.element_size()
-        bytes_in_use = self.stop * buffer[0].numel() * buffer.element_size()
-        return end_of_past == buffer.data_ptr() + bytes_in_use
+        if past.shape[1:] != buffer.shape[1:]:
+            return False
+        if not past.numel() or not past.is_contiguous():
+            return False
+        end_of_past = past.data_ptr() + past.nbytes
+        end_of_rows = buffer.data_ptr() + buffer[: self.stop].nbytes
+        return end_of_past == end_of_rows
 
 
 class Inputs:
@@ -101,7 +110,9 @@ class Inputs:
         own = len(self.rows) - len(self.x)
         # its buffer is appended to, which is no change of these rows
         past = self.rows[start : min(stop, own)].data
-        x = self.x[max(0, start - own) : max(0, stop - own)]
+        first = max(0, start - own)
+        last = max(0, stop - own)
+        x = self.x[first:last]
         groups = len(heads) // self.layer.shape.sharing
 
         def project(weight: Tensor) -> Tensor:
@@ -125,8 +136,9 @@ class KeysAndValues:
     def __init__(self, layer, x: Tensor, past: Past):
         self.layer = layer
         x = x.transpose(0, 1)
-        k = layer.key(x).unflatten(-1, (layer.shape.key_heads, -1))
-        v = layer.value(x).unflatten(-1, (layer.shape.key_heads, -1))
+        heads = layer.shape.key_heads
+        k = layer.key(x).unflatten(-1, (heads, -1))
+        v = layer.value(x).unflatten(-1, (heads, -1))
         parts = []
         for heads in layer.partition:
             shared = key_heads(heads, layer.shape)
@@ -142,7 +154,8 @@ class KeysAndValues:
         """Return the keys K B g dk and values K B g dv of some rows, g heads of keys, for group
         `number`.
         """
-        k, v = self.rows[2 * number : 2 * number + 2]
+        k = self.rows[2 * number]
+        v = self.rows[2 * number + 1]
         return k[rows], v[rows]
 
     def next_past(self, groups: Partition) -> Past:
@@ -153,8 +166,8 @@ class KeysAndValues:
         parts = []
         for number, (_, reach) in enumerate(groups):
             length = span.cache_length(reach) if span.follows_input else reach
-            for rows in self.rows[2 * number : 2 * number + 2]:
-                parts.append(span.keep(rows, length))
+            parts.append(span.keep(self.rows[2 * number], length))
+            parts.append(span.keep(self.rows[2 * number + 1], length))
         return tuple(parts)
 
 

@@ -79,19 +79,25 @@ class Engine:
 
         groups = head_groups(layer, z, B * T)
         widest = min(max(reach for _, reach in groups), available)
-        queries = BlockQueries(layer, layer.split(layer.query(x)), z, widest, K)
+        q = layer.split(layer.query(x))
+        queries = BlockQueries(layer, q, z, widest, K)
         x = x.to(queries.content.dtype)
-        cache = Inputs(layer, x, past) if layer.training else KeysAndValues(layer, x, past)
+        kind = Inputs if layer.training else KeysAndValues
+        cache = kind(layer, x, past)
         layer.shapes = []
         outputs = []
         for number, (heads, reach) in enumerate(groups):
             reach = min(reach, available)
-            k, v = cache.keys_and_values(number, heads, slice(-(T + reach), None))
+            last = slice(-(T + reach), None)
+            k, v = cache.keys_and_values(number, heads, last)
             computed = Computed(len(heads), reach, len(k))
-            group, tensors = queries.of(heads, reach, *keys_of_queries(layer, k, v, K - len(k)))
+            seen = keys_of_queries(layer, k, v, K - len(k))
+            group, tensors = queries.of(heads, reach, *seen)
             if layer.span.first:
-                k, v = cache.keys_and_values(number, heads, slice(layer.span.first))
-                group = queries.with_first(group, heads, *keys_of_queries(layer, k, v, 0))
+                first = slice(layer.span.first)
+                k, v = cache.keys_and_values(number, heads, first)
+                seen = keys_of_queries(layer, k, v, 0)
+                group = queries.with_first(group, heads, *seen)
                 computed = computed._replace(first=len(k), columns=group.first.columns)
             layer.shapes.append(computed)
             outputs.append(self._attend_group(group, tensors))
@@ -114,7 +120,9 @@ class Engine:
         K = k.size(2)
         heads = tuple(range(q.size(1)))
         z = variant.span.extent(None)
-        reach = min(int(variant.span.reach(z).max()), reach, K - 1 + variant.attends_self)
+        available = K - 1 + variant.attends_self
+        longest = int(variant.span.reach(z).max())
+        reach = min(longest, reach, available)
         queries = BlockQueries(variant, q, z, reach, K)
         k = k.permute(2, 0, 1, 3)  # time first
         v = v.permute(2, 0, 1, 3)
@@ -138,9 +146,11 @@ class Engine:
         heads = tuple(range(len(reaches)))
         widest = max(reaches)
         cache = Inputs(layer, x, past)
-        counts = tuple(min(len(cache.rows), x.size(1) + reach) for reach in reaches)
+        T = x.size(1)
+        K = len(cache.rows)
+        counts = tuple(min(K, T + reach) for reach in reaches)
         q, k, v = project_by_head(cache.x, layer, cache.rows, counts)
-        queries = BlockQueries(layer, q, z, widest, len(cache.rows), scaled=False)
+        queries = BlockQueries(layer, q, z, widest, K, scaled=False)
         group, tensors = queries.of(heads, widest, k, v)
         layer.shapes = [
             Computed(1, reach, keys) for reach, keys in zip(reaches, counts, strict=True)
@@ -157,8 +167,10 @@ class Engine:
         heads = tuple(range(layer.shape.heads))
         q, k, v = projected
         widest = reach if layer.reads_itself else 0
-        queries = BlockQueries(layer, q, z, widest, k.size(2), scaled=False)
-        k = layer.position.turn(k, torch.arange(k.size(2), device=k.device))
+        N = k.size(2)
+        queries = BlockQueries(layer, q, z, widest, N, scaled=False)
+        places = torch.arange(N, device=k.device)
+        k = layer.position.turn(k, places)
         group, tensors = queries.of(heads, reach, k, v)
         return self.backend.attend_sequence(group, tensors, visible, layer.reads_itself)
 
@@ -168,8 +180,8 @@ def keys_of_queries(variant: Variant, k: Tensor, v: Tensor, place: int) -> tuple
 
     k: K B g dk, the first of them at a place; v: K B g dv -> K B h dk and K B h dv.
     """
-    places = torch.arange(place, place + len(k), device=k.device)[:, None, None]
-    k = variant.position.turn(k, places)
+    places = torch.arange(place, place + len(k), device=k.device)
+    k = variant.position.turn(k, places[:, None, None])
     return for_all_heads(k, variant.shape, 2), for_all_heads(v, variant.shape, 2)
 
 
@@ -198,7 +210,8 @@ def every_key(layer, x: Tensor, past: Past) -> tuple[Tensor, Tensor]:
 
 def _padded(rows: Tensor, length: int) -> Tensor:
     """Put zeros before the first row: K .. -> length .."""
-    zeros = rows.new_zeros(length - len(rows), *rows.shape[1:])
+    count, *sizes = rows.shape
+    zeros = rows.new_zeros(length - count, *sizes)
     return torch.cat([zeros, rows])
 
 

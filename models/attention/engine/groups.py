@@ -34,7 +34,11 @@ def head_groups(layer, z: Tensor | None, queries: int = 0) -> Partition:
     reaches = head_reaches(layer, z)
     if layer.training:
         return partition(reaches, GROUP_COST // (queries * layer.shape.d_k))
-    return [(heads, max(reaches[head] for head in heads)) for heads in layer.partition]
+    groups = []
+    for heads in layer.partition:
+        farthest_of = max(reaches[head] for head in heads)
+        groups.append((heads, farthest_of))
+    return groups
 
 
 def evaluation_groups(layer) -> list[tuple[int, ...]]:
@@ -51,10 +55,13 @@ def head_reaches(layer: Variant, z: Tensor | None) -> tuple[int, ...]:
     By its span and the limits of the layer, whatever keys there are.
     """
     bound = farthest(layer, torch.iinfo(torch.int64).max)
-    reaches = [min(bound, reach) for reach in layer.span.reach(z).tolist()]
+    reaches = layer.span.reach(z).clamp(max=bound).tolist()
     n = layer.shape.sharing
-    shared = [max(reaches[first : first + n]) for first in range(0, len(reaches), n)]
-    return tuple(reach for reach in shared for _ in range(n))
+    shared = []
+    for first in range(0, len(reaches), n):
+        farthest_of = max(reaches[first : first + n])
+        shared += n * [farthest_of]
+    return tuple(shared)
 
 
 @lru_cache(maxsize=4096)
@@ -70,8 +77,9 @@ def partition(reaches: tuple[int, ...], cost: int) -> Partition:
         reach = reaches[order[stop - 1]]
         options = []
         for start in range(stop):
-            costs_before, _ = best[start]
-            options.append((costs_before + cost + (stop - start) * reach, start))
+            cost_before, _ = best[start]
+            cost_of_group = cost + (stop - start) * reach
+            options.append((cost_before + cost_of_group, start))
         total, start = min(options)
         heads = tuple(sorted(order[start:stop]))
         _, groups_before = best[start]
@@ -92,7 +100,10 @@ def head_index(heads: tuple[int, ...], device: torch.device) -> Tensor:
 
 def pick_heads(x: Tensor, heads: tuple[int, ...], axis: int) -> Tensor:
     """Pick these heads along an axis; where they are all, nothing is copied."""
-    return x if len(heads) == x.size(axis) else x.index_select(axis, head_index(heads, x.device))
+    if len(heads) == x.size(axis):
+        return x
+    index = head_index(heads, x.device)
+    return x.index_select(axis, index)
 
 
 def key_heads(heads: tuple[int, ...], shape: Shape) -> tuple[int, ...]:
@@ -167,7 +178,8 @@ class BlockQueries:
         self._scale = scale if scaled else None
         self._dtype = q.dtype
 
-        place = torch.arange(keys - q.size(-2), keys, device=q.device)
+        T = q.size(-2)
+        place = torch.arange(keys - T, keys, device=q.device)
         axis = layer.position
         content = axis.turn(axis.content(q), place)
         position = axis.query(q)

@@ -66,7 +66,8 @@ class _ProjectedByHead(torch.autograd.Function):
                 strict=True,
             )
             for (seen, matrix, part), (_, dmatrix, _) in of_heads:
-                products.append(Product(part[len(part) - own :], matrix, dx, add=True))
+                of_block = part[len(part) - own :]
+                products.append(Product(of_block, matrix, dx, add=True))
                 products.append(Product(part.T, seen, dmatrix))
         multiply(*products)
         return dx.view(ctx.shape), dqueries, *dweights, None, None
@@ -87,7 +88,8 @@ def _by_head(
         seen = rows[len(rows) - count :].flatten(0, 1)
         matrix = weight[head * width : (head + 1) * width]
         stop = start + count * B * width
-        yield seen, matrix, projected[start:stop].view(count * B, width)
+        part = projected[start:stop].view(count * B, width)
+        yield seen, matrix, part
         start = stop
 
 
@@ -108,7 +110,8 @@ def project_by_head(
     if shape.sharing > 1:
         k = _shared(k, shape, of_keys, B, shape.d_k)
         v = _shared(v, shape, of_keys, B, shape.d_v)
-    return q.view(T, B, len(counts), -1).permute(1, 2, 0, 3), k, v
+    q = q.view(T, B, len(counts), -1)
+    return q.permute(1, 2, 0, 3), k, v
 
 
 def _turned(k: Tensor, layer, counts: tuple[int, ...], B: int, K: int) -> Tensor:
@@ -116,8 +119,8 @@ def _turned(k: Tensor, layer, counts: tuple[int, ...], B: int, K: int) -> Tensor
     parts = _rows_by_head(k, counts, B, layer.shape.d_k)
     turned = []
     for part in parts:
-        place = torch.arange(K - len(part), K)[:, None, None]
-        turned.append(layer.position.turn(part, place))
+        place = torch.arange(K - len(part), K)
+        turned.append(layer.position.turn(part, place[:, None, None]))
     if turned[0] is parts[0]:
         return k
     return torch.cat([part.flatten() for part in turned])

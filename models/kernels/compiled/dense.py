@@ -118,7 +118,10 @@ class _Linear(torch.autograd.Function):
         dy = dy.reshape(-1, dy.size(-1))
         dx = rows.new_empty(rows.shape)
         dweight = weight.new_empty(weight.shape)
-        multiply(Product(dy, weight, dx), Product(dy.T, rows, dweight))
+        multiply(
+            Product(dy, weight, dx),
+            Product(dy.T, rows, dweight),
+        )
         dbias = dy.sum(0) if ctx.biased else None
         return dx.view(x.shape), dweight, dbias
 
@@ -139,7 +142,8 @@ class _ByHeads(torch.autograd.Function):
         for weight, h in zip(weights, heads, strict=True):
             y = x.new_empty(len(rows), len(weight))
             products.append(Product(rows, weight.T, y))
-            cut.append(y.view(B, N, h, len(weight) // h).transpose(1, 2))
+            by_head = y.view(B, N, h, len(weight) // h)
+            cut.append(by_head.transpose(1, 2))
         multiply(*products)
         return tuple(cut)
 
@@ -152,7 +156,8 @@ class _ByHeads(torch.autograd.Function):
         products = []
         dweights = []
         for dy, weight in zip(gradients, weights, strict=True):
-            dy = dy.transpose(1, 2).reshape(len(rows), len(weight))
+            dy = dy.transpose(1, 2)  # B N h c
+            dy = dy.reshape(len(rows), len(weight))
             dweight = weight.new_empty(weight.shape)
             dweights.append(dweight)
             # the first product overwrites dx, the others are added to it
@@ -182,7 +187,10 @@ class _OfHeads(torch.autograd.Function):
         dout = dout.reshape(len(rows), len(weight))
         drows = rows.new_empty(rows.shape)
         dweight = weight.new_empty(weight.shape)
-        multiply(Product(dout, weight, drows), Product(dout.T, rows, dweight))
+        multiply(
+            Product(dout, weight, drows),
+            Product(dout.T, rows, dweight),
+        )
         dy = drows.view(B, T, h, width).transpose(1, 2)
         return dy, dweight
 
@@ -210,7 +218,8 @@ def by_heads(x: Tensor, heads: tuple[int, ...], *weights: Tensor) -> tuple[Tenso
     cut = []
     for weight, h in zip(weights, heads, strict=True):
         y = nn.functional.linear(x, weight)
-        cut.append(y.unflatten(-1, (h, -1)).transpose(1, 2))
+        by_head = y.unflatten(-1, (h, -1))
+        cut.append(by_head.transpose(1, 2))
     return tuple(cut)
 
 
