@@ -224,7 +224,8 @@ def test_a_source_of_other_sentences_is_refused(reads_itself):
     assert calls[:2] == calls[2:]
 
 
-H, D = 2, 4
+H = 2
+D = 4
 INPUTS = {
     "q": (1, H, 5, D),
     "r": None,
@@ -244,18 +245,33 @@ BEYOND = {
     "more rows than keys": (Pattern(STREAM, (9, 10), None, None, 9), {}),
     "rows of another length": (STREAMS, {"v": (1, H, 8, D)}),
     "a layout beyond its numbers": (Pattern(STREAM, (9, 9), ROW, None, 9), {"k": (9 * H * D - 1,)}),
-    "a layout of another width": (Pattern(STREAM, (9, 9), Layout(D + 1, *(2 * (0,),) * 3), None, 9), {"k": (99,)}),
+    "a layout of another width": (
+        Pattern(STREAM, (9, 9), Layout(D + 1, *(2 * (0,),) * 3), None, 9),
+        {"k": (99,)},
+    ),
     "too few position keys": (STREAMS, {"r": (1, H, 5, D), "p": (D, 8)}),
     "position keys of other heads": (STREAMS, {"r": (1, H, 5, D), "p": (3, D, 9)}),
     "position queries of another width": (STREAMS, {"r": (1, H, 5, 3), "p": (D, 9)}),
-    "positions to a source": (Pattern(CROSS, (9, 9), None, None, 9), {"r": (1, H, 5, D), "p": (D, 9)}),
+    "positions to a source": (
+        Pattern(CROSS, (9, 9), None, None, 9),
+        {"r": (1, H, 5, D), "p": (D, 9)},
+    ),
     "a ramp without spans": (Pattern(STREAM, (9, 9), None, None, 9, ramp=3, limit=9), {}),
-    "spans of fewer queries": (Pattern(STREAM, (9, 9), None, None, 9, ramp=3, limit=9), {"z": (1, H, 4, 1)}),
+    "spans of fewer queries": (
+        Pattern(STREAM, (9, 9), None, None, 9, ramp=3, limit=9),
+        {"z": (1, H, 4, 1)},
+    ),
     "a sentence without lengths": (SENTENCES, {}),
     "fewer queries than words": (SENTENCES, {"lengths": torch.tensor([9])}),
-    "more words than there are": (Pattern(CROSS, (9, 9), None, None, 9), {"lengths": torch.tensor([10])}),
-    "lengths of another type": (Pattern(CROSS, (9, 9), None, None, 9), {"lengths": torch.tensor([9.0])}),
-}  # fmt: skip
+    "more words than there are": (
+        Pattern(CROSS, (9, 9), None, None, 9),
+        {"lengths": torch.tensor([10])},
+    ),
+    "lengths of another type": (
+        Pattern(CROSS, (9, 9), None, None, 9),
+        {"lengths": torch.tensor([9.0])},
+    ),
+}
 
 
 @compiler

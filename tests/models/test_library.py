@@ -157,7 +157,8 @@ def test_the_page_runs_with_torch_and_the_package_alone(tmp_path):
     page = re.search(
         r"```python\n(.*?)```", (ROOT / "docs" / "library.md").read_text(), re.S
     ).group(1)
-    told = "import sys; print(sorted({'models', 'workflow', 'pandas', 'snakemake', 'pydantic'} & set(sys.modules)))"
+    unwanted = {"models", "workflow", "pandas", "snakemake", "pydantic"}
+    told = f"import sys; print(sorted({unwanted!r} & set(sys.modules)))"
     ended = subprocess.run(
         [sys.executable, "-c", f"{page}\n{told}"],
         cwd=tmp_path,

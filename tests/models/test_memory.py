@@ -22,7 +22,8 @@ from models.kernels.compiled import build
 from models.kernels.compiled.dense import DenseStruct, I
 x, c = torch.ones(4), torch.ones(4)
 print(build.compiler_version(), flush=True)
-call = DenseStruct(m=1, n=5, k=1, a=x.data_ptr(), b=x.data_ptr(), b_row=1, b_col=1, c=c.data_ptr(), c_row=5)
+a = x.data_ptr()
+call = DenseStruct(m=1, n=5, k=1, a=a, b=a, b_row=1, b_col=1, c=c.data_ptr(), c_row=5)
 build.library(torch.float32).multiply((DenseStruct * 1)(call), I(1), I(1))
 """  # five numbers into the memory of four
 
