@@ -80,6 +80,7 @@ class _Search:
     def extend(self, log_p: Tensor) -> None:
         """Add a token, from the log-probabilities of the next one, B w V, which are overwritten."""
         step = self.tokens.size(-1)
+        # B w V
         self._rule_out(log_p, step)
         # no hypothesis has more than w extensions among the best w of all
         most = min(self.width, log_p.size(-1))
@@ -119,6 +120,7 @@ class _Search:
     def settle(self) -> None:
         """Keep the best finished hypotheses, and drop the sentences that are done."""
         step = self.tokens.size(-1) - 1
+        # Hypotheses that ended at this step; the others have been looked at before.
         score = self.log_p / self.penalty(self.ended)
         score = score.masked_fill(self.ended != step, -math.inf)
         top, beam = score.max(1)

@@ -30,6 +30,7 @@ def executed(net, tokens, block: int) -> float:
             _, past = net(part, past)
             of_layers = [engine_macs(layer, block, layer.shapes) for layer in net.attentions]
             counted.append(sum(of_layers) / block)
+    # Spans that follow the input differ by block: the mean.
     half = counted[len(counted) // 2 :]
     return sum(half) / len(half) + outside_attention(net)
 
@@ -42,6 +43,7 @@ def dense(net, block: int) -> float:
     macs = 0
     with _training(net):
         for layer in net.attentions:
+            # A full span has no limit in training: what it caches.
             past = layer.span.limit or layer.span.cache_length(0)
             rows = past + block
             macs += definition_macs(layer, block, rows, farthest(layer, rows))

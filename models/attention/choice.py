@@ -46,6 +46,7 @@ class Range:
 @cache
 def settings_of(kind: type["Choice"]) -> dict[str, bool]:
     """Return the settings of a choice, its keyword-only arguments, and whether each is needed."""
+    # Of the code object: names of positional arguments come first, keyword-only ones next.
     code = kind.__init__.__code__
     defaults = kind.__init__.__kwdefaults__ or {}
     first = code.co_argcount
@@ -108,6 +109,7 @@ class Shape:
             )
         for name in ("d_k", "d_v"):
             if getattr(self, name) is None:
+                # A frozen dataclass is completed once, here.
                 object.__setattr__(self, name, self.d_model // self.heads)
         if self.key_heads is None:
             object.__setattr__(self, "key_heads", self.heads)
@@ -144,6 +146,7 @@ class Choice(nn.Module):
 
     def __init_subclass__(cls, **keywords):
         super().__init_subclass__(**keywords)
+        # Not inherited.
         if "kernel" not in vars(cls):
             cls.kernel = None
 

@@ -46,6 +46,7 @@ def weights(q: Tensor, k: Tensor, z: Tensor | None, choices: Variant, *, reach: 
     """
     T = q.size(-2)
     K = k.size(-2)
+    # The last T keys are the places of the queries.
     query = torch.arange(K - T, K, device=q.device)
     key = torch.arange(K, device=q.device)
     x = query[:, None] - key + choices.attends_self
@@ -69,6 +70,7 @@ def weigh(
     +inf or NaN has weights NaN, so that a run which diverges shows it.
     """
     if x is None:
+        # Between two sentences: content alone.
         masked = q @ k.mT / math.sqrt(q.size(-1))
     else:
         key = torch.arange(x.size(-1), device=x.device)
@@ -85,6 +87,7 @@ def weigh(
         return masked
 
     # A row of -inf alone would give NaN: it is weighed as a row of zeros, and then set to 0.
+    # B h T 1
     empty = masked.detach().isneginf().all(-1, keepdim=True)
     kept = choices.selection(masked.masked_fill(empty, 0.0))
     return choices.normaliser(kept).masked_fill(empty, 0.0)
@@ -105,12 +108,15 @@ def _score(q: Tensor, k: Tensor, choices: Variant, x: Tensor, reach: int) -> Ten
 
     content = position.content(q)
     keys = position.turn(k, place)
+    # Content: the first n keys apart from the others, B h T n and B h T (K - n).
     to_first = _score_first(content, keys[..., :first, :], choices, own, reach)
     to_others = position.turn(content, own) @ keys[..., first:, :].mT
     score = torch.cat([to_first, to_others], -1)
 
+    # Distance, as it counts for positions: T K.
     nearer = x.clamp(max=reach + first - place)
     x = torch.where(place < first, nearer, x)
+    # the farthest x for which a position is asked
     far = reach + first
     if position.limit is not None:
         far = min(far, position.limit)
@@ -178,6 +184,7 @@ class Definition:
         z = layer.span.extent(x)
         y = attend(q, k, v, z, layer, reach=reach, drop=layer.drop)
 
+        # No gradient goes into the past.
         rows = torch.cat([inputs, x.detach().transpose(0, 1)])
         next_past = layer.span.keep(rows, layer.span.cache_length(reach))
         return y.transpose(1, 2), (next_past,)
@@ -195,6 +202,7 @@ class Definition:
         distance = None
         reach = k.size(-2)
         if layer.reads_itself:
+            # Both directions: |t - j| + 1, so that a word is at x = 1 of itself.
             index = torch.arange(reach, device=x.device)
             distance = (index[:, None] - index).abs() + 1
             reach = farthest(layer, reach)

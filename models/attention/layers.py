@@ -264,9 +264,11 @@ def check_unseen_keys(
     a process for a choice whose settings are given.
     """
     with torch.inference_mode(False), torch.enable_grad():
+        # On the device and in the type of the choice, where it has parameters.
         like = next(choice.parameters(), torch.empty(0))
         if (type(choice), settings) in _CHECKED or like.is_meta or like.is_inference():
             return
+        # Two keys that are seen and one that is not, for every head: 1 h 1 3.
         row = torch.tensor([0.0, 1.0, -math.inf], device=like.device, dtype=like.dtype)
         scores = row.repeat(1, shape.heads, 1, 1).requires_grad_()
         result = choice(scores)

@@ -125,6 +125,7 @@ class Banded(torch.autograd.Function):
             None if z is None else z.contiguous(),
             reach.clamp(max=min(K, W)).to(q.device, torch.int32),
         )
+        # x of query 0 and key 0
         offset = K - T + attends_self
         head_stride = W * dk if position_keys.dim() == 3 else 0
         ctx.sizes = (h, T, K, W, offset, ramp, head_stride, seed)
@@ -162,6 +163,7 @@ def _backward(
     B, h, T, dk = q.shape
     W = position_keys.size(-2)
     N = tile.N
+    # sum_j p dy . v_j of each row (FlashAttention, Dao et al. 2022, section B.2)
     delta = (dy.to(lse.dtype) * y).sum(-1)
     inputs = (*inputs, dy.contiguous(), lse, delta)
     settings = {**_shapes(q, v, tile), "drop": drop}
@@ -182,6 +184,7 @@ def _backward(
     diagonals = triton.cdiv(W, N) + 1
     parts = lse.new_empty(groups, diagonals, 2 * N, dk)
     position_gradients[diagonals, groups](*inputs, parts, *sizes, B * h, **settings)
+    # Groups of one head are added up: h diagonals 2N dk.
     parts = parts.unflatten(0, (-1, h)).sum(0)
     if position_keys.dim() == 2:  # shared by heads
         parts = parts.sum(0)
@@ -195,6 +198,7 @@ def _fastest(inputs, sizes: tuple, drop: float, backward: bool) -> Tile:
     Lengths count up to the next power of two.
     """
     q, _, _, v, position_keys, *_ = inputs
+    # In the interpreter nothing is timed.
     if q.device.type != "cuda":
         return tuning.TILES[q.element_size()][0]
 

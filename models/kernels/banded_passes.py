@@ -84,6 +84,7 @@ def forward(
         score = scores(
             queries, positions, keys, near, far, spans, first, j0, own_reach, ramp, acc, N
         )
+        # The running maximum; sums so far are scaled to it.
         higher = tl.maximum(highest, tl.max(score, 1))
         base = tl.where(higher == float("-inf"), 0.0, higher)  # -inf - -inf has no value
         weights = tl.exp(score - base[:, None])
@@ -94,6 +95,7 @@ def forward(
         weighed = product(weights.to(values.dtype), values, acc)
         sums = sums * shrink[:, None] + weighed
         highest = higher
+    # A query that sees no key.
     empty = total == 0
     total = tl.where(empty, 1.0, total)
     outputs = sums / total[:, None]
@@ -170,6 +172,7 @@ def query_gradients(
             on_ramp = tl.where(off_ramp, 0.0, ds)
             dzs += tl.sum(on_ramp / tl.where(off_ramp, 1.0, ramp * m), 1)
         dqs += product(ds.to(keys.dtype), keys, acc)
+        # From key columns back to the two stretches of position keys.
         ds_near, ds_far = unskew(ds, N)
         drs += product(ds_near.to(near.dtype), near, acc)
         drs += product(ds_far.to(far.dtype), far, acc)
@@ -238,6 +241,7 @@ def key_gradients(
             queries, positions, keys, near, far, spans, first, j0, own_reach, ramp, acc, N
         )
         weights, ds = slopes(score, values, dys, logs, deltas, seed + bh, t0, j0, K, drop, acc, N)
+        # Transposed: keys are the rows.
         dks += product(tl.trans(ds.to(queries.dtype)), queries, acc)
         dvs += product(tl.trans(weights.to(dys.dtype)), dys, acc)
     put_rows(grad_k + bh * K * dk, dks, j0, K, dk, DK, N)

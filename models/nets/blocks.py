@@ -44,6 +44,7 @@ class _Relu2(torch.autograd.Function):
         dw1 = x.new_empty(w1.shape)
         dw2 = x.new_empty(w2.shape)
         multiply(Product(dy, w2, dh))
+        # dh is 0 where the relu was: h is 0 there.
         torch.ops.aten.threshold_backward.grad_input(dh, h, 0, grad_input=dh)
         multiply(
             Product(dh, w1, dx),

@@ -125,6 +125,7 @@ class Seq2Seq(AttentionNet):
 
     def _project(self, x: Tensor) -> list[Source]:
         """Project keys and values of the read source, B N d, for every layer of the decoder."""
+        # One call for all layers: the source is read once.
         matrices = []
         heads = []
         for block in self.decoder:
@@ -226,5 +227,6 @@ def _initialise(module: nn.Module) -> None:
         nn.init.xavier_uniform_(module.weight)
         if module.bias is not None:
             nn.init.zeros_(module.bias)
+    # An embedding that is tied to the output is drawn as an embedding.
     if isinstance(module, nn.Embedding):
         nn.init.normal_(module.weight, 0.0, module.embedding_dim**-0.5)

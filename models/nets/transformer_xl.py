@@ -25,11 +25,13 @@ class TransformerXLNet(CharLM):
         self.blocks = nn.ModuleList()
         for layer in layers:
             self.blocks.append(Block(layer, net["d_ff"], dropout, dropout))
+        # Input and output share the embedding; of the output layer only the bias is left.
         self.bias = self.output.bias
         del self.output
         self.dropout = dropout
         for module in self.modules():
             _initialise(module)
+        # Dropout on the sinusoids, as in the released code.
         for layer in self.attentions:
             layer.position.dropout = dropout
         nn.init.zeros_(self.bias)

@@ -70,6 +70,7 @@ def chunks(
     No query sees beyond `reach`. Where the queries of a chunk see no key at all, its window is the
     column x = 1, before the stream's first key.
     """
+    # A chunk of c queries multiplies c - 1 keys too many: for a wide band more queries cost little.
     step = QUERIES * (2 if reach >= LONG * QUERIES else 1)
     for start in range(0, T, step):
         stop = min(start + step, T)
@@ -96,6 +97,7 @@ def band(scores: Tensor, window: int) -> Tensor:
     Its row stride is one longer than the rows: nothing is copied to skew the scores or to undo it.
     """
     *batch, c, width = scores.shape
+    # Row i begins one column further right than row i - 1.
     strides = (*scores.stride()[:-2], width + 1, 1)
     return scores.as_strided((*batch, c, window), strides, scores.storage_offset())
 
@@ -127,12 +129,14 @@ def _attend_chunk(
     group: HeadGroup, chunk: Chunk, q, r, k, v, position_keys, z, *parameters
 ) -> Tensor:
     """Compute the outputs of a chunk: b g c dv."""
+    # n c W
     s = band(_content_scores(chunk, q, k), chunk.window)
     if r is not None:
         s = s + _position_scores(chunk, r, position_keys)
     s = chunk.by_head(s)  # b g c W
     if z is not None and z.dim() == 4:  # a span for each query
         z = z[chunk.streams, :, chunk.queries]
+    # The columns are x = W .. 1.
     x = torch.arange(chunk.window, 0, -1, device=s.device)
     log_m = group.span.log_mask(x, z)
     s = _masked(s, log_m, chunk)
@@ -140,6 +144,7 @@ def _attend_chunk(
         to_first = _scores_of_first(group, chunk, r, position_keys)
         s = torch.cat([to_first, s], -1)
 
+    # A row of -inf has no softmax: its last score becomes 0, and its output 0 in the end.
     with torch.no_grad():
         empty = _largest(s, log_m) == -math.inf
         # -inf alone has no weights; those of this number are taken away again
@@ -150,6 +155,7 @@ def _attend_chunk(
 
     in_band = p[..., s.size(-1) - chunk.window :]
     by_key = _unband(in_band).flatten(0, 1)  # n c (W + c - 1)
+    # Columns before the first key of the stream have no values.
     y = torch.bmm(by_key[..., chunk.missing :], chunk.of_keys(v))
     y = chunk.by_head(y)
     if group.first:
@@ -169,16 +175,19 @@ def _scores_of_first(
     s = q @ k
 
     own = torch.arange(chunk.queries.start, chunk.queries.stop, device=device)
+    # Where queries and first keys are in the stream: c and n; x: c n.
     place = first.keys - first.q.size(2) + own
     j = torch.arange(len(first.k), device=device)
     x = place[:, None] - j + group.attends_self
     if r is not None:
         W = position_keys.size(-1)
         beyond = position_keys[..., : first.columns]  # x = W .. reach
+        # Key j counts as far - j away at most, and no nearer than where the band ends.
         nearer = torch.minimum(x, first.far - j)
         column = W - nearer.clamp(min(group.reach, W), W)
         by_distance = chunk.of_block(r) @ beyond
         s = s + by_distance.gather(-1, column.expand_as(s))
+    # Keys within the band have their score there.
     return s.masked_fill(x <= group.reach, -math.inf)
 
 
@@ -228,6 +237,7 @@ def _substituted(parameters: tuple[Tensor, ...], *choices: nn.Module):
     (`torch.func.functional_call` cannot be traced.) One thread at a time may compute with a layer.
     """
     modules = [module for choice in choices for module in choice.modules()]
+    # In the order of `Module.parameters()`, in which the parameters were picked.
     owners = [(module, name) for module in modules for name in module._parameters]
     before = [module._parameters[name] for module, name in owners]
     try:

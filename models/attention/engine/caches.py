@@ -30,6 +30,7 @@ def _selected(part: Tensor, rows: Tensor) -> Tensor:
     count = len(part)
     buffer = part.new_empty(count + count // SLACK + 1, len(rows), *sizes)
     selected = torch.index_select(part, 1, rows, out=buffer[:count])
+    # An attribute of the tensor, for there is no other place that travels with it.
     selected.room = buffer
     return selected
 
@@ -66,6 +67,7 @@ class StreamCache:
         new = new.detach()
         size = len(past) + len(new)
         is_full = self.stop + len(new) > len(self.buffer)
+        # Copied only here.
         if is_full or not self._ends_with(past, new):
             _, *sizes = new.shape
             self.buffer = new.new_empty(size + size // SLACK, *sizes)
@@ -87,6 +89,7 @@ class StreamCache:
             return False
         if not past.numel() or not past.is_contiguous():
             return False
+        # The same memory, and nothing after it in use.
         end_of_past = past.data_ptr() + past.nbytes
         end_of_rows = buffer.data_ptr() + buffer[: self.stop].nbytes
         return end_of_past == end_of_rows
@@ -115,6 +118,7 @@ class Inputs:
         x = self.x[first:last]
         groups = len(heads) // self.layer.shape.sharing
 
+        # The past without gradient, the block with it: one product each.
         def project(weight: Tensor) -> Tensor:
             matrix = weight.T.to(self.rows.dtype)
             projected = torch.cat([past @ matrix, x @ matrix])

@@ -67,6 +67,7 @@ def attend_compiled(group: HeadGroup, q, r, k, v, position_keys, z, parameters: 
     alpha = alpha_of(group, parameters, q)
     k = k.permute(1, 2, 0, 3)  # K B g dk -> B g K dk
     v = v.permute(1, 2, 0, 3)
+    # All heads of a group have the same keys.
     pattern = pattern_of(group, (k.size(2),) * group.heads, None, None, alpha)
     return attend(pattern, q, r, k, v, position_keys, z, alpha)
 

@@ -68,11 +68,13 @@ class Engine:
         The output is that before the output projection. No gradient reaches the cache. In
         evaluation it holds keys and values.
         """
+        # None, h 1 1 or B h T 1
         z = layer.span.extent(x)
         # Not tensors, also while torch traces the shapes.
         B = int(x.size(0))
         T = int(x.size(1))
         K = max(map(len, past)) + T
+        # The most keys that the last query of the block can see.
         available = K - 1 + layer.attends_self
         if layer.training and self.backend.takes_layer(layer, x):
             return self._attend_layer(layer, x, past, z, available)
@@ -88,6 +90,7 @@ class Engine:
         outputs = []
         for number, (heads, reach) in enumerate(groups):
             reach = min(reach, available)
+            # The block itself, and what its first query reaches before it.
             last = slice(-(T + reach), None)
             k, v = cache.keys_and_values(number, heads, last)
             computed = Computed(len(heads), reach, len(k))
@@ -126,6 +129,7 @@ class Engine:
         queries = BlockQueries(variant, q, z, reach, K)
         k = k.permute(2, 0, 1, 3)  # time first
         v = v.permute(2, 0, 1, 3)
+        # Keys before are out of reach of every query.
         start = max(0, K - T - reach)
         seen = keys_of_queries(variant, k[start:], v[start:], start)
         group, tensors = queries.of(heads, reach, *seen)
@@ -143,6 +147,7 @@ class Engine:
         There are no groups: each head has the keys of its own reach.
         """
         reaches = [min(reach, available) for reach in head_reaches(layer, z)]
+        # One group of all heads, but with counts of rows by head.
         heads = tuple(range(len(reaches)))
         widest = max(reaches)
         cache = Inputs(layer, x, past)
@@ -166,6 +171,7 @@ class Engine:
         reach = farthest(layer, visible.size(1))
         heads = tuple(range(layer.shape.heads))
         q, k, v = projected
+        # Attention to another sequence has no positions.
         widest = reach if layer.reads_itself else 0
         N = k.size(2)
         queries = BlockQueries(layer, q, z, widest, N, scaled=False)

@@ -119,6 +119,7 @@ def inputs_of(case: Case, T: int, K: int, by_head: bool, dtype: torch.dtype) -> 
     inputs["dy"] += 1
     inputs = {name: tensor.to(dtype).double() for name, tensor in inputs.items()}
 
+    # Between whole numbers, whole, at the start and at the limit.
     spans = torch.tensor([17.3, 30.0, 0.0, case.limit]).double()
     if case.span.follows_input:
         inputs["z"] = spans[torch.randint(len(spans), (*streams, T, 1))]
@@ -179,6 +180,7 @@ def _relative_error(found: Tensor, expected: Tensor) -> Tensor:
 def call(case: Case, twin, q, r, k, v, position_keys, z=None) -> Tensor:
     """Compute y by the twin: B h T dv."""
     reach = case.span_of().reach(z)
+    # The twin is given the columns up to the farthest reach.
     position_keys = position_keys[..., case.limit - int(reach.max()) :]
     return twin(
         q,
@@ -209,6 +211,7 @@ def dropout_factors(twin, case: Case, inputs: dict[str, Tensor]) -> Tensor:
     for start in range(0, K, width):
         given["v"] = one_hot[..., start : start + width]
         parts.append(call(case, twin, **given))
+    # A weight that dropout left is not 0.
     weights = torch.cat(parts, -1)[..., :K].detach()
     return (weights != 0).double() / (1 - case.drop)
 

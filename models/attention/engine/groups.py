@@ -55,6 +55,7 @@ def head_reaches(layer: Variant, z: Tensor | None) -> tuple[int, ...]:
     By its span and the limits of the layer, whatever keys there are.
     """
     bound = farthest(layer, torch.iinfo(torch.int64).max)
+    # Heads that share keys need those of the farthest-seeing among them.
     reaches = layer.span.reach(z).clamp(max=bound).tolist()
     n = layer.shape.sharing
     shared = []
@@ -70,6 +71,7 @@ def partition(reaches: tuple[int, ...], cost: int) -> Partition:
 
     A group costs `cost` + its heads x the farthest reach among them.
     """
+    # Groups of like reach are neighbours in the order of reach.
     order = sorted(range(len(reaches)), key=reaches.__getitem__)
     # cost and groups of the first n heads, n = 0, 1, ..
     best: list[tuple[int, Partition]] = [(0, [])]
@@ -80,6 +82,7 @@ def partition(reaches: tuple[int, ...], cost: int) -> Partition:
             cost_before, _ = best[start]
             cost_of_group = cost + (stop - start) * reach
             options.append((cost_before + cost_of_group, start))
+        # The last group begins where the total is least.
         total, start = min(options)
         heads = tuple(sorted(order[start:stop]))
         _, groups_before = best[start]
@@ -182,10 +185,12 @@ class BlockQueries:
         place = torch.arange(keys - T, keys, device=q.device)
         axis = layer.position
         content = axis.turn(axis.content(q), place)
+        # B h T dk, without a term by distance the queries themselves
         position = axis.query(q)
         self.content = self._prepared(content)
         first = layer.span.first
         if first:
+            # For the first keys a query is never farther than just beyond the reach.
             nearer = place.clamp(max=widest + first - int(layer.attends_self))
             self.to_first = self._prepared(axis.turn(axis.content(q), nearer))
 
@@ -236,6 +241,7 @@ class BlockQueries:
             normaliser=layer.normaliser,
             attends_self=layer.attends_self,
             drop=layer.drop,
+            # Drawn from the state of torch: a run with the same seed draws the same.
             seed=int(torch.randint(2**62, ())) if layer.drop else 0,
         )
         learned = (*layer.selection.parameters(), *layer.normaliser.parameters())
@@ -259,5 +265,6 @@ class BlockQueries:
 
     def _of_heads(self, parameter: Tensor, heads: tuple[int, ...]) -> Tensor:
         """Pick a choice's parameter for these heads: a row each, or one that all share."""
+        # A choice has a parameter for each head, or one for all.
         by_head = parameter.dim() and parameter.size(0) == self.layer.shape.heads
         return pick_heads(parameter, heads, 0) if by_head else parameter

@@ -30,6 +30,7 @@ class _ProjectedByHead(torch.autograd.Function):
         ctx.shape = x.shape
         ctx.counts = counts
         own = rows[len(rows) - len(x) :].flatten(0, 1)  # T B d -> TB d
+        # Keys of all heads together, of different counts: numbers in one row.
         rows_of_heads = sum(counts) * x.size(1)
         q = x.new_empty(len(own), len(queries))
         projected = [q]
@@ -52,6 +53,7 @@ class _ProjectedByHead(torch.autograd.Function):
         own = T * B
         dx = dq.new_empty(own, d_model)
         dqueries = queries.new_empty(queries.shape)
+        # dx begins with the part of the queries; keys and values add theirs.
         products = [
             Product(dq, queries, dx),
             Product(dq.T, rows.flatten(0, 1)[-own:], dqueries),
@@ -80,6 +82,7 @@ def _by_head(
 
     Once for all heads where all see alike.
     """
+    # Where counts are equal, one product does for all heads.
     h = 1 if len(set(counts)) == 1 else len(counts)
     B = rows.size(1)
     width = len(weight) // h
@@ -103,6 +106,7 @@ def project_by_head(
     """
     shape = layer.shape
     weights = (layer.query.weight, layer.key.weight, layer.value.weight)
+    # Counts of the heads of keys: those that share them have the same.
     of_keys = counts[:: shape.sharing]
     q, k, v = _ProjectedByHead.apply(x, *weights, rows, of_keys)
     T, B, _ = x.shape

@@ -36,8 +36,10 @@ def climb(z: Tensor, step: Callable[[Tensor], Tensor], steps: int = 50) -> Tenso
     x = torch.empty_like(z)
     least = 4 * torch.finfo(z.dtype).eps  # a smaller step is rounding
     for _ in range(steps):
+        # In place: this loop is most of the time of a sparse normaliser in torch.
         torch.sub(z, tau, out=x).clamp_(min=0)
         move = step(x)
+        # A row that has converged does not move.
         move = move * (move > least)
         if not move.any():
             return x

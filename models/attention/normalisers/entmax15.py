@@ -23,6 +23,7 @@ class _Entmax15(torch.autograd.Function):
     @staticmethod
     def forward(ctx, kept):
         x = climb(centre(kept / 2), _step)
+        # s = p^(2 - alpha) = p^(1/2) = x
         ctx.save_for_backward(x)
         return x.square()
 

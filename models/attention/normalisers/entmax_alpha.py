@@ -42,6 +42,7 @@ def _weigh(kept: Tensor, alpha: Tensor) -> Tensor:
 
     x = climb(z, step)
     p = x.pow(power)
+    # Newton stops at the rounding of |x| = 1; the power makes more of it.
     return p / p.sum(-1, keepdim=True)
 
 
@@ -84,6 +85,7 @@ def _positive(p: Tensor, otherwise: float) -> Tensor:
 class _EntmaxAlpha(torch.autograd.Function):
     @staticmethod
     def forward(ctx, kept, alpha):
+        # Heads of either kind: both are computed where any head is near softmax.
         near = alpha - 1 < NEAR
         p = _weigh(kept, alpha.clamp(min=1 + NEAR))
         if near.any():

@@ -21,4 +21,5 @@ class SoftmaxOne(Choice):
 
     def forward(self, kept: Tensor) -> Tensor:
         nothing = kept.new_zeros(*kept.shape[:-1], 1)
+        # The weight of the key that says nothing is dropped.
         return torch.cat([nothing, kept], -1).softmax(-1)[..., 1:]

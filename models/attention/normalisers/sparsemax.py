@@ -28,6 +28,7 @@ class _Sparsemax(torch.autograd.Function):
     @staticmethod
     def backward(ctx, gradient):
         (p,) = ctx.saved_tensors
+        # s = p^0: 1 on the support
         return through_jacobian(p.sign(), gradient)
 
 

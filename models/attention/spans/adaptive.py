@@ -60,6 +60,7 @@ class Adaptive(Span):
     def facts(self) -> dict:
         z = self.limit * self.fraction.detach().double().flatten()
         spans = (z + self.ramp).clamp(max=self.limit)
+        # As the paper reports it: the mean of z, rounded up, plus R.
         mean = min(self.limit, math.ceil(z.mean().item()) + self.ramp)
         reach = ramp_reach(z, self.ramp, self.limit)
         return {

@@ -49,6 +49,7 @@ class Dynamic(Span):
     def extent(self, inputs: Tensor) -> Tensor:
         by_head = torch.sigmoid(linear(inputs, self.weight, self.bias))  # B T h
         fraction = by_head.transpose(1, 2)[..., None]  # B h T 1
+        # Its mean over heads, time and batch is the penalty: kept with its gradient.
         if self.training:
             self._fraction = fraction.mean()
         else:

@@ -154,6 +154,7 @@ def _rows_of(name: str, x: Tensor | None, shape: tuple[int, ...], dtype: torch.d
     """
     if x is None:
         return _RowsOf()
+    # Checked: C reads what the shape says.
     start = address(name, x, shape, dtype)
     B, H, T, width = shape
     stream, head, row, number = x.stride()
@@ -214,6 +215,7 @@ class _Call:
     def __init__(self, pattern: Pattern, q, r, k, v, p, z, alpha, lengths, saved):
         B, H, T, d_k = q.shape
         counts = _keys(pattern.keys)
+        # Nothing that C has an address of may be freed before it returns.
         self.read = [counts, q, r, k, v, z, alpha, lengths, saved]
         self.pattern = pattern
         self.dtype = dtype = q.dtype
@@ -360,6 +362,7 @@ class _Attend(torch.autograd.Function):
         c.grad = 1
         dy = rows_contiguous(dy)
         c.dy = call.of_queries("the gradient of outputs", dy, c.d_v)
+        # Written by C, every number of it.
         dq = _gradient(q)
         # C adds to the gradients of keys and values: many queries see the same
         dk = _gradient(k).zero_()
@@ -378,6 +381,7 @@ class _Attend(torch.autograd.Function):
         if z is not None and ctx.needs_input_grad[7]:
             dz = q.new_zeros(*call.rows, 1)
             c.dz = call.of_queries("the gradient of spans", dz, 1)
+        # By head, stream and query: added up here.
         if ctx.pattern.learned_alpha:
             dalpha = q.new_zeros(call.rows)
             c.dalpha = address_of_row("the gradient of alpha", dalpha, call.rows, call.dtype)

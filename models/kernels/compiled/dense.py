@@ -60,6 +60,7 @@ def multiply(*products: Product) -> None:
         _check_product(product, dtype)
         a = product.a.resolve_neg()  # signs that torch has not written yet
         b = product.b.resolve_neg()
+        # C reads rows or columns of b, one of them contiguous.
         if 1 not in b.stride():
             b = b.contiguous()
         kept += [a, b]
@@ -90,6 +91,7 @@ def _check_product(product: Product, dtype: torch.dtype) -> None:
         shapes = ", ".join(f"{tuple(x.shape)} {x.dtype} on {x.device}" for x in (a, b, c))
         raise ValueError(f"cannot multiply these: {shapes}")
     row, column = c.stride()
+    # An axis of one has no stride that matters.
     contiguous = column == 1 or n <= 1
     apart = row >= n or m <= 1
     if not (contiguous and apart):
