@@ -14,16 +14,6 @@ from models.kernels.compiled.attention import NORMALISERS, SELECTIONS, SPANS
 from tests._nets import assert_same
 
 SMALL = Shape(6, 3, 2, 4)
-SETTINGS = {
-    "fixed": lambda S: {"limit": S},
-    "adaptive": lambda S: {"limit": S, "ramp": min(3, S), "penalty_weight": 0.0},
-    "dynamic": lambda S: {"limit": S, "ramp": min(3, S), "penalty_weight": 0.0},
-    "full": lambda S: {"cache": S},
-    "sinks": lambda S: {"limit": S, "first": 2},
-    "top_p": lambda S: {"p": 0.6},
-    "relative": lambda S: {"limit": S},
-}
-
 COMPILED = {"span": SPANS, "selection": SELECTIONS, "normaliser": NORMALISERS}
 
 
@@ -34,6 +24,22 @@ def named(compiled: bool) -> dict[str, list[str]]:
         for axis, families in COMPILED.items():
             names[axis] = [n for n in names[axis] if CHOICES[axis][n].kernel in families]
     return names
+
+
+def settings_of(name: str, S: int, k: int) -> dict:
+    """Return the settings of a choice where a span is at most S and k keys are kept."""
+    ramp = {"limit": S, "ramp": min(3, S), "penalty_weight": 0.0}
+    settings = {
+        "fixed": {"limit": S},
+        "adaptive": ramp,
+        "dynamic": ramp,
+        "full": {"cache": S},
+        "sinks": {"limit": S, "first": 2},
+        "top_k": {"k": k},
+        "top_p": {"p": 0.6},
+        "relative": {"limit": S},
+    }
+    return {"name": name, **settings.get(name, {})}
 
 
 def layer_of(names, S: int, k: int, attends_self: bool, seed: int, shape=SMALL) -> StreamAttention:
@@ -52,14 +58,11 @@ def sequence_layer(
 def _anywhere(kind: type, names, S: int, k: int, seed: int, shape: Shape, **settings):
     """Make a layer in 64 bits, its spans and alphas anywhere."""
     torch.manual_seed(seed)
-    # it turns pairs of numbers
-    shape = replace(shape, d_k=2 * shape.d_k) if "rotary" in names else shape
-    given = [
-        SETTINGS.get(name, lambda S: {})(S) | ({"k": k} if name == "top_k" else {})
-        for name in names
-    ]
-    named = zip(CHOICES, names, given, strict=True)
-    choices = [build_choice(axis, {"name": name, **values}, shape) for axis, name, values in named]
+    if "rotary" in names:  # it turns pairs of numbers
+        shape = replace(shape, d_k=2 * shape.d_k)
+    choices = []
+    for axis, name in zip(CHOICES, names, strict=True):
+        choices.append(build_choice(axis, settings_of(name, S, k), shape))
     layer = kind(shape, *choices, **settings).double()
     for name, parameter in layer.named_parameters():
         if name.endswith(("fraction", "normaliser.a")):
@@ -75,13 +78,10 @@ def results(attend, layer, direction, *inputs) -> dict[str, torch.Tensor]:
     """
     inputs = [each.clone().requires_grad_() for each in inputs]
     y = attend(*inputs)
-    leaves = {
-        **{f"input {number}": each for number, each in enumerate(inputs)},
-        **dict(layer.named_parameters()),
-    }
-    gradients = torch.autograd.grad(
-        (y * direction).sum(), list(leaves.values()), materialize_grads=True
-    )
+    leaves = {f"input {number}": each for number, each in enumerate(inputs)}
+    leaves.update(layer.named_parameters())
+    total = (y * direction).sum()
+    gradients = torch.autograd.grad(total, list(leaves.values()), materialize_grads=True)
     return {"y": y.detach(), **dict(zip(leaves, gradients, strict=True))}
 
 
@@ -90,7 +90,11 @@ def check_stream(layer, x, past, backend: str = "auto") -> None:
     direction = torch.randn(*x.shape[:2], layer.shape.heads, layer.shape.d_v, dtype=x.dtype)
 
     def compute(implementation) -> dict[str, torch.Tensor]:
-        return results(lambda x: implementation.attend(layer, x, past)[0], layer, direction, x)
+        def attend(x):
+            y, _ = implementation.attend(layer, x, past)
+            return y
+
+        return results(attend, layer, direction, x)
 
     assert_same(compute(Engine(backend)), compute(Definition()))
 
@@ -98,4 +102,6 @@ def check_stream(layer, x, past, backend: str = "auto") -> None:
 def inputs(layer, T: int, M: int, B: int) -> tuple:
     """Draw a block x: B T d of a stream, and what was cached before it."""
     width = layer.shape.d_model
-    return torch.randn(B, T, width).double(), (torch.randn(M, B, width).double(),)
+    x = torch.randn(B, T, width).double()
+    cached = torch.randn(M, B, width).double()
+    return x, (cached,)
