@@ -16,11 +16,14 @@ from models.attention.engine.engine import Engine
 from models.attention.formula import Definition
 from models.attention.layers import CHOICES, SequenceAttention, StreamAttention, build_choice
 from models.attention.variant import farthest
-from tests._nets import PAIRS, label
+from tests._nets import PAIRS, example, label
 
-BIG, PLACE, BLOCK = 1e160, 6, 7
+BIG = 1e160
+PLACE = 6
+BLOCK = 7
 FEW = 4  # queries that the compiled code computes otherwise in evaluation
-QUERY, KEY = 0, 1
+QUERY = 0
+KEY = 1
 SHAPE = Shape(8, 2, 4, 3)
 LEARNED = {"adaptive": "fraction", "dynamic": "bias"}  # what a span of each head is computed from
 IMPLEMENTATIONS = {
@@ -35,9 +38,7 @@ each_pair = pytest.mark.parametrize("attention", PAIRS, ids=label)
 
 
 def layer_of(attention: dict, implementation, kind: type = StreamAttention, **settings):
-    """Make a layer in 64 bits in which no number but those of the first head's scores is beyond any
-    bounds.
-    """
+    """Make a layer in 64 bits in which nothing but the first head's scores goes beyond bounds."""
     torch.manual_seed(0)
     choices = [build_choice(axis, attention[axis], SHAPE) for axis in CHOICES]
     layer = kind(SHAPE, *choices, **settings).double()
@@ -59,16 +60,16 @@ def layer_of(attention: dict, implementation, kind: type = StreamAttention, **se
 
 def inputs(length: int = 19, streams: int = 2) -> torch.Tensor:
     """Draw inputs whose queries and keys in the first head are 0."""
-    x = torch.randn(
-        streams, length, SHAPE.d_model, generator=torch.Generator().manual_seed(1)
-    ).double()
+    generator = torch.Generator().manual_seed(1)
+    x = torch.randn(streams, length, SHAPE.d_model, generator=generator).double()
     x[..., :2] = 0
     return x
 
 
 def read(layer, x: torch.Tensor) -> torch.Tensor:
-    """Read a stream in blocks: B T h dv, what each head says."""
-    past, parts = layer.start(len(x)), []
+    """Read a stream in blocks: B T h dv, the outputs of each head."""
+    past = layer.start(len(x))
+    parts = []
     for block in x.split(BLOCK if layer.training else FEW, 1):
         y, past = layer.implementation.attend(layer, block, past)
         parts.append(y)
@@ -77,14 +78,19 @@ def read(layer, x: torch.Tensor) -> torch.Tensor:
 
 def sees(layer, x: torch.Tensor) -> torch.Tensor:
     """Mark the queries of a stream whose first head sees the key at `PLACE`: B T."""
-    distance = torch.arange(x.size(1)) - PLACE + layer.attends_self
-    seen = (distance >= 1) & (distance <= farthest(layer, x.size(1)))
+    T = x.size(1)
+    t = torch.arange(T)
+    distance = t - PLACE + layer.attends_self
+    seen = (distance >= 1) & (distance <= farthest(layer, T))
     log_m = layer.span.log_mask(distance.clamp(min=1)[:, None], layer.span.extent(x))
     if log_m is not None:
         seen = seen & (log_m > -math.inf)[..., 0, :, 0]
     if layer.training and layer.span.limit is None:  # a full span sees what is cached
-        seen = seen & (torch.arange(x.size(1)) // BLOCK * BLOCK - layer.span.cache <= PLACE)
-    return (seen | torch.tensor(layer.span.first > PLACE)).expand(len(x), -1)
+        first_cached = t // BLOCK * BLOCK - layer.span.cache
+        seen = seen & (first_cached <= PLACE)
+    if layer.span.first > PLACE:
+        seen = torch.ones_like(seen)
+    return seen.expand(len(x), -1)
 
 
 @pytest.mark.parametrize("training", [True, False])
@@ -96,7 +102,8 @@ def test_a_score_that_is_no_number_shows_in_the_rows_that_see_it_and_in_no_other
 ):
     layer = layer_of(attention, implementation, attends_self=False).train(training)
     x = inputs()
-    x[..., QUERY], x[:, PLACE, KEY] = query, key
+    x[..., QUERY] = query
+    x[:, PLACE, KEY] = key
     with torch.set_grad_enabled(training):
         y = read(layer, x).detach()
     expected = sees(layer, x)
@@ -111,8 +118,10 @@ def test_a_score_that_is_no_number_shows_in_the_rows_that_see_it_and_in_no_other
 def test_a_row_of_minus_infinity_alone_gives_0_and_finite_gradients(
     attention, implementation, training
 ):
-    layer, x = layer_of(attention, implementation, attends_self=True).train(training), inputs()
-    x[..., QUERY], x[..., KEY] = 1, -1
+    layer = layer_of(attention, implementation, attends_self=True).train(training)
+    x = inputs()
+    x[..., QUERY] = 1
+    x[..., KEY] = -1
     if not training:
         with torch.no_grad():
             assert (read(layer, x)[:, :, 0] == 0).all()
@@ -130,21 +139,24 @@ def test_a_row_of_minus_infinity_alone_gives_0_and_finite_gradients(
 @pytest.mark.parametrize("normaliser", CHOICES["normaliser"])
 @pytest.mark.parametrize("selection", CHOICES["selection"])
 def test_sentences_show_it_too(selection, normaliser, implementation, reads_itself):
-    names = {"span": "full", "selection": selection, "normaliser": normaliser, "position": "none"}
     attention = {
-        axis: {"name": name, **CHOICES[axis][name].example} for axis, name in names.items()
+        "span": {"name": "full", "cache": 20},
+        "selection": example("selection", selection),
+        "normaliser": example("normaliser", normaliser),
+        "position": {"name": "none"},
     }
-    attention["span"] = {"name": "full", "cache": 20}
     layer = layer_of(attention, implementation, SequenceAttention, reads_itself=reads_itself)
-    said = []
-    layer.merge = lambda y: said.append(y.detach()) or y  # what each head says: B h T dv
-    x, visible = inputs(9, streams=3), torch.arange(9) < torch.tensor([[9], [9], [PLACE]])
-    x[:, 4, QUERY], x[0, PLACE, KEY], x[1, :, KEY], x[2, PLACE, KEY] = 1, 1, -1, 1
-    source = layer.project(x)
-    layer.read(x, visible) if reads_itself else layer(x, source, visible)
-    infinite, nothing, padded = said[0][:, 0, 4]
+    layer.merge = lambda y: y  # the outputs of each head: B h T dv
+    visible = torch.arange(9) < torch.tensor([[9], [9], [PLACE]])
+    x = inputs(9, streams=3)
+    x[:, 4, QUERY] = 1
+    x[0, PLACE, KEY] = 1
+    x[1, :, KEY] = -1
+    x[2, PLACE, KEY] = 1
+    y = layer.read(x, visible) if reads_itself else layer(x, layer.project(x), visible)
+    infinite, nothing, padded = y[:, 0, 4]
     assert infinite.isnan().all() and (nothing == 0).all() and padded.isfinite().all()
-    assert said[0][:, 1].isfinite().all()
+    assert y[:, 1].isfinite().all()
 
 
 @each_implementation
