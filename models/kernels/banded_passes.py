@@ -35,30 +35,11 @@ from .banded_tiles import (
 
 @triton.jit(do_not_specialize=NUMBERS)
 def forward(
-    q,
-    r,
-    k,
-    v,
-    position_keys,
-    z,
-    reach,
-    y,
-    lse,
-    h,
-    T,
-    K,
-    W,
-    offset,
-    ramp,
-    head_stride,
-    seed,
-    dk: tl.constexpr,
-    dv: tl.constexpr,
-    DK: tl.constexpr,
-    DV: tl.constexpr,
-    N: tl.constexpr,
-    drop: tl.constexpr,
-):
+    q, r, k, v, position_keys, z, reach, y, lse,
+    h, T, K, W, offset, ramp, head_stride, seed,
+    dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr,
+    N: tl.constexpr, drop: tl.constexpr,
+):  # fmt: skip
     """Write y: (B h) T dv and lse: (B h) T, the log of each row's sum; both are 0 for a row without
     a visible key.
     """
@@ -107,34 +88,11 @@ def forward(
 
 @triton.jit(do_not_specialize=NUMBERS)
 def query_gradients(
-    q,
-    r,
-    k,
-    v,
-    position_keys,
-    z,
-    reach,
-    dy,
-    lse,
-    delta,
-    grad_q,
-    grad_r,
-    grad_z,
-    h,
-    T,
-    K,
-    W,
-    offset,
-    ramp,
-    head_stride,
-    seed,
-    dk: tl.constexpr,
-    dv: tl.constexpr,
-    DK: tl.constexpr,
-    DV: tl.constexpr,
-    N: tl.constexpr,
-    drop: tl.constexpr,
-):
+    q, r, k, v, position_keys, z, reach, dy, lse, delta, grad_q, grad_r, grad_z,
+    h, T, K, W, offset, ramp, head_stride, seed,
+    dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr,
+    N: tl.constexpr, drop: tl.constexpr,
+):  # fmt: skip
     """Write the gradients of q and r: (B h) T dk, and of z: (B h) T.
 
     d log m / dz = 1 / (R m) for keys with 0 < m <= 1, the derivative from the left (as
@@ -185,33 +143,11 @@ def query_gradients(
 
 @triton.jit(do_not_specialize=NUMBERS)
 def key_gradients(
-    q,
-    r,
-    k,
-    v,
-    position_keys,
-    z,
-    reach,
-    dy,
-    lse,
-    delta,
-    grad_k,
-    grad_v,
-    h,
-    T,
-    K,
-    W,
-    offset,
-    ramp,
-    head_stride,
-    seed,
-    dk: tl.constexpr,
-    dv: tl.constexpr,
-    DK: tl.constexpr,
-    DV: tl.constexpr,
-    N: tl.constexpr,
-    drop: tl.constexpr,
-):
+    q, r, k, v, position_keys, z, reach, dy, lse, delta, grad_k, grad_v,
+    h, T, K, W, offset, ramp, head_stride, seed,
+    dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr,
+    N: tl.constexpr, drop: tl.constexpr,
+):  # fmt: skip
     """Write the gradients of k: (B h) K dk, and of v: (B h) K dv, walking over the queries that see
     the tile.
     """
@@ -250,33 +186,11 @@ def key_gradients(
 
 @triton.jit(do_not_specialize=NUMBERS)
 def position_gradients(
-    q,
-    r,
-    k,
-    v,
-    position_keys,
-    z,
-    reach,
-    dy,
-    lse,
-    delta,
-    grad_position_keys,
-    h,
-    T,
-    K,
-    W,
-    offset,
-    ramp,
-    head_stride,
-    seed,
-    Bh,
-    dk: tl.constexpr,
-    dv: tl.constexpr,
-    DK: tl.constexpr,
-    DV: tl.constexpr,
-    N: tl.constexpr,
-    drop: tl.constexpr,
-):
+    q, r, k, v, position_keys, z, reach, dy, lse, delta, grad_position_keys,
+    h, T, K, W, offset, ramp, head_stride, seed, Bh,
+    dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr,
+    N: tl.constexpr, drop: tl.constexpr,
+):  # fmt: skip
     """Write the gradient of the position keys in parts: groups diagonals 2N dk.
 
     Diagonal n has the rows x = (n + 1) N .. (n - 1) N + 1, the far stretch before the near one.
