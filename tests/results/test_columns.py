@@ -7,7 +7,7 @@ from tests._runs import everything, failed, run, write_inputs
 from workflow.config.errors import ConfigError
 from workflow.results.columns import COLUMNS, dictionary, flat_runs, write_run_files
 from workflow.results.registry import COSTS, REGISTRY
-from workflow.results.runs_table import read_frames
+from workflow.results.runs_table import as_frame, read_frames
 from workflow.scripts import report
 
 
@@ -68,3 +68,11 @@ def test_no_runs_are_refused(tmp_path):
     layers = next(path for path in write_inputs(tmp_path / "rows") if path.stem == "layers")
     with pytest.raises(ConfigError, match="no runs among the rows"):
         report.main(["--scale", "test", "--results", str(tmp_path), "--rows", str(layers)])
+
+
+@pytest.mark.parametrize("column", ["digest", "seed", "late_gain"])
+def test_a_row_without_a_declared_column_is_refused_by_its_name(column):
+    row = run()
+    del row[column]
+    with pytest.raises(ConfigError, match=f"'{column}'"):
+        as_frame([run(), row])

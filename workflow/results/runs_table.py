@@ -11,84 +11,43 @@ from pathlib import Path
 import pandas as pd
 from pydantic import BaseModel
 
-from workflow.config.choices import AXES
 from workflow.config.errors import ConfigError
 from workflow.config.files import shown_path
 from workflow.config.strict import Name, parse
-from workflow.results.makers import KINDS, code_of
+from workflow.results.makers import KINDS
 from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
 from workflow.results.record import Record, Status
 from workflow.results.registry import COSTS, REGISTRY, names
 from workflow.results.rows import read_rows
+from workflow.results.run import Run, required_columns
 from workflow.results.timings import SPEEDS, describe_timings
-from workflow.results.trained_enough import FAILED_TO_TRAIN, late_gain, why_untrained
 
 # Arrow's strings take longer in frames of a few hundred rows
 pd.options.mode.string_storage = "python"
 
 # first characters of a text that a spreadsheet computes
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-SHAPE = ("layers", "d_model", "heads", "key_heads", "d_ff", "d_k", "d_v", "dropout")
-PLANNED = (
-    "question",
-    "paper",
-    "variant",
-    "paper_corpus",
-    "S",
-    "k",
-    "digest",
-    "configuration",
-    "corpus",
-)
 TIMINGS = ("configuration", "reference_ms", "quiet", *SPEEDS)  # what is said of them
-RECIPE = {"size": 1.0, "tuning": None, "factors": {}, "follows": None, "lr": None, "backend": None}
+# What a row of an earlier version lacks: it is of its recipe, names nothing that is missing, and has
+# the variant's name as its label.
+EARLIER = {
+    "colour": None,
+    "baseline": None,
+    "size": 1.0,
+    "tuning": None,
+    "factors": {},
+    "missing": {},
+    "follows": None,
+    "lr": None,
+    "backend": None,
+}
 OPTIMAL_PREDICTOR = ("corpus", "window", "words", "bpc", "characters")
 TOPIC_BORDERS = ("digest", "corpus", "duration", "low", "high", "borders", "place", "span")
 
 
 def build_rows(plan: list[dict], records: dict[str, Record]) -> list[dict]:
-    """Make one flat object of each row of the plan; what is not there is None."""
-    return [_row(planned, records[planned["digest"]]) for planned in plan]
-
-
-def _row(planned: dict, record: Record) -> dict:
-    job, cost = record.trained, record.cost
-    curve = [point.model_dump() for point in record.curve]
-    chance = record.facts.get("symbol_entropy")
-    untrained = why_untrained(curve, record.losses, chance) if record.status == "ok" else None
-    metrics = {} if untrained else record.metrics
-    row = {key: planned[key] for key in PLANNED}
-    row |= {"label": planned.get("label") or planned["variant"]}
-    row |= {"colour": planned.get("colour"), "baseline": planned.get("baseline")}
-    row |= {"size": planned.get("size", 1.0), "tuning": planned.get("tuning")}
-    row |= {"factors": planned.get("factors") or {}, "follows": record.follows}
-    row |= {"task": job.task, "seed": job.seed, "scale": job.scale}
-    row |= {
-        "status": FAILED_TO_TRAIN if untrained else record.status,
-        "reason": untrained or record.why,
-    }
-    row |= {
-        "missing": record.missing,
-        "device": record.origin.device,
-        "steps": job.training.steps,
-        "net": job.net.name,
-    }
-    row |= {"backend": code_of(cost.backends) if cost else None}
-    row |= {"source": record.origin.source, "commit": record.origin.commit, "bits": record.bits}
-    row["signature"] = record.signature
-    row |= {axis: getattr(job.attention, axis)["name"] for axis in AXES}
-    row["apply_to"] = list(getattr(job.attention, "apply_to", ()))
-    row |= {key: getattr(job.net, key, None) for key in SHAPE}
-    row |= {"lr": job.training.lr, "smoothing": getattr(job.training, "smoothing", None)}
-    row["sentences"] = getattr(job.evaluation, "sentences", None)
-    row |= {name: metrics.get(name) for name in names("metric")}
-    row |= {name: record.facts.get(name) for name in names("fact")}
-    row |= {
-        name: getattr(cost, name, None) for name in names("run") if not name.startswith("macs_")
-    }
-    macs = cost.macs if cost else None
-    row |= {f"macs_{key}": getattr(macs, key, None) for key in ("paper", "dense", "executed")}
-    return row | {"curve": curve, "late_gain": late_gain(curve)}
+    """Make a row of each row of the plan, as a file of rows holds it; what is missing is None."""
+    return [Run.of(planned, records[planned["digest"]]).row() for planned in plan]
 
 
 class Layer(BaseModel):
@@ -197,37 +156,49 @@ def join_frames(rows: dict[str, list[dict]], where: str) -> Frames:
 
 
 def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd.DataFrame:
-    """Make a frame of runs, missing and infinite numbers NaN. costs: rows by kind; a kind not given
-    has no columns.
+    """Make a frame of runs, in which missing and infinite numbers are NaN.
+
+    costs: rows by kind; a kind that is not given has no columns. `ConfigError` names a column of
+    `Run` that a row lacks.
     """
-    # an older table has no labels, names nothing that is missing, and has runs of its recipes alone
-    costed = [
-        {"label": row["variant"], "colour": None, "baseline": None, "missing": {}, **RECIPE, **row}
-        for row in rows
-    ]
-    of_run = {row["digest"]: row for row in costed}
+    completed = [{"label": row.get("variant"), **EARLIER, **row} for row in rows]
+    check_columns(completed)
     for kind, measured in (costs or {}).items():
-        by_configuration = {row["configuration"]: row for row in measured}
-        for row in costed:
-            cost = by_configuration.get(row["configuration"], {})
-            row |= {name: cost.get(name) for name in names(kind)}
-            row[f"{kind}_status"], row[f"{kind}_reason"] = cost.get("status"), cost.get("reason")
-            if cost.get("reason") == NOT_MEASURED:
-                row[f"{kind}_status"] = NOT_RUN
-            # an older row names no code and no machine: they are those of the run that it measured
-            if kind in KINDS:
-                run = of_run.get(cost.get("digest"), row)
-                row[f"{kind}_backend"] = cost.get("backend") or run["backend"]
-                row[f"{kind}_machine"] = cost.get("machine") or run["device"]
-    runs = pd.DataFrame(costed)
-    numbers = runs.columns.intersection(
-        ["S", "k", *(name for name, quantity in REGISTRY.items() if quantity.number)]
-    )
+        _add_costs(completed, kind, measured)
+    runs = pd.DataFrame(completed)
+    numbers = ["S", "k", *(name for name, quantity in REGISTRY.items() if quantity.number)]
+    numbers = runs.columns.intersection(numbers)
     runs[numbers] = runs[numbers].apply(pd.to_numeric).replace((math.inf, -math.inf), math.nan)
-    # pandas gives each such column a block of its own
+    # pandas gives each column of its own strings a block of its own
     texts = dict.fromkeys(runs.select_dtypes("str").columns, object)
     # few blocks again: pandas is slow, and warns, where many columns were added
     return runs.astype(texts).copy()
+
+
+def check_columns(rows: list[dict]) -> None:
+    """Raise `ConfigError` with the first column of `Run` that a row lacks."""
+    required = required_columns()
+    for number, row in enumerate(rows):
+        absent = [name for name in required if name not in row]
+        if absent:
+            raise ConfigError(f"row {number} of the runs: column '{absent[0]}' is missing")
+
+
+def _add_costs(runs: list[dict], kind: str, measured: list[dict]) -> None:
+    """Add the costs of one kind to the rows of the runs of their configuration."""
+    of_run = {row["digest"]: row for row in runs}
+    by_configuration = {row["configuration"]: row for row in measured}
+    for row in runs:
+        cost = by_configuration.get(row["configuration"], {})
+        row |= {name: cost.get(name) for name in names(kind)}
+        not_run = cost.get("reason") == NOT_MEASURED
+        row[f"{kind}_status"] = NOT_RUN if not_run else cost.get("status")
+        row[f"{kind}_reason"] = cost.get("reason")
+        # an earlier row names no code and no machine: they are those of the run that it measured
+        if kind in KINDS:
+            run = of_run.get(cost.get("digest"), row)
+            row[f"{kind}_backend"] = cost.get("backend") or run["backend"]
+            row[f"{kind}_machine"] = cost.get("machine") or run["device"]
 
 
 def count_seeds(runs: pd.DataFrame) -> str:
