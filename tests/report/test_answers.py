@@ -26,11 +26,17 @@ from workflow.report.answers.answering import (
     answers_by_baseline,
     read_basis,
 )
-from workflow.report.answers.effects import OWN, change_along, compare
+from workflow.report.answers.effects import (
+    OWN,
+    baselines,
+    change_along,
+    compare_places,
+    list_places,
+)
 from workflow.report.answers.files import answer_file, read_answer, write_answer_file
 from workflow.report.answers.forest import forest_of
 from workflow.report.answers.lines import LEGEND
-from workflow.report.answers.ratios import growth
+from workflow.report.answers.ratios import Growth, growth
 from workflow.report.answers.variants import variant_table
 from workflow.results.datasets import with_titles
 from workflow.results.record import write_text
@@ -71,11 +77,12 @@ def test_differences_are_paired_by_seed_and_their_interval_is_students():
     scatter of the seeds.
     """
     rows = [*scored("short", 2.0, 3.0, 4.0), *scored("long", 1.9, 2.8, 3.7)]
-    effect = compare(with_titles(as_frame(rows)), "dev_bpc")[0].effect
+    runs = with_titles(as_frame(rows))
+    effect = compare_places(list_places(runs, "dev_bpc"), baselines(runs))[0].effect
     half = T2 * 0.1 / math.sqrt(3)
     assert (effect.mean, effect.n) == (pytest.approx(-0.2), 3)
     assert (effect.low, effect.high) == (pytest.approx(-0.2 - half), pytest.approx(-0.2 + half))
-    assert effect.told == (half < 0.2) and not effect.told
+    assert effect.significant == (half < 0.2) and not effect.significant
     line = variant_table(as_frame(rows), "dev_bpc", {}).lines[1]
     assert (line.variant, line.mean) == ("long", pytest.approx(2.8)) and line.effect == effect
     assert [(run.seed, run.score) for run in line.points] == [(3, 3.7), (2, 2.8), (1, 1.9)]
@@ -259,7 +266,10 @@ def test_a_place_of_the_grid_without_a_score_at_one_end_is_in_neither_mean():
     assert moved["dev_bpc"].isna().sum() == 3
     assert change_along(moved, "S", "dev_bpc").mean == pytest.approx(-0.10)
     assert change_along(moved, "k", "dev_bpc").mean == pytest.approx(0.5)  # of S = 8 alone
-    assert growth(runs) == [("S", 8.0, 64.0, {"a": 8.0}), ("k", 2.0, 4.0, {"a": 2.0})]
+    assert growth(runs) == [
+        Growth("S", 8.0, 64.0, {"a": 8.0}),
+        Growth("k", 2.0, 4.0, {"a": 2.0}),
+    ]
 
 
 def test_costs_of_variants_grow_on_the_same_texts():
@@ -285,7 +295,9 @@ def test_costs_of_variants_grow_on_the_same_texts():
                 **spans,
                 **place,
             )
-    assert growth(with_titles(as_frame(rows))) == [("S", 8.0, 64.0, {"plain": 8.0, "learned": 2.0})]
+    assert growth(with_titles(as_frame(rows))) == [
+        Growth("S", 8.0, 64.0, {"plain": 8.0, "learned": 2.0})
+    ]
 
 
 def test_one_variant_alone_has_its_mean_span_or_else_its_score_on_each_corpus():

@@ -7,7 +7,7 @@ import pytest
 from tests._runs import run
 from tests.report.test_answers import say, scored
 from workflow.report.answers import curves_figure, effect_figure, tuning
-from workflow.report.answers.effects import compare
+from workflow.report.answers.effects import baselines, compare_places, list_places
 from workflow.report.tables.cells import measured, summarise
 from workflow.results.datasets import with_titles
 from workflow.results.runs_table import as_frame
@@ -69,8 +69,9 @@ def test_a_difference_of_zero_on_one_text_disagrees_with_none():
         *scored("long", 2.0, 2.1, 2.2, **texts[0]),
         *scored("long", 2.1, 2.2, 2.301, **texts[1]),
     ]
-    effect = compare(with_titles(as_frame(rows)), "dev_bpc")[0].effect
-    assert effect.by_text["a"] == 0 and not effect.turns
+    runs = with_titles(as_frame(rows))
+    effect = compare_places(list_places(runs, "dev_bpc"), baselines(runs))[0].effect
+    assert effect.by_corpus["a"] == 0
 
 
 def test_a_run_that_stands_in_for_two_texts_counts_once():
@@ -105,4 +106,4 @@ def test_a_label_may_hold_what_a_format_string_reads(label):
 
 def test_an_edge_is_a_factor_beyond_which_none_was_tried_in_whatever_order():
     tried = [{"lr": lr, "dropout": dropout} for lr in (1, 2, 0.5) for dropout in (1.0,)]
-    assert [tuning._at_edge(each, tried) for each in tried] == [False, True, True]
+    assert [tuning._is_at_edge(each, tried) for each in tried] == [False, True, True]

@@ -1,8 +1,7 @@
-"""The answer to a question as typed data: the number that answers it, its status, and the words
-around it.
+"""The answer to a question as typed data: the number that answers it, its status, and its words.
 
-Pages, the index, the search and the terminal all read an `Answer`; none of them takes a sentence
-apart.
+Pages, the index, the search and the terminal all read an `Answer`; none of them parses a sentence.
+It is made in `workflow.report.answers.answering` and kept as JSON by `.files`.
 """
 
 from dataclasses import dataclass
@@ -13,39 +12,38 @@ from workflow.results.registry import REGISTRY
 from workflow.results.statistics import LEVEL, half_width
 from workflow.results.timings import SPEEDS
 
-# answered: significant after Holm correction, in converged runs, or a level that needs no
-# comparison
-# equivalent: not significant, and the 95 % interval lies within what a claim about the question
-# calls equal
+# answered: significant after Holm correction, in converged runs; or a level, without comparison
+# equivalent: not significant, and the 95 % interval is within what a claim calls equal
 # inconclusive: compared, but not significantly different
 # not converged: it would be answered or equivalent, but runs behind it were still learning
 # not tested: nothing was compared; the headline gives the reason
 Status = Literal["answered", "equivalent", "inconclusive", "not converged", "not tested"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 
-# variants: a few against a baseline; many: more, so they are counted; curve: over S or k; sizes:
-# over model sizes;
-# level: one variant alone, without a comparison
+# variants: a few, compared with a baseline; many: more, so they are counted
+# curve: over S or k; sizes: over model sizes; level: one variant alone, without a comparison
 Kind = Literal["variants", "many", "curve", "sizes", "level"]
 
-# tuned: the runs at each variant's tuned settings. recipe tuned: tuning chose the recipe's settings
-# for every variant.
-# untuned: the question tunes its variants, but not at this scale. recipe: the question does no
-# tuning
+# tuned: the runs at each variant's tuned settings
+# recipe tuned: tuning chose the recipe's settings for every variant
+# untuned: the question tunes its variants, but not at this scale
+# recipe: the question does no tuning
 Settings = Literal["tuned", "recipe tuned", "untuned", "recipe"]
 
-BETTER, WORSE, INCONCLUSIVE = STATES = ("better", "worse", "inconclusive")
+BETTER = "better"
+WORSE = "worse"
+INCONCLUSIVE = "inconclusive"
+STATES = (BETTER, WORSE, INCONCLUSIVE)
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A variant less its baseline at one place of the grids: the mean over corpora, each counting
-    alike.
+    """A variant less its baseline at one place of the grids: the mean over corpora.
 
     variant, baseline: as pages name them.
     S, k: span limit and number of kept keys; None for a variant without one.
     quantity, unit: what is compared, as in the registry (`dev_bpc`, `bpc`).
-    mean: variant less baseline, so negative is better where lower is better.
+    mean: variant less baseline, so negative is better where lower is better; corpora count alike.
     low, high: the 95 % confidence interval; None with fewer than three seeds on a corpus.
     p: of Student's paired t test, uncorrected; None likewise.
     holm: p after Holm correction over all differences of the question with the same baseline.
@@ -99,8 +97,7 @@ class Difference:
 
     @property
     def interval(self) -> str:
-        """Write the interval in the direction of the mean: `0.007 to 0.044`; empty where there is
-        none.
+        """Write the interval in the direction of the mean: `0.007 to 0.044`; empty without one.
 
         One that holds zero names both directions: `0.003 worse to 0.008 better`.
         """
@@ -108,20 +105,17 @@ class Difference:
 
     @property
     def text(self) -> str:
-        """Write the number with interval and n: `0.026 bpc better (95 % CI 0.007 to 0.044, n = 6:
-        ...)`.
+        """Write the number with interval and n.
+
+        `0.026 bpc better (95 % CI 0.007 to 0.044, n = 6: 2 corpora × 3 seeds)`.
         """
         return self.text_at("")
 
     def text_at(self, place: str) -> str:
         """Write the same with a place after the number: ` at S = 512`."""
-        interval = (
-            "no interval, "
-            if self.low is None
-            else f"95 % CI {self.interval}, "
-            if self.interval
-            else ""
-        )
+        interval = f"95 % CI {self.interval}, " if self.interval else ""
+        if self.low is None:
+            interval = "no interval, "
         return f"{self.size}{place} ({interval}{write_pairs(self.pairs)})"
 
 
@@ -146,9 +140,7 @@ class Ratio:
 
     @property
     def times(self) -> float:
-        """Compute how many times the cost of the baseline the variant has; of a speed, how many
-        times its time.
-        """
+        """The cost of the variant in units of the baseline's; of a speed, the same of its time."""
         return 1 / self.value if self.quantity in SPEEDS else self.value
 
     @property
@@ -178,20 +170,17 @@ COST_TITLES = {
 class Answer:
     """The answer to a question at one scale, compared with one baseline.
 
-    status: see `Status`. kind: which template wrote it. converged: whether no run behind it was
-    still learning.
+    status: see `Status`. kind: which template wrote it.
     headline: the number with its interval and n, or a count of significant differences, or why
-    there is none.
-    sentence: what it means, at most twenty words. caveats: at most two, which may change the
-    conclusion.
-    notes: everything else, which does not; shown as footnotes.
-    difference: the number behind the headline; None of a level, and of a question that was not
-    tested.
-    others: the other differences of the question, in the order of its variants.
-    costs: cost ratios of the headline's variant, or of every variant where they are counted. cost:
-    these in a line; empty where no cost differs.
-    baseline: what the variants are compared with; None where several baselines are named, or none.
+    there is none. sentence: what it means, at most twenty words.
     scale, corpora: where it holds. settings: see `Settings`.
+    converged: whether no run behind it was still learning.
+    caveats: at most two, which may change the conclusion. notes: everything else, as footnotes.
+    difference: the number behind the headline; None of a level, and of what was not tested.
+    others: the other differences of the question, in the order of its variants.
+    costs: cost ratios of the headline's variant, or of every variant where they are counted.
+    cost: these in a line; empty where no cost differs.
+    baseline: what the variants are compared with; None where several baselines are named, or none.
     """
 
     status: Status
@@ -217,30 +206,30 @@ class Answer:
 
     @property
     def where(self) -> str:
-        """Say where it holds: `scale overnight, mean over text8 and enwik8`, and how the variants
-        were tuned.
-        """
-        tuned = {
-            "tuned": ", each variant tuned",
-            "recipe tuned": ", each variant tuned",
-            "untuned": ", not tuned",
-        }
-        several = len(self.corpora) > 1 and (self.difference or self.kind == "many")
-        over = "mean over " if several else ""
-        corpora = f", {over}{join([*self.corpora])}" if self.corpora else ""
-        return f"scale {self.scale}{tuned.get(self.settings, '')}{corpora}"
+        """Say where it holds: `scale overnight, each variant tuned, mean over text8 and enwik8`."""
+        parts = [f"scale {self.scale}"]
+        if self.settings in ("tuned", "recipe tuned"):
+            parts.append("each variant tuned")
+        elif self.settings == "untuned":
+            parts.append("not tuned")
+        if self.corpora:
+            is_mean = len(self.corpora) > 1 and (self.difference or self.kind == "many")
+            parts.append(f"{'mean over ' if is_mean else ''}{join([*self.corpora])}")
+        return ", ".join(parts)
 
 
 def direction_of(quantity: str, mean: float) -> str:
     """Say whether a difference in this quantity is `better` or `worse`; no difference counts as
     worse.
     """
-    return BETTER if mean and (mean < 0) == (REGISTRY[quantity].better == "lower") else WORSE
+    is_better = (mean < 0) == (REGISTRY[quantity].better == "lower")
+    return BETTER if mean and is_better else WORSE
 
 
 def write_size(quantity: str, unit: str, mean: float, half: float | None) -> str:
-    """Write size and direction: `0.026 bpc better`. half: half the width of the interval, which
-    sets the digits.
+    """Write size and direction: `0.026 bpc better`.
+
+    half: half the width of the interval, which sets the digits.
     """
     if not mean:
         return f"no difference in {unit}"
@@ -250,8 +239,10 @@ def write_size(quantity: str, unit: str, mean: float, half: float | None) -> str
 def write_interval(quantity: str, mean: float, low: float | None, high: float | None) -> str:
     """Write an interval in the direction of its mean, in as many digits; empty where there is none.
 
-    >>> write_interval("dev_bpc", -0.026, -0.044, -0.008), write_interval("dev_bpc", -0.002, -0.008,
-    0.004) ('0.008 to 0.044', '0.0040 worse to 0.0080 better')
+    >>> write_interval("dev_bpc", -0.026, -0.044, -0.008)
+    '0.008 to 0.044'
+    >>> write_interval("dev_bpc", -0.002, -0.008, 0.004)
+    '0.0040 worse to 0.0080 better'
     """
     if low is None or high is None or low == high:
         return ""
@@ -267,7 +258,7 @@ def write_interval(quantity: str, mean: float, low: float | None, high: float | 
 
 def write_pairs(pairs: dict[str, int]) -> str:
     """Write the number of pairs, and of what: `n = 6: 2 corpora × 3 seeds`."""
-    seeds, corpora = sorted(set(pairs.values())), len(pairs)
-    on = f"{corpora} corpora" if corpora > 1 else "1 corpus"
+    seeds = sorted(set(pairs.values()))
+    on = f"{len(pairs)} corpora" if len(pairs) > 1 else "1 corpus"
     each = count(seeds[0], "seed") if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]} seeds"
     return f"n = {sum(pairs.values())}: {on} × {each}"

@@ -1,9 +1,13 @@
 """The learning curves of all configurations in small multiples."""
 
+from dataclasses import dataclass
+
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from workflow.report.answers.lines import Line, drawn_axis, lines_of, panels, texts_of
+from workflow.report.answers.lines import Line, drawn_axis, lines_of, panels
 from workflow.report.figures.colours import GREY, INK, as_named, shades
 from workflow.report.figures.marks import shows
 from workflow.report.figures.style import (
@@ -23,185 +27,235 @@ from workflow.results.numbers import is_number
 from workflow.results.statistics import FEWEST, POSITIVE, over_seeds
 
 PART_OF_DEV = (
-    "During training, a model may be evaluated on part of dev; tables may average its last checkpoints. So the last "
-    "point can differ from the score in a table."
+    "During training, a model may be evaluated on part of dev; tables may average its last "
+    "checkpoints. So the last point can differ from the score in a table."
 )
-TOGETHER = 4  # so many configurations can be told apart in one panel
+TOGETHER = 4  # up to so many configurations share a panel
 WIDE = 4  # small panels in a row of the file
-TITLE, LINE = 1.5, 0.15  # inches of width of a title of a small panel; inches of a line of a title
-# the part of the updates that may be cut off on top; the room above and below the rest
-START, ROOM = 0.15, 0.06
+TITLE = 1.5  # inches of width of a title of a small panel
+LINE = 0.15  # inches of a line of a title
+START = 0.15  # the part of the updates that may be cut off on top
+SPACE = 0.06  # left free above and below the rest, as a share of its height
 PLACE = ["text", "variant", "colour", "S", "k"]
 COLUMNS = [*PLACE, "line", "step", "mean", "low", "high", "runs"]
 
 
+# --- the numbers -----------------------------------------------------------------------------
+
+
 def data(runs: pd.DataFrame, unit: str) -> pd.DataFrame:
-    """Make a row per point that is drawn: the loss on dev, the mean of the seeds that ended, with
-    its interval.
+    """Make a row, with `COLUMNS`, per point that is drawn: the loss on dev with its interval.
 
-    Where they are few, each seed has a line of its own, and so have failed runs, as far as they
-    got. line: `mean` or a digest. unit: of the task's curve.
+    It is the mean of the seeds that ended. Where they are few, each seed has a line of its own, and
+    so have failed runs, as far as they got. line: `mean` or a digest. unit: of the task's curve.
     """
-    points = [
-        (
-            run.text,
-            run.variant,
-            run.colour,
-            run.S,
-            run.k,
-            run.digest,
-            point["step"],
-            point[f"dev_{unit}"],
-        )
-        for run in with_badge(as_named(runs))[[*PLACE, "digest", "curve"]].itertuples()
-        for point in run.curve
-        if is_number(point.get(f"dev_{unit}"))
-    ]
-    points = pd.DataFrame(points, columns=[*PLACE, "digest", "step", "value"]).astype(
-        {"S": float, "k": float}
-    )
+    points = _points(runs, f"dev_{unit}")
     rows = []
-    for key, mine in points.groupby(PLACE, dropna=False, sort=False):
-        ended = mine.groupby("digest")["step"].transform("max") == mine["step"].max()
-        line = (
-            mine["digest"].mask(ended, "mean")
-            if mine.loc[ended, "digest"].nunique() >= FEWEST
-            else mine["digest"]
-        )
-        for (name, step), at in mine.groupby([line, "step"], sort=False):
-            seeds = over_seeds(at["value"].tolist(), bounds=POSITIVE)
-            rows.append(
-                (
-                    *key,
-                    name,
-                    step,
-                    seeds["value"],
-                    seeds["low"],
-                    seeds["high"],
-                    name_runs(at, "value"),
-                )
-            )
-    return pd.DataFrame(rows, columns=COLUMNS).astype(
-        dict.fromkeys(("S", "k", "mean", "low", "high"), float)
-    )
+    for place, mine in points.groupby(PLACE, dropna=False, sort=False):
+        names = _line_names(mine)
+        for (name, step), seeds in mine.groupby([names, "step"], sort=False):
+            shown = over_seeds(seeds["value"].tolist(), bounds=POSITIVE)
+            row = dict(zip(PLACE, place, strict=True)) | {
+                "line": name,
+                "step": step,
+                "mean": shown["value"],
+                "low": shown["low"],
+                "high": shown["high"],
+                "runs": name_runs(seeds, "value"),
+            }
+            rows.append(row)
+    numbers = dict.fromkeys(("S", "k", "mean", "low", "high"), float)
+    return pd.DataFrame(rows, columns=COLUMNS).astype(numbers)
 
 
-def draw(data: pd.DataFrame, title: str, scale: str):
-    """Draw a panel for each text where variants are few, else for each line, with the first variant
-    dotted over it.
+def _points(runs: pd.DataFrame, loss: str) -> pd.DataFrame:
+    """Make a row for each point of each run that has a loss."""
+    named = with_badge(as_named(runs))
+    points = []
+    for run in named[[*PLACE, "digest", "curve"]].itertuples():
+        place = (run.text, run.variant, run.colour, run.S, run.k, run.digest)
+        for point in run.curve:
+            if is_number(point.get(loss)):
+                points.append((*place, point["step"], point[loss]))
+    table = pd.DataFrame(points, columns=[*PLACE, "digest", "step", "value"])
+    return table.astype({"S": float, "k": float})
+
+
+def _line_names(points: pd.DataFrame) -> pd.Series:
+    """Name the line of each point of a configuration: `mean` of the seeds that ended, or a run."""
+    last_steps = points.groupby("digest")["step"].transform("max")
+    has_ended = last_steps == points["step"].max()
+    if points.loc[has_ended, "digest"].nunique() < FEWEST:
+        return points["digest"]
+    return points["digest"].mask(has_ended, "mean")
+
+
+# --- the drawing -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """A panel with the rows of its corpus, which set its scale."""
+
+    axes: Axes
+    rows: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class _Style:
+    """Colour, kind of line and label of a curve."""
+
+    color: str
+    ls: str
+    label: str
+
+
+def draw(data: pd.DataFrame, title: str, scale: str) -> Figure:
+    """Draw a panel for each corpus where variants are few, else for each line.
+
+    There the first variant is dotted over each. scale: `log` or `linear`, of the loss.
     """
     if not len(data):
         return draw_message("no run has left a learning curve")
-    few = len(data[["variant", "S", "k"]].drop_duplicates()) <= TOGETHER
-    figure, drawn = (_by_text if few else _by_line)(data)
-    for panel, rows in drawn:
-        _scale(panel, rows, scale, 3 if few else 2)
-        panel.set_xlabel("updates")
-        panel.set_ylabel(f"dev {title}")
+    is_few = len(data[["variant", "S", "k"]].drop_duplicates()) <= TOGETHER
+    figure, drawn = _by_corpus(data) if is_few else _by_line(data)
+    for panel in drawn:
+        _scale(panel, scale, ticks=3 if is_few else 2)
+        panel.axes.set_xlabel("updates")
+        panel.axes.set_ylabel(f"dev {title}")
     share_legend(figure)
-    if few:
+    if is_few:
         label_ends(figure)
     return figure
 
 
-def _scale(panel, rows: pd.DataFrame, scale: str, ticks: int) -> None:
-    """Cut off the first steep part of the curves, which would leave no room for the rest. rows: of
-    the panel's text.
-    """
+def _scale(panel: _Panel, scale: str, ticks: int) -> None:
+    """Cut off the first steep part of the curves, which would leave no space for the rest."""
+    axes = panel.axes
+    rows = panel.rows
     shown = rows.loc[rows["step"] >= START * rows["step"].max(), "mean"]
-    low, high = shown.min(), shown.max()
-    if low < high:  # else there is one value, and matplotlib makes room around it
-        log_room, room = (high / low) ** ROOM, ROOM * (high - low)
-        panel.set_ylim(
-            *((low / log_room, high * log_room) if scale == "log" else (low - room, high + room))
-        )
+    low = shown.min()
+    high = shown.max()
+    # where there is one value, matplotlib leaves space around it
+    if low < high and scale == "log":
+        factor = (high / low) ** SPACE
+        axes.set_ylim(low / factor, high * factor)
+    elif low < high:
+        space = SPACE * (high - low)
+        axes.set_ylim(low - space, high + space)
     if scale == "log":
-        set_log(panel.yaxis)
+        set_log(axes.yaxis)
     else:
-        panel.yaxis.set_major_locator(MaxNLocator(5, min_n_ticks=3))
-        set_count_ticks(panel.yaxis)
-    panel.locator_params(axis="x", nbins=ticks)
-    set_count_ticks(panel.xaxis)
+        axes.yaxis.set_major_locator(MaxNLocator(5, min_n_ticks=3))
+        set_count_ticks(axes.yaxis)
+    axes.locator_params(axis="x", nbins=ticks)
+    set_count_ticks(axes.xaxis)
 
 
-def _by_text(data: pd.DataFrame):
-    """Make the figure and list each panel with the rows of its text."""
-    groups, axis, lines = (
-        list(data.groupby("text", sort=False)),
-        drawn_axis(data),
-        lines_of(data, drawn_axis(data)),
-    )
-    figure, axes = panels(len(groups), 2, 2.6)
-    for panel, (text, rows) in zip(axes, groups, strict=True):
-        for number, line in enumerate(lines):
-            _plot_places(panel, line, line.rows(rows, axis), axis, number)
-        panel.set_title(fold(text), parse_math=False)
-    return figure, [(panel, rows) for panel, (_, rows) in zip(axes, groups, strict=True)]
-
-
-def _plot_places(panel, line: Line, rows: pd.DataFrame, axis: str | None, number: int) -> None:
-    """Draw a variant in its colour and kind of line; where it has a grid, each place has its own
-    kind of line.
-    """
-    places = [*iter(rows.groupby(axis or "variant", dropna=False))]
-    for order, (place, runs) in enumerate(places):
-        name = f"{line.name}, {axis} = {place:g}" if len(places) > 1 else line.name
-        kind = DASHES[(order if len(places) > 1 else number) % len(DASHES)]
-        _plot_runs(panel, runs, line.colour, kind, name)
-
-
-def _by_line(data: pd.DataFrame):
-    """Make a panel for each line on each text, and list each with the rows of its text, which set
-    its scale.
-    """
-    texts, axis = dict(iter(texts_of(data))), drawn_axis(data)
+def _by_corpus(data: pd.DataFrame) -> tuple[Figure, list[_Panel]]:
+    """Make a panel for each corpus."""
+    corpora = list(data.groupby("text", sort=False))
+    axis = drawn_axis(data)
     lines = lines_of(data, axis)
-    groups = [
-        (text, each.name, each.rows(rows, axis)) for text, rows in texts.items() for each in lines
-    ]
-    groups = [group for group in groups if len(group[-1])]
-    names = [[name, text][: min(2, len(texts))] for text, name, _ in groups]
-    titles = ["\n".join(fold(line, TITLE) for line in name) for name in names]
-    height = 2.3 + LINE * max(title.count("\n") for title in titles)
-    figure, axes = panels(len(groups), WIDE, height, width=SMALL)
+    figure, all_axes = panels(len(corpora), 2, 2.6)
+    drawn = []
+    for axes, (corpus, rows) in zip(all_axes, corpora, strict=True):
+        for number, line in enumerate(lines):
+            _plot_places(axes, line, line.rows(rows, axis), axis, number)
+        axes.set_title(fold(corpus), parse_math=False)
+        drawn.append(_Panel(axes, rows))
+    return figure, drawn
+
+
+def _plot_places(axes: Axes, line: Line, rows: pd.DataFrame, axis: str | None, number: int) -> None:
+    """Draw a variant in its colour and kind of line; each place of a grid has its own kind."""
+    places = [*iter(rows.groupby(axis or "variant", dropna=False))]
+    has_grid = len(places) > 1
+    for order, (place, runs) in enumerate(places):
+        name = f"{line.name}, {axis} = {place:g}" if has_grid else line.name
+        kind = DASHES[(order if has_grid else number) % len(DASHES)]
+        _plot_runs(axes, runs, _Style(line.colour, kind, name))
+
+
+@dataclass(frozen=True)
+class _SmallPanel:
+    """One line on one corpus. title: folded to the width of the panel."""
+
+    corpus: str
+    title: str
+    rows: pd.DataFrame
+
+
+def _by_line(data: pd.DataFrame) -> tuple[Figure, list[_Panel]]:
+    """Make a panel for each line on each corpus."""
+    corpora = dict(iter(data.groupby("text", sort=False)))
+    axis = drawn_axis(data)
+    lines = lines_of(data, axis)
+    small = []
+    for corpus, rows in corpora.items():
+        for line in lines:
+            mine = line.rows(rows, axis)
+            if len(mine):
+                names = [line.name, corpus] if len(corpora) > 1 else [line.name]
+                title = "\n".join(fold(name, TITLE) for name in names)
+                small.append(_SmallPanel(corpus, title, mine))
+    height = 2.3 + LINE * max(each.title.count("\n") for each in small)
+    figure, all_axes = panels(len(small), WIDE, height, width=SMALL)
     styles = _styles(data, axis)
     for style in styles.values():
-        axes[0].plot([], [], **style)  # so that the legend has them in order
-    for panel, title, (text, _, rows) in zip(axes, titles, groups, strict=True):
-        _plot_variant(panel, rows, texts[text], axis, styles)
-        panel.set_title(title, parse_math=False)
-    return figure, [(panel, texts[text]) for panel, (text, *_) in zip(axes, groups, strict=True)]
+        # an empty line, so that the legend has the places in order
+        all_axes[0].plot([], [], color=style.color, ls=style.ls, label=style.label)
+    drawn = []
+    for axes, each in zip(all_axes, small, strict=True):
+        _plot_variant(axes, each.rows, corpora[each.corpus], axis, styles)
+        axes.set_title(each.title, parse_math=False)
+        drawn.append(_Panel(axes, corpora[each.corpus]))
+    return figure, drawn
 
 
-def _styles(data: pd.DataFrame, axis: str | None) -> dict[float, dict]:
-    """Choose the colour, kind of line and label of each place on the grid."""
+def _styles(data: pd.DataFrame, axis: str | None) -> dict[float, _Style]:
+    """Choose the style of each place on the grid."""
     values = sorted(data[axis].dropna().unique()) if axis else []
-    return {
-        value: {"color": colour, "ls": DASHES[order % len(DASHES)], "label": f"{axis} = {value:g}"}
-        for order, (value, colour) in enumerate(zip(values, shades(len(values)), strict=True))
-    }
+    styles = {}
+    for order, (value, colour) in enumerate(zip(values, shades(len(values)), strict=True)):
+        styles[value] = _Style(colour, DASHES[order % len(DASHES)], f"{axis} = {value:g}")
+    return styles
 
 
 def _plot_variant(
-    panel, rows: pd.DataFrame, same_text: pd.DataFrame, axis: str | None, styles: dict
+    axes: Axes,
+    rows: pd.DataFrame,
+    on_corpus: pd.DataFrame,
+    axis: str | None,
+    styles: dict[float, _Style],
 ) -> None:
-    first = same_text["variant"].iloc[0]
-    compared = same_text[same_text["variant"] == first]
+    """Draw one line, with the first variant dotted. on_corpus: all rows of its corpus."""
+    own = _Style(INK, "-", "this variant")
     for place, runs in rows.groupby(axis or "variant", dropna=False):
-        _plot_runs(
-            panel, runs, **styles.get(place, {"color": INK, "ls": "-", "label": "this variant"})
-        )
+        _plot_runs(axes, runs, styles.get(place, own))
+    first = on_corpus["variant"].iloc[0]
+    compared = on_corpus[on_corpus["variant"] == first]
     # a grid is compared by colour
-    if rows["variant"].iloc[0] != first and not (axis and compared[axis].nunique() > 1):
-        _plot_runs(panel, compared, color=GREY, ls=":", label=first)
+    has_grid = axis is not None and compared[axis].nunique() > 1
+    if rows["variant"].iloc[0] != first and not has_grid:
+        _plot_runs(axes, compared, _Style(GREY, ":", first))
 
 
-def _plot_runs(panel, runs: pd.DataFrame, color: str, ls: str, label: str) -> None:
-    for (*_, name), curve in runs.groupby(["S", "k", "line"], sort=False, dropna=False):
+def _plot_runs(axes: Axes, runs: pd.DataFrame, style: _Style) -> None:
+    """Draw the mean of the seeds with its interval, and the lines of single runs."""
+    for (_, _, name), curve in runs.groupby(["S", "k", "line"], sort=False, dropna=False):
         if name == "mean":
-            draw_curve(panel, curve, "step", color, label, marker="", ls=ls, lw=1.2)
-        else:
-            line = panel.plot(
-                curve["step"], curve["mean"], lw=0.8, alpha=0.8, color=color, ls=ls, label=label
+            draw_curve(
+                axes, curve, "step", style.color, style.label, marker="", ls=style.ls, lw=1.2
             )
-            shows(line, curve.index)
+            continue
+        line = axes.plot(
+            curve["step"],
+            curve["mean"],
+            lw=0.8,
+            alpha=0.8,
+            color=style.color,
+            ls=style.ls,
+            label=style.label,
+        )
+        shows(line, curve.index)

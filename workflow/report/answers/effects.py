@@ -1,5 +1,7 @@
-"""The configurations of one question compared in pairs, a run beside the run of the same text and
-seed.
+"""Variants compared in pairs, each run with the run of the same corpus and seed.
+
+An interval is made here: `effect_of_pairs` takes the differences of pairs and gives the mean, each
+corpus counting alike, with the 95 % interval and p of `workflow.results.statistics`.
 """
 
 from collections import Counter
@@ -28,8 +30,8 @@ OWN = "its own baseline"  # in place of a variant's name, where variants are com
 class Effect:
     """A mean of paired differences with its 95 % interval and p.
 
-    n: pairs. fewest: of the text with the fewest; no interval and no p where those are too few to
-    tell an effect from chance. by_text: the mean on each text. pairs: their number on each text.
+    n: pairs. fewest: of the corpus with the fewest; with too few there is no interval and no p.
+    by_corpus: the mean on each corpus, by title. pairs: their number on each corpus.
     """
 
     mean: float
@@ -38,31 +40,25 @@ class Effect:
     p: float | None
     n: int
     fewest: int
-    by_text: dict[str, float]
+    by_corpus: dict[str, float]
     pairs: dict[str, int]
 
     @property
-    def told(self) -> bool:
-        """Whether the effect can be told from chance: its interval does not hold zero."""
+    def significant(self) -> bool:
+        """Whether the effect is significant alone: its interval does not hold zero."""
         return self.p is not None and self.p <= LEVEL
 
     @property
-    def turns(self) -> bool:
-        """Whether it has another sign on another text."""
-        return len({mean > 0 for mean in self.by_text.values() if mean}) > 1
-
-    @property
     def half(self) -> float | None:
-        """Half the width of the interval, whose digits the effect is shown with."""
+        """Half the width of the interval, which sets the digits of the effect."""
         return half_width(self.low, self.high)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A variant at one S and k beside another, its baseline; `effect` is None where the two have no
-    pair.
+    """A variant at one S and k compared with its baseline.
 
-    is_same: they are the same runs at this scale.
+    effect: None where the two have no pair. is_same: they are the same runs at this scale.
     """
 
     variant: str
@@ -88,14 +84,13 @@ class Comparison:
 
     @property
     def is_one(self) -> bool:
-        """Whether k is all that the span holds and no pair differs: it is its baseline by another
-        name.
+        """Whether the variant is its baseline by another name.
+
+        That is: k is all that the span holds, and no pair differs.
         """
-        return self.keeps_all and self.effect is not None and not any(self.effect.by_text.values())
-
-
-# along a grid: from which end to which, the variant, and the effect
-Change = tuple[str, str, Effect]
+        return (
+            self.keeps_all and self.effect is not None and not any(self.effect.by_corpus.values())
+        )
 
 
 @dataclass(frozen=True)
@@ -117,43 +112,61 @@ def effect_of(differences: pd.Series) -> Effect | None:
     return effect_of_pairs(dict(zip(differences.index, differences.tolist(), strict=True)))
 
 
-def effect_of_pairs(differences: dict[tuple[str, int], float]) -> Effect | None:
+def effect_of_pairs(differences: Mapping[tuple[str, int], float]) -> Effect | None:
     """Average paired differences by (title of the corpus, seed); None where there are none."""
     if not differences:
         return None
-    values, texts = [*differences.values()], [title for title, *_ in differences]
-    by_text = {
-        title: fmean(value for (other, *_), value in differences.items() if other == title)
-        for title in texts
-    }
-    pairs = dict(Counter(texts))
-    n, fewest = len(values), min(pairs.values())
+    values = [*differences.values()]
+    corpora = [corpus for corpus, _ in differences]
+    pairs = Counter(corpora)
+    fewest = min(pairs.values())
     if fewest < FEWEST:
-        return Effect(mean_of(values, texts), None, None, None, n, fewest, by_text, pairs)
-    mean, low, high = mean_interval(values, texts)
-    p = p_of(values, blocks=texts) if scatter(values, texts) else float(mean == 0)
-    return Effect(mean, low, high, p, n, fewest, by_text, pairs)
+        mean = mean_of(values, corpora)
+        low = high = p = None
+    else:
+        mean, low, high = mean_interval(values, corpora)
+        # without scatter there is no t: all pairs agree exactly
+        p = p_of(values, blocks=corpora) if scatter(values, corpora) else float(mean == 0)
+    return Effect(
+        mean=mean,
+        low=low,
+        high=high,
+        p=p,
+        n=len(values),
+        fewest=fewest,
+        by_corpus=_means_by_corpus(differences),
+        pairs=dict(pairs),
+    )
+
+
+def _means_by_corpus(differences: Mapping[tuple[str, int], float]) -> dict[str, float]:
+    by_corpus: dict[str, list[float]] = {}
+    for (corpus, _), value in differences.items():
+        by_corpus.setdefault(corpus, []).append(value)
+    return {corpus: fmean(values) for corpus, values in by_corpus.items()}
 
 
 def pair(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> pd.Series:
-    """Subtract the base's quantity from that of each run, by (text, seed); pairs with a failed run
-    are left out.
+    """Subtract the base's quantity from that of each run, by (title, seed), in the runs' order.
+
+    Pairs with a failed run are left out.
     """
-    ours, than = (by_text_and_seed(side, quantity) for side in (runs, base))
-    # in the order of the runs, whichever seeds the base has
+    ours = by_text_and_seed(runs, quantity)
+    than = by_text_and_seed(base, quantity)
     return (ours - than.reindex(ours.index)).dropna()
 
 
 def by_text_and_seed(runs: pd.DataFrame, quantity: str) -> pd.Series:
-    """Index the quantity of finished runs by (text, seed)."""
-    # one text may stand in for two of the paper's
+    """Index the quantity of finished runs by (title of the corpus, seed)."""
+    # one corpus may stand in for two of the paper's
     finished = runs[runs["status"] == "ok"].drop_duplicates("digest")
     return finished.groupby(["title", "seed"], sort=False)[quantity].mean().astype(float)
 
 
 def places(runs: pd.DataFrame) -> Iterator[tuple[str, float | None, float | None, pd.DataFrame]]:
-    """Yield each variant, S and k with its runs: variants in the order of the question, S and k
-    rising.
+    """Yield each variant, S and k with its runs.
+
+    Variants are in the order of the question, S and k rising.
     """
     for variant, rows in runs.groupby("variant", sort=False):
         for (S, k), group in rows.groupby([*GRID], dropna=False, sort=True):
@@ -165,8 +178,7 @@ def _known(value: float) -> float | None:
 
 
 def baselines(runs: pd.DataFrame) -> dict[str, str]:
-    """Map each variant to the one that it is compared with: that which its question names, else the
-    first.
+    """Map each variant to the one that its question compares it with, else the first variant.
 
     The first itself is left out where it is compared with none.
     """
@@ -184,44 +196,39 @@ def matching_runs(base: pd.DataFrame, S: float | None, k: float | None) -> pd.Da
     return base
 
 
-def compare(runs: pd.DataFrame, quantity: str) -> list[Comparison]:
-    """Compare all variants with their baselines, at each S and k, over all texts, but where the two
-    are one.
-    """
-    return compare_places(list_places(runs, quantity), baselines(runs))
-
-
 def list_places(runs: pd.DataFrame, quantity: str) -> list[Place]:
     """List each variant at each S and k with its scores, in the order of `places`."""
-    return [
-        Place(
-            variant,
-            S,
-            k,
-            by_text_and_seed(group, quantity).dropna().to_dict(),
-            frozenset(group["digest"]),
-        )
-        for variant, S, k, group in places(runs)
-    ]
+    found = []
+    for variant, S, k, group in places(runs):
+        scores = by_text_and_seed(group, quantity).dropna().to_dict()
+        found.append(Place(variant, S, k, scores, frozenset(group["digest"])))
+    return found
 
 
 def compare_places(places: Sequence[Place], of: Mapping[str, str]) -> list[Comparison]:
-    """Compare places with those of their baselines. of: variant -> baseline."""
+    """Compare places with those of their baselines, but where the two are one.
+
+    of: variant -> baseline.
+    """
     by_variant: dict[str, list[Place]] = {}
     for place in places:
         by_variant.setdefault(place.variant, []).append(place)
     found = []
     for place in places:
-        if base := of.get(place.variant):
-            than = _same_place(by_variant.get(base, []), place)
-            is_same = than is not None and place.digests <= than.digests
-            effect = (
-                None
-                if than is None or is_same
-                else effect_of_pairs(_paired(place.scores, than.scores))
-            )
-            found.append(Comparison(place.variant, base, place.S, place.k, effect, is_same))
-    return [replace(each, effect=None) if each.is_one else each for each in found]
+        base = of.get(place.variant)
+        if base:
+            found.append(_compare(place, base, by_variant.get(base, [])))
+    return found
+
+
+def _compare(place: Place, base: str, of_base: list[Place]) -> Comparison:
+    than = _same_place(of_base, place)
+    is_same = than is not None and place.digests <= than.digests
+    effect = None
+    if than is not None and not is_same:
+        effect = effect_of_pairs(_paired(place.scores, than.scores))
+    comparison = Comparison(place.variant, base, place.S, place.k, effect, is_same)
+    return replace(comparison, effect=None) if comparison.is_one else comparison
 
 
 def _same_place(of_base: list[Place], place: Place) -> Place | None:
@@ -237,14 +244,10 @@ def _paired(ours: dict, theirs: dict) -> dict:
 
 
 def effect_between(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> Effect | None:
-    """Compute the effect of runs against a base; None where they have no pair, or are the same runs
-    at this scale.
-    """
-    return (
-        None
-        if set(runs["digest"]) <= set(base["digest"])
-        else effect_of(pair(runs, base, quantity))
-    )
+    """Subtract a base from runs; None where they have no pair, or are the same runs here."""
+    if set(runs["digest"]) <= set(base["digest"]):
+        return None
+    return effect_of(pair(runs, base, quantity))
 
 
 def place_on(axes: Sequence[str], S: float | None, k: float | None) -> str:
@@ -265,12 +268,15 @@ def change_along(runs: pd.DataFrame, axis: str, quantity: str) -> Effect | None:
     Each place of the other axis is compared with itself, so that one without a score at an end is
     in neither mean.
     """
-    ends = runs[axis].min(), runs[axis].max()
-    if not ends[0] < ends[1]:
+    least = runs[axis].min()
+    most = runs[axis].max()
+    if not least < most:
         return None
     (other,) = (each for each in GRID if each != axis)
     differences = []
     for _, rows in runs.groupby(other, dropna=False):
-        low, high = (rows[rows[axis] == end] for end in ends)
+        low = rows[rows[axis] == least]
+        high = rows[rows[axis] == most]
         differences.append(pair(high, low, quantity))
-    return effect_of(pd.concat(differences).groupby(level=["title", "seed"], sort=False).mean())
+    together = pd.concat(differences).groupby(level=["title", "seed"], sort=False)
+    return effect_of(together.mean())

@@ -1,6 +1,6 @@
 """The runs behind an answer, named and selected, and every variant compared with its baseline."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -8,7 +8,6 @@ import pandas as pd
 from workflow.report.answers.answer import Difference
 from workflow.report.answers.effects import (
     Comparison,
-    Effect,
     Place,
     axes_of,
     change_along,
@@ -69,15 +68,19 @@ class Evidence:
 
     @property
     def behind(self) -> pd.DataFrame:
-        """Select the finished runs that are in a pair: of the compared variants and corpora, with a
-        common seed.
+        """Select the finished runs that are in a pair.
+
+        They are of the compared variants and corpora, with a seed that two variants share.
         """
-        names = {name for each in self.differences for name in (each.variant, each.baseline)}
-        compared = {corpus for each in self.differences for corpus in each.by_corpus}
-        runs = self.finished[
-            self.finished["variant"].isin(names) & self.finished["title"].isin(compared)
-        ]
-        return runs[runs.groupby(["title", "seed"])["variant"].transform("nunique") > 1]
+        names: set[str] = set()
+        corpora: set[str] = set()
+        for each in self.differences:
+            names.update((each.variant, each.baseline))
+            corpora.update(each.by_corpus)
+        is_compared = self.finished["variant"].isin(names) & self.finished["title"].isin(corpora)
+        runs = self.finished[is_compared]
+        variants_of_seed = runs.groupby(["title", "seed"])["variant"].transform("nunique")
+        return runs[variants_of_seed > 1]
 
     def compared_with(self, of: dict[str, str]) -> "Evidence":
         """Compare the same runs with other baselines. of: variant -> baseline."""
@@ -88,10 +91,10 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Change:
-    """How one variant changes from the smallest value of an axis to the largest, averaged over the
-    other axis.
+    """How one variant changes from the smallest value of an axis to the largest.
 
-    axis: S or k. ends: its smallest and largest value. difference: of the variant to itself.
+    axis: S or k; the score is averaged over the other one. ends: its smallest and largest value.
+    difference: of the variant to itself.
     """
 
     axis: str
@@ -100,16 +103,19 @@ class Change:
 
 
 def weigh(runs: pd.DataFrame, task: TaskSpec, of: dict[str, str]) -> Evidence:
-    """Name and select the runs, and compare every variant with its baseline at each S and k. of: as
-    `baselines`.
+    """Name and select the runs, and compare every variant with its baseline at each S and k.
+
+    of: as `baselines`.
     """
     score = task.columns[0]
     quantity, unit = score.quantity, score.unit
     runs = with_titles(as_named(runs))
     scored = runs.assign(**{quantity: runs[quantity].mask(hardly_moved(runs))})
-    own, moved = (each[each["size"] == 1] for each in (runs, scored))
+    own = runs[runs["size"] == 1]
+    own_scored = scored[scored["size"] == 1]
     finished = own[(own["status"] == "ok") & own[quantity].notna()]
-    empty = Evidence(
+    finished_scored = own_scored[own_scored.index.isin(finished.index)]
+    not_compared = Evidence(
         quantity=quantity,
         unit=unit,
         tokens=task.tokens,
@@ -117,45 +123,49 @@ def weigh(runs: pd.DataFrame, task: TaskSpec, of: dict[str, str]) -> Evidence:
         own=own,
         finished=finished,
         scored=scored,
-        places=list_places(moved, quantity),
+        places=list_places(own_scored, quantity),
         costs=CostTable(own, finished),
-        changes=_changes(moved[moved.index.isin(finished.index)], quantity, unit),
+        changes=_changes(finished_scored, quantity, unit),
         of={},
         comparisons=[],
         differences=[],
     )
-    return empty.compared_with(of)
+    return not_compared.compared_with(of)
 
 
-def _changes(moved: pd.DataFrame, quantity: str, unit: str) -> list[Change]:
-    """List how a few variants change along each axis; changes over too few seeds are left out."""
+def _changes(runs: pd.DataFrame, quantity: str, unit: str) -> list[Change]:
+    """List how a few variants change along each axis; those over too few seeds are left out."""
+    axes = axes_of(runs) if len(runs) else []
     found = []
-    for axis in axes_of(moved) if len(moved) else ():
-        for variant, rows in list(moved.groupby("variant", sort=False))[:NAMED]:
+    for axis in axes:
+        for variant, rows in list(runs.groupby("variant", sort=False))[:NAMED]:
             effect = change_along(rows, axis, quantity)
-            if effect and effect.p is not None:
-                itself = Comparison(variant, variant, None, None, effect)
-                ends = float(rows[axis].min()), float(rows[axis].max())
-                found.append(Change(axis, ends, _difference(itself, quantity, unit, effect.p)))
+            if effect is None or effect.p is None:
+                continue
+            ends = (float(rows[axis].min()), float(rows[axis].max()))
+            itself = Comparison(variant, variant, None, None, effect)
+            found.append(Change(axis, ends, difference_of(itself, quantity, unit, effect.p)))
     return found
 
 
 def differences_of(comparisons: Iterable[Comparison], quantity: str, unit: str) -> list[Difference]:
-    """List the comparisons that have pairs as differences, p Holm-corrected for the number of those
-    that have a p.
+    """List the comparisons that have pairs as differences.
+
+    Their p are Holm-corrected for the number of those that have a p.
     """
     paired = [each for each in comparisons if each.effect]
     corrected = iter(holm([each.effect.p for each in paired if each.effect.p is not None]))
-    return [_difference(each, quantity, unit, _next_of(corrected, each.effect)) for each in paired]
+    differences = []
+    for each in paired:
+        p = None if each.effect.p is None else next(corrected)
+        differences.append(difference_of(each, quantity, unit, p))
+    return differences
 
 
-def _next_of(corrected: Iterator[float], effect: Effect) -> float | None:
-    return None if effect.p is None else next(corrected)
-
-
-def _difference(
+def difference_of(
     comparison: Comparison, quantity: str, unit: str, corrected: float | None
 ) -> Difference:
+    """Make the difference of a comparison that has an effect. corrected: its p after correction."""
     effect = comparison.effect
     return Difference(
         variant=comparison.variant,
@@ -169,6 +179,6 @@ def _difference(
         high=effect.high,
         p=effect.p,
         holm=corrected,
-        by_corpus=effect.by_text,
+        by_corpus=effect.by_corpus,
         pairs=effect.pairs,
     )

@@ -1,6 +1,4 @@
-"""The answer to a question as a file: what its page, the index, the search and the terminal
-show.
-"""
+"""The answer to a question as a file, which its page, the index and the terminal show."""
 
 import json
 from dataclasses import asdict
@@ -39,5 +37,6 @@ def _as_answer(content: dict) -> Answer:
         "others": tuple(Difference(**each) for each in content["others"]),
         "costs": tuple(Ratio(**each) for each in content["costs"]),
     }
-    texts = {key: tuple(content[key]) for key in ("corpora", "caveats", "notes")}
-    return Answer(**(content | texts | typed))
+    for key in ("corpora", "caveats", "notes"):
+        typed[key] = tuple(content[key])
+    return Answer(**(content | typed))

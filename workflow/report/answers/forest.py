@@ -1,8 +1,9 @@
-"""The differences of an answer as a forest: a row for each, on one axis, in per cent of its
-width.
+"""The differences of an answer as a forest: a row for each, on one axis, in per cent of its width.
+
+A row has the colour that its variant has in figures, as CSS: `workflow.report.figures.colours`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from matplotlib.ticker import MaxNLocator
@@ -24,10 +25,10 @@ MARGIN = 0.06  # of the axis, at both ends
 class Row:
     """One difference; places are per cent of the width of the axis.
 
-    variant: as in figures. colour: as in figures, for CSS. label: with S and k where the variant
-    has several rows.
-    baseline: empty where all rows have the same. text: all numbers. number, interval: `0.91 worse`,
-    `0.30 to 1.52`. mean, low, high: of the difference; an interval may be missing.
+    variant: as in figures. label: with S and k where the variant has several rows.
+    baseline: empty where all rows have the same. colour: as CSS.
+    text: all numbers. number, interval: `0.91 worse`, `0.30 to 1.52`.
+    mean, low, high: places of the difference and of its interval, which may be missing.
     corpora: (title, place) of the mean on each of several corpora.
     """
 
@@ -61,34 +62,26 @@ class Forest:
 
 
 def forest_of(answer: Answer, colours: Mapping[str, str]) -> Forest | None:
-    """Lay out the differences of an answer; None where there is none. colours: of the variants, as
-    hex.
+    """Lay out the differences of an answer; None where there is none.
+
+    colours: of the variants, as hex.
     """
     shown = _shown(answer)
     if not shown:
         return None
-    ends = [0.0]
-    for each in shown:
-        values = (each.mean, each.low, each.high, *each.by_corpus.values())
-        ends += [value for value in values if value is not None]
-    margin = MARGIN * (max(ends) - min(ends) or 1.0)
-    least, most = min(ends) - margin, max(ends) + margin
-
-    def place(value: float) -> float:
-        return round(100 * (value - least) / (most - least), 2)
-
-    ticks = [tick for tick in MaxNLocator(TICKS).tick_values(least, most) if least <= tick <= most]
+    axis = _axis_of(shown)
+    ticks = MaxNLocator(TICKS).tick_values(axis.least, axis.most)
+    inside = [tick for tick in ticks if axis.least <= tick <= axis.most]
     quantity = REGISTRY[shown[0].quantity]
-    sides = ("better", "worse") if quantity.better == "lower" else ("worse", "better")
+    unit = shown[0].unit
+    left, right = ("better", "worse") if quantity.better == "lower" else ("worse", "better")
     return Forest(
-        rows=tuple(_row(each, shown, answer, colours, place) for each in shown),
-        zero=place(0.0),
-        ticks=tuple((place(tick), f"{tick + 0.0:g}".replace("-", MINUS)) for tick in ticks),
-        left=sides[0],
-        right=sides[1],
-        quantity=f"{quantity.title}, {shown[0].unit}"
-        if shown[0].unit not in quantity.title
-        else quantity.title,
+        rows=tuple(_row(each, shown, answer, colours, axis) for each in shown),
+        zero=axis.place(0.0),
+        ticks=tuple((axis.place(tick), _write_tick(tick)) for tick in inside),
+        left=left,
+        right=right,
+        quantity=quantity.title if unit in quantity.title else f"{quantity.title}, {unit}",
     )
 
 
@@ -98,7 +91,36 @@ def _shown(answer: Answer) -> list[Difference]:
     every = sorted(
         answer.differences, key=lambda each: (order.index(each.variant), each.S or 0, each.k or 0)
     )
-    return every if len(every) <= MOST else [*{each.variant: each for each in every}.values()]
+    if len(every) <= MOST:
+        return every
+    return [*{each.variant: each for each in every}.values()]
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """The axis that all rows share, from the least to the most of what it shows."""
+
+    least: float
+    most: float
+
+    def place(self, value: float) -> float:
+        """Place a value, in per cent of the width."""
+        return round(100 * (value - self.least) / (self.most - self.least), 2)
+
+
+def _axis_of(differences: list[Difference]) -> _Axis:
+    """Find the axis that holds zero and all means and intervals."""
+    ends = [0.0]
+    for each in differences:
+        values = (each.mean, each.low, each.high, *each.by_corpus.values())
+        ends += [value for value in values if value is not None]
+    margin = MARGIN * (max(ends) - min(ends) or 1.0)
+    return _Axis(min(ends) - margin, max(ends) + margin)
+
+
+def _write_tick(value: float) -> str:
+    # no minus before a zero
+    return f"{value + 0.0:g}".replace("-", MINUS)
 
 
 def _row(
@@ -106,26 +128,24 @@ def _row(
     shown: list[Difference],
     answer: Answer,
     colours: Mapping[str, str],
-    place: Callable[[float], float],
+    axis: _Axis,
 ) -> Row:
     same = [other for other in shown if other.variant == each.variant]
-    axes = [axis for axis in GRID if len({getattr(other, axis) for other in same}) > 1]
-    at = place_on(axes, each.S, each.k).replace(" at ", ", ").replace(" = ", NO_BREAK)
-    several = len(each.by_corpus) > 1
+    varied = [name for name in GRID if len({getattr(other, name) for other in same}) > 1]
+    place = place_on(varied, each.S, each.k).replace(" at ", ", ").replace(" = ", NO_BREAK)
+    corpora = each.by_corpus if len(each.by_corpus) > 1 else {}
     return Row(
         variant=each.variant,
-        label=f"{each.variant}{at}",
+        label=f"{each.variant}{place}",
         baseline="" if answer.baseline else each.baseline,
         colour=on_page(colours[each.variant]),
         text=f"{each.text}, {each.state}",
         number=_write_number(each),
         interval=each.interval,
-        mean=place(each.mean),
-        low=None if each.low is None else place(each.low),
-        high=None if each.high is None else place(each.high),
-        corpora=tuple((title, place(mean)) for title, mean in each.by_corpus.items())
-        if several
-        else (),
+        mean=axis.place(each.mean),
+        low=None if each.low is None else axis.place(each.low),
+        high=None if each.high is None else axis.place(each.high),
+        corpora=tuple((title, axis.place(mean)) for title, mean in corpora.items()),
         significant=each.significant,
     )
 

@@ -1,25 +1,29 @@
-"""What the figures of every answer share: which lines there are, their colours and marks,
-panels.
+"""What the figures of every answer share: lines with their colours and marks, and panels.
+
+A line has the colour of its variant, which `workflow.report.figures.colours.as_named` puts in the
+column `colour` of the runs.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pandas as pd
 
-from workflow.report.answers.effects import axes_of
+from workflow.report.answers.effects import GRID, axes_of
 from workflow.report.figures.colours import shades
 from workflow.report.figures.style import WIDTH, canvas
 from workflow.results.registry import REGISTRY
 
 MARKS = "osD^vPX<>*"
 LEGEND = 9  # more lines than this no legend can keep apart
-BESIDE = 0.07  # of an octave, between two lines
+SHIFT = 0.07  # of an octave, between two lines
 
 
 @dataclass(frozen=True)
 class Line:
-    """One variant, at one value of the axis that is not drawn where it has several."""
+    """One variant, at one value of the axis that is not drawn where it has several.
+
+    other: that value; None where the variant has one. colour: as hex. mark: as matplotlib names it.
+    """
 
     name: str
     variant: str
@@ -28,10 +32,15 @@ class Line:
     mark: str
 
     def rows(self, data: pd.DataFrame, axis: str | None) -> pd.DataFrame:
+        """Select the rows of the line. axis: the one that is drawn."""
         mine = data[data["variant"] == self.variant]
-        if self.other is None:
-            return mine
-        return mine[mine["k" if axis == "S" else "S"] == self.other]
+        return mine if self.other is None else mine[mine[_other(axis)] == self.other]
+
+
+def _other(axis: str | None) -> str:
+    """Return the axis that is not drawn."""
+    S, k = GRID
+    return k if axis == S else S
 
 
 def drawn_axis(runs: pd.DataFrame) -> str | None:
@@ -40,31 +49,32 @@ def drawn_axis(runs: pd.DataFrame) -> str | None:
 
 
 def lines_of(runs: pd.DataFrame, axis: str | None) -> list[Line]:
-    """List the lines in the order of the question; a variant's line takes its colour, several take
-    shades.
+    """List the lines in the order of the question.
+
+    The only line of a variant takes its colour; several lines of one take shades.
     """
-    keys, colours, other_axis = [], {}, "k" if axis == "S" else "S"
+    keys: list[tuple[str, float | None]] = []
+    colours = {}
     for variant, rows in runs.groupby("variant", sort=False):
-        others = sorted(rows[other_axis].dropna().unique()) if axis else []
-        keys += [(variant, other) for other in others] if len(others) > 1 else [(variant, None)]
         colours[variant] = rows["colour"].iloc[0]
+        others = sorted(rows[_other(axis)].dropna().unique()) if axis else []
+        if len(others) > 1:
+            keys += [(variant, other) for other in others]
+        else:
+            keys.append((variant, None))
     several = [key for key in keys if key[1] is not None]
-    stepped = dict(zip(several, shades(len(several)), strict=True))
-    return [
-        Line(
-            variant if other is None else f"{variant}, {other_axis} = {other:g}",
-            variant,
-            other,
-            stepped.get((variant, other)) or colours[variant],
-            MARKS[number % len(MARKS)],
-        )
-        for number, (variant, other) in enumerate(keys)
-    ]
+    shade_of = dict(zip(several, shades(len(several)), strict=True))
+    lines = []
+    for number, (variant, other) in enumerate(keys):
+        name = variant if other is None else f"{variant}, {_other(axis)} = {other:g}"
+        colour = shade_of.get((variant, other)) or colours[variant]
+        lines.append(Line(name, variant, other, colour, MARKS[number % len(MARKS)]))
+    return lines
 
 
-def aside(values: pd.Series, number: int, of: int) -> pd.Series:
+def shift_places(values: pd.Series, number: int, of: int) -> pd.Series:
     """Shift places on an axis of powers of two a little, so that lines do not hide each other."""
-    return values * 2 ** (BESIDE * (number - (of - 1) / 2))
+    return values * 2 ** (SHIFT * (number - (of - 1) / 2))
 
 
 def name_score(quantity: str, title: str) -> str:
@@ -75,13 +85,8 @@ def name_score(quantity: str, title: str) -> str:
 def panels(number: int, columns: int, height: float, width: float = WIDTH, **options):
     """Make a number of axes in rows of `columns`; the rest of the last row is left out."""
     columns = min(columns, number)
-    figure, axes = canvas(
-        columns, rows=-(-number // columns), width=width, height=height, squeeze=False, **options
-    )
+    rows = -(-number // columns)
+    figure, axes = canvas(columns, rows=rows, width=width, height=height, squeeze=False, **options)
     for spare in axes.flat[number:]:
         spare.set_visible(False)
     return figure, axes.flat[:number]
-
-
-def texts_of(data: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    return iter(data.groupby("text", sort=False))

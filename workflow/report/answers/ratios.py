@@ -1,5 +1,6 @@
-"""What a variant costs compared with its baseline, as ratios of costs that the same code measured
-on one machine.
+"""What a variant costs compared with its baseline.
+
+Ratios are of costs that the same code measured on one machine.
 """
 
 import math
@@ -46,9 +47,29 @@ class Measured:
     makers: dict[str, Makers | None]
 
 
+@dataclass(frozen=True)
+class Quotient:
+    """A ratio with its 95 % interval over rounds; None of what is counted."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How MACs grow along S or k. low, high: the ends of the axis. ratios: by variant."""
+
+    axis: str
+    low: float
+    high: float
+    ratios: dict[str, float]
+
+
 class CostTable:
-    """The costs of every variant of a question, read once however many baselines they are compared
-    with.
+    """The costs of every variant of a question.
+
+    They are read once, however many baselines they are compared with.
 
     runs: at the scale's own size, failed ones included. Models whose learned spans have hardly
     moved are left out: they cost what they cost at their start.
@@ -56,17 +77,16 @@ class CostTable:
 
     def __init__(self, runs: pd.DataFrame, finished: pd.DataFrame):
         self._every = dict(iter(runs.groupby("variant", sort=False)))
-        self._largest = {
-            variant: largest(rows) for variant, rows in finished.groupby("variant", sort=False)
-        }
+        by_variant = finished.groupby("variant", sort=False)
+        self._largest = {variant: largest(rows) for variant, rows in by_variant}
         self._moved = finished[~hardly_moved(finished)].index
         self._known: dict[tuple, Measured] = {}
 
     def ratios(self, of: Mapping[str, str]) -> Costs:
-        """Compare every variant with its baseline, at the variant's largest S and k. of: variant ->
-        baseline.
+        """Compare every variant with its baseline, at the variant's largest S and k.
 
-        Ratios near 1, and speeds whose interval over rounds holds 1, are left out.
+        of: variant -> baseline. Ratios near 1, and speeds whose interval over rounds holds 1, are
+        left out.
         """
         ratios: list[Ratio] = []
         apart: dict[tuple[str, str], str] = {}
@@ -77,12 +97,14 @@ class CostTable:
             ours = self._measured((variant,), self._largest[variant])
             theirs = self._measured((base, S, k), matching_runs(self._every[base], S, k))
             for name, title in COST_TITLES.items():
-                makers = ours.makers.get(name), theirs.makers.get(name)
-                why = makers[0].why_apart(makers[1], base) if all(makers) else None
+                why = _why_apart(ours, theirs, name, base)
                 if why:
                     apart[variant, title] = why
-                elif found := _ratio_of(ours, theirs, name):
-                    ratios.append(Ratio(variant, base, S, k, name, *found))
+                    continue
+                found = _divide(ours, theirs, name)
+                if found:
+                    ratio = Ratio(variant, base, S, k, name, found.value, found.low, found.high)
+                    ratios.append(ratio)
         return Costs(tuple(ratios), apart)
 
     def _place(self, variant: str) -> tuple[float | None, float | None]:
@@ -99,44 +121,61 @@ class CostTable:
 def _measure(rows: pd.DataFrame) -> Measured:
     """Read the costs of one variant at one place; MACs of learned spans differ between seeds."""
     known = [name for name in COST_TITLES if name in rows]
-    by_configuration = (
-        rows.groupby(["corpus", "configuration"])[known].mean().groupby("corpus").mean()
+    by_configuration = rows.groupby(["corpus", "configuration"])[known].mean()
+    by_corpus = by_configuration.groupby("corpus").mean()
+    return Measured(
+        means={name: by_corpus[name].dropna().to_dict() for name in known},
+        turns={name: by_turn(rows, name) for name in known if name in SPEEDS},
+        makers={name: makers_of(rows, name) for name in known},
     )
-    means = {name: by_configuration[name].dropna().to_dict() for name in known}
-    turns = {name: by_turn(rows, name) for name in known if name in SPEEDS}
-    return Measured(means, turns, {name: makers_of(rows, name) for name in known})
 
 
-def _ratio_of(
-    ours: Measured, theirs: Measured, name: str
-) -> tuple[float, float | None, float | None] | None:
-    """Divide a cost by that of the base: value, low, high; None where it differs by less than is
-    worth telling.
-    """
-    low = high = None
+def _why_apart(ours: Measured, theirs: Measured, name: str, base: str) -> str | None:
+    """Say why two measurements of a cost cannot be compared; None where they can, or lack."""
+    mine = ours.makers.get(name)
+    other = theirs.makers.get(name)
+    return mine.why_apart(other, base) if mine and other else None
+
+
+def _divide(ours: Measured, theirs: Measured, name: str) -> Quotient | None:
+    """Divide a cost by that of the base; None where it differs by less than is worth telling."""
     if name in SPEEDS:
         shown = ratio_of_turns(ours.turns.get(name, {}), theirs.turns.get(name, {}))
-        value = shown["value"] if shown["value"] and told_apart(shown) else math.nan
-        low, high = shown["low"], shown["high"]
+        is_different = bool(shown["value"]) and told_apart(shown)
+        value = shown["value"] if is_different else math.nan
+        found = Quotient(value, shown["low"], shown["high"])
     else:
-        shared = {*ours.means.get(name, {})} & {*theirs.means.get(name, {})}
-        part, whole = (
-            sum(side.means.get(name, {}).get(each, 0) for each in shared) for side in (ours, theirs)
-        )
-        value = part / whole if whole else math.nan
-    if not is_number(value) or abs(value - 1) < max(WORTH, COUNTED.get(name, 0)):
+        found = Quotient(_divide_counts(ours, theirs, name), None, None)
+    least = max(WORTH, COUNTED.get(name, 0))
+    if not is_number(found.value) or abs(found.value - 1) < least:
         return None
-    return value, low, high
+    return found
+
+
+def _divide_counts(ours: Measured, theirs: Measured, name: str) -> float:
+    """Divide the sums over the corpora that both have; NaN without one."""
+    mine = ours.means.get(name, {})
+    other = theirs.means.get(name, {})
+    shared = {*mine} & {*other}
+    part = sum(mine[corpus] for corpus in shared)
+    whole = sum(other[corpus] for corpus in shared)
+    return part / whole if whole else math.nan
 
 
 def ratio_of_means(rows: pd.DataFrame, base: pd.DataFrame, quantity: str) -> float:
-    """Divide means over configurations, on the corpora that both have; NaN where one is missing or
-    the other 0.
+    """Divide means over configurations, on the corpora that both have.
+
+    NaN where one is missing or the base's is 0.
     """
     shared = {*rows["corpus"]} & {*base["corpus"]}
-    sides = (side[side["corpus"].isin(shared)] for side in (rows, base))
-    part, whole = (side.groupby("configuration")[quantity].mean().mean() for side in sides)
+    part = _mean_on(rows, shared, quantity)
+    whole = _mean_on(base, shared, quantity)
     return part / whole if whole else math.nan
+
+
+def _mean_on(rows: pd.DataFrame, corpora: set[str], quantity: str) -> float:
+    on_corpora = rows[rows["corpus"].isin(corpora)]
+    return on_corpora.groupby("configuration")[quantity].mean().mean()
 
 
 def largest(rows: pd.DataFrame) -> pd.DataFrame:
@@ -147,34 +186,34 @@ def largest(rows: pd.DataFrame) -> pd.DataFrame:
     return rows
 
 
-def growth(finished: pd.DataFrame) -> list[tuple[str, float, float, dict[str, float]]]:
-    """Compute how MACs grow along S and k: (axis, its smallest and largest value, ratio by variant)
-    for each axis.
+def growth(finished: pd.DataFrame) -> list[Growth]:
+    """Compute how MACs of a few variants grow along S and k.
 
-    Of a few variants, on the corpora on which all of them have both ends with learned spans that
-    moved.
+    Only the corpora count on which all of them have both ends, with learned spans that moved.
     """
-    found = []
     finished = finished[~hardly_moved(finished)]
-    for axis in axes_of(finished) if len(finished) else ():
-        ends = float(finished[axis].min()), float(finished[axis].max())
-        sides = {}
-        for variant, rows in list(finished.groupby("variant", sort=False))[:NAMED]:
-            if {*ends} <= {*rows[axis]}:
-                sides[variant] = _on_both([rows[rows[axis] == end] for end in ends], axis)
-        shared = (
-            set.intersection(*({*low["corpus"]} for low, _ in sides.values())) if sides else set()
-        )
-        ratios = {}
-        for variant, (low, high) in sides.items():
-            ratio = ratio_of_means(
-                high[high["corpus"].isin(shared)], low[low["corpus"].isin(shared)], "macs_executed"
-            )
-            if is_number(ratio):
-                ratios[variant] = ratio
+    axes = axes_of(finished) if len(finished) else []
+    found = []
+    for axis in axes:
+        low = float(finished[axis].min())
+        high = float(finished[axis].max())
+        sides = _ends_of(finished, axis, low, high)
+        ratios = _ratios_of_ends(sides)
         if any(abs(ratio - 1) >= WORTH for ratio in ratios.values()):
-            found.append((axis, *ends, ratios))
+            found.append(Growth(axis, low, high, ratios))
     return found
+
+
+def _ends_of(
+    finished: pd.DataFrame, axis: str, low: float, high: float
+) -> dict[str, list[pd.DataFrame]]:
+    """Select for a few variants the runs at both ends of an axis."""
+    sides = {}
+    for variant, rows in list(finished.groupby("variant", sort=False))[:NAMED]:
+        if {low, high} <= {*rows[axis]}:
+            ends = [rows[rows[axis] == end] for end in (low, high)]
+            sides[variant] = _on_both(ends, axis)
+    return sides
 
 
 def _on_both(sides: list[pd.DataFrame], axis: str) -> list[pd.DataFrame]:
@@ -185,15 +224,31 @@ def _on_both(sides: list[pd.DataFrame], axis: str) -> list[pd.DataFrame]:
     return [low.merge(shared), high.merge(shared)]
 
 
+def _ratios_of_ends(sides: dict[str, list[pd.DataFrame]]) -> dict[str, float]:
+    """Divide the MACs at one end by those at the other, on the corpora that all variants have."""
+    if not sides:
+        return {}
+    shared = set.intersection(*({*low["corpus"]} for low, _ in sides.values()))
+    ratios = {}
+    for variant, (low, high) in sides.items():
+        on_low = low[low["corpus"].isin(shared)]
+        on_high = high[high["corpus"].isin(shared)]
+        ratio = ratio_of_means(on_high, on_low, "macs_executed")
+        if is_number(ratio):
+            ratios[variant] = ratio
+    return ratios
+
+
 def why_no_ratio(apart: dict[tuple[str, str], str]) -> list[str]:
-    """Say which costs of which variants are not compared, and why: a sentence for each reason."""
-    titles: dict[tuple[str, str], list[str]] = {}
+    """Say which costs of which variants are not compared, a sentence for each reason."""
+    costs: dict[tuple[str, str], list[str]] = {}
     for (variant, title), why in apart.items():
-        titles.setdefault((variant, why), []).append(title)
+        costs.setdefault((variant, why), []).append(title)
     variants: dict[tuple[str, str], list[str]] = {}
-    for (variant, why), of in titles.items():
-        variants.setdefault((join(of), why), []).append(variant)
-    return [
-        f"No ratio of {of} for {join([*map(quoted, names)])}: {why}."
-        for (of, why), names in variants.items()
-    ]
+    for (variant, why), titles in costs.items():
+        variants.setdefault((join(titles), why), []).append(variant)
+    lines = []
+    for (titles, why), names in variants.items():
+        of = join([quoted(name) for name in names])
+        lines.append(f"No ratio of {titles} for {of}: {why}.")
+    return lines

@@ -1,6 +1,8 @@
 """Models of several sizes: the score of each variant over what a character costs."""
 
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from workflow.report.answers.lines import MARKS, name_score, panels
 from workflow.report.figures.colours import as_named
@@ -12,7 +14,6 @@ from workflow.results.registry import bounds_of
 from workflow.results.statistics import FEWEST, mean_interval
 
 COST = "macs_executed"
-SHAPE = ["d_model", "layers", "steps"]
 COLUMNS = [
     "text",
     "variant",
@@ -24,81 +25,74 @@ COLUMNS = [
     "low",
     "high",
     "n",
-    *SHAPE,
+    "d_model",
+    "layers",
+    "steps",
     "seconds",
+    "runs",
 ]
-COLUMNS += ["runs"]
 
 
 def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """Make a row for each corpus, size and variant: its score with its interval; few seeds have
-    none.
+    """Make a row, with `COLUMNS`, for each corpus, size and variant; few seeds have no interval.
 
     runs: of one question, at all sizes. cost: executed MACs per character or subword.
     """
-    rows = []
     runs = with_badge(as_named(runs))
     runs = runs[(runs["status"] == "ok") & runs[quantity].notna()]
+    rows = []
     for (text, size, variant), mine in runs.groupby(["text", "size", "variant"], sort=False):
         values = mine[quantity].astype(float).tolist()
         mean, low, high = mean_interval(values, bounds=bounds_of(quantity))
-        bounds = (low, high) if len(values) >= FEWEST else (None, None)
-        place = (
-            text,
-            variant,
-            mine["colour"].iloc[0],
-            size,
-            mine["parameters"].mean(),
-            mine[COST].mean(),
-        )
-        shape = [mine[key].iloc[0] for key in SHAPE]
-        rows.append(
-            (
-                *place,
-                mean,
-                *bounds,
-                len(values),
-                *shape,
-                mine["seconds"].mean(),
-                name_runs(mine, quantity),
-            )
-        )
+        has_interval = len(values) >= FEWEST
+        row = {
+            "text": text,
+            "variant": variant,
+            "colour": mine["colour"].iloc[0],
+            "size": size,
+            "parameters": mine["parameters"].mean(),
+            "cost": mine[COST].mean(),
+            "score": mean,
+            "low": low if has_interval else None,
+            "high": high if has_interval else None,
+            "n": len(values),
+            "d_model": mine["d_model"].iloc[0],
+            "layers": mine["layers"].iloc[0],
+            "steps": mine["steps"].iloc[0],
+            "seconds": mine["seconds"].mean(),
+            "runs": name_runs(mine, quantity),
+        }
+        rows.append(row)
     table = pd.DataFrame(rows, columns=COLUMNS).astype({"low": float, "high": float})
     return table.sort_values(["text", "size"], kind="stable", ignore_index=True)
 
 
-def draw(data: pd.DataFrame, quantity: str, title: str, of: str):
+def draw(data: pd.DataFrame, quantity: str, title: str, of: str) -> Figure:
     """Draw for each corpus the scores over cost. of: what the cost is for."""
-    texts = list(data.groupby("text", sort=False))
-    figure, axes = panels(len(texts), 2, 2.8)
-    for panel, (text, rows) in zip(axes, texts, strict=True):
+    corpora = list(data.groupby("text", sort=False))
+    figure, axes = panels(len(corpora), 2, 2.8)
+    for panel, (corpus, rows) in zip(axes, corpora, strict=True):
         for number, (variant, mine) in enumerate(rows.groupby("variant", sort=False)):
-            style = {
-                "marker": MARKS[number % len(MARKS)],
-                "color": mine["colour"].iloc[0],
-                "label": variant,
-            }
-            _draw_line(panel, mine["cost"], mine, ("score", "low", "high"), style)
-        _label(panel, f"MACs/{of} (less is better)", name_score(quantity, title), text)
+            _draw_variant(panel, variant, mine, MARKS[number % len(MARKS)])
+        set_log(panel.xaxis)
+        panel.set_xlabel(f"MACs/{of} (less is better)")
+        panel.set_ylabel(name_score(quantity, title))
+        panel.set_title(fold(corpus), parse_math=False)
     share_legend(figure)
     label_ends(figure)
     return figure
 
 
-def _draw_line(
-    panel, places: pd.Series, rows: pd.DataFrame, columns: tuple[str, str, str], style: dict
-) -> None:
-    bars = bars_of(rows, *columns)
-    shows(
-        panel.errorbar(
-            places, rows[columns[0]].astype(float), bars, ms=5, lw=1.4, capsize=3, **style
-        ),
-        rows.index,
+def _draw_variant(panel: Axes, variant: str, rows: pd.DataFrame, mark: str) -> None:
+    line = panel.errorbar(
+        rows["cost"],
+        rows["score"].astype(float),
+        bars_of(rows, "score", "low", "high"),
+        marker=mark,
+        color=rows["colour"].iloc[0],
+        label=variant,
+        ms=5,
+        lw=1.4,
+        capsize=3,
     )
-
-
-def _label(panel, across: str, up: str, text: str) -> None:
-    set_log(panel.xaxis)
-    panel.set_xlabel(across)
-    panel.set_ylabel(up)
-    panel.set_title(fold(text), parse_math=False)
+    shows(line, rows.index)

@@ -122,7 +122,7 @@ def follows_recipe(runs: pd.DataFrame) -> bool:
 
 
 def same_as_recipe(runs: pd.DataFrame) -> pd.Series:
-    """Mark the tuned runs whose trials chose the recipe: their numbers are those of its own runs."""
+    """Mark the tuned runs whose trials chose the recipe: its own runs have the same numbers."""
     trials = runs[runs["tuning"] == "trial"]
     kept = {run.digest for run in trials.itertuples() if set(run.factors.values()) == {1}}
     return runs["follows"].isin(kept)

@@ -1,6 +1,4 @@
-"""The choices of attention that a variant makes, in words, and the one axis on which two variants
-differ.
-"""
+"""The choices of attention that a variant makes, in words; the one axis on which two differ."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +8,9 @@ import pandas as pd
 from workflow.config.choices import AXES
 from workflow.report.figures.colours import XL
 
-SHARED_KEYS, MODEL = "key_heads", "model"  # axes beside the four of attention: docs/variant.md
+# axes in addition to the four of attention: docs/variant.md
+SHARED_KEYS = "key_heads"
+MODEL = "model"
 GROUPS = (*AXES, SHARED_KEYS, MODEL)  # the groups of the matrix, in order
 # a choice without an entry is shown by its name
 WORDS = {
@@ -32,8 +32,13 @@ WORDS = {
     ("position", "alibi"): "ALiBi",
     (MODEL, XL): "Transformer-XL",
 }
-USUAL = {"span": ("full", "fixed"), "selection": ("all",), "normaliser": ("softmax",)}
-USUAL |= {"position": ("none", "transformer_xl")}  # choices that the name of a variant leaves out
+# choices that the name of a variant leaves out
+USUAL = {
+    "span": ("full", "fixed"),
+    "selection": ("all",),
+    "normaliser": ("softmax",),
+    "position": ("none", "transformer_xl"),
+}
 OWN_KEYS = "separate keys for each head"
 
 
@@ -41,8 +46,8 @@ OWN_KEYS = "separate keys for each head"
 class Attention:
     """What a variant chooses on each axis.
 
-    model: `transformer_xl`, or the network of the task. key_heads: KV heads, None where every head
-    has its own keys.
+    model: `transformer_xl`, or the network of the task.
+    key_heads: KV heads, None where every head has its own keys.
     apply_to: the attentions of an encoder and decoder that take the choices.
     """
 
@@ -68,23 +73,21 @@ class Attention:
 
     @property
     def is_xl(self) -> bool:
-        """Whether it is the attention of a Transformer-XL, which reads a memory in place of a
-        span.
-        """
+        """Whether it is that of a Transformer-XL, which reads a memory in place of a span."""
         return self.model == XL
 
     @property
     def is_usual(self) -> bool:
-        """Whether it has usual positions and separate keys: only its span, selection and normaliser
-        are chosen.
+        """Whether only its span, selection and normaliser are chosen.
+
+        It then has usual positions, and separate keys for each head.
         """
-        return self.position in USUAL["position"] and not self.key_heads and self.span != "sinks"
+        has_usual_position = self.position in USUAL["position"]
+        return has_usual_position and not self.key_heads and self.span != "sinks"
 
     @property
     def name(self) -> str:
-        """Name it by its choices, without the usual ones: `adaptive span, top-k`; `softmax` where
-        all are usual.
-        """
+        """Name it by its choices: `adaptive span, top-k`; `softmax` where all are usual."""
         parts = [WORDS[MODEL, XL]] if self.is_xl else []
         for axis in AXES:
             choice = getattr(self, axis)
@@ -102,17 +105,16 @@ class Attention:
         return self.name.replace(" span", "").replace("Transformer-", "").replace("attention ", "")
 
     def choice(self, axis: str) -> str:
-        """Return its choice on an axis of `GROUPS`: a Transformer-XL, or the span of another model,
-        on `model`.
+        """Return its choice on an axis of `GROUPS`.
+
+        On `model` that is a Transformer-XL, or the span of another model.
         """
         if axis == MODEL:
             return XL if self.is_xl else self.span
         return str(getattr(self, axis) or OWN_KEYS)
 
     def differs_on(self, base: "Attention") -> str | None:
-        """Return the one axis on which it differs from a baseline; None where it is the same or
-        differs on several.
-        """
+        """Return the one axis on which it differs from a baseline; None of several, and of none."""
         if self.apply_to != base.apply_to:
             return None
         differing = [

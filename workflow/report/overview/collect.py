@@ -1,11 +1,12 @@
-"""What the overview shows of one scale's results: every variant that isolates one choice, and its
-score over its cost.
+"""What the overview shows of one scale's results.
 
-Plain data, so that the results of other scales cross in a file (`workflow.scripts.evidence`).
+`Isolated`: every variant that differs from its baseline in one choice. `Point`: the score of every
+variant over its cost. Both cross to other scales in a file (`workflow.scripts.evidence`), which
+`workflow.report.overview.files` writes and reads.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pandas as pd
 
@@ -19,7 +20,7 @@ from workflow.report.answers.effects import (
     effect_between,
     matching_runs,
 )
-from workflow.report.answers.evidence import differences_of
+from workflow.report.answers.evidence import difference_of
 from workflow.report.answers.ratios import largest, ratio_of_means
 from workflow.report.answers.tuning import follows_recipe, tuned_runs
 from workflow.report.figures.colours import as_named
@@ -36,33 +37,14 @@ from workflow.tasks.spec import TASKS
 
 COSTS = ("macs_executed", "train_tokens_per_s", "memory_train_bytes")
 READ = (
-    "question",
-    "task",
-    "variant",
-    "label",
-    "baseline",
-    "colour",
-    "S",
-    "k",
-    "corpus",
-    "seed",
-    "size",
-    "tuning",
+    *("question", "task", "variant", "label", "baseline", "colour"),
+    *("S", "k", "corpus", "seed", "size", "tuning", "digest", "configuration"),
+    *("scale", "status", "follows", "factors", "late_gain", "lr"),
+    *("key_heads", "apply_to", "net", *AXES, "mean_span", "start_span"),
+    *(*COSTS, "reference_ms", "train_turns"),
+    *("memory_backend", "memory_machine", "throughput_backend", "throughput_machine"),
 )
-READ += (
-    "digest",
-    "configuration",
-    "scale",
-    "status",
-    "follows",
-    "factors",
-    "late_gain",
-    "lr",
-    "key_heads",
-    "apply_to",
-)
-READ += ("net", *AXES, "mean_span", "start_span", *COSTS, "reference_ms", "train_turns")
-READ += tuple(f"{kind}_{of}" for kind in ("memory", "throughput") for of in ("backend", "machine"))
+# settings in which two variants must agree, but for the choice itself
 SAME = (
     "layers",
     "d_model",
@@ -73,7 +55,7 @@ SAME = (
     "dropout",
     "smoothing",
     "steps",
-)  # but for the choice itself
+)
 
 
 @dataclass(frozen=True)
@@ -83,13 +65,10 @@ class Isolated:
 
     axis, choice, base_choice: as `attention.GROUPS` has them. task, question: where it was asked.
     set: the results, by the name of their folder. scale: of the runs.
-    size: of the models, 1 for the scale's own. tuned: whether each side has the settings that its
-    trials chose.
-    late_gain: bits that the last quarter of the updates still brought, at most over the runs behind
-    it.
+    size: of the models, 1 for the scale's own. tuned: whether each side has its tuned settings.
+    late_gain: bits that the last quarter of the updates brought, at most over the runs behind it.
     base_S: span limit of the baseline. xl: whether both sides are a Transformer-XL.
-    difference: in the task's score; None where no pair is left, as where learned spans hardly
-    moved.
+    difference: in the task's score; None without a pair, as where learned spans hardly moved.
     ratios: of costs that were measured alike, at most one of each.
     """
 
@@ -152,85 +131,206 @@ def score_of(task: str) -> str:
 
 
 def _columns_of(runs: pd.DataFrame) -> pd.DataFrame:
-    """Keep the columns that are read here: pandas takes several times as long with all of a
-    run's.
-    """
+    """Keep the columns that are read here: pandas takes several times as long with all columns."""
     return runs[runs.columns.intersection([*READ, *SAME, *map(score_of, TASKS)])]
 
 
-# choices, one by one
+# --- choices, one by one ---------------------------------------------------------------------
 
 
 def collect_isolated(frames: Frames, name: str) -> list[Isolated]:
     """Compare every choice with its baseline in every question. name: of the set of results.
 
-    Questions with a score of their own are left out: their differences have another unit.
+    Questions with another score than their task's are left out: their differences have another
+    unit.
     """
-    found = []
+    found: list[Isolated] = []
     for question, runs in _columns_of(frames.everything).groupby("question", sort=False):
-        task = runs["task"].iloc[0]
-        quantity = score_of(task)
+        quantity = score_of(runs["task"].iloc[0])
         if load_question(question).spec.headline[0] != quantity:
             continue
         recipe = runs[runs["tuning"].isna()]
         for size, rows in recipe.groupby("size", sort=True):
-            found += _isolate(rows, question, quantity, name, size=float(size))
-        tuned = runs.head(0) if follows_recipe(runs) else tuned_runs(runs)
-        if len(tuned):
-            found += _isolate(tuned, question, quantity, name, tuned=True)
+            group = _Group(rows, question, quantity, name, size=float(size), tuned=False)
+            found += group.isolate()
+        tuned = tuned_runs(runs)
+        if len(tuned) and not follows_recipe(runs):
+            found += _Group(tuned, question, quantity, name, size=1.0, tuned=True).isolate()
     return found
 
 
-def _isolate(
-    runs: pd.DataFrame,
-    question: str,
-    quantity: str,
-    name: str,
-    *,
-    size: float = 1.0,
-    tuned: bool = False,
-) -> Iterator[Isolated]:
-    """Yield the comparisons of one question that differ in one choice, at the largest S and k of
-    each variant.
+@dataclass(frozen=True)
+class _Group:
+    """The runs of one question in models of one size, all of the recipe or all tuned.
 
-    runs: of one size, all of the recipe or all tuned.
+    quantity: the task's score. name: of the set of results.
     """
-    runs = with_titles(as_named(runs))
-    finished = (runs["status"] == "ok") & runs[quantity].notna()
-    still = hardly_moved(runs[finished]).reindex(runs.index, fill_value=False)
-    runs = runs.assign(**{quantity: runs[quantity].mask(still)})
-    by_variant = dict(iter(runs.groupby("variant", sort=False)))
-    for variant, baseline in baselines(runs).items():
-        rows = largest(by_variant[variant])
+
+    runs: pd.DataFrame
+    question: str
+    quantity: str
+    name: str
+    size: float
+    tuned: bool
+
+    def isolate(self) -> list[Isolated]:
+        """List the variants that differ from their baseline in one choice."""
+        runs = self._named_and_scored()
+        by_variant = dict(iter(runs.groupby("variant", sort=False)))
+        found = []
+        for variant, baseline in baselines(runs).items():
+            isolated = self._compare(by_variant[variant], by_variant[baseline])
+            if isolated:
+                found.append(isolated)
+        return found
+
+    def _named_and_scored(self) -> pd.DataFrame:
+        """Name the runs, and take the score from models whose learned spans have hardly moved."""
+        runs = with_titles(as_named(self.runs))
+        finished = (runs["status"] == "ok") & runs[self.quantity].notna()
+        unmoved = hardly_moved(runs[finished]).reindex(runs.index, fill_value=False)
+        return runs.assign(**{self.quantity: runs[self.quantity].mask(unmoved)})
+
+    def _compare(self, of_variant: pd.DataFrame, of_baseline: pd.DataFrame) -> Isolated | None:
+        """Compare a variant at its largest S and k; None where more than one choice differs."""
+        rows = largest(of_variant)
         S, k = (_known(rows[axis].iloc[0]) for axis in GRID)
-        base = matching_runs(by_variant[baseline], S, k)
+        base = matching_runs(of_baseline, S, k)
         if not len(base):
-            continue
-        ours, theirs = (Attention.of(side.iloc[0]) for side in (rows, base))
+            return None
+        ours = Attention.of(rows.iloc[0])
+        theirs = Attention.of(base.iloc[0])
         axis = ours.differs_on(theirs)
-        if axis is None or not _is_alike(rows, base, tuned=tuned):
-            continue
-        compared = [
-            side[side[quantity].notna() & (side["status"] == "ok")] for side in (rows, base)
-        ]
-        gains = pd.concat(compared)["late_gain"].dropna()
-        each = Comparison(variant, baseline, S, k, effect_between(rows, base, quantity))
-        yield Isolated(
+        if axis is None or not _is_alike(rows, base, tuned=self.tuned):
+            return None
+        scored = self._scored(rows)
+        base_scored = self._scored(base)
+        gains = pd.concat([scored, base_scored])["late_gain"].dropna()
+        comparison = Comparison(
+            variant=rows["variant"].iloc[0],
+            baseline=base["variant"].iloc[0],
+            S=S,
+            k=k,
+            effect=effect_between(rows, base, self.quantity),
+        )
+        return Isolated(
             axis=axis,
             choice=ours.choice(axis),
             base_choice=theirs.choice(axis),
             task=rows["task"].iloc[0],
-            question=question,
-            set=name,
+            question=self.question,
+            set=self.name,
             scale=rows["scale"].iloc[0],
-            size=size,
-            tuned=tuned,
+            size=self.size,
+            tuned=self.tuned,
             late_gain=float(gains.max()) if len(gains) else 0.0,
             base_S=_known(base["S"].iloc[0]),
             xl=theirs.is_xl,
-            difference=None if each.is_one else _difference(each, quantity),
-            ratios=tuple(_ratios(each, *compared)),
+            difference=_difference(comparison, self.quantity),
+            ratios=tuple(_ratios(comparison, scored, base_scored)),
         )
+
+    def _scored(self, rows: pd.DataFrame) -> pd.DataFrame:
+        return rows[rows[self.quantity].notna() & (rows["status"] == "ok")]
+
+
+def _is_alike(rows: pd.DataFrame, base: pd.DataFrame, *, tuned: bool) -> bool:
+    """Whether both sides have models of one shape and one recipe, on the corpora that they share.
+
+    Tuned sides may differ in their learning rate.
+    """
+    rows, base = _on_shared_corpora(rows, base)
+    same = SAME if tuned else (*SAME, "lr")
+    known = [key for key in same if key in rows]
+    return all({*rows[key].dropna()} == {*base[key].dropna()} for key in known)
+
+
+def _on_shared_corpora(rows: pd.DataFrame, base: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    shared = {*rows["corpus"]} & {*base["corpus"]}
+    return rows[rows["corpus"].isin(shared)], base[base["corpus"].isin(shared)]
+
+
+def _difference(comparison: Comparison, quantity: str) -> Difference | None:
+    """Write an effect as the difference of a question; None where there is no pair.
+
+    Its p is not corrected: the matrix corrects it over a column.
+    """
+    if comparison.effect is None or comparison.is_one:
+        return None
+    return difference_of(comparison, quantity, REGISTRY[quantity].unit, None)
+
+
+def _ratios(comparison: Comparison, rows: pd.DataFrame, base: pd.DataFrame) -> Iterator[Ratio]:
+    """Divide each cost by the baseline's, where both were measured alike on the same corpora."""
+    rows, base = _on_shared_corpora(rows, base)
+    for name in COSTS:
+        if name not in rows or rows[name].isna().all() or base[name].isna().all():
+            continue
+        if why_apart(rows, base, name, comparison.baseline):
+            continue
+        low = high = None
+        if name in SPEEDS:
+            shown = ratio_over_turns(rows, base, name)
+            value = shown["value"]
+            low = shown["low"]
+            high = shown["high"]
+        else:
+            value = ratio_of_means(rows, base, name)
+        if is_number(value) and value:
+            yield Ratio(
+                variant=comparison.variant,
+                baseline=comparison.baseline,
+                S=comparison.S,
+                k=comparison.k,
+                quantity=name,
+                value=value,
+                low=low,
+                high=high,
+            )
+
+
+def _known(value: float) -> float | None:
+    return None if pd.isna(value) else float(value)
+
+
+# --- scores over costs -----------------------------------------------------------------------
+
+
+def collect_points(frames: Frames, name: str) -> list[Point]:
+    """List every variant of the scale's own recipe on every corpus, at its largest S and k.
+
+    name: of the set of results. Models of all sizes are listed.
+    """
+    runs = _columns_of(frames.at_every_size)
+    runs = runs[(runs["status"] == "ok") & runs["macs_executed"].notna()]
+    found: list[Point] = []
+    for (task, corpus), rows in runs.groupby(["task", "corpus"], sort=False):
+        scored = rows[rows[score_of(task)].notna()]
+        if len(scored):
+            found += _points_on(scored, name, title_of(task, corpus))
+    return found
+
+
+def _points_on(runs: pd.DataFrame, name: str, title: str) -> Iterator[Point]:
+    """Yield the points of one corpus.
+
+    Models of another shape than most of their size have none.
+    """
+    quantity = score_of(runs["task"].iloc[0])
+    attentions = [Attention.of(run) for run in runs.to_dict("records")]
+    runs = runs.assign(attention=attentions, unmoved=hardly_moved(runs))
+    for attention, every in runs.groupby("attention", sort=False):
+        usual = every[every["size"] == 1]
+        if not len(usual):
+            continue
+        # a larger model is comparable at the same place alone
+        S = _known(usual["S"].max())
+        k = _known(usual["k"].max())
+        for size, of_size in every.groupby("size", sort=True):
+            rows = _at(of_size, S, k)
+            rows = rows[_in_usual_shape(rows, runs[runs["size"] == size])]
+            if len(rows):
+                yield _point(rows, quantity, name, title, attention)
 
 
 def _at(rows: pd.DataFrame, S: float | None, k: float | None) -> pd.DataFrame:
@@ -239,87 +339,10 @@ def _at(rows: pd.DataFrame, S: float | None, k: float | None) -> pd.DataFrame:
     return rows
 
 
-def _is_alike(rows: pd.DataFrame, base: pd.DataFrame, *, tuned: bool) -> bool:
-    """Whether both sides have models of one shape and one recipe; tuned sides may differ in their
-    learning rate.
-    """
-    shared = {*rows["corpus"]} & {*base["corpus"]}
-    rows, base = (side[side["corpus"].isin(shared)] for side in (rows, base))
-    same = SAME if tuned else (*SAME, "lr")
-    return all({*rows[key].dropna()} == {*base[key].dropna()} for key in same if key in rows)
-
-
-def _difference(each: Comparison, quantity: str) -> Difference | None:
-    """Write an effect as the difference of a question; None where there is no pair. The matrix
-    corrects its p.
-    """
-    differences = differences_of([each], quantity, REGISTRY[quantity].unit)
-    return replace(differences[0], holm=None) if differences else None
-
-
-def _ratios(each: Comparison, rows: pd.DataFrame, base: pd.DataFrame) -> Iterator[Ratio]:
-    """Divide each cost by the baseline's, where both were measured alike on the same corpora."""
-    shared = {*rows["corpus"]} & {*base["corpus"]}
-    rows, base = (side[side["corpus"].isin(shared)] for side in (rows, base))
-    for name in COSTS:
-        if name not in rows or rows[name].isna().all() or base[name].isna().all():
-            continue
-        if why_apart(rows, base, name, each.baseline):
-            continue
-        shown = (
-            ratio_over_turns(rows, base, name)
-            if name in SPEEDS
-            else {"value": ratio_of_means(rows, base, name)}
-        )
-        if is_number(shown["value"]) and shown["value"]:
-            place = (each.variant, each.baseline, each.S, each.k, name)
-            yield Ratio(*place, shown["value"], shown.get("low"), shown.get("high"))
-
-
-def _known(value: float) -> float | None:
-    return None if pd.isna(value) else float(value)
-
-
-# scores over costs
-
-
-def collect_points(frames: Frames, name: str) -> list[Point]:
-    """List every variant of the scale's own recipe on every corpus, at its largest S and k, and at
-    all sizes.
-    """
-    runs = _columns_of(frames.at_every_size)
-    runs = runs[(runs["status"] == "ok") & runs["macs_executed"].notna()]
-    found = []
-    for (task, corpus), rows in runs.groupby(["task", "corpus"], sort=False):
-        rows = rows[rows[score_of(task)].notna()]
-        if len(rows):
-            found += _points_on(rows, name, title_of(task, corpus))
-    return found
-
-
-def _points_on(runs: pd.DataFrame, name: str, title: str) -> Iterator[Point]:
-    """Yield the points of one corpus; of models in another shape than most of their size there are
-    none.
-    """
-    quantity = score_of(runs["task"].iloc[0])
-    runs = runs.assign(
-        attention=[Attention.of(run) for run in runs.to_dict("records")], unmoved=hardly_moved(runs)
-    )
-    for attention, every in runs.groupby("attention", sort=False):
-        usual = every[every["size"] == 1]
-        if not len(usual):
-            continue
-        place = usual[["S", "k"]].max()  # a larger model is comparable at the same place alone
-        for size, rows in every.groupby("size", sort=True):
-            rows = _at(rows, *map(_known, place))
-            rows = rows[_in_usual_shape(rows, runs[runs["size"] == size])]
-            if len(rows):
-                yield _point(rows, quantity, name, title, attention)
-
-
 def _in_usual_shape(rows: pd.DataFrame, every: pd.DataFrame) -> pd.Series:
-    """Mark the runs of the most common recipe: shape, updates and learning rate. every: runs of the
-    same size.
+    """Mark the runs of the most common recipe: shape, updates and learning rate.
+
+    every: runs of the same size.
     """
     keys = [*SAME, "lr"]
     counts = every.groupby(keys, dropna=False).size()

@@ -1,4 +1,4 @@
-"""The overview's data as a file: what one set of results has, and that of several sets together."""
+"""The overview's data as a file: what one set of results has, and several sets together."""
 
 import json
 from collections.abc import Iterable
@@ -17,8 +17,9 @@ OVERVIEW = "overview"  # the key in evidence of other results, and the name of t
 
 @dataclass(frozen=True)
 class Overview:
-    """What the first screen shows. own: the set that a report is about. isolated, points: of all
-    sets.
+    """What the first screen shows.
+
+    own: the set that a report is about. isolated, points: of all sets.
     """
 
     own: str
@@ -27,7 +28,8 @@ class Overview:
 
     def joined(self, others: Iterable["Overview"]) -> "Overview":
         """Add what other sets have; a set that it has already is left out."""
-        isolated, points = list(self.isolated), list(self.points)
+        isolated = list(self.isolated)
+        points = list(self.points)
         for other in others:
             known = {each.set for each in (*isolated, *points)}
             isolated += [each for each in other.isolated if each.set not in known]
@@ -37,9 +39,9 @@ class Overview:
 
 def overview_of(frames: Frames, name: str) -> Overview:
     """Collect what one set of results has. name: of the set."""
-    return Overview(
-        name, tuple(collect_isolated(frames, name)), tuple(collect_points(frames, name))
-    )
+    isolated = collect_isolated(frames, name)
+    points = collect_points(frames, name)
+    return Overview(name, tuple(isolated), tuple(points))
 
 
 def as_content(overview: Overview) -> dict:
@@ -48,25 +50,24 @@ def as_content(overview: Overview) -> dict:
 
 
 def from_content(content: dict) -> Overview:
-    """Make an overview of plain data."""
-    isolated = (
-        Isolated(
-            **{
-                **each,
-                "difference": each["difference"] and Difference(**each["difference"]),
-                "ratios": tuple(Ratio(**ratio) for ratio in each["ratios"]),
-            }
-        )
-        for each in content["isolated"]
+    """Make an overview of plain data; `KeyError` or `TypeError` for data of another version."""
+    return Overview(
+        own=content["own"],
+        isolated=tuple(_read_isolated(each) for each in content["isolated"]),
+        points=tuple(_read_point(each) for each in content["points"]),
     )
-    points = (
-        Point(**{**each, "attention": _attention(each["attention"])}) for each in content["points"]
-    )
-    return Overview(content["own"], tuple(isolated), tuple(points))
 
 
-def _attention(content: dict) -> Attention:
-    return Attention(**{**content, "apply_to": tuple(content["apply_to"])})
+def _read_isolated(content: dict) -> Isolated:
+    difference = content["difference"] and Difference(**content["difference"])
+    ratios = tuple(Ratio(**ratio) for ratio in content["ratios"])
+    return Isolated(**content | {"difference": difference, "ratios": ratios})
+
+
+def _read_point(content: dict) -> Point:
+    attention = content["attention"]
+    typed = Attention(**attention | {"apply_to": tuple(attention["apply_to"])})
+    return Point(**content | {"attention": typed})
 
 
 def write_overview(path: Path, overview: Overview) -> None:

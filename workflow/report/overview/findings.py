@@ -1,8 +1,7 @@
-"""At most five findings: the answer to each question that a reader has before building on a
-variant, in one line.
+"""At most five findings: short answers to the questions that a reader has about variants.
 
 Each is chosen by rule from the comparisons of all available results, and left out where none tests
-it.
+it. The best comparison is the first by `workflow.report.overview.matrix.rank`.
 """
 
 from collections.abc import Callable, Iterable
@@ -31,8 +30,9 @@ TRANSLATION = "translation"  # the task in which sparse attention was proposed
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of a finding. page: of the question behind it, relative to the folder of all reports;
-    None of words.
+    """A piece of a finding.
+
+    page: of the question behind it, relative to the folder of all reports; None of words.
     """
 
     text: str
@@ -41,9 +41,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Finding:
-    """One line. asks: the question that a reader has. parts: the answer, each number with a link to
-    its question.
-    """
+    """One line. asks: the reader's question. parts: the answer, each number with a link."""
 
     asks: str
     parts: tuple[Part, ...]
@@ -56,14 +54,14 @@ class Finding:
 def list_findings(found: Iterable[Isolated]) -> list[Finding]:
     """Answer the five questions, as far as the comparisons do."""
     found = list(found)
-    answered = (
-        _is_adaptive_worth_it,
-        _does_sparse_help,
-        _what_it_costs,
-        _does_tuning_change_it,
-        _does_size_change_it,
+    findings = (
+        _is_adaptive_worth_it(found),
+        _does_sparse_help(found),
+        _what_it_costs(found),
+        _does_tuning_change_it(found),
+        _does_size_change_it(found),
     )
-    return [finding for answer in answered if (finding := answer(found))]
+    return [finding for finding in findings if finding]
 
 
 def _of(choice: tuple[str, str], task: str | None = None) -> Callable[[Isolated], bool]:
@@ -77,39 +75,56 @@ def _of(choice: tuple[str, str], task: str | None = None) -> Callable[[Isolated]
 
 
 def _is_reversed(each: Isolated) -> bool:
-    """Whether the baseline is itself a learned span, which a finding would compare the wrong way
-    round.
-    """
+    """Whether the baseline is itself a learned span: a finding would compare it the wrong way."""
     return each.axis == "span" and each.base_choice not in ("fixed", "full")
+
+
+# --- is an adaptive span worth it? -----------------------------------------------------------
 
 
 def _is_adaptive_worth_it(found: list[Isolated]) -> Finding | None:
     each = best(found, lambda each: _of(LEARNED)(each) and each.base_choice == "fixed")
     if not each:
         return None
-    macs, speed = each.ratio("macs_executed"), each.ratio("train_tokens_per_s")
-    costs = [f"{write_times(macs)} the MACs"] if macs else []
-    costs += [f"{write_times(speed)} the step time"] if speed else []
+    costs = []
+    macs = each.ratio("macs_executed")
+    if macs:
+        costs.append(f"{write_times(macs)} the MACs")
+    speed = each.ratio("train_tokens_per_s")
+    if speed:
+        costs.append(f"{write_times(speed)} the step time")
     saved = f", at {' and '.join(costs)}" if costs else ""
-    parts = [_number(each), Part(f"{saved}. {_place(each)}."), *_elsewhere(each, found)]
-    verdict = "Mixed" if _is_contradicted(each, found) else _verdict(each)
-    return Finding("Is an adaptive span worth it?", (Part(f"{verdict}: "), *parts))
+    parts = (
+        Part(f"{_verdict(each, found)}: "),
+        _number(each),
+        Part(f"{saved}. {_place(each)}."),
+        *_elsewhere(each, found),
+    )
+    return Finding("Is an adaptive span worth it?", parts)
+
+
+# --- does sparse attention help, and what does it cost? --------------------------------------
 
 
 def _does_sparse_help(found: list[Isolated]) -> Finding | None:
-    chosen = [each for choice in SPARSE if (each := best(found, _of(choice, TRANSLATION)))]
+    chosen = []
+    for choice in SPARSE:
+        each = best(found, _of(choice, TRANSLATION))
+        if each:
+            chosen.append(each)
     if not chosen:
         return None
     first, *others = chosen
-    verdict = "Mixed" if _is_contradicted(first, found) else _verdict(first)
-    parts = [Part(f"{verdict}: {choice_name(first.axis, first.choice)} is "), _number(first)]
-    parts.append(Part(f" than {choice_name(first.axis, first.base_choice)}"))
+    name = choice_name(first.axis, first.choice)
+    parts = [
+        Part(f"{_verdict(first, found)}: {name} is "),
+        _number(first),
+        Part(f" than {choice_name(first.axis, first.base_choice)}"),
+    ]
     for each in others:
         parts += [Part(f"; {choice_name(each.axis, each.choice)}, "), _number(each)]
-    return Finding(
-        "Does sparse attention help translation?",
-        (*parts, Part(f". {_place(first)}."), *_elsewhere(first, found)),
-    )
+    parts += [Part(f". {_place(first)}."), *_elsewhere(first, found)]
+    return Finding("Does sparse attention help translation?", tuple(parts))
 
 
 def _what_it_costs(found: list[Isolated]) -> Finding | None:
@@ -117,136 +132,163 @@ def _what_it_costs(found: list[Isolated]) -> Finding | None:
     timed = [
         each
         for each in sorted(found, key=rank)
-        if each.ratio("train_tokens_per_s") and each.task == TRANSLATION
+        if each.task == TRANSLATION and each.ratio("train_tokens_per_s") and _is_sparse(each)
     ]
-    timed = [each for each in timed if any(_of(choice)(each) for choice in SPARSE)]
     if not timed:
         return None
     home = timed[0]
+    parts = [Part(f"Step time in translation, compared with {home.difference.baseline}: ")]
+    for number, each in enumerate(_timed_with(home, found)):
+        comma = ", " if number else ""
+        ratio = each.ratio("train_tokens_per_s")
+        shown = write_times(ratio)
+        # only the first has its interval: the matrix has all others
+        interval = "" if number else write_times_interval(ratio)
+        if interval:
+            shown = f"{shown} (95 % CI {interval})"
+        parts.append(Part(f"{comma}{choice_name(each.axis, each.choice)} "))
+        parts.append(Part(shown, page_of(each)))
+    parts.append(Part(f". {_place(home, n=False)}."))
+    return Finding("What does sparse attention cost?", tuple(parts))
+
+
+def _is_sparse(each: Isolated) -> bool:
+    return any(_of(choice)(each) for choice in SPARSE)
+
+
+def _timed_with(home: Isolated, found: list[Isolated]) -> list[Isolated]:
+    """List the selections and normalisers that the same question timed, by axis."""
     alike = [each for each in found if (each.set, each.question) == (home.set, home.question)]
     alike.sort(key=lambda each: GROUPS.index(each.axis))
-    alike = [
+    return [
         each
         for each in alike
-        if each.axis in ("selection", "normaliser") and each.ratio("train_tokens_per_s")
+        if each.axis in ("selection", "normaliser")
+        and each.ratio("train_tokens_per_s")
+        and each.size == 1
+        and not each.tuned
     ]
-    parts = []
-    for each in [each for each in alike if each.size == 1 and not each.tuned]:
-        ratio = each.ratio("train_tokens_per_s")
-        # of the first: the rest is in the matrix
-        interval = "" if parts else write_times_interval(ratio)
-        shown = f"{write_times(ratio)} (95 % CI {interval})" if interval else write_times(ratio)
-        parts += [
-            Part(f"{', ' if parts else ''}{choice_name(each.axis, each.choice)} "),
-            Part(shown, page_of(each)),
-        ]
-    return Finding(
-        "What does sparse attention cost?",
-        (
-            Part(f"Step time in translation, compared with {home.difference.baseline}: "),
-            *parts,
-            Part(f". {_place(home, n=False)}."),
-        ),
-    )
+
+
+# --- does tuning change it? ------------------------------------------------------------------
 
 
 def _does_tuning_change_it(found: list[Isolated]) -> Finding | None:
-    """Compare the difference of tuned variants with that of the recipe, for the first choice that
-    was tuned.
-    """
+    """Compare the tuned difference with the recipe's, for the first choice that was tuned."""
     for choice in (LEARNED, *SPARSE, (MODEL, XL)):
         of_choice = [
             each
             for each in found
             if each.tuned and each.difference and (each.axis, each.choice) == choice
         ]
-        tuned = min(of_choice, key=rank, default=None)
-        recipe = tuned and _of_recipe(tuned, found)
+        if not of_choice:
+            continue
+        tuned = min(of_choice, key=rank)
+        recipe = _of_recipe(tuned, found)
         if recipe:
-            verdict = (
-                "Not its direction" if _is_same(tuned.difference, recipe.difference) else "Yes"
-            )
-            parts = [
-                Part(f"{verdict}: {choice_name(tuned.axis, tuned.choice)} is "),
-                _number(tuned),
-                Part(" with each variant tuned, and "),
-                _number(recipe),
-                Part(f" with the recipe's settings. {_place(tuned)}."),
-            ]
-            return Finding("Does tuning change it?", tuple(parts))
+            return _compare_tuned(tuned, recipe)
     return None
+
+
+def _compare_tuned(tuned: Isolated, recipe: Isolated) -> Finding:
+    is_same = _is_same(tuned.difference, recipe.difference)
+    verdict = "Not its direction" if is_same else "Yes"
+    parts = (
+        Part(f"{verdict}: {choice_name(tuned.axis, tuned.choice)} is "),
+        _number(tuned),
+        Part(" with each variant tuned, and "),
+        _number(recipe),
+        Part(f" with the recipe's settings. {_place(tuned)}."),
+    )
+    return Finding("Does tuning change it?", parts)
 
 
 def _of_recipe(tuned: Isolated, found: list[Isolated]) -> Isolated | None:
     """Find the comparison of the same variants by the recipe."""
-    return best(found, lambda each: _same_question(each, tuned) and not each.tuned)
+    return best(found, lambda each: _is_same_question(each, tuned) and not each.tuned)
 
 
 def _is_same(tuned: Difference, recipe: Difference) -> bool:
     """Whether both have one direction, and the tuned interval holds the recipe's mean."""
-    held = tuned.low is None or tuned.low <= recipe.mean <= tuned.high
-    return held and tuned.direction == recipe.direction
+    is_held = tuned.low is None or tuned.low <= recipe.mean <= tuned.high
+    return is_held and tuned.direction == recipe.direction
 
 
-def _same_question(each: Isolated, other: Isolated) -> bool:
-    alike = (each.set, each.question, each.axis, each.choice, each.base_choice)
-    return (
-        alike == (other.set, other.question, other.axis, other.choice, other.base_choice)
-        and each.size == 1
-    )
+def _is_same_question(each: Isolated, other: Isolated) -> bool:
+    """Whether a comparison in models of the scale's own size is of the same variants."""
+    ours = (each.set, each.question, each.axis, each.choice, each.base_choice)
+    theirs = (other.set, other.question, other.axis, other.choice, other.base_choice)
+    return ours == theirs and each.size == 1
+
+
+# --- does model size change it? --------------------------------------------------------------
 
 
 def _does_size_change_it(found: list[Isolated]) -> Finding | None:
-    """Compare the smallest and the largest model, for a learned span and for top-k in
-    translation.
-    """
+    """Compare the smallest and the largest model: a learned span, and top-k in translation."""
     parts: list[Part] = []
     for choice, task in ((LEARNED, None), (SPARSE[0], TRANSLATION)):
         ladder = _ladder(found, choice, task)
-        if ladder:
-            small, large = ladder[0], ladder[-1]
-            verdict = (
-                "No detectable change" if _overlap(small.difference, large.difference) else "Yes"
-            )
-            parts.append(Part(f"{' ' if parts else ''}{verdict} for {choice_name(*choice)}: "))
-            parts += [_number(small), Part(f" at {small.size:g}× the width, "), _number(large)]
-            parts.append(Part(f" at {large.size:g}× (scale {large.scale})."))
+        if not ladder:
+            continue
+        small = ladder[0]
+        large = ladder[-1]
+        overlaps = _overlap(small.difference, large.difference)
+        verdict = "No detectable change" if overlaps else "Yes"
+        space = " " if parts else ""
+        parts += [
+            Part(f"{space}{verdict} for {choice_name(*choice)}: "),
+            _number(small),
+            Part(f" at {small.size:g}× the width, "),
+            _number(large),
+            Part(f" at {large.size:g}× (scale {large.scale})."),
+        ]
     return Finding("Does model size change it?", tuple(parts)) if parts else None
 
 
 def _overlap(small: Difference, large: Difference) -> bool:
-    """Whether the interval of one holds the mean of the other; a difference without an interval
-    decides nothing.
-    """
-    ends = [(one, other) for one, other in ((small, large), (large, small)) if one.low is not None]
-    return not ends or any(one.low <= other.mean <= one.high for one, other in ends)
+    """Whether the interval of one holds the mean of the other; without intervals they do."""
+    has_interval = False
+    for one, other in ((small, large), (large, small)):
+        if one.low is None:
+            continue
+        has_interval = True
+        if one.low <= other.mean <= one.high:
+            return True
+    return not has_interval
 
 
 def _ladder(found: list[Isolated], choice: tuple[str, str], task: str | None) -> list[Isolated]:
-    """List the comparisons of one question over at least two sizes, the smallest first; of the best
-    set of results.
+    """List the comparisons of one question over at least two sizes, the smallest first.
 
-    All are on the same corpora: at some size learned spans may have hardly moved on one of them.
+    They are those of the best set of results. All are on the same corpora: at some size learned
+    spans may have hardly moved on one of them.
     """
-    rungs = [
-        each for each in found if (each.axis, each.choice) == choice and task in (None, each.task)
-    ]
-    rungs = [
-        each for each in rungs if each.difference and not each.tuned and not _is_reversed(each)
-    ]
     by_home: dict[tuple, list[Isolated]] = {}
-    for each in rungs:
+    for each in found:
+        is_of_choice = (each.axis, each.choice) == choice and task in (None, each.task)
+        if not is_of_choice or not each.difference or each.tuned or _is_reversed(each):
+            continue
         home = (each.set, each.question, frozenset(each.difference.by_corpus))
         by_home.setdefault(home, []).append(each)
-    ladders = [sorted(every, key=lambda each: each.size) for every in by_home.values()]
-    ladders = [every for every in ladders if len({each.size for each in every}) > 1]
+    ladders = []
+    for every in by_home.values():
+        every.sort(key=lambda each: each.size)
+        if len({each.size for each in every}) > 1:
+            ladders.append(every)
     return min(ladders, key=lambda every: (-len(every), rank(every[-1])), default=[])
 
 
-def _verdict(each: Isolated) -> str:
-    """Say yes, no, or that the difference is not significant. Cells of the matrix are corrected for
-    each other.
+# --- verdicts, numbers and places ------------------------------------------------------------
+
+
+def _verdict(each: Isolated, found: list[Isolated]) -> str:
+    """Say yes, no, mixed, or that the difference is not significant.
+
+    The p is that of one comparison; only cells of the matrix are corrected for each other.
     """
+    if _is_contradicted(each, found):
+        return "Mixed"
     difference = each.difference
     if difference.p is None or difference.p > LEVEL:
         return "Inconclusive"
@@ -259,21 +301,22 @@ def _number(each: Isolated) -> Part:
 
 
 def write_number(difference: Difference, *, late: bool = False) -> str:
-    """Write `0.026 bpc better (95 % CI 0.007 to 0.044, n = 6)`. late: whether a run behind it had
-    not converged.
+    """Write `0.026 bpc better (95 % CI 0.007 to 0.044, n = 6)`.
+
+    late: whether a run behind it had not converged.
     """
     interval = f"95 % CI {difference.interval}, " if difference.interval else ""
-    return f"{difference.size} ({interval}n = {difference.n}{', not converged' if late else ''})"
+    convergence = ", not converged" if late else ""
+    return f"{difference.size} ({interval}n = {difference.n}{convergence})"
 
 
 def _place(each: Isolated, *, n: bool = True) -> str:
-    """Say where a number holds: its scale and corpora."""
+    """Say where a number holds: its scale and, with n, how many corpora."""
+    place = capital(where(each))
     corpora = len(each.difference.by_corpus) if each.difference else 0
-    return f"{capital(where(each))}{f', {_corpora(corpora)}' if n and corpora else ''}"
-
-
-def _corpora(number: int) -> str:
-    return "1 corpus" if number == 1 else f"{number} corpora"
+    if not n or not corpora:
+        return place
+    return f"{place}, {'1 corpus' if corpora == 1 else f'{corpora} corpora'}"
 
 
 def _elsewhere(each: Isolated, found: list[Isolated]) -> list[Part]:
@@ -286,16 +329,17 @@ def _elsewhere(each: Isolated, found: list[Isolated]) -> list[Part]:
 
 
 def _disagreeing(each: Isolated, found: list[Isolated]) -> list[Isolated]:
-    """List the best comparison of each other set of results that is significant in the other
-    direction.
-    """
-    same = _of((each.axis, each.choice), each.task)
-    others = [other for other in found if same(other) and other.base_choice == each.base_choice]
+    """List the best comparison of each other set that is significant in the other direction."""
+    is_same = _of((each.axis, each.choice), each.task)
+    others = [other for other in found if is_same(other) and other.base_choice == each.base_choice]
     disagreeing = []
     for name in dict.fromkeys(other.set for other in others if other.set != each.set):
         other = best(others, lambda other, name=name: other.set == name)
-        told = other is not None and other.difference.p is not None and other.difference.p <= LEVEL
-        if told and other.difference.direction != each.difference.direction:
+        if other is None:
+            continue
+        p = other.difference.p
+        is_significant = p is not None and p <= LEVEL
+        if is_significant and other.difference.direction != each.difference.direction:
             disagreeing.append(other)
     return disagreeing
 

@@ -1,10 +1,11 @@
 """Variants at a glance: a row for every choice on every axis, a column for every score and cost.
 
 A cell is one comparison that isolates the choice. Of several, converged runs come first, then the
-strongest scale.
+strongest scale: `rank`. The p values of a column are corrected for each other.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
@@ -32,8 +33,9 @@ EDGE = 4.0  # per cent of an axis that its outermost mark keeps free
 
 @dataclass(frozen=True)
 class Mark:
-    """Where a cell's number is on the axis of its column, from 0 to 100. low, high: None without an
-    interval.
+    """Where a cell's number is on the axis of its column, from 0 to 100.
+
+    low, high: None without an interval.
     """
 
     zero: float
@@ -44,11 +46,12 @@ class Mark:
 
 @dataclass(frozen=True)
 class Cell:
-    """One comparison. text: its number in words. title: all that is known of it, for a tooltip.
+    """One comparison.
 
-    page: of the question behind it, relative to the reports. significant: after Holm correction
-    over the column.
-    better: whether the number is better than the baseline's. sort: what its column sorts by.
+    text: its number in words. title: all that is known of it, for a tooltip.
+    page: of the question behind it, relative to the reports.
+    significant: after Holm correction over the column. better: than the baseline.
+    sort: what its column sorts by.
     """
 
     text: str
@@ -79,8 +82,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Group:
-    """The choices on one axis. baseline: what they are compared with, by column where that
-    differs.
+    """The choices on one axis.
+
+    baseline: what they are compared with, by column where that differs.
     """
 
     title: str
@@ -90,8 +94,9 @@ class Group:
 
 @dataclass(frozen=True)
 class Matrix:
-    """The groups, and the columns that they share. family: how many differences a correction is
-    over, by column.
+    """The groups, and the columns that they share.
+
+    family: how many differences a correction is over, by column.
     """
 
     columns: tuple[Column, ...]
@@ -115,53 +120,82 @@ class Quantity:
         return REGISTRY[self.name].unit if self.is_score else COSTS[self.name]
 
 
-Place = tuple[str, str, str]  # axis, choice and name of a quantity
+@dataclass(frozen=True)
+class Place:
+    """The place of a cell: a choice on an axis, and the name of a quantity."""
+
+    axis: str
+    choice: str
+    quantity: str
 
 
 def rank(each: Isolated) -> tuple:
-    """Order comparisons, the best first: converged, then of the strongest scale, then by how much
-    is behind them.
+    """Order comparisons, the best first.
+
+    Those with a p come first, then converged ones, then those of the strongest scale; of several
+    those with the larger models and the most pairs.
     """
-    late = 0.0 if each.is_converged else each.late_gain
     difference = each.difference
-    known = difference is not None and difference.p is not None
-    n = difference.n if difference else 0
-    return not known, late, -strength(each.scale), each.xl, -(each.base_S or 0), -n, each.question
+    has_p = difference is not None and difference.p is not None
+    return (
+        not has_p,
+        0.0 if each.is_converged else each.late_gain,
+        -strength(each.scale),
+        each.xl,
+        -(each.base_S or 0),
+        -(difference.n if difference else 0),
+        each.question,
+    )
+
+
+def best(found: Iterable[Isolated], chosen: Callable[[Isolated], bool]) -> Isolated | None:
+    """Return the best comparison of those that are chosen and have a difference."""
+    candidates = [each for each in found if each.difference and chosen(each)]
+    return min(candidates, key=rank, default=None)
 
 
 def make_matrix(found: Iterable[Isolated]) -> Matrix:
     """Lay out all comparisons of models of the scale's own size, with the recipe's settings."""
-    found = sorted((each for each in found if each.size == 1 and not each.tuned), key=rank)
-    quantities = _quantities(found)
-    chosen = _choose_scores(found, [each for each in quantities if each.is_score])
-    chosen |= _choose_costs(found, chosen, [each for each in quantities if not each.is_score])
-    quantities = [each for each in quantities if any(place[2] == each.name for place in chosen)]
-    columns = [
-        _Cells(quantity, {p[:2]: each for p, each in chosen.items() if p[2] == quantity.name})
-        for quantity in quantities
-    ]
-    groups = tuple(
-        _group(axis, columns) for axis in GROUPS if any(place[0] == axis for place in chosen)
+    of_recipe = [each for each in found if each.size == 1 and not each.tuned]
+    of_recipe.sort(key=rank)
+    quantities = _quantities(of_recipe)
+    chosen = _choose_scores(of_recipe, [each for each in quantities if each.is_score])
+    costs = [each for each in quantities if not each.is_score]
+    chosen |= _choose_costs(of_recipe, chosen, costs)
+    columns = []
+    for quantity in quantities:
+        of_column = {
+            (place.axis, place.choice): each
+            for place, each in chosen.items()
+            if place.quantity == quantity.name
+        }
+        if of_column:
+            columns.append(_Cells(quantity, of_column))
+    axes = {place.axis for place in chosen}
+    corrected = [each for each in columns if each.corrected]
+    return Matrix(
+        columns=tuple(each.column for each in columns),
+        groups=tuple(_group(axis, columns) for axis in GROUPS if axis in axes),
+        family=join([f"{len(each.corrected)} in {each.quantity.title}" for each in corrected]),
     )
-    family = join(
-        [f"{len(each.corrected)} in {each.quantity.title}" for each in columns if each.corrected]
-    )
-    return Matrix(tuple(each.column for each in columns), groups, family)
+
+
+# --- which comparison is behind a cell -------------------------------------------------------
 
 
 def _quantities(found: list[Isolated]) -> list[Quantity]:
-    """List the scores of all tasks that have a comparison, the one with most first, then the
-    costs.
-    """
+    """List the scores of all tasks that have a comparison, the one with most first, then costs."""
     choices = {(each.task, each.axis, each.choice) for each in found if each.difference}
-    tasks = [task for task, *_ in choices]
-    ordered = sorted({*tasks}, key=lambda task: (-tasks.count(task), REGISTRY[score_of(task)].unit))
-    return [Quantity(score_of(task), task) for task in ordered] + [Quantity(name) for name in COSTS]
+    counts = Counter(task for task, *_ in choices)
+    tasks = sorted(counts, key=lambda task: (-counts[task], REGISTRY[score_of(task)].unit))
+    scores = [Quantity(score_of(task), task) for task in tasks]
+    return scores + [Quantity(name) for name in COSTS]
 
 
 def _choose_scores(found: list[Isolated], scores: list[Quantity]) -> dict[Place, Isolated]:
-    """Choose the comparison behind each cell of a score; all of an axis have the same choice as
-    their baseline.
+    """Choose the comparison behind each cell of a score.
+
+    All of an axis have the same choice as their baseline. found: the best first.
     """
     chosen: dict[Place, Isolated] = {}
     for quantity in scores:
@@ -171,137 +205,180 @@ def _choose_scores(found: list[Isolated], scores: list[Quantity]) -> dict[Place,
             base = baseline_of(on_axis)
             for each in on_axis:
                 if each.base_choice == base:
-                    chosen.setdefault((axis, each.choice, quantity.name), each)
+                    chosen.setdefault(Place(axis, each.choice, quantity.name), each)
     return chosen
 
 
 def baseline_of(found: list[Isolated]) -> str | None:
-    """Return the choice that most others are compared with; of several the one with the best
-    comparison.
+    """Return the choice that most others are compared with.
+
+    Of several it is the one with the best comparison, which comes first.
     """
-    compared = {
-        base: len({each.choice for each in found if each.base_choice == base})
-        for base in _bases(found)
-    }
-    # the first of equals, and the best comparison comes first
-    return max(compared, key=compared.get, default=None)
-
-
-def _bases(found: list[Isolated]) -> list[str]:
-    return list(dict.fromkeys(each.base_choice for each in found))
+    compared: dict[str, set[str]] = {}
+    for each in found:
+        compared.setdefault(each.base_choice, set()).add(each.choice)
+    return max(compared, key=lambda base: len(compared[base]), default=None)
 
 
 def _choose_costs(
     found: list[Isolated], scores: dict[Place, Isolated], costs: list[Quantity]
 ) -> dict[Place, Isolated]:
-    """Choose the comparison behind each cell of a cost: that of the row's first score, else the
-    best that has one.
+    """Choose the comparison behind each cell of a cost.
+
+    It is that of the row's first score, else the best one with this cost.
     """
-    chosen: dict[Place, Isolated] = {}
     rows: dict[tuple[str, str], list[Isolated]] = {}
-    for (axis, choice, _), each in scores.items():
-        rows.setdefault((axis, choice), []).append(each)
+    for place, each in scores.items():
+        rows.setdefault((place.axis, place.choice), []).append(each)
+    chosen: dict[Place, Isolated] = {}
     for (axis, choice), of_scores in rows.items():
-        alike = [each for each in found if (each.axis, each.choice) == (axis, choice)]
-        alike = [each for each in alike if each.base_choice == of_scores[0].base_choice]
+        base = of_scores[0].base_choice
+        alike = [
+            each
+            for each in found
+            if (each.axis, each.choice, each.base_choice) == (axis, choice, base)
+        ]
         for quantity in costs:
             measured = [each for each in (*of_scores, *alike) if each.ratio(quantity.name)]
             if measured:
-                chosen[axis, choice, quantity.name] = measured[0]
+                chosen[Place(axis, choice, quantity.name)] = measured[0]
     return chosen
 
 
+# --- rows and cells --------------------------------------------------------------------------
+
+
 def _group(axis: str, columns: list["_Cells"]) -> Group:
-    choices = list(
-        dict.fromkeys(choice for each in columns for on, choice in each.chosen if on == axis)
-    )
-    rows = tuple(
-        Row(choice_name(axis, choice), tuple(each.cell(axis, choice) for each in columns))
-        for choice in choices
-    )
-    return Group(TITLES.get(axis, axis), _baseline(axis, columns), rows)
+    choices: dict[str, None] = {}
+    for column in columns:
+        choices |= dict.fromkeys(choice for on, choice in column.chosen if on == axis)
+    rows = []
+    for choice in choices:
+        cells = tuple(column.cell(axis, choice) for column in columns)
+        rows.append(Row(choice_name(axis, choice), cells))
+    return Group(TITLES.get(axis, axis), _baseline(axis, columns), tuple(rows))
 
 
 def _baseline(axis: str, columns: list["_Cells"]) -> str:
     """Name the baseline of a group; where scores have several, each with its columns."""
     named: dict[str, list[str]] = {}
     for column in columns:
+        if not column.quantity.is_score:
+            continue
         bases = {each.base_choice for (on, _), each in column.chosen.items() if on == axis}
-        if column.quantity.is_score:
-            for base in sorted(bases):
-                named.setdefault(choice_name(axis, base), []).append(column.quantity.title)
+        for base in sorted(bases):
+            named.setdefault(choice_name(axis, base), []).append(column.quantity.title)
     if len(named) == 1:
         return next(iter(named))
     return join([f"{base} ({', '.join(titles)})" for base, titles in named.items()])
 
 
+@dataclass(frozen=True)
+class _Number:
+    """A number on the axis of its column with its interval; of a ratio its logarithm."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+    @property
+    def ends(self) -> list[float]:
+        return [end for end in (self.value, self.low, self.high) if end is not None]
+
+    def turned(self) -> "_Number":
+        """Change the sign, so that the ends of the interval change places."""
+        low = None if self.high is None else -self.high
+        high = None if self.low is None else -self.low
+        return _Number(-self.value, low, high)
+
+
 class _Cells:
-    """The cells of one column, which share an axis and a correction. chosen: (axis, choice) ->
-    comparison.
+    """The cells of one column, which share an axis and a correction.
+
+    chosen: (axis, choice) -> comparison.
     """
 
     def __init__(self, quantity: Quantity, chosen: dict[tuple[str, str], Isolated]):
-        self.quantity, self.chosen = quantity, chosen
-        self.numbers = {place: self._numbers(each) for place, each in chosen.items()}
+        self.quantity = quantity
+        self.chosen = chosen
+        self.numbers = {place: self._number(each) for place, each in chosen.items()}
         self.corrected = self._correct()
+        numbers = self.numbers.values()
         # one number of decimals for the column
-        self.half = median_half(half_width(low, high) for _, low, high in self.numbers.values())
-        ends = [end for numbers in self.numbers.values() for end in numbers if end is not None]
-        self.least, self.most = min([0.0, *ends]), max([0.0, *ends])
+        self.half = median_half(half_width(each.low, each.high) for each in numbers)
+        ends = [0.0]
+        for each in numbers:
+            ends += each.ends
+        self.least = min(ends)
+        self.most = max(ends)
 
     @property
     def column(self) -> Column:
         title = self.quantity.title
-        if self.quantity.is_score:
-            about = f"{REGISTRY[self.quantity.name].title}: difference from the baseline, with 95 % interval"
-            return Column(title, ("worse", "better"), about)
-        return Column(title, ("less", "more"), f"{title}: ratio to the baseline")
+        if not self.quantity.is_score:
+            return Column(title, ("less", "more"), f"{title}: ratio to the baseline")
+        score = REGISTRY[self.quantity.name].title
+        about = f"{score}: difference from the baseline, with 95 % interval"
+        return Column(title, ("worse", "better"), about)
 
-    def _numbers(self, each: Isolated) -> tuple[float, float | None, float | None]:
-        """Return value, low and high on the axis: better to the right; of a ratio its logarithm,
-        more to the right.
-        """
+    def _number(self, each: Isolated) -> _Number:
+        """Return the number on the axis: better to the right; of a ratio more to the right."""
+        name = self.quantity.name
         if self.quantity.is_score:
-            sign = -1 if REGISTRY[self.quantity.name].better == "lower" else 1
             difference = each.difference
-            return signed(sign, difference.mean, difference.low, difference.high)
-        ratio = each.ratio(self.quantity.name)
-        sign = -1 if self.quantity.name in INVERTED else 1
-        logs = [
-            None if value is None else math.log(value)
-            for value in (ratio.value, ratio.low, ratio.high)
-        ]
-        return signed(sign, *logs)
+            number = _Number(difference.mean, difference.low, difference.high)
+            return number.turned() if REGISTRY[name].better == "lower" else number
+        ratio = each.ratio(name)
+        number = _Number(math.log(ratio.value), _log(ratio.low), _log(ratio.high))
+        return number.turned() if name in INVERTED else number
 
     def _correct(self) -> dict[tuple[str, str], float]:
         """Correct the p values of a score's cells for each other."""
         if not self.quantity.is_score:
             return {}
-        tested = {
-            place: each.difference.p
-            for place, each in self.chosen.items()
-            if each.difference.p is not None
-        }
-        return dict(zip(tested, holm(list(tested.values())), strict=True))
+        tested = {}
+        for place, each in self.chosen.items():
+            if each.difference.p is not None:
+                tested[place] = each.difference.p
+        return dict(zip(tested, holm([*tested.values()]), strict=True))
 
     def cell(self, axis: str, choice: str) -> Cell | None:
         """Make the cell of a row; None where nothing tests it."""
         each = self.chosen.get((axis, choice))
         if each is None:
             return None
-        value, low, high = self.numbers[axis, choice]
-        corrected = self.corrected.get((axis, choice))
-        page = page_of(each)
-        mark = Mark(self._place(0.0), self._place(value), self._place(low), self._place(high))
-        significant = corrected is not None and corrected <= LEVEL
+        number = self.numbers[axis, choice]
+        mark = Mark(
+            zero=self._place(0.0),
+            value=self._place(number.value),
+            low=self._place(number.low),
+            high=self._place(number.high),
+        )
         if self.quantity.is_score:
-            difference = replace(each.difference, holm=corrected)
-            text = f"{to_digits(abs(difference.mean), self.half)} {difference.direction}"
-            better = difference.direction == BETTER
-            return Cell(text, describe(each, difference), page, significant, better, mark, value)
+            return self._score_cell(each, mark, number.value, self.corrected.get((axis, choice)))
         ratio = each.ratio(self.quantity.name)
-        text = write_times(ratio)
-        return Cell(text, describe_cost(each, ratio), page, False, value < 0, mark, value)
+        return Cell(
+            text=write_times(ratio),
+            title=describe_cost(each, ratio),
+            page=page_of(each),
+            significant=False,
+            better=number.value < 0,
+            mark=mark,
+            sort=number.value,
+        )
+
+    def _score_cell(self, each: Isolated, mark: Mark, value: float, p: float | None) -> Cell:
+        """Make the cell of a score. p: after correction."""
+        difference = replace(each.difference, holm=p)
+        return Cell(
+            text=f"{to_digits(abs(difference.mean), self.half)} {difference.direction}",
+            title=describe(each, difference),
+            page=page_of(each),
+            significant=p is not None and p <= LEVEL,
+            better=difference.direction == BETTER,
+            mark=mark,
+            sort=value,
+        )
 
     def _place(self, value: float | None) -> float | None:
         if value is None:
@@ -310,19 +387,15 @@ class _Cells:
         return round(EDGE + (100 - 2 * EDGE) * (value - self.least) / width, 1)
 
 
-def signed(
-    sign: int, value: float, low: float | None, high: float | None
-) -> tuple[float, float | None, float | None]:
-    """Turn a number with its interval round, if sign is -1."""
-    if sign == 1:
-        return value, low, high
-    return -value, None if high is None else -high, None if low is None else -low
+def _log(value: float | None) -> float | None:
+    return None if value is None else math.log(value)
+
+
+# --- in words --------------------------------------------------------------------------------
 
 
 def page_of(each: Isolated) -> str:
-    """Return the address of the question behind a comparison, relative to the folder of all
-    reports.
-    """
+    """Return the address of the question behind a comparison, from the folder of all reports."""
     return f"{each.set}/questions/{each.question}/index.html"
 
 
@@ -337,48 +410,42 @@ def write_times(ratio: Ratio) -> str:
 
 
 def write_times_interval(ratio: Ratio) -> str:
-    """Write the interval of a ratio over rounds of a timing: `1.08 to 1.14`; empty where there is
-    none.
-    """
+    """Write the interval of a ratio over rounds of a timing: `1.08 to 1.14`; empty without one."""
     if ratio.low is None or ratio.high is None:
         return ""
-    ends = (
-        (1 / ratio.high, 1 / ratio.low) if ratio.quantity in INVERTED else (ratio.low, ratio.high)
-    )
-    return " to ".join(f"{end:.2f}" for end in ends)
+    low = ratio.low
+    high = ratio.high
+    if ratio.quantity in INVERTED:
+        low, high = 1 / high, 1 / low
+    return f"{low:.2f} to {high:.2f}"
 
 
 def where(each: Isolated) -> str:
     """Say where a comparison holds: `scale overnight, S = 512, not converged`."""
-    difference = each.difference
     parts = [f"scale {each.scale}"]
-    if difference:
-        parts += [
-            f"{axis} = {value:g}"
-            for axis, value in (("S", difference.S), ("k", difference.k))
-            if value
-        ]
-    return ", ".join([*parts, *([] if each.is_converged else ["not converged"])])
+    if each.difference and each.difference.S:
+        parts.append(f"S = {each.difference.S:g}")
+    if each.difference and each.difference.k:
+        parts.append(f"k = {each.difference.k:g}")
+    if not each.is_converged:
+        parts.append("not converged")
+    return ", ".join(parts)
 
 
 def describe(each: Isolated, difference: Difference) -> str:
     """Write all that is known of a cell of a score."""
-    corrected = (
-        "" if difference.holm is None else f"; p = {difference.holm:.2g} after Holm correction"
-    )
-    corpora = f" on {join([*difference.by_corpus])}"
-    sides = f"{difference.variant} compared with {difference.baseline}{corpora}"
-    return f"{sides}: {difference.text}{corrected}; {where(each)}"
+    names = f"{difference.variant} compared with {difference.baseline}"
+    corpora = join([*difference.by_corpus])
+    corrected = ""
+    if difference.holm is not None:
+        corrected = f"; p = {difference.holm:.2g} after Holm correction"
+    return f"{names} on {corpora}: {difference.text}{corrected}; {where(each)}"
 
 
 def describe_cost(each: Isolated, ratio: Ratio) -> str:
     """Write all that is known of a cell of a cost."""
-    interval = write_times_interval(ratio)
     shown = f"{write_times(ratio)} the {COSTS[ratio.quantity]}"
-    shown += f" (95 % CI {interval} over rounds)" if interval else ""
+    interval = write_times_interval(ratio)
+    if interval:
+        shown += f" (95 % CI {interval} over rounds)"
     return f"{ratio.variant} compared with {ratio.baseline}: {shown}; {where(each)}"
-
-
-def best(found: Iterable[Isolated], chosen: Callable[[Isolated], bool]) -> Isolated | None:
-    """Return the best comparison of those that are chosen and have a difference."""
-    return min((each for each in found if each.difference and chosen(each)), key=rank, default=None)

@@ -1,8 +1,8 @@
-"""Quality against cost: a small panel for every corpus and scale, drawn as shapes that a template
-writes as SVG.
+"""Quality against cost: a small panel for every corpus and scale, drawn as shapes.
 
-Up and to the left is better in every panel: the axis of a score is turned where lower is better.
-What papers print has panels of its own, for their models and corpora are others.
+A template writes the shapes as SVG. Up and to the left is better in every panel: the axis of a
+score is turned where lower is better. What papers print has panels of its own, for their models and
+corpora are others. A mark has the colour of its attention in all figures: `_looks`.
 """
 
 import math
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from workflow.claims.published import Published, studies
+from workflow.claims.published import Published, Study, studies
 from workflow.plan.scales import strength
 from workflow.report.figures.colours import COLOURS, attention_of, on_page
 from workflow.report.overview.attention import Attention
@@ -22,9 +22,11 @@ from workflow.results.registry import REGISTRY
 from workflow.results.statistics import half_width
 from workflow.results.trained_enough import converged
 
-WIDTH, HEIGHT = 340, 196  # CSS pixels at every width of the page, so that type keeps its size
+# CSS pixels at every width of the page, so that type keeps its size
+WIDTH, HEIGHT = 340, 196
 LEFT, RIGHT, TOP, BOTTOM = 38, 8, 18, 32
-TYPE, LETTER = 11, 5.8  # size of the type, and the width of a letter in it
+TYPE = 11  # size of the type
+LETTER = 5.8  # width of a letter in it
 RADIUS = 4.0
 CORNERS = {  # right and down from the middle of a mark, in radii
     "square": ((-0.85, -0.85), (0.85, -0.85), (0.85, 0.85), (-0.85, 0.85)),
@@ -33,12 +35,12 @@ CORNERS = {  # right and down from the middle of a mark, in radii
     "turned": ((0, 1.2), (1.1, -0.9), (-1.1, -0.9)),
     "bow": ((-1.1, -1.1), (1.1, 1.1), (1.1, -1.1), (-1.1, 1.1)),
 }
-SHAPES = tuple(CORNERS)  # beside the circle
+SHAPES = tuple(CORNERS)  # in addition to the circle
 GAP = 7.0  # from the middle of a mark to its label
 MARGIN = 0.07  # of the range of an axis, on either side
 FIRST = 4  # panels on the first screen; further ones are behind a click
 TICKS = 4
-# the cost on the axis of a paper's panel: the first unit that the paper prints beside a score
+# the cost on the axis of a paper's panel: the first unit that the paper prints next to a score
 PRINTED_COSTS = {
     "MACs/character": "MACs per character",
     "FLOPs": "training FLOPs",
@@ -67,12 +69,10 @@ class Label:
 
 @dataclass(frozen=True)
 class Mark:
-    """A variant: its place in pixels, its interval, its shape as an SVG path, its colour as CSS,
-    whether it is filled.
+    """A variant: its place and the ends of its interval, in pixels.
 
-    title: all in words.
-
-    page: of the question behind it, relative to the folder of all reports.
+    shape: an SVG path. colour: as CSS. title: all in words. page: of the question behind it,
+    relative to the folder of all reports.
     """
 
     x: float
@@ -106,8 +106,9 @@ class Key:
 
 @dataclass(frozen=True)
 class Panel:
-    """One picture. across, up: titles of its axes. unlabelled: the variants for which there is no
-    room.
+    """One picture.
+
+    across, up: titles of its axes. unlabelled: the variants whose label finds no space.
     """
 
     title: str
@@ -147,8 +148,9 @@ class Picture:
 
 @dataclass(frozen=True)
 class _Spot:
-    """What becomes a mark, in numbers. group: marks of one group are joined. labelled: whether it
-    asks for a label.
+    """What becomes a mark, in numbers.
+
+    group: marks of one group are joined. labelled: whether it asks for a label.
     """
 
     name: str
@@ -165,8 +167,9 @@ class _Spot:
 
 
 def make_picture(points: Iterable[Point], own: str) -> Picture:
-    """Draw all points. own: the set of results that the report is about, whose other panels come
-    first.
+    """Draw all points.
+
+    own: the set of results that the report is about, whose panels come first among the others.
     """
     points = list(points)
     looks = _looks({point.attention for point in points})
@@ -175,47 +178,48 @@ def make_picture(points: Iterable[Point], own: str) -> Picture:
         panels.setdefault((point.set, point.task, point.corpus), []).append(point)
     ordered = sorted((each for each in panels.values() if len(each) > 1), key=_order)
     main = _choose_main(ordered)
-    others = sorted(
-        (each for each in ordered if each not in main), key=lambda each: each[0].set != own
+    others = [each for each in ordered if each not in main]
+    others.sort(key=lambda each: each[0].set != own)
+    of_papers = [_paper_panel(name) for name in studies()]
+    return Picture(
+        main=tuple(_draw(each, looks) for each in main),
+        others=tuple(_draw(each, looks) for each in others),
+        papers=tuple(panel for panel in of_papers if panel),
     )
-    drawn = [tuple(_draw(each, looks) for each in group) for group in (main, others)]
-    return Picture(*drawn, papers=tuple(filter(None, map(_paper_panel, studies()))))
+
+
+# --- which panels, and which look ------------------------------------------------------------
 
 
 def _order(points: list[Point]) -> tuple:
-    """Order panels: converged ones first, then the strongest scale, then those with the most
-    variants.
-    """
+    """Order panels: converged ones first, then the strongest scale, then the most variants."""
+    first = points[0]
     late = pd.Series([point.late_gain for point in points if point.size == 1]).median()
-    return (
-        0.0 if converged(late) else late,
-        -strength(points[0].scale),
-        -len(points),
-        points[0].corpus,
-    )
+    still_learning = 0.0 if converged(late) else late
+    return still_learning, -strength(first.scale), -len(points), first.corpus
 
 
 def _choose_main(ordered: list[list[Point]]) -> list[list[Point]]:
-    """Choose the panels of the first screen, no corpus twice: one of the second task, the others of
-    the first.
+    """Choose the panels of the first screen, no corpus twice.
 
-    The tasks with most points come first.
+    One is of the second task, the others of the first. The tasks with most points come first.
     """
     panels = _without_repeats(ordered)
-    points = Counter(point.task for each in ordered for point in each)
-    of_tasks = [
-        [each for each in panels if each[0].task == task] for task, _ in points.most_common(2)
-    ]
-    first, second = [*of_tasks, [], []][:2]
+    counts = Counter(point.task for panel in ordered for point in panel)
+    of_tasks = []
+    for task, _ in counts.most_common(2):
+        of_tasks.append([panel for panel in panels if panel[0].task == task])
+    first = of_tasks[0] if of_tasks else []
+    second = of_tasks[1] if len(of_tasks) > 1 else []
     chosen = [*first[: FIRST - 1], *second[:1]]
-    rest = [each for each in panels if each not in chosen]
+    rest = [panel for panel in panels if panel not in chosen]
     return [*chosen, *rest[: FIRST - len(chosen)]]
 
 
 def _without_repeats(panels: list[list[Point]]) -> list[list[Point]]:
     first: dict[str, list[Point]] = {}
-    for each in panels:
-        first.setdefault(each[0].corpus, each)
+    for panel in panels:
+        first.setdefault(panel[0].corpus, panel)
     return list(first.values())
 
 
@@ -227,19 +231,22 @@ def _looks(attentions: set[Attention]) -> dict[Attention, Look]:
     """
     looks: dict[Attention, Look] = {}
     taken: Counter[str] = Counter()
-    for each in sorted(
-        attentions, key=lambda each: (_kind(each) not in COLOURS, len(each.name), each.name)
-    ):
+    for each in sorted(attentions, key=_order_of_looks):
         kind = _kind(each)
-        colour = COLOURS[
-            kind if kind in COLOURS else _kind(replace(each, selection="all", normaliser="softmax"))
-        ]
         if kind in COLOURS and each.is_usual:
-            looks[each] = Look(on_page(colour))
+            looks[each] = Look(on_page(COLOURS[kind]))
             continue
+        if kind not in COLOURS:
+            kind = _kind(replace(each, selection="all", normaliser="softmax"))
+        colour = COLOURS[kind]
         looks[each] = Look(on_page(colour), SHAPES[taken[colour] % len(SHAPES)])
         taken[colour] += 1
     return looks
+
+
+def _order_of_looks(each: Attention) -> tuple:
+    """Order attentions: those with a colour first, then by the length of their names."""
+    return _kind(each) not in COLOURS, len(each.name), each.name
 
 
 def _kind(each: Attention) -> str:
@@ -249,12 +256,16 @@ def _kind(each: Attention) -> str:
     return attention_of({"net": each.model, "span": span, **choices})
 
 
+# --- a panel ---------------------------------------------------------------------------------
+
+
 def path_of(shape: str, x: float, y: float) -> str:
     """Draw a shape around a place, as an SVG path."""
     r = RADIUS
     if shape == "circle":
-        ends = (x + r, x - r)
-        return f"M{x - r:g} {y:g}" + "".join(f"A{r:g} {r:g} 0 0 1 {end:g} {y:g}" for end in ends)
+        right = f"A{r:g} {r:g} 0 0 1 {x + r:g} {y:g}"
+        left = f"A{r:g} {r:g} 0 0 1 {x - r:g} {y:g}"
+        return f"M{x - r:g} {y:g}{right}{left}"
     corners = " ".join(f"{x + r * right:g} {y + r * down:g}" for right, down in CORNERS[shape])
     return f"M{corners}z"
 
@@ -262,166 +273,251 @@ def path_of(shape: str, x: float, y: float) -> str:
 def _draw(points: list[Point], looks: dict[Attention, Look]) -> Panel:
     """Draw the points of one corpus and scale."""
     first = points[0]
-    quantity = REGISTRY[score_of(first.task)]
     if any(each.S for each in points):
         points = [each for each in points if each.size == 1]  # sizes were measured at another S
-    largest = {
-        each.attention: max(p.size for p in points if p.attention == each.attention)
-        for each in points
-    }
-    spots = [
-        _Spot(
-            name=each.attention.short,
-            group=each.attention.name,
-            x=each.macs,
-            y=each.mean,
-            low=each.low,
-            high=each.high,
-            look=looks[each.attention],
-            filled=converged(each.late_gain) and not each.unmoved,
-            title=_describe(each),
-            page=f"{each.set}/questions/{each.question}/index.html",
-            labelled=each.size == largest[each.attention],
-        )
-        for each in points
-    ]
+    largest: dict[Attention, float] = {}
+    for each in points:
+        largest[each.attention] = max(each.size, largest.get(each.attention, 0.0))
+    spots = []
+    for each in points:
+        is_largest = each.size == largest[each.attention]
+        spots.append(_spot(each, looks[each.attention], labelled=is_largest))
     seeds = sorted({each.n for each in points})
     n = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
-    note = f"scale {first.scale}, n = {n}"
-    about = f"{first.title}, scale {first.scale}: {quantity.title} over executed MACs per token"
-    up = quantity.title
-    return _lay_out(
-        spots, first.title, note, "MACs per token", up, about, turned=quantity.better == "lower"
+    score = REGISTRY[score_of(first.task)]
+    where = f"{first.title}, scale {first.scale}"
+    words = _Words(
+        title=first.title,
+        note=f"scale {first.scale}, n = {n}",
+        across="MACs per token",
+        up=score.title,
+        about=f"{where}: {score.title} over executed MACs per token",
+    )
+    return _lay_out(spots, words, turned=score.better == "lower")
+
+
+def _spot(point: Point, look: Look, *, labelled: bool) -> _Spot:
+    return _Spot(
+        name=point.attention.short,
+        group=point.attention.name,
+        x=point.macs,
+        y=point.mean,
+        low=point.low,
+        high=point.high,
+        look=look,
+        filled=converged(point.late_gain) and not point.unmoved,
+        title=_describe(point),
+        page=f"{point.set}/questions/{point.question}/index.html",
+        labelled=labelled,
     )
 
 
-def _describe(each: Point) -> str:
-    quantity = REGISTRY[score_of(each.task)]
-    half = half_width(each.low, each.high)
-    parts = [f"{each.attention.name}: {to_digits(each.mean, half)} {quantity.unit}"]
+def _describe(point: Point) -> str:
+    """Write all that is known of a mark."""
+    unit = REGISTRY[score_of(point.task)].unit
+    half = half_width(point.low, point.high)
+    basis = f"n = {point.n}"
     if half:
-        parts.append(
-            f" (95 % CI {to_digits(each.low, half)} to {to_digits(each.high, half)}, n = {each.n})"
-        )
-    else:
-        parts.append(f" (n = {each.n})")
-    parts.append(f", {short_number(each.macs)} MACs per token, scale {each.scale}")
-    parts += [f", {axis} = {value:g}" for axis, value in (("S", each.S), ("k", each.k)) if value]
-    parts += [f", {each.size:g}× the size"] if each.size != 1 else []
-    parts += ["; learned spans barely moved"] if each.unmoved else []
-    parts += [] if converged(each.late_gain) else ["; not converged"]
-    return "".join(parts)
+        interval = f"{to_digits(point.low, half)} to {to_digits(point.high, half)}"
+        basis = f"95 % CI {interval}, {basis}"
+    score = f"{point.attention.name}: {to_digits(point.mean, half)} {unit} ({basis})"
+    parts = [score, f"{short_number(point.macs)} MACs per token", f"scale {point.scale}"]
+    if point.S:
+        parts.append(f"S = {point.S:g}")
+    if point.k:
+        parts.append(f"k = {point.k:g}")
+    if point.size != 1:
+        parts.append(f"{point.size:g}× the size")
+    unmoved = "; learned spans barely moved" if point.unmoved else ""
+    late = "" if converged(point.late_gain) else "; not converged"
+    return f"{', '.join(parts)}{unmoved}{late}"
 
 
-def _lay_out(
-    spots: list[_Spot], title: str, note: str, across: str, up: str, about: str, *, turned: bool
-) -> Panel:
+@dataclass(frozen=True)
+class _Words:
+    """The words of a panel: its title, titles of its axes, and what it is about."""
+
+    title: str
+    note: str
+    across: str
+    up: str
+    about: str
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A spot with its place in pixels."""
+
+    spot: _Spot
+    x: float
+    y: float
+
+
+def _lay_out(spots: list[_Spot], words: _Words, *, turned: bool) -> Panel:
     """Place marks, ticks and labels. turned: whether a lower score is drawn higher."""
+    bottom = HEIGHT - BOTTOM
     xs = _Axis([spot.x for spot in spots], LEFT, WIDTH - RIGHT, log=True)
-    ends = [end for spot in spots for end in (spot.low, spot.y, spot.high) if end is not None]
-    bottom, top = HEIGHT - BOTTOM, TOP
-    ys = _Axis(ends, *((top, bottom) if turned else (bottom, top)))
-    placed = [(spot, xs.place(spot.x), ys.place(spot.y)) for spot in spots]
-    labels = _label([(spot, x, y) for spot, x, y in placed], bottom)
-    marks = tuple(
-        Mark(
-            x,
-            y,
-            ys.place(spot.low),
-            ys.place(spot.high),
-            path_of(spot.look.shape, x, y),
-            spot.look.colour,
-            spot.filled,
-            spot.title,
-            spot.page,
-            labels.get(n),
-        )
-        for n, (spot, x, y) in enumerate(placed)
-    )
+    values = []
+    for spot in spots:
+        values += [value for value in (spot.low, spot.y, spot.high) if value is not None]
+    ys = _Axis(values, TOP, bottom) if turned else _Axis(values, bottom, TOP)
+    placed = [_Placed(spot, xs.place(spot.x), ys.place(spot.y)) for spot in spots]
+    labels = _label(placed, bottom)
+    marks = []
+    for number, each in enumerate(placed):
+        marks.append(_mark(each, ys, labels.get(number)))
     named = {label.text for label in labels.values()}
     missing = {spot.name: spot.look for spot in spots if spot.labelled and spot.name not in named}
+    keys = [Key(name, path_of(look.shape, 5, 5), look.colour) for name, look in missing.items()]
     return Panel(
-        title=title,
-        note=note,
-        across=across,
-        up=up,
-        about=about,
+        title=words.title,
+        note=words.note,
+        across=words.across,
+        up=words.up,
+        about=words.about,
         xticks=xs.ticks(),
         yticks=ys.ticks(),
         lines=tuple(_lines(placed)),
-        marks=marks,
-        unlabelled=tuple(
-            Key(name, path_of(look.shape, 5, 5), look.colour) for name, look in missing.items()
-        ),
+        marks=tuple(marks),
+        unlabelled=tuple(keys),
     )
 
 
-def _lines(placed: list[tuple[_Spot, float, float]]) -> list[Line]:
-    groups: dict[str, list[tuple[_Spot, float, float]]] = {}
+def _mark(placed: _Placed, ys: "_Axis", label: Label | None) -> Mark:
+    spot = placed.spot
+    return Mark(
+        x=placed.x,
+        y=placed.y,
+        low=ys.place(spot.low),
+        high=ys.place(spot.high),
+        shape=path_of(spot.look.shape, placed.x, placed.y),
+        colour=spot.look.colour,
+        filled=spot.filled,
+        title=spot.title,
+        page=spot.page,
+        label=label,
+    )
+
+
+def _lines(placed: list[_Placed]) -> list[Line]:
+    """Join the sizes of each variant, from left to right."""
+    groups: dict[str, list[_Placed]] = {}
     for each in placed:
-        groups.setdefault(each[0].group, []).append(each)
-    joined = [
-        sorted(group, key=lambda each: each[1]) for group in groups.values() if len(group) > 1
-    ]
-    return [
-        Line(" ".join(f"{x},{y}" for _, x, y in group), group[0][0].look.colour) for group in joined
-    ]
+        groups.setdefault(each.spot.group, []).append(each)
+    lines = []
+    for group in groups.values():
+        if len(group) > 1:
+            points = [f"{each.x},{each.y}" for each in sorted(group, key=lambda each: each.x)]
+            leftmost = min(group, key=lambda each: each.x)
+            lines.append(Line(" ".join(points), leftmost.spot.look.colour))
+    return lines
 
 
-Box = tuple[float, float, float, float]  # left, top, right, bottom
+# --- labels ----------------------------------------------------------------------------------
 
 
-def _label(placed: list[tuple[_Spot, float, float]], bottom: float) -> dict[int, Label]:
-    """Label marks where there is room, short names first: beside, above or below, clear of marks
-    and other labels.
+@dataclass(frozen=True)
+class _Box:
+    """A rectangle in pixels; y grows downwards."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def overlaps(self, other: "_Box") -> bool:
+        is_beside = self.right <= other.left or other.right <= self.left
+        is_above_or_below = self.bottom <= other.top or other.bottom <= self.top
+        return not is_beside and not is_above_or_below
+
+
+def _label(placed: list[_Placed], bottom: float) -> dict[int, Label]:
+    """Label marks where there is space, clear of marks and other labels.
+
+    bottom: of the panel, in pixels. The key is the number of the mark.
     """
-    taken: list[Box] = []
-    for _, x, y in placed:
-        taken.append((x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS))
+    taken = []
+    for each in placed:
+        left = each.x - RADIUS
+        top = each.y - RADIUS
+        taken.append(_Box(left, top, each.x + RADIUS, each.y + RADIUS))
     labels: dict[int, Label] = {}
-    grouped = Counter(spot.group for spot, *_ in placed)
-    # the end of a line first, then short names
-    order = sorted(
-        range(len(placed)), key=lambda n: (grouped[placed[n][0].group] == 1, len(placed[n][0].name))
-    )
-    for n in order:
-        spot, x, y = placed[n]
-        if not spot.labelled:
+    for number in _order_of_labels(placed):
+        each = placed[number]
+        if not each.spot.labelled:
             continue
-        width = LETTER * len(spot.name)
-        middle = y + TYPE / 3
-        for label, left in (
-            (Label(spot.name, x + GAP, middle, "start"), x + GAP),
-            (Label(spot.name, x - GAP, middle, "end"), x - GAP - width),
-            (Label(spot.name, x, y - GAP, "middle"), x - width / 2),
-            (Label(spot.name, x, y + GAP + TYPE * 0.7, "middle"), x - width / 2),
-            (Label(spot.name, x + 4, y - GAP, "start"), x + 4),
-            (Label(spot.name, x + 4, y + GAP + TYPE * 0.7, "start"), x + 4),
-            (Label(spot.name, x - 4, y - GAP, "end"), x - 4 - width),
-            (Label(spot.name, x - 4, y + GAP + TYPE * 0.7, "end"), x - 4 - width),
-        ):
-            box = (left, label.y - TYPE * 0.8, left + width, label.y + TYPE * 0.2)
-            inside = box[0] >= LEFT + 2 and box[2] <= WIDTH and box[1] >= 0 and box[3] <= bottom - 1
-            if inside and not any(_overlap(box, other) for other in taken):
-                labels[n] = label
+        for label, left in _candidates(each):
+            box = _box_of(label, left)
+            is_free = not any(box.overlaps(other) for other in taken)
+            if is_free and _is_inside(box, bottom):
+                labels[number] = label
                 taken.append(box)
                 break
     return labels
 
 
-def _overlap(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+def _order_of_labels(placed: list[_Placed]) -> list[int]:
+    """Order marks for labels: the ends of lines first, then short names."""
+    sizes = Counter(each.spot.group for each in placed)
+
+    def order(number: int) -> tuple[bool, int]:
+        spot = placed[number].spot
+        return sizes[spot.group] == 1, len(spot.name)
+
+    return sorted(range(len(placed)), key=order)
+
+
+def _candidates(placed: _Placed) -> list[tuple[Label, float]]:
+    """List where a label may be, the best first, each with its left end in pixels."""
+    name = placed.spot.name
+    x = placed.x
+    width = LETTER * len(name)
+    middle = placed.y + TYPE / 3
+    above = placed.y - GAP
+    below = placed.y + GAP + TYPE * 0.7
+    return [
+        (Label(name, x + GAP, middle, "start"), x + GAP),
+        (Label(name, x - GAP, middle, "end"), x - GAP - width),
+        (Label(name, x, above, "middle"), x - width / 2),
+        (Label(name, x, below, "middle"), x - width / 2),
+        (Label(name, x + 4, above, "start"), x + 4),
+        (Label(name, x + 4, below, "start"), x + 4),
+        (Label(name, x - 4, above, "end"), x - 4 - width),
+        (Label(name, x - 4, below, "end"), x - 4 - width),
+    ]
+
+
+def _box_of(label: Label, left: float) -> _Box:
+    width = LETTER * len(label.text)
+    return _Box(left, label.y - TYPE * 0.8, left + width, label.y + TYPE * 0.2)
+
+
+def _is_inside(box: _Box, bottom: float) -> bool:
+    """Say whether a label is within its panel."""
+    is_inside_across = box.left >= LEFT + 2 and box.right <= WIDTH
+    is_inside_down = box.top >= 0 and box.bottom <= bottom - 1
+    return is_inside_across and is_inside_down
+
+
+# --- axes ------------------------------------------------------------------------------------
 
 
 class _Axis:
     """A scale from numbers to pixels. first, last: where its least and its largest number are."""
 
     def __init__(self, values: list[float], first: float, last: float, *, log: bool = False):
-        self.log, self.first, self.last = log, first, last
-        known = [self._scaled(value) for value in values]
-        low, high = min(known), max(known)
-        margin = (high - low) * MARGIN or (0.3 if log else abs(high) * MARGIN or 1.0)
-        self.low, self.high = low - margin, high + margin
+        self.log = log
+        self.first = first
+        self.last = last
+        scaled = [self._scaled(value) for value in values]
+        least = min(scaled)
+        most = max(scaled)
+        margin = (most - least) * MARGIN
+        if not margin:
+            # one value alone: half a power of ten, or some of its size
+            margin = 0.3 if log else abs(most) * MARGIN or 1.0
+        self.low = least - margin
+        self.high = most + margin
 
     def _scaled(self, value: float) -> float:
         return math.log10(value) if self.log else value
@@ -439,7 +535,8 @@ class _Axis:
         step = _step((self.high - self.low) / TICKS)
         decimals = max(0, -math.floor(math.log10(step)))
         first = math.ceil(self.low / step)
-        values = [n * step for n in range(first, math.floor(self.high / step) + 1)]
+        last = math.floor(self.high / step)
+        values = [number * step for number in range(first, last + 1)]
         return tuple(Tick(self.place(value), f"{value:,.{decimals}f}") for value in values)
 
 
@@ -450,15 +547,14 @@ def _step(about: float) -> float:
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """List 1, 2 and 5 times powers of ten in a range; powers of ten alone where these are too
-    many.
-    """
+    """List 1, 2 and 5 times powers of ten in a range; fewer where these are too many."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    inside: list[float] = []
     for factors in ((1, 2, 3, 5), (1, 2, 5), (1, 3), (1,)):
         values = [factor * 10.0**power for power in powers for factor in factors]
         inside = [value for value in values if low <= value <= high]
         if len(inside) <= TICKS + 1:
-            return inside
+            break
     return inside
 
 
@@ -476,63 +572,64 @@ def short_number(value: float) -> str:
     return f"{value:.3g}"
 
 
-# what papers print
+# --- what papers print -----------------------------------------------------------------------
+
+Pair = tuple[Published, Published]  # a score and a cost of the same row
 
 
 def _paper_panel(name: str) -> Panel | None:
-    """Draw the points that one paper prints: a score and a cost of the same row; None where it
-    prints no pair.
-    """
+    """Draw the pairs of score and cost that one paper prints; None where it prints none."""
     study = studies()[name]
     rows: dict[tuple[str, str], list[Published]] = {}
     for value in study.values:
         if isinstance(value.value, float):
             rows.setdefault((value.where, value.row), []).append(value)
-    by_unit = {
-        unit: [pair for row in rows.values() for pair in _pairs(row, unit)]
-        for unit in PRINTED_COSTS
-    }
-    unit = next((unit for unit, pairs in by_unit.items() if pairs), None)
-    if unit is None:
-        return None
-    pairs, across = by_unit[unit], PRINTED_COSTS[unit]
-    score = pairs[0][0].unit
-    pairs = [pair for pair in pairs if pair[0].unit == score]
-    spots = [_printed(result, cost, across) for result, cost in pairs]
-    about = f"Published results, not the same data: {score} over {across}, {study.heading}"
-    turned = score in ("bpc", "bpb")
-    return _lay_out(
-        spots,
-        study.title,
-        "the paper's own models; not the same data",
-        across,
-        f"{score}",
-        about,
-        turned=turned,
+    for unit, across in PRINTED_COSTS.items():
+        pairs: list[Pair] = []
+        for row in rows.values():
+            pairs += _pairs(row, unit)
+        if pairs:
+            return _draw_paper(study, pairs, across)
+    return None
+
+
+def _draw_paper(study: Study, pairs: list[Pair], across: str) -> Panel:
+    """Draw the pairs with the score of the first. across: what their cost is."""
+    unit = pairs[0][0].unit
+    spots = [_printed(score, cost, across) for score, cost in pairs if score.unit == unit]
+    about = f"{unit} over {across}, {study.heading}"
+    words = _Words(
+        title=study.title,
+        note="the paper's own models; not the same data",
+        across=across,
+        up=unit,
+        about=f"Published results, not the same data: {about}",
     )
+    return _lay_out(spots, words, turned=unit in ("bpc", "bpb"))
 
 
-def _pairs(row: list[Published], unit: str) -> list[tuple[Published, Published]]:
-    """Pair each score of a row with its cost in this unit; of dev and test scores only those on
-    test.
-    """
+def _pairs(row: list[Published], unit: str) -> list[Pair]:
+    """Pair each score of a row with its cost in this unit; test scores alone where there are."""
     costs = [value for value in row if value.unit == unit]
-    scores = [
-        value
-        for value in row
-        if value.kind in ("trained", "cited") and value.unit in ("bpc", "BLEU")
-    ]
-    tested = [value for value in scores if "dev" not in value.column.lower()]
-    return [(score, costs[0]) for score in tested or scores] if costs else []
+    if not costs:
+        return []
+    scores = [value for value in row if _is_score(value)]
+    on_test = [value for value in scores if "dev" not in value.column.lower()]
+    return [(score, costs[0]) for score in on_test or scores]
+
+
+def _is_score(value: Published) -> bool:
+    return value.kind in ("trained", "cited") and value.unit in ("bpc", "BLEU")
 
 
 def _printed(score: Published, cost: Published, across: str) -> _Spot:
-    place = score.where.partition("(")[2].rstrip(")").removesuffix(
-        " test"
-    ) or score.column.removeprefix(f"{score.unit} ")
-    title = f"{score.row}, {score.where}, {score.column}: {score.text} {score.unit}, {cost.text} {across}"
+    # a corpus in brackets, `Table 1 (text8 test)`, or else the column
+    corpus = score.where.partition("(")[2].rstrip(")").removesuffix(" test")
+    place = corpus or score.column.removeprefix(f"{score.unit} ")
+    model = score.row.removeprefix("Transformer ").strip("()")
+    where = f"{score.row}, {score.where}, {score.column}"
     return _Spot(
-        name=f"{score.row.removeprefix('Transformer ').strip('()')}, {place}",
+        name=f"{model}, {place}",
         group=f"{score.where} {score.row} {score.column}",
         x=float(cost.value),
         y=float(score.value),
@@ -540,6 +637,6 @@ def _printed(score: Published, cost: Published, across: str) -> _Spot:
         high=None,
         look=Look("var(--soft)"),
         filled=True,
-        title=title,
+        title=f"{where}: {score.text} {score.unit}, {cost.text} {across}",
         page=None,
     )

@@ -260,7 +260,7 @@ class ScaleLinks:
 
 @dataclass(frozen=True)
 class RootPage:
-    """What the index of all scales shows. overview: joined from all reports; None of an empty one."""
+    """What the index of all scales shows. overview: of all reports; None if it is empty."""
 
     title: str
     compared: list[Row]

@@ -228,7 +228,7 @@ class Contest:
 
     def is_better(self, effect: Effect | None) -> bool:
         """Say whether an effect on test is significant and in favour of the first side."""
-        if effect is None or not effect.told:
+        if effect is None or not effect.significant:
             return False
         return (effect.mean < 0) == self.lower_is_better_on_test
 
@@ -236,7 +236,7 @@ class Contest:
         """Say whether a model, compared with the recommended one, is not significantly worse."""
         if effect is None or effect.low is None:
             return False
-        return not effect.told or self.is_better(effect)
+        return not effect.significant or self.is_better(effect)
 
     def _compare(self, one: int, other: int) -> Effect | None:
         """Subtract one row's score on test from another's, paired by seed; None without a pair."""
@@ -412,7 +412,7 @@ def describe(effect: Effect | None, score: str) -> str:
     written = f"{size} {quantity.unit} {'better' if is_better else 'worse'}"
     if effect.low is None:
         return f"{written} (n = {effect.n}, too few for a test)"
-    if not effect.told:
+    if not effect.significant:
         low, high = (to_digits(end, effect.half) for end in (effect.low, effect.high))
         interval = f"95 % CI of the difference {low} to {high}"
         return f"not significantly different ({interval}, n = {effect.n})"

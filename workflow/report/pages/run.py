@@ -1,4 +1,4 @@
-"""The page of a run: job, curve, scores, facts, costs, origin, how to reproduce it, and its uses."""
+"""The page of a run: job, curve, scores, facts, costs, origin, command, and its uses."""
 
 import json
 from dataclasses import dataclass, field

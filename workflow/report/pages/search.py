@@ -20,7 +20,10 @@ from workflow.results.datasets import with_titles
 from workflow.results.numbers import name_places
 
 # at: from the page to the reports of this scale, as the page names the script
-BEGINS = '(globalThis.REPORTS??=[]).push({at:document.currentScript.getAttribute("src").replace("report.js",""),'
+BEGINS = (
+    "(globalThis.REPORTS??=[]).push({at:document.currentScript"
+    '.getAttribute("src").replace("report.js",""),'
+)
 
 PAGES = {
     "index": "Report",
