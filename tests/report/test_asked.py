@@ -3,7 +3,6 @@ ledger have it.
 """
 
 import json
-import shutil
 
 import pytest
 
@@ -73,19 +72,6 @@ def test_a_question_ends_with_its_answer_and_a_claim_with_its_verdict_and_both_h
     said = say(folder, capsys, "--asked", CLAIM)
     assert f"{load_claim(CLAIM).claim} reproduced: " in said and "ledger.html#claim-" in said
     assert all(f"claim-{CLAIM}" in links(place).ids for place in (ledger, page))
-
-
-def test_other_results_that_the_config_no_longer_names_are_not_in_the_ledger(folder, capsys):
-    scale = folder / "results" / _site.SCALE
-    for name in ("named", "no_longer"):
-        evidence = {"set": name, "scale": "small", "provenance": "", "claims": []}
-        write_text(scale / "evidence" / f"{name}.json", json.dumps(evidence))
-    say(folder, capsys, "--asked", MINE, "--evidence", str(scale / "evidence" / "named.json"))
-    assert [each["set"] for each in json.loads((scale / "ledger.json").read_text())["beside"]] == [
-        "named"
-    ]
-    shutil.rmtree(scale / "evidence")
-    say(folder, capsys, "--asked", MINE)
 
 
 def test_everything_ends_with_the_findings_and_every_failure(folder, capsys):

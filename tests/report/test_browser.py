@@ -77,20 +77,6 @@ def visible(page, rows):
     )
 
 
-def test_words_filter_the_rows_of_a_table(site, page):
-    page.goto((site / f"{SPANS}/index.html").as_uri())
-    rows, words = '[aria-label="Runs"] tbody tr', page.get_by_label("Filter the rows of Runs")
-    every = visible(page, rows)
-    words.fill("adaptive 64")
-    assert 0 < visible(page, rows) < every
-    assert all("adaptive" in text for text in page.locator(f"{rows}:visible").all_inner_texts())
-    words.fill("nothing of the kind")
-    assert visible(page, rows) == 0
-    assert page.get_by_role("status").filter(has_text="no row has these words").count() == 1
-    words.fill("")
-    assert visible(page, rows) == every
-
-
 def test_a_verdict_shows_its_claims_alone_and_again_all(site, page):
     page.goto((site / "ledger.html").as_uri())
     rows, button = "tr[data-verdict]", page.locator('button[data-verdict="inconclusive"]')
@@ -100,27 +86,6 @@ def test_a_verdict_shows_its_claims_alone_and_again_all(site, page):
     assert visible(page, rows) == visible(page, 'tr[data-verdict="inconclusive"]') < every
     button.click()
     assert visible(page, rows) == every and button.get_attribute("aria-pressed") == "false"
-
-
-def test_a_note_opens_inside_the_window_by_key(site, page):
-    page.set_viewport_size({"width": 390, "height": 800})
-    page.goto((site / f"{SPANS}/index.html").as_uri())
-    tip = page.locator("#table-adaptive_span_costs .tip").first
-    assert not tip.locator("span").is_visible()
-    tip.focus()
-    box = tip.locator("span").bounding_box()
-    assert box["x"] >= 0 and box["x"] + box["width"] <= 390
-
-
-def test_a_wide_table_is_printed_whole(site, page):
-    page.set_viewport_size({"width": 1030, "height": 700})  # A4 across, without its margins
-    page.goto((site / f"{SPANS}/index.html").as_uri())
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    page.emulate_media(media="print")
-    edges = page.locator(".scroll > table").evaluate_all(
-        "tables => tables.map(t => t.getBoundingClientRect().right)"
-    )
-    assert len(edges) > 2 and max(edges) <= 1030
 
 
 @pytest.mark.parametrize(
@@ -193,28 +158,11 @@ def test_the_grid_is_turned_and_a_link_keeps_the_view(grid, page, browser):
     other.close()
 
 
-def test_the_grid_is_a_mean_over_what_stands_on_no_side_or_one_part_of_it(grid, page):
-    shown = grid("{ 1: cell.S }", rows="variant", columns="variant")
-    # S is 32 and 64
-    assert shown == [["variant", "dev bpc"], ["fixed span", "48"], ["adaptive span", "48"]]
-    assert (
-        grid(S="64")[1:] == [["fixed span", "64"], ["adaptive span", "64"]] and "S=64" in page.url
-    )
-
-
 def test_the_grid_shows_intervals_and_keeps_variants_apart(grid):
     values = 'cell.variant === "fixed span" ? { 1: 1, 2: 2, 3: 3 } : { 1: 7, 2: 7, 3: 7 }'
     # of the first variant: 2 and 4.303 / sqrt(3) on either side, but for what is below 0
     assert grid(values, rows="S", columns="S")[1] == ["S = 32", "2.0 (0.0 to 4.5)"]
     assert grid(variant="")[1] == ["S = 32", "4.5 ± 1.2"]  # by seed 4, 4.5, 5: asked for
-
-
-def test_the_page_of_a_run_draws_its_curves(site, page):
-    """Train and dev at two steps, and the mean span; a mark for each, and one for each name."""
-    page.goto((site / f"{RUN}.html").as_uri())
-    scores, spans = page.locator("figure.curve").all()
-    assert scores.locator("path").count() == 2 * 2 + 2 and spans.locator("path").count() == 2 + 1
-    assert "bits per character, by steps" in scores.inner_text()
 
 
 @pytest.mark.parametrize("scheme, rules", [("light", None), ("dark", ["color-contrast"])])

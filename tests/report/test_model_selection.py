@@ -6,7 +6,6 @@ import pytest
 from tests._runs import as_frame, run, translated
 from workflow.report.pages.model_selection import (
     Contest,
-    list_models,
     model_selection_page,
     recommend,
 )
@@ -66,15 +65,6 @@ def test_a_dearer_net_is_recommended_only_where_dev_prefers_it_and_test_confirms
     dearer, expected
 ):
     assert taken(of("a", 1e4, 2.0, 2.2) + dearer) == expected
-
-
-def test_of_dear_ones_that_are_alike_the_cheapest_is_recommended():
-    """b to d are .1 better than a; c and d are a little better than b on dev, and on test within
-    chance.
-    """
-    rows = of("a", 1e4, 2.0, 2.2) + of("b", 2e4, 1.9, 2.1) + of("c", 3e4, 1.89, 2.1, apart=0.05)
-    assert taken(rows + of("d", 4e4, 1.88, 2.09, apart=0.05)) == ["a", "b"]
-    assert taken(rows + of("d", 4e4, 1.7, 1.9)) == ["a", "b", "d"]
 
 
 def test_nothing_that_is_recommended_is_significantly_worse_on_test_than_what_costs_less(runs):
@@ -201,36 +191,3 @@ def test_a_cost_is_read_with_its_suffix_or_refused(typed, recommended, runs, pag
             and text.locator(".take").get_attribute("data-state") == recommended
         )
         assert not text.locator("div.alternatives").is_visible()
-
-
-def test_nets_that_were_trained_longer_say_so(runs):
-    assert not any(
-        "updates" in name for name in list_models(runs, "dev_bpc", "test_bpc")["variant"]
-    )
-    longer = runs.assign(steps=runs["steps"].mask(runs["variant"] == "c", 20))
-    named = list_models(longer, "dev_bpc", "test_bpc")["variant"].tolist()
-    assert "c, S = 64, width 16, 20 updates" in named and "a, S = 64, width 16, 10 updates" in named
-
-
-def test_where_all_cost_the_same_there_is_nothing_to_choose(runs):
-    assert not model_selection_page(runs.assign(macs_executed=1e4)).texts
-
-
-def test_models_that_are_not_significantly_worse_are_listed_with_what_is_recommended(
-    page, tmp_path
-):
-    """c is as good as b on test within chance, and a is worse: of the two that are alike the
-    cheaper one is taken.
-    """
-    rows = of("a", 1e4, 2.0, 2.2) + of("b", 2e4, 1.9, 2.1) + of("c", 3e4, 1.89, 2.1, apart=0.05)
-    site = Site(tmp_path / "results", tmp_path)
-    context = model_selection_page(as_frame(rows + of("d", 4e4, 2.5, 2.5)))
-    site.write("model_selection.html.j2", "model_selection.html", context)
-    _, dearer = context.texts[0].lines
-    (other,) = dearer.alternatives
-    assert other.name.startswith("c, ") and other.cost == 3e4 and "95 % CI" in other.compared
-    page.goto((tmp_path / "model_selection.html").as_uri())
-    page.locator('input[type="text"]').fill("0.04M")
-    page.keyboard.press("Enter")
-    (row,) = page.locator("div.alternatives tbody tr").all()
-    assert other.name in row.inner_text() and "30,000" in row.inner_text()

@@ -97,22 +97,3 @@ def test_one_question_written_alone_has_no_dead_link_and_no_page_of_a_run_that_i
         pages = {path.stem for path in (site / "questions" / "ramp").iterdir()}
         assert pages == {"index", *(row["digest"] for row in left)}
     check_links(site.parent)
-
-
-def test_a_question_may_be_answered_by_another_score_of_its_task():
-    """The planted sentences ask what each of them costs, not how well is translated where there are
-    none.
-    """
-    assert [
-        load_question(name).spec.columns[0].quantity for name in ("distractors", "translation")
-    ] == [
-        "test_bleu_slope",
-        "test_bleu",
-    ]
-    asked = load_yaml(SIX)
-    with pytest.raises(ConfigError, match="unknown score 'dev_bpd': did you mean 'dev_bpc'?"):
-        parse(Question, asked | {"score": "dev_bpd"}, "ramp")
-    assert (
-        parse(Question, asked | {"score": "test_bpc"}, "ramp").spec.columns[0].quantity
-        == "test_bpc"
-    )

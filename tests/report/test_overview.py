@@ -9,7 +9,7 @@ import pytest
 
 from tests._runs import run
 from workflow.claims.published import studies
-from workflow.report.answers.answer import Difference, Ratio
+from workflow.report.answers.answer import Difference
 from workflow.report.overview.attention import MODEL, SHARED_KEYS, Attention
 from workflow.report.overview.collect import Isolated, collect_isolated, collect_points
 from workflow.report.overview.files import as_content, from_content, overview_of
@@ -177,17 +177,6 @@ def test_all_cells_of_a_group_share_the_baseline_that_its_heading_names():
     assert all(row.cells[0].page.startswith("overnight/") for row in group.rows)
 
 
-def test_a_ratio_of_speeds_is_shown_as_that_of_step_times():
-    speed = Ratio("a", "b", 512.0, None, "train_tokens_per_s", 2.0, 1.6, 2.5)
-    matrix = make_matrix([isolated("span", "adaptive", "fixed", -0.02, ratios=(speed,))])
-    cell = cells_of(matrix)["Span", "adaptive span"][1]
-    assert matrix.columns[1].title == "step time" and cell.text == "0.50×"
-    assert (
-        "0.40 to 0.62" in cell.title
-        and cell.mark.low < cell.mark.value < cell.mark.high < cell.mark.zero
-    )
-
-
 def test_findings_answer_what_is_tested_name_scales_that_disagree_and_link_to_their_questions():
     found = [
         isolated("span", "adaptive", "fixed", -0.03, 0.01),
@@ -216,16 +205,6 @@ def test_findings_answer_what_is_tested_name_scales_that_disagree_and_link_to_th
     )
     assert "0.040 bpc better" in tuned.text and "0.030 bpc better" in tuned.text
     assert list_findings([]) == []
-
-
-def test_sizes_are_a_finding_of_their_ends():
-    sizes = [
-        isolated("span", "adaptive", "fixed", -0.01 * size, size=size, question="span_scaling")
-        for size in (1, 4)
-    ]
-    found = [each for each in list_findings(sizes) if "0.25" not in each.text]
-    (of_sizes,) = [each for each in found if "4×" in each.text]
-    assert "0.010 bpc better" in of_sizes.text and "0.040 bpc better" in of_sizes.text
 
 
 def test_an_overview_is_read_as_it_was_written():

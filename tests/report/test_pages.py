@@ -107,23 +107,6 @@ def test_a_number_has_the_minus_sign_that_it_has_in_figures():
     assert with_minus(Markup("<path d='M -1'>")) == "<path d='M -1'>" and with_minus(-0.5) == -0.5
 
 
-def test_ours_and_the_papers_value_share_a_cell_and_the_head_says_whether_they_are_comparable(site):
-    text = (
-        (site / "papers" / "adaptive_span.html")
-        .read_text()
-        .partition('id="table-adaptive_span_table1"')[2]
-    )
-    text = text.partition("</section>")[0]
-    heads = re.findall(r'<button type="button">([^<]+)</button>(.*?)</th>', text)
-    row = text.partition("Adaptive span, small</th>")[2].partition("</tr>")[0]
-    (score,) = [cell for cell in row.split("</td>") if "1.05" in cell]
-    assert ">2.100, 2.200</a>" in score and "%" not in score.partition('class="theirs"')[2]
-    (cost,) = [cell for cell in row.split("</td>") if "41.61M" in cell]
-    assert re.search(r"41\.61M.{0,300}42M.{0,80}\N{MINUS SIGN}0\.9 %", cost, re.DOTALL)
-    assert any("not the same data" in mark for title, mark in heads if title == "test")
-    assert any(">comparable<" in mark for title, mark in heads if title != "test")
-
-
 def empty_cell(status: str, reason: str) -> Cell:
     return make_cell("r", "c", Missing(reason), "", "measured", status=status)
 
@@ -151,16 +134,6 @@ def test_cells_that_were_not_run_have_one_footnote_with_the_command_that_runs_th
     assert why_not_run(site, "span_limit", [empty_cell("failed", "diverged")]) == []
 
 
-def test_tables_figures_and_runs_name_the_text_that_was_read(site):
-    badge = '<span class="badge">Python sources in 27 letters, not text8</span>'
-    text = (site / "papers" / "adaptive_span.html").read_text()
-    artefacts = ("table-adaptive_span_table3", "figure-adaptive_span_figure3_left")
-    parts = [
-        text.partition(f'id="{artefact}"')[2].partition("</section>")[0] for artefact in artefacts
-    ]
-    assert all(badge in part for part in (*parts, (site / RUN.format("fixed")).read_text()))
-
-
 def test_what_a_caption_cites_comes_with_the_report(site):
     assert "../documents/fidelity.txt" in links(site / "papers" / "explicit_sparse.html").addresses
     assert (site / "documents" / "fidelity.txt").read_text() == (
@@ -180,60 +153,6 @@ def test_a_page_that_says_the_same_is_not_rewritten(tmp_path):
 RUN = "questions/span_limit/span_limit-{}-64-None-1.html"
 
 
-def test_a_run_page_says_how_to_reproduce_it_what_was_measured_and_where_it_is_used(site):
-    def section(run: str, heading: str) -> str:
-        text = (site / RUN.format(run)).read_text()
-        return text.partition(f"<h2>{heading}</h2>")[2].partition("</section>")[0]
-
-    page = site / RUN.format("fixed")
-    command, measured = (section("fixed", heading) for heading in ("Reproduce with", "Measured"))
-    assert f"python -m workflow.scripts.train results/runs/{page.stem}/job.json" in command
-    assert "--data results/data/toy.npz --device cpu</pre>" in command
-    title = "fixed span on Python sources in 27 letters, S = 64, seed 1"
-    assert all(text in page.read_text() for text in ("Learning curve", "sha256:toy", title))
-    values = dict(re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", measured))
-    titles = {name: quantity.title for name, quantity in REGISTRY.items()}
-    assert (
-        values[titles["macs_torch"]] == "23,456" and values[titles["unsupported"]] == "aten::topk"
-    )
-    assert values[titles["train_ms"]].startswith("64.0 ± 2.5")
-    assert (
-        values[titles["longest_S"]] == "256 characters"
-        and values[titles["longest_S_ended"]] == "oom"
-    )
-    assert (
-        "memory: error</span> &lt;script&gt;" in measured and titles["macs_fvcore"] not in measured
-    )
-    places = ('index.html">span_limit', 'span_limit-adaptive-64-None-2.html">seed 2')
-    places += (
-        'index.html#table-adaptive_span_costs"',
-        'index.html#figure-adaptive_span_figure3_left"',
-    )
-    places += ('index.html#claim-flops_stay_flat"',)
-    assert all(f'href="{place}' in section("adaptive", "Used in") for place in places)
-
-
-def test_the_index_opens_with_picture_findings_and_matrix(site):
-    text = (site / "index.html").read_text()
-    order = (
-        'class="findings',
-        'class="panels',
-        'id="glance"',
-        'id="headlines"',
-        "<h2>Questions and answers</h2>",
-    )
-    order += ("<h2>Failed</h2>",)
-    assert [*order] == sorted(order, key=text.index) and len(text.encode()) < 400_000
-
-
-def test_every_link_of_the_matrix_and_the_findings_is_a_page(site):
-    text = (site / "index.html").read_text()
-    first = text.partition('class="findings')[2].partition('id="headlines"')[0]
-    addresses = set(re.findall(r'href="(questions/[^"#]+)"', first))
-    assert addresses and all((site / address).is_file() for address in addresses)
-    assert "questions/known_entropy/index.html" in addresses
-
-
 def test_the_ledger_leads_to_the_runs_behind_each_claim(suite, site):
     """Runs of other results are named, for they have no page here."""
     lines = _site.json.loads((suite / "results" / _site.SCALE / "ledger.json").read_text())[
@@ -251,15 +170,6 @@ def test_the_ledger_leads_to_the_runs_behind_each_claim(suite, site):
             assert digest in rows[line["name"]]
 
 
-def test_reports_hold_what_they_offer(suite, site):
-    suffixes = {path.suffix for path in (site / "files").rglob("*.*")}
-    assert suffixes == {".csv", ".parquet", ".tex", ".json", ".svg", ".pdf", ".png"}
-    for place in ("tables/known_entropy.csv", "figures/known_entropy.csv"):
-        assert (site / "files" / place).read_bytes() == (
-            suite / "results" / _site.SCALE / place
-        ).read_bytes()
-
-
 def test_a_paper_comes_in_its_own_order_and_what_it_does_not_number_after_it():
     names = [
         ("table", "a_table1"),
@@ -269,47 +179,6 @@ def test_a_paper_comes_in_its_own_order_and_what_it_does_not_number_after_it():
     ]
     names += [("table", "costs"), ("figure", "known_entropy")]
     assert sorted(reversed(names), key=lambda each: order_in_paper(*each)) == names
-
-
-def test_the_status_page_has_every_table_and_figure_of_the_papers(suite, site):
-    """What the papers number, and nothing of theirs that no artefact names; the cells of a table
-    are counted.
-    """
-    numbered = {
-        key: sum(title.startswith("Table") for title in paper.artefacts)
-        for key, paper in studies().items()
-    }
-    assert numbered == {
-        "adaptive_span": 3,
-        "explicit_sparse": 5,
-        "aiayn": 4,
-        "own": 0,
-        "later_work": 0,
-    }
-    listed = [artefact for paper in studies().values() for artefact in paper.artefacts.values()]
-    named = {name for artefact in listed for name in (*artefact.tables, *artefact.figures)}
-    built = {*study_files("tables"), *study_files("figures")}
-    assert named <= built
-    theirs = {name for name in built if name.startswith(tuple(studies()))}
-    # of the text, not of a table
-    assert theirs - named == {"adaptive_span_costs", "adaptive_span_shares"}
-    anchors = [
-        link.partition("#")[2]
-        for link in links(site / "coverage.html").addresses
-        if link.startswith("papers/")
-    ]
-    assert {anchor.partition("-")[2] for anchor in anchors} == named
-    assert "not run at this scale" not in (site / "coverage.html").read_text()
-    lines = (
-        coverage_page(
-            Site(suite / "results" / _site.SCALE, suite), [load_question("adaptive_vs_xl")]
-        )
-        .sections[0]
-        .lines
-    )
-    rows = {line.title: (len(line.links), line.absent) for line in lines}
-    assert rows["Table 1"] == (1, [])
-    assert rows["Table 3"] == (0, ["Adaptive and dynamic spans (Adaptive Attention Span, Table 3)"])
 
 
 def test_a_question_leads_to_the_verdict_on_each_of_its_claims(site):
@@ -361,3 +230,55 @@ def test_what_is_no_number_or_has_no_logarithm_is_no_point():
         "91",
     ]
     assert curves_of(job(), []) == []
+
+
+def test_ours_and_the_papers_value_share_a_cell_and_the_head_says_whether_they_compare(site):
+    text = (site / "papers" / "adaptive_span.html").read_text()
+    table = text.partition('id="table-adaptive_span_table1"')[2].partition("</section>")[0]
+    row = table.partition("Adaptive span, small</th>")[2].partition("</tr>")[0]
+    (score,) = [cell for cell in row.split("</td>") if "1.05" in cell]
+    assert ">2.100, 2.200</a>" in score
+    assert "%" not in score.partition('class="theirs"')[2]
+    (cost,) = [cell for cell in row.split("</td>") if "41.61M" in cell]
+    assert re.search(r"41\.61M.{0,300}42M.{0,80}\N{MINUS SIGN}0\.9 %", cost, re.DOTALL)
+    heads = dict(re.findall(r'<button type="button">([^<]+)</button>(.*?)</th>', table))
+    assert "not the same data" in heads["test"]
+
+
+def test_a_run_page_says_how_to_reproduce_it_what_was_measured_and_where_it_is_used(site):
+    def section(run: str, heading: str) -> str:
+        text = (site / f"questions/span_limit/span_limit-{run}-64-None-1.html").read_text()
+        return text.partition(f"<h2>{heading}</h2>")[2].partition("</section>")[0]
+
+    command = section("fixed", "Reproduce with")
+    assert "results/runs/span_limit-fixed-64-None-1/job.json" in command
+    assert "--data results/data/toy.npz --device cpu</pre>" in command
+    measured = section("fixed", "Measured")
+    values = dict(re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", measured))
+    assert values[REGISTRY["macs_torch"].title] == "23,456"
+    assert values[REGISTRY["train_ms"].title].startswith("64.0 ± 2.5")
+    assert "memory: error</span> &lt;script&gt;" in measured
+    used = section("adaptive", "Used in")
+    for place in ("table-adaptive_span_costs", "figure-adaptive_span_figure3_left"):
+        assert f'href="index.html#{place}"' in used
+    assert 'href="span_limit-adaptive-64-None-2.html"' in used
+
+
+def test_the_coverage_page_has_every_table_and_figure_of_the_papers(suite, site):
+    """What the papers number, and nothing of theirs that no artefact names."""
+    named = set()
+    for paper in studies().values():
+        for artefact in paper.artefacts.values():
+            named.update(artefact.tables, artefact.figures)
+    assert named <= {*study_files("tables"), *study_files("figures")}
+    anchors = [
+        link.partition("#")[2]
+        for link in links(site / "coverage.html").addresses
+        if link.startswith("papers/")
+    ]
+    assert {anchor.partition("-")[2] for anchor in anchors} == named
+    of_one = Site(suite / "results" / _site.SCALE, suite)
+    section = coverage_page(of_one, [load_question("adaptive_vs_xl")]).sections[0]
+    lines = {line.title: line for line in section.lines}
+    assert (len(lines["Table 1"].links), lines["Table 1"].absent) == (1, [])
+    assert (len(lines["Table 3"].links), len(lines["Table 3"].absent)) == (0, 1)

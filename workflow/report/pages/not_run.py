@@ -21,8 +21,9 @@ UNMEASURED = (NOT_MEASURED, NO_SEARCH)
 
 @dataclass(frozen=True)
 class NotRun:
-    """A reason why cells are empty, and the command that fills them. needs: what it needs besides;
-    may be empty.
+    """A reason why cells are empty, and the command that fills them.
+
+    needs: what the command needs in addition; may be empty.
     """
 
     reason: str
@@ -37,39 +38,31 @@ def is_not_run(cell: Cell) -> bool:
 
 
 def why_not_run(site: Site, question: str, cells: Iterable[Cell]) -> list[NotRun]:
-    """List why cells of a table of this question were not run, at most a missing run and a missing
-    measurement.
+    """List why cells of a table of this question were not run.
+
+    There are at most two reasons: a missing run and a missing measurement.
     """
     notes = [cell.explanation for cell in cells if is_not_run(cell)]
     if not notes:
         return []
     own, planned = _plan_of(site, question)
+    command = f"questions=[{question}]"
     found = []
     if any(NO_RUN in note for note in notes):
-        scale = own if _asks_for_more(own, question, planned) else PAPERS_SIZE
         reason = f"These models were not trained at scale {own}."
-        needs = (
-            ""
-            if scale == own
-            else "It needs the papers' corpora, and names those that are missing."
-        )
-        found.append(
-            NotRun(reason, f"snakemake --config scale={scale} questions=[{question}]", needs)
-        )
+        if _asks_for_more(own, question, planned):
+            found.append(NotRun(reason, f"snakemake --config scale={own} {command}"))
+        else:
+            needs = "It needs the papers' corpora, and names those that are missing."
+            found.append(NotRun(reason, f"snakemake --config scale={PAPERS_SIZE} {command}", needs))
     if any(each in note for each in UNMEASURED for note in notes):
         reason = f"Some costs were not measured at scale {own}."
-        found.append(
-            NotRun(
-                reason, f"snakemake --config scale={own} questions=[{question}] train=everything"
-            )
-        )
+        found.append(NotRun(reason, f"snakemake --config scale={own} {command} train=everything"))
     return found
 
 
 def _plan_of(site: Site, question: str) -> tuple[str, set[str]]:
-    """Return the scale of these results, and the digests of the runs that they hold for a
-    question.
-    """
+    """Return the scale of these results, and the digests of the question's runs in its plan."""
     path = site.results / "plan.json"
     if not path.exists():
         return site.results.name, set()
@@ -79,8 +72,9 @@ def _plan_of(site: Site, question: str) -> tuple[str, set[str]]:
 
 @lru_cache(maxsize=1)  # every table of a report asks
 def _read(path: Path, changed: int) -> tuple[str, dict[str, set[str]]]:
-    """Read the scale of a plan, and the digests of its runs by question. changed: when the file was
-    last changed.
+    """Read the scale of a plan, and the digests of its runs by question.
+
+    changed: when the file was last changed, so that a new plan is read again.
     """
     rows = read_plan(path)
     digests: dict[str, set[str]] = {}
@@ -93,11 +87,9 @@ def _asks_for_more(scale: str, question: str, planned: Iterable[str]) -> bool:
     """Say whether a scale asks for runs of a question that these results do not hold."""
     if scale not in known_scales():
         return False
+    asked = read_yaml(config_file("config.yaml")) | {"scale": scale, "questions": [question]}
     try:
-        config = load_config(
-            read_yaml(config_file("config.yaml")) | {"scale": scale, "questions": [question]}
-        )
-        rows = plan(config, {})
+        rows = plan(load_config(asked), {})
     except ConfigError:
         return False
     return bool({row.job.digest for row in rows if row.question == question} - set(planned))

@@ -302,8 +302,8 @@ def compare_variants(frames: Frames, task: TaskSpec) -> Comparison:
     """
     runs = frames.runs
     every = frames.everything
-    column = task.columns[0]
-    quantity, title, unit = column.quantity, column.title, column.unit
+    score = task.columns[0]
+    quantity = score.quantity
     names = _cost_titles(task)
     tables = [("The variants", variant_table(runs, quantity, names))]
     drawings = draw_figures(runs, task)
@@ -315,7 +315,9 @@ def compare_variants(frames: Frames, task: TaskSpec) -> Comparison:
         tables = [(f"The variants, {TUNED}", of_tuned), (f"The variants, {RECIPE}", of_recipe)]
         of_recipes = [replace(each, title=f"{each.title}, {RECIPE}") for each in figures]
         figures = [_on_page(_draw_tuned(tuned, task), tuned), *of_recipes]
-    return Comparison(score=(title, unit), texts=badges(runs), tables=tables, figures=figures)
+    return Comparison(
+        score=(score.title, score.unit), texts=badges(runs), tables=tables, figures=figures
+    )
 
 
 def draw_figures(runs: pd.DataFrame, task: TaskSpec) -> list[Drawing]:
@@ -323,30 +325,28 @@ def draw_figures(runs: pd.DataFrame, task: TaskSpec) -> list[Drawing]:
 
     One configuration has no effect, and needs no figure of scores.
     """
-    column = task.columns[0]
-    quantity, title = column.quantity, column.title
-    curve = task.curve
-    loss, loss_title, scale = curve.unit, curve.title, curve.scale
+    score = task.columns[0]
+    quantity = score.quantity
     drawings = []
     scores = effect_figure.data(runs, quantity)
     if len(scores[["variant", "S", "k"]].drop_duplicates()) > 1:
-        figure = effect_figure.draw(scores, quantity, title)
+        figure = effect_figure.draw(scores, quantity, score.title)
         drawings.append(Drawing("effect", "Scores", EFFECT, figure, scores))
     costs = cost_figure.data(runs, quantity)
     if len(costs):
-        figure = cost_figure.draw(costs, quantity, title, _cost_titles(task))
+        figure = cost_figure.draw(costs, quantity, score.title, _cost_titles(task))
         drawings.append(Drawing("cost", "Quality against cost", COST, figure, costs))
-    losses = curves_figure.data(runs, loss)
-    figure = curves_figure.draw(losses, loss_title, scale)
+    losses = curves_figure.data(runs, task.curve.unit)
+    figure = curves_figure.draw(losses, task.curve.title, task.curve.scale)
     drawings.append(Drawing("curves", "Learning curves", CURVES, figure, losses))
     return drawings
 
 
 def _draw_tuned(tuned: pd.DataFrame, task: TaskSpec) -> Drawing:
-    column = task.columns[0]
-    quantity, title = column.quantity, column.title
+    score = task.columns[0]
+    quantity = score.quantity
     scores = effect_figure.data(tuned, quantity)
-    figure = effect_figure.draw(scores, quantity, title)
+    figure = effect_figure.draw(scores, quantity, score.title)
     return Drawing("tuned-effect", f"Scores, {TUNED}", EFFECT, figure, scores)
 
 
@@ -357,19 +357,19 @@ def compare_sizes(runs: pd.DataFrame, task: TaskSpec) -> Sizes | None:
     """
     if runs["size"].nunique() < 2:
         return None
-    column = task.columns[0]
-    quantity, title, unit = column.quantity, column.title, column.unit
+    score = task.columns[0]
+    quantity = score.quantity
     of = task.tokens.removesuffix("s")
     numbers = sizes.data(runs, quantity)
-    figure = sizes.draw(numbers, quantity, title, of)
+    figure = sizes.draw(numbers, quantity, score.title, of)
     drawing = Drawing("sizes", "Quality over cost", SIZES, figure, numbers)
     pairs = size_pairs.data(runs, quantity)
     return Sizes(
         figure=_on_page(drawing, runs),
         rows=numbers.to_dict("records"),
-        score=(title, unit),
+        score=(score.title, score.unit),
         of=of,
-        pairs=_on_page(_draw_pairs(pairs, quantity, title), runs) if len(pairs) else None,
+        pairs=_on_page(_draw_pairs(pairs, quantity, score.title), runs) if len(pairs) else None,
         differences=pairs.to_dict("records"),
         half=median_half(half_width(numbers["low"], numbers["high"])),
         difference_half=median_half(half_width(pairs["low"], pairs["high"])),

@@ -1,6 +1,4 @@
-"""The script that tells every page which scales have a report, so that a reader can change the
-scale on any page.
-"""
+"""The script that tells every page which scales have a report, so that readers can change scale."""
 
 import json
 import re
@@ -10,27 +8,32 @@ from pathlib import Path
 from workflow.config.files import list_folder
 from workflow.results.record import write_if_changed
 
-SCRIPT = "scales.js"  # beside the page that leads to all reports
+SCRIPT = "scales.js"  # next to the page that leads to all reports
 # A page that another scale may have too; the pages of runs belong to one scale alone.
 SHARED = re.compile(r"[^/.][^/]*\.html|papers/[^/]+\.html|questions/[^/]+/index\.html")
 
 
 def write_scales(reports: Path) -> None:
     """Write the script of all scales that have pages."""
-    pages = {
-        folder.name: [path.relative_to(folder).as_posix() for path in folder.rglob("*.html")]
-        for folder in list_folder(reports)
-        if folder.is_dir()
-    }
+    pages = {}
+    for folder in list_folder(reports):
+        if folder.is_dir():
+            files = folder.rglob("*.html")
+            pages[folder.name] = [path.relative_to(folder).as_posix() for path in files]
     write_if_changed(reports / SCRIPT, scales_script(pages))
 
 
 def scales_script(pages: Mapping[str, Iterable[str]]) -> str:
-    """Write which pages each scale has: `SCALES = {scale: [address, ...]}`. pages: of each scale,
-    from its folder.
+    """Write which pages each scale has: `SCALES = {scale: [address, ...]}`.
+
+    pages: of each scale, from its folder.
     """
-    shared = {name: sorted(filter(SHARED.fullmatch, places)) for name, places in pages.items()}
-    text = json.dumps(
-        {name: places for name, places in shared.items() if places}, separators=(",", ":")
-    )
-    return f"globalThis.SCALES={text.replace('<', chr(92) + 'u003c')};\n"
+    shared = {}
+    for name, places in pages.items():
+        found = sorted(filter(SHARED.fullmatch, places))
+        if found:
+            shared[name] = found
+    text = json.dumps(shared, separators=(",", ":"))
+    # a name that ends a script would end it here
+    text = text.replace("<", "\\u003c")
+    return f"globalThis.SCALES={text};\n"
