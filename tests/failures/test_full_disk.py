@@ -1,13 +1,11 @@
 """A disk that is full, for real: one line that names the file, and nothing half-written."""
 
 import errno
-import hashlib
 import json
 import os
 import subprocess
 import sys
 import time
-import zipfile
 from functools import partial
 from pathlib import Path
 
@@ -23,7 +21,6 @@ from workflow.config.files import NEEDED_MB, CannotWrite
 from workflow.report.figure_files import write_figure
 from workflow.report.pages.site import Site
 from workflow.report.table_files import write_table
-from workflow.results.archive import MANIFEST, VERSION, Manifest, unpack
 from workflow.results.columns import write_run_files
 from workflow.results.record import read_record
 from workflow.results.runs_table import read_frames
@@ -104,22 +101,6 @@ def test_a_score_or_a_cost_that_cannot_be_written_is_no_failure_of_it(number):
     with pytest.raises(CannotWrite) as refused:
         attempt({}, ["bleu"], work)
     assert (refused.value.errno, refused.value.filename) == (number, "words.txt")
-
-
-def test_a_bundle_that_there_is_no_room_to_unpack(disk, refused, tmp_path):
-    content = os.urandom(1 << 20)
-    manifest = Manifest(
-        version=VERSION,
-        scale="smoke",
-        commits=[],
-        files={"results/smoke/plan.json": hashlib.sha256(content).hexdigest()},
-    )
-    with zipfile.ZipFile(tmp_path / "bundle.zip", "w") as archive:
-        archive.writestr(MANIFEST, manifest.model_dump_json())
-        archive.writestr("results/smoke/plan.json", content)
-    leave_free(disk, 64 << 10)
-    (disk / "unpacked").mkdir()
-    assert refused(partial(unpack, tmp_path / "bundle.zip", disk / "unpacked")) == "unpacked"
 
 
 def test_a_whole_workflow(tmp_path):

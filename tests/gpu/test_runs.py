@@ -11,14 +11,11 @@ pytest.importorskip("triton", reason="triton has no build for this platform")
 
 from models.kernels import banded, tuning
 from tests._jobs import job
-from tests._runs import run
-from tests._site import record
 from tests._training import origin
 from workflow.config.errors import ConfigError
 from workflow.plan import config
 from workflow.plan.config import Config
 from workflow.plan.sources import recorded
-from workflow.report.pages.run import Uses, run_page
 from workflow.results.record import read_record
 from workflow.scripts import train
 from workflow.training import devices
@@ -56,7 +53,7 @@ def test_more_devices_than_gpus_are_refused(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     refuse_too_many(2, CUDA)
     refuse_too_many(64, CPU)
-    with pytest.raises(ConfigError, match="devices: 3 requested, but this machine has 2 GPUs"):
+    with pytest.raises(ConfigError, match="3 .* 2 GPUs"):
         refuse_too_many(3, CUDA)
 
 
@@ -115,16 +112,6 @@ def test_on_a_gpu_the_tile_is_the_fastest_for_the_work_at_hand(direction, monkey
     assert forward.called and backward.called == (direction == "backward")
     work = f"cuda bfloat16: dk 24, dv 40, reach <= 256, T <= 128, {direction}"
     assert fastest.call_args.args[:2] == (work, torch.bfloat16)
-
-
-@pytest.mark.parametrize(
-    "device, word", [("NVIDIA H100 80GB HBM3", "cuda"), ("cpu: AMD EPYC, 2 cores", "cpu")]
-)
-def test_a_page_says_how_to_run_it_again_on_such_a_device(device, word):
-    row = run()
-    made = record(row)
-    made.origin.device = device
-    assert run_page(made, Uses(), row).command.endswith(f"--device {word}")
 
 
 @pytest.mark.parametrize("device, limits", [(CPU, 1), (CUDA, 0)])

@@ -28,13 +28,10 @@ GPU = torch.device("cuda")
 def sixteen_bits(monkeypatch):
     """Give on the CPU what `precision` gives on a GPU; not compiled for these numbers."""
     autocast = partial(torch.autocast, "cpu")
-    monkeypatch.setattr(
-        torch, "autocast", lambda device, dtype: autocast(dtype) if device == "cuda" else None
-    )
+    on_gpu = lambda training, device: bits.precision(training, GPU)  # noqa: E731
+    monkeypatch.setattr(torch, "autocast", lambda device, dtype: autocast(dtype))
     for module in (char_lm, batches, sequences, streams):
-        monkeypatch.setattr(
-            module, "precision", lambda training, device: bits.precision(training, GPU)
-        )
+        monkeypatch.setattr(module, "precision", on_gpu)
     torch.set_num_threads(1)
 
 

@@ -10,19 +10,18 @@ from pathlib import Path
 import pytest
 
 from tests._copied import ROOT
-from tests._jobs import bitext, corpus, job, translation
+from tests._jobs import corpus, job
 from tests._training import CPU, start, train_command, write_job
 from workflow.results.record import read_record
 from workflow.scripts.train import train_or_save
-from workflow.tasks import store as pairs
 from workflow.tasks.char_lm import store
 from workflow.training import checkpoint
 from workflow.training.interruption import AGAIN
 from workflow.training.run import Run
 
-# backends: how often each computed
-OF_A_SITTING = {"cost": {"seconds", "tokens_per_s", "peak_memory_bytes", "backends"}}
-OF_A_SITTING |= {
+# what differs between sittings; backends: how often each computed
+OF_A_SITTING = {
+    "cost": {"seconds", "tokens_per_s", "peak_memory_bytes", "backends"},
     "origin": {"started"},
     "curve": {"__all__": {"tokens_per_s"}},
     "log": True,
@@ -31,21 +30,9 @@ OF_A_SITTING |= {
 
 
 def begun(folder: Path, data: Path) -> subprocess.Popen:
-    words = train_command(folder, data)
-    return subprocess.Popen(
-        words, cwd=ROOT, stdout=subprocess.PIPE, text=True, bufsize=1, start_new_session=True
-    )
-
-
-def interrupted(folder: Path, data: Path, number: int, to_all: bool) -> int:
-    """Tell a run to stop after the first point of its curve; return its exit status. to_all: all
-    its processes.
-    """
-    with begun(folder, data) as run:
-        assert "step 20 " in run.stdout.readline()
-        (os.killpg if to_all else os.kill)(run.pid, number)
-        run.stdout.read()
-    return run.returncode
+    command = train_command(folder, data)
+    pipes = {"stdout": subprocess.PIPE, "text": True, "bufsize": 1}
+    return subprocess.Popen(command, cwd=ROOT, start_new_session=True, **pipes)
 
 
 def outcome(folder: Path) -> tuple[dict, bytes]:
@@ -54,39 +41,42 @@ def outcome(folder: Path) -> tuple[dict, bytes]:
     return record, (folder / "weights.pt").read_bytes()
 
 
+def visible(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "number, to_all, status",
+    "number, tell, status, first",
     [
-        (signal.SIGTERM, False, AGAIN),
-        (signal.SIGUSR1, True, AGAIN),
-        (signal.SIGKILL, True, -signal.SIGKILL),
+        # told to stop, it has no checkpoint but the one that it writes then
+        (signal.SIGTERM, os.kill, AGAIN, 20),
+        (signal.SIGUSR1, os.killpg, AGAIN, 20),
+        # killed, it has the last of every five steps
+        (signal.SIGKILL, os.killpg, -signal.SIGKILL, 15),
     ],
 )
-def test_an_interrupted_run_ends_with_the_same_bits(number, to_all, status, tmp_path):
-    """Told to stop, it has no checkpoint but the one that it writes then; killed, the last of every
-    five steps.
-    """
-    text = number == signal.SIGTERM
-    (store if text else pairs).write(tmp_path / "toy.npz", corpus() if text else bitext())
-    every = 5 if number == signal.SIGKILL else 10_000
-    small = (job if text else translation)(steps=80, evaluate_every=20, checkpoint_every=every)
-    for name in ("whole", "stopped"):
-        write_job(small, tmp_path / name)
-    assert interrupted(tmp_path / "stopped", tmp_path / "toy.npz", number, to_all) == status
-    finished = {"job.json", "checkpoint.pt"}
-    assert finished == {
-        path.name for path in (tmp_path / "stopped").iterdir() if not path.name.startswith(".")
-    }
-    state = checkpoint.load(tmp_path / "stopped" / "checkpoint.pt", small.digest, CPU)
-    assert (15 if number == signal.SIGKILL else 20) <= state["step"] < 80
-    for name in ("stopped", "whole"):
-        with begun(tmp_path / name, tmp_path / "toy.npz") as run:
-            assert (f"resumed at step {state['step']}" in run.stdout.read()) == (name == "stopped")
+def test_an_interrupted_run_ends_with_the_same_bits(number, tell, status, first, tmp_path):
+    small = job(steps=80, evaluate_every=20, checkpoint_every=5 if first == 15 else 10_000)
+    data = tmp_path / "toy.npz"
+    store.write(data, corpus())
+    stopped, whole = tmp_path / "stopped", tmp_path / "whole"
+    for folder in (stopped, whole):
+        write_job(small, folder)
+    with begun(stopped, data) as run:
+        assert "step 20 " in run.stdout.readline()
+        tell(run.pid, number)
+        run.stdout.read()
+    assert run.returncode == status
+    assert visible(stopped) == {"job.json", "checkpoint.pt"}
+    state = checkpoint.load(stopped / "checkpoint.pt", small.digest, CPU)
+    assert first <= state["step"] < 80
+    for folder in (stopped, whole):
+        with begun(folder, data) as run:
+            printed = run.stdout.read()
         assert run.returncode == 0
-    assert outcome(tmp_path / "stopped") == outcome(tmp_path / "whole")
-    left = [{path.name for path in (tmp_path / name).iterdir()} for name in ("stopped", "whole")]
-    assert left[0] == left[1]
+        assert (f"resumed at step {state['step']}" in printed) == (folder == stopped)
+    assert outcome(stopped) == outcome(whole) and visible(stopped) == visible(whole)
 
 
 def test_a_second_signal_does_not_break_off_what_is_being_saved(tmp_path, monkeypatch):

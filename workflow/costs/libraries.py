@@ -1,4 +1,4 @@
-"""What public libraries make of a net: how torch and fvcore count it, how entmax normalises it.
+"""What public libraries make of a model: how torch and fvcore count it, how entmax normalises it.
 
 Our own count of multiply-accumulates is checked against theirs. Both count matrix products; torch
 reports two operations per multiply-accumulate, fvcore one. fvcore also counts the layer norms,
@@ -23,8 +23,8 @@ from models.attention.normalisers.sparsemax import Sparsemax
 from models.kernels.compiled import build
 
 
-def count_by_libraries(net: torch.nn.Module, arguments: tuple, tokens: int) -> dict:
-    """Count net(*arguments): multiply-accumulates per token by torch and by fvcore, and operators
+def count_by_libraries(model: torch.nn.Module, arguments: tuple, tokens: int) -> dict:
+    """Count model(*arguments): multiply-accumulates per token by torch and by fvcore, and operators
     fvcore leaves out.
 
     torch counts with gradients on: without them its counter stops at a module that returns a
@@ -33,11 +33,11 @@ def count_by_libraries(net: torch.nn.Module, arguments: tuple, tokens: int) -> d
     with torch.no_grad(), build.without(), warnings.catch_warnings():
         # tracing warns of every Python branch; the shapes here are fixed
         warnings.simplefilter("ignore")
-        analysis = FlopCountAnalysis(net, arguments).unsupported_ops_warnings(False)
+        analysis = FlopCountAnalysis(model, arguments).unsupported_ops_warnings(False)
         analysis.uncalled_modules_warnings(False).tracer_warnings("none")
         fvcore = float(analysis.total() - analysis.by_operator()["layer_norm"])
     with build.without(), FlopCounterMode(display=False) as counter:
-        net(*arguments)
+        model(*arguments)
     return {
         "macs_torch": counter.get_total_flops() / 2 / tokens,
         "macs_fvcore": fvcore / tokens,
@@ -63,10 +63,10 @@ class BisectedEntmaxAlpha(EntmaxAlpha):
 SOLVERS = {Sparsemax: SortedSparsemax, Entmax15: SortedEntmax15, EntmaxAlpha: BisectedEntmaxAlpha}
 
 
-def use_library(net) -> None:
-    """Let every layer of a trained net normalise by entmax; parameters stay."""
-    device = next(net.parameters()).device
-    for layer in net.attentions:
+def use_library(model) -> None:
+    """Let every layer of a trained model normalise by entmax; parameters stay."""
+    device = next(model.parameters()).device
+    for layer in model.attentions:
         solver = SOLVERS[type(layer.normaliser)](layer.shape).to(device)
         solver.load_state_dict(layer.normaliser.state_dict())
         layer.normaliser = solver

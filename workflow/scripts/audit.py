@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from workflow.config.command_line import Parser, print_lines, run
@@ -26,20 +27,17 @@ AGAIN = Path("results/audit")
 
 
 def read_all(targets: Targets, of: str | None) -> tuple[dict[str, Record], list[Finding]]:
-    """Read every record there, of other scales too; what is not as its run wrote it is a
-    finding.
-    """
-    records, refused = {}, []
+    """Read every record, of other scales too; one that was edited is a finding."""
+    records = {}
+    refused = []
     with open_records(of) as store:
         for digest in store.digests():
             try:
                 records[digest] = store.read(digest)
             except ConfigError as error:
-                label = (
-                    targets.runs.labels.run(digest)
-                    if digest in targets.runs.jobs
-                    else "a run of another scale"
-                )
+                label = "a run of another scale"
+                if digest in targets.runs.jobs:
+                    label = targets.runs.labels.run(digest)
                 refused.append(Finding(digest, label, "refused", must=True, differs=[str(error)]))
     return records, refused
 
@@ -47,53 +45,59 @@ def read_all(targets: Targets, of: str | None) -> tuple[dict[str, Record], list[
 def compare_all(targets: Targets, digests: list[str], records: dict[str, Record]) -> list[Finding]:
     """Compare each record that was drawn with what was trained here."""
     findings = []
-    for digest in (each for each in digests if each in records):
-        record, here = records[digest], read_record(AGAIN / digest / "record.json")
-        seeds = [
-            each for each in records.values() if each.job.configuration == record.job.configuration
-        ]
+    for digest in digests:
+        if digest not in records:
+            continue
+        record = records[digest]
+        here = read_record(AGAIN / digest / "record.json")
+        configuration = record.job.configuration
+        seeds = [each for each in records.values() if each.job.configuration == configuration]
         findings.append(compare(targets.runs.labels.run(digest), record, here, seeds))
     return findings
 
 
 def say(findings: list[Finding], about: str, read: int) -> list[str]:
-    """Say in three lines which records were drawn, which machines trained them, and whether they
-    match.
-    """
+    """Say in three lines which records were drawn, where they were trained, and if they match."""
     compared = [each for each in findings if each.record]
     names = "; ".join(f"{each.digest} {each.label}" for each in compared) or "none"
-    sides = [{_machine(getattr(each, side)) for each in compared} for side in ("record", "here")]
-    machines = [" and ".join(sorted(side)) or "nothing" for side in sides]
-    counts = Counter(each.verdict for each in findings)
-    said = ", ".join(
-        f"{count} {verdict}{' to the bit' * (verdict == 'equal')}"
-        for verdict, count in counts.items()
-    )
-    faults = [f"{each.digest}: {_explain(each)}" for each in findings if each.verdict != "equal"]
-    whole = (
-        f"all {read} records"
-        if not any(each.verdict == "refused" for each in findings)
-        else f"not all {read} records"
-    )
+    first = _machines(each.record for each in compared)
+    second = _machines(each.here for each in compared)
+    counts = []
+    for verdict, count in Counter(each.verdict for each in findings).items():
+        counts.append(f"{count} {verdict}" + (" to the bit" if verdict == "equal" else ""))
+    any_refused = any(each.verdict == "refused" for each in findings)
+    read_records = f"{'not all' if any_refused else 'all'} {read} records"
+    verdicts = [", ".join(counts), f"{read_records} are unedited"]
+    for each in findings:
+        if each.verdict != "equal":
+            verdicts.append(f"{each.digest}: {_explain(each)}")
     return [
         f"{about}: {names}",
-        f"trained on {machines[0]}; trained again on {machines[1]}",
-        f"{said}; {whole} are unedited{''.join(f'; {fault}' for fault in faults)}",
+        f"trained on {first}; trained again on {second}",
+        "; ".join(verdicts),
     ]
 
 
+def _machines(records: Iterable[Record]) -> str:
+    return " and ".join(sorted({_machine(record) for record in records})) or "nothing"
+
+
 def _machine(record: Record) -> str:
-    origin, versions = record.origin, record.origin.versions
-    return f"{origin.device}, torch {versions.get('torch')}, {versions.get('compiler', 'unknown compiler')}"
+    versions = record.origin.versions
+    compiler = versions.get("compiler", "unknown compiler")
+    return f"{record.origin.device}, torch {versions.get('torch')}, {compiler}"
 
 
 def _explain(finding: Finding) -> str:
-    told = [finding.verdict, *finding.differs[:2], finding.first]
-    return (
-        ": ".join(filter(None, told[:2]))
-        + "".join(f"; {each}" for each in told[2:] if each)
-        + (f"; likely because of {'; '.join(finding.reasons)}" if finding.reasons else "")
-    )
+    """Say what differs, where first, and what may be the reason."""
+    parts = [*finding.differs[:2], finding.first]
+    text = ": ".join(filter(None, [finding.verdict, *parts[:1]]))
+    for part in parts[1:]:
+        if part:
+            text += f"; {part}"
+    if finding.reasons:
+        text += f"; likely because of {'; '.join(finding.reasons)}"
+    return text
 
 
 def write_page(site: Site, lines: list[str], findings: list[Finding]) -> None:
@@ -107,7 +111,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--about", required=True, help="which records were drawn, and how")
     parser.add_argument(
         "--of",
-        help="results of a scale, or a bundle, that holds the records; default: the precomputed records",
+        help="results of a scale, or a bundle, with the records; default: the precomputed ones",
     )
     options, site = parse_with_site(parser, argv)
     targets = Targets.of(parse_json(os.environ.get(CONFIG, "{}"), "config"))

@@ -1,4 +1,4 @@
-"""Choose the trial with the best score on dev: `python -m workflow.scripts.choose OUT DIGEST...`."""
+"""Choose the trial with the best dev score: `python -m workflow.scripts.choose OUT DIGEST...`."""
 
 import json
 from pathlib import Path

@@ -1,7 +1,7 @@
 """Score the optimal predictor: `python -m workflow.scripts.optimal_predictor NAME DATA OUT
 --windows 16 64 ...`.
 
-A row per window, of the test text as nets are scored on it: in the same number of streams, each
+A row per window, of the test split as models are scored on it: in the same number of streams, each
 from its beginning. Window 0 is a reader of nothing but the word so far, and none (null) is one of
 all of the past. Of a text with noise stands a row for each number of governed words, too: what
 their last ones tell, noise left out.
@@ -74,9 +74,8 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     topics = load_corpora("char_lm").entry(options.name).topics
     if topics is None:
-        raise ConfigError(
-            f"corpus '{options.name}': the optimal predictor is known only for corpora of kind topics"
-        )
+        fault = "the optimal predictor is known only for corpora of kind topics"
+        raise ConfigError(f"corpus '{options.name}': {fault}")
     texts = read_streams(store.read(options.data), options.streams, options.tokens)
     rows = measure(Reader(TopicText(topics)), texts, options.windows)
     write_text(

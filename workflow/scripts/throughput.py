@@ -48,9 +48,15 @@ class Turn:
         threads.
         """
         info = report["extra_info"]
-        about = (info["configuration"], info["kind"], info["tokens"])
-        times = (1000 * median(report["stats"]["data"]), info["reference"], quiet[info["threads"]])
-        return cls(*about, *times, info.get("backend"))
+        return cls(
+            configuration=info["configuration"],
+            kind=info["kind"],
+            tokens=info["tokens"],
+            ms=1000 * median(report["stats"]["data"]),
+            reference=info["reference"],
+            quiet=quiet[info["threads"]],
+            backend=info.get("backend"),
+        )
 
     @property
     def was_quiet(self) -> bool:
@@ -70,9 +76,9 @@ def take_turns(asked: list[tuple[str, TrainedRun]], time_all) -> list[Turn]:
     turns = time_all(asked)
     slow = [(turn.kind, turn.configuration) for turn in turns if not turn.was_quiet]
     runs = {trained.job.configuration: trained for _, trained in asked}
-    return turns + (
-        time_all([(kind, runs[configuration]) for kind, configuration in slow]) if slow else []
-    )
+    if not slow:
+        return turns
+    return turns + time_all([(kind, runs[configuration]) for kind, configuration in slow])
 
 
 def pool_turns(turns: list[Turn], passes: int) -> dict[tuple[str, str], dict]:
@@ -165,7 +171,8 @@ def main(argv: list[str] | None = None) -> None:
     )
     parser.add_argument("--device", default="auto", choices=DEVICES)
     options = parser.parse_args(argv)
-    device, passes = pick_device(options.device), options.measure.passes
+    device = pick_device(options.device)
+    passes = options.measure.passes
     quiet = {row["threads"]: row["ms"] for row in read_rows(options.reference)[1]}
     runs = [TrainedRun.at(path) for path in options.weights]
     once = [(kind, trained) for trained in runs if trained.has_weights for kind in trained.timed]

@@ -1,4 +1,4 @@
-"""Which code computes a net's attention; a kernel is checked against the definition before a
+"""Which code computes a model's attention; a kernel is checked against the definition before a
 run.
 """
 
@@ -22,17 +22,17 @@ from models.attention.spans.dynamic import Dynamic
 from models.kernels.compiled import build
 
 
-def prepare(net, name: str, device: torch.device, dtype: torch.dtype) -> None:
+def prepare(model, name: str, device: torch.device, dtype: torch.dtype) -> None:
     """Let all layers share one implementation. name: one of `backend.BACKENDS`.
 
-    On a GPU the kernel must first give the definition's numbers for what this net's layers are.
+    On a GPU the kernel must first give the definition's numbers for what this model's layers are.
     Where it does not, or cannot be compiled, `auto` does without it, as `chosen` then says, and
     `triton` ends in `equivalence.Mismatch`. ValueError for an unknown name.
     """
     implementation = Definition() if name == "definition" else Engine(name)
-    for layer in net.attentions:
+    for layer in model.attentions:
         layer.implementation = implementation
-    layers = stream_layers(net)
+    layers = stream_layers(model)
     if device.type == "cpu" and not build.obstacle(dtype):
         _check_compiled(dtype)
     if device.type == "cuda" and name in ("auto", "triton"):
@@ -45,8 +45,8 @@ def prepare(net, name: str, device: torch.device, dtype: torch.dtype) -> None:
             implementation.backend.kernel_fault = f"{device.type} {kind}: kernel not used: {error}"
 
 
-def stream_layers(net) -> list[StreamAttention]:
-    return [layer for layer in net.attentions if isinstance(layer, StreamAttention)]
+def stream_layers(model) -> list[StreamAttention]:
+    return [layer for layer in model.attentions if isinstance(layer, StreamAttention)]
 
 
 @cache
@@ -66,7 +66,7 @@ def _check_kernel(layers: list[StreamAttention], device: torch.device, dtype: to
     """Raise `Mismatch` unless the kernel gives the definition's numbers in every tile that fits
     this GPU.
 
-    In 32 bits too, in which the scores of a net trained in 16 are looked at.
+    In 32 bits too, in which the scores of a model trained in 16 are looked at.
     """
     cases = set().union(*map(cases_of, layers))
     try:
@@ -107,52 +107,53 @@ def computing(layers: Iterable[StreamAttention], implementation):
             layer.implementation = previous
 
 
-def engine_of(net) -> Engine:
-    """Return the engine with which a net computes, or a new one where it computes the
+def engine_of(model) -> Engine:
+    """Return the engine with which a model computes, or a new one where it computes the
     definition.
     """
     engines = [
         layer.implementation
-        for layer in stream_layers(net)
+        for layer in stream_layers(model)
         if isinstance(layer.implementation, Engine)
     ]
     return engines[0] if engines else Engine()
 
 
-def chosen(net) -> list[str]:
+def chosen(model) -> list[str]:
     """Say which backend computed what since `prepare`, the most frequent first.
 
     Lines before say why the kernel or the compiled code was not used, lines after in which tiles
     the kernel was.
     """
     implementations = {
-        id(layer.implementation): layer.implementation for layer in net.attentions
+        id(layer.implementation): layer.implementation for layer in model.attentions
     }.values()
     if any(isinstance(implementation, Definition) for implementation in implementations):
         return ["definition"]
     lines: Counter[str] = Counter()
+    faults = []
     for engine in implementations:
         lines.update(engine.backend.counts_in_words())
-    faults = [
-        engine.backend.kernel_fault for engine in implementations if engine.backend.kernel_fault
-    ]
+        if engine.backend.kernel_fault:
+            faults.append(engine.backend.kernel_fault)
     for dtype, name in build.NAMES.items():
-        if any(line.startswith(f"cpu {name}") for line in lines) and (
-            reason := build.obstacle(dtype)
-        ):
+        was_used = any(line.startswith(f"cpu {name}") for line in lines)
+        reason = build.obstacle(dtype)
+        if was_used and reason:
             faults.append(f"cpu {name}: not compiled, so slower: {reason}")
-    return [*faults, *(f"{line} ({count})" for line, count in lines.most_common()), *_tiles(lines)]
+    counted = [f"{line} ({count})" for line, count in lines.most_common()]
+    return [*faults, *counted, *_tiles(lines)]
 
 
-def bits(net, device: torch.device, dtype: torch.dtype) -> str:
-    """Say how far the bits of this net's numbers travel.
+def bits(model, device: torch.device, dtype: torch.dtype) -> str:
+    """Say how far the bits of this model's numbers travel.
 
     `portable`: to every x86 processor with a fused multiply-add, under the torch that the record
     names. All sums are those of the compiled code, or of torch's kernels for vectors that each such
     processor has. Else `this machine`.
     """
     x = torch.empty(0, dtype=dtype, device=device)
-    engines = ((layer, layer.implementation) for layer in net.attentions)
+    engines = ((layer, layer.implementation) for layer in model.attentions)
     ours = all(
         isinstance(each, Engine) and each.backend.takes_layer(layer, x) for layer, each in engines
     )

@@ -1,7 +1,7 @@
-"""The processes that train one net together: which part each takes, and how they come to the
+"""The processes that train one model together: which part each takes, and how they come to the
 numbers of one.
 
-Each holds the whole net and takes an equal part of every update. The gradients are then averaged
+Each holds the whole model and takes an equal part of every update. The gradients are then averaged
 over the processes, so that all make the same update:
 
     1/N sum_n  d/dw (mean loss of part n + penalty)  =  d/dw (mean loss of the whole + penalty)
