@@ -10,9 +10,8 @@ from workflow.cli import estimate as command
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.config.strict import read_yaml
-from workflow.plan.estimate import spell_hours
+from workflow.plan.estimate import SHARE, load_devices, spell_hours, training_operations
 from workflow.plan.targets import Targets
-from workflow.plan.work import SHARE, load_devices, training_operations
 from workflow.results import store
 from workflow.results.record import write_record
 

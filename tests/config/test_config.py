@@ -7,11 +7,10 @@ import pytest
 
 from workflow.config.errors import ConfigError
 from workflow.config.strict import read_yaml
-from workflow.plan.config import load_config
-from workflow.plan.names import describe, refuse_unknown
+from workflow.plan.config import load_setup
 from workflow.plan.plan import plan
 from workflow.plan.questions import load_question
-from workflow.plan.targets import Targets
+from workflow.plan.targets import Targets, describe, refuse_unknown
 from workflow.results.record import Record, read_record, write_record
 
 ROOT = Path(__file__).parents[2]
@@ -76,7 +75,7 @@ def test_every_target_says_what_it_is():
 )
 def test_bad_config(changes, line):
     with pytest.raises(ConfigError) as error:
-        plan(load_config({**BASE, "scale": "smoke", **changes}))
+        plan(load_setup({**BASE, "scale": "smoke", **changes}))
     assert line in str(error.value) and "\n" not in str(error.value)
 
 
@@ -87,7 +86,7 @@ def test_a_record_that_holds_no_number_can_be_read_again(tmp_path):
     origin |= dict(
         dirty=True, driver=None, threads=1, deterministic=True, versions={}, host_memory_bytes=1
     )
-    job = plan(load_config({**BASE, "scale": "smoke"}))[0].job
+    job = plan(load_setup({**BASE, "scale": "smoke"}))[0].job
     record = Record(status="diverged", digest=job.digest, job=job, curve=[nowhere], origin=origin)
     write_record(tmp_path / "record.json", record)
     again = read_record(tmp_path / "record.json").curve[0]

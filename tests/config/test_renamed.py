@@ -27,10 +27,9 @@ from workflow.config.renamed import NAMES, PAGES
 from workflow.config.strict import parse, read_yaml
 from workflow.config.studies import study_file, study_files
 from workflow.plan.config import load_config
-from workflow.plan.names import refuse_unknown
 from workflow.plan.questions import Question
 from workflow.plan.scales import Scale
-from workflow.plan.targets import Targets
+from workflow.plan.targets import Targets, refuse_unknown
 from workflow.report.bundle import read_bundle
 from workflow.report.pages.shared import write_shared
 from workflow.report.tables.cells import pick

@@ -4,8 +4,15 @@ import pytest
 
 from tests._finished import finished, timed
 from tests._jobs import VARIANTS, job, translation
-from workflow.plan.estimate import START, Timed, TrainingTime, estimate, spell, spell_hours
-from workflow.plan.work import memory_bytes
+from workflow.plan.estimate import (
+    START,
+    Timed,
+    TrainingTime,
+    estimate,
+    memory_bytes,
+    spell,
+    spell_hours,
+)
 
 
 def test_a_run_that_was_slowed_down_by_others_does_not_slow_down_the_estimate():

@@ -1,6 +1,7 @@
 """From config to jobs: which runs a scale and its questions ask for."""
 
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,11 @@ from workflow.config.choices import choice_names, complete_choice
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse, read_yaml
 from workflow.config.studies import KINDS, known_studies, study_files
-from workflow.plan.config import known_scales, load_config
-from workflow.plan.names import refuse_unknown
+from workflow.plan.config import known_scales, load_setup
 from workflow.plan.plan import plan
 from workflow.plan.questions import known_questions, load_question
 from workflow.plan.scales import Scale, load_scale, tasks_of_scale
-from workflow.plan.targets import Targets
+from workflow.plan.targets import Targets, refuse_unknown
 from workflow.results.record import write_text
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -24,7 +24,7 @@ SCALE = load_scale("smoke", "char_lm").model_dump(exclude_unset=True)
 
 def planned(**changes):
     """The rows of the plan at scale smoke."""
-    return plan(load_config({**BASE, "scale": "smoke", **changes}))
+    return plan(load_setup({**BASE, "scale": "smoke", **changes}))
 
 
 def test_a_digest_depends_on_every_setting_and_a_configuration_on_all_but_the_seed():
@@ -77,11 +77,11 @@ def test_a_setting_gets_a_number_of_the_grid_where_its_choice_says_so_alone(tmp_
 
 
 def test_the_grid_holds_every_s_with_every_k_and_may_end_earlier_for_a_variant():
-    rows = plan(load_config({**BASE, "scale": "laptop", "questions": ["span_by_k"]}))
+    rows = plan(load_setup({**BASE, "scale": "laptop", "questions": ["span_by_k"]}))
     assert {(row.S, row.k) for row in rows} == {
         (S, k) for S in (32, 64, 256) for k in (None, 8, 32)
     }
-    rows = plan(load_config({**BASE, "scale": "paper", "questions": ["span_limit"]}))
+    rows = plan(load_setup({**BASE, "scale": "paper", "questions": ["span_limit"]}))
     longest = {
         name: max(row.S for row in rows if row.variant == name) for name in ("fixed", "adaptive")
     }
@@ -89,9 +89,7 @@ def test_the_grid_holds_every_s_with_every_k_and_may_end_earlier_for_a_variant()
 
 
 def test_a_scale_may_leave_out_variants_and_take_other_seeds_for_a_question():
-    rows = plan(
-        load_config({**BASE, "scale": "overnight", "questions": ["transformer_variations"]})
-    )
+    rows = plan(load_setup({**BASE, "scale": "overnight", "questions": ["transformer_variations"]}))
     kept, asked = load_scale("overnight", "translation"), load_question("transformer_variations")
     assert (
         {row.variant for row in rows}
@@ -106,7 +104,7 @@ def test_a_configuration_has_the_same_seeds_in_every_question(scale):
     """As many as the question takes that asks for most, so that what is said of it is the same; and
     no run is new.
     """
-    rows = [row for row in plan(load_config({**BASE, "scale": scale})) if row.tuning != "trial"]
+    rows = [row for row in plan(load_setup({**BASE, "scale": scale})) if row.tuning != "trial"]
     of_all, of_one, own = defaultdict(set), defaultdict(list), set()
     for row in rows:
         of_all[row.job.configuration].add(row.job.seed)
@@ -118,7 +116,7 @@ def test_a_configuration_has_the_same_seeds_in_every_question(scale):
         for (*_, configuration), seeds in of_one.items()
     )
     for name in {row.question for row in rows}:
-        alone = plan(load_config({**BASE, "scale": scale, "questions": [name]}))
+        alone = plan(load_setup({**BASE, "scale": scale, "questions": [name]}))
         alone = [row for row in alone if row.tuning != "trial"]
         own |= {row.job.digest for row in alone}
         assert {row.job.digest for row in alone} <= {
@@ -127,13 +125,13 @@ def test_a_configuration_has_the_same_seeds_in_every_question(scale):
     assert own == {row.job.digest for row in rows}
 
 
-def test_a_corpus_has_its_own_recipe_and_a_question_another_there(monkeypatch):
+def test_a_corpus_has_its_own_recipe_and_a_question_another_there():
     """Its net and training replace what the scale says of the recipe, there and nowhere else."""
     at = {"text8": {"net": {"d_ff": 24}, "training": {"steps": 7}}}
     of = {"adaptive_vs_xl": {"text8": {"net": {"d_ff": 40}}}}
     scale = parse(Scale, {**SCALE, "recipes_at": at, "recipes_of": of}, "f")
-    monkeypatch.setattr("workflow.plan.config.Config.load_scales", lambda self: {"char_lm": scale})
-    rows = plan(load_config({**BASE, "scale": "smoke", "tasks": ["char_lm"]}))
+    setup = load_setup({**BASE, "scale": "smoke", "tasks": ["char_lm"]})
+    rows = plan(replace(setup, scales={"char_lm": scale}))
     for row in rows:
         own, there = row.question == "adaptive_vs_xl", row.paper_corpus == "text8"
         assert (row.job.net.d_ff == 24, row.job.training.steps == 7) == (there and not own,) * 2
@@ -142,19 +140,18 @@ def test_a_corpus_has_its_own_recipe_and_a_question_another_there(monkeypatch):
 
 
 @pytest.mark.parametrize("scale", known_scales())
-def test_the_paper_of_a_question_changes_no_job(scale, monkeypatch):
-    config = load_config(
+def test_the_paper_of_a_question_changes_no_job(scale):
+    setup = load_setup(
         {**BASE, "scale": scale, "questions": known_questions(), "train": "everything"}
     )
-    asked, names = config.load_questions(), known_studies()
-    before = [row.job.digest for row in plan(config, {})]
+    asked, names = setup.asked, known_studies()
+    before = [row.job.digest for row in plan(setup, {})]
     following = dict(zip(names, [*names[1:], names[0]], strict=True))
     moved = {
         name: each.model_copy(update={"paper": following[each.paper]})
         for name, each in asked.items()
     }
-    monkeypatch.setattr(type(config), "load_questions", lambda self: moved)
-    assert [row.job.digest for row in plan(config, {})] == before
+    assert [row.job.digest for row in plan(replace(setup, asked=moved), {})] == before
 
 
 def test_a_question_to_be_named_is_left_out_until_it_is():
@@ -265,7 +262,7 @@ def test_what_finder_and_editors_leave_is_no_scale_task_study_or_question(tmp_pa
     for folder, name in files.items():
         for form in (*left, "desktop.ini", "Thumbs.db", "lost+found/{}", "@eaDir/{}"):
             write_text(tmp_path / folder / form.format(name), "\0")
-    assert known() == before and plan(load_config({**BASE, "scale": "smoke"}))
+    assert known() == before and plan(load_setup({**BASE, "scale": "smoke"}))
 
 
 @pytest.mark.parametrize(
@@ -280,7 +277,7 @@ def test_every_scale_can_be_planned(path, monkeypatch):
             f"workflow.tasks.{task}.catalogue._checksum_of_files", lambda *_: "sha256:" + 64 * "0"
         )
     scale, task = path.parent.name, path.stem
-    rows = plan(load_config({**BASE, "scale": scale, "tasks": [task]}))
+    rows = plan(load_setup({**BASE, "scale": scale, "tasks": [task]}))
     assert load_scale(scale, task).scale == scale and {row.job.task for row in rows} == {task}
 
 
@@ -289,7 +286,7 @@ def test_scale_paper_has_the_sizes_of_the_papers(monkeypatch):
     monkeypatch.setattr(
         "workflow.tasks.translation.catalogue._checksum_of_files", lambda *_: "sha256:" + 64 * "0"
     )
-    rows = plan(load_config({**BASE, "scale": "paper", "tasks": ["translation"]}))
+    rows = plan(load_setup({**BASE, "scale": "paper", "tasks": ["translation"]}))
     sizes = {}
     for row in rows:
         net, lr = row.job.net, row.job.training.lr

@@ -1,5 +1,7 @@
 """A question is refused whose variants differ in a training setting that it does not name."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
@@ -8,10 +10,10 @@ from tests._training import origin
 from workflow.config.errors import ConfigError
 from workflow.config.files import config_file
 from workflow.config.strict import parse, read_yaml
-from workflow.plan.config import known_scales, load_config
+from workflow.plan.config import known_scales, load_setup
+from workflow.plan.fairness import Trained, unnamed_settings
 from workflow.plan.plan import plan
 from workflow.plan.questions import Question, known_questions, load_question
-from workflow.plan.same_training import Trained, unnamed_settings
 from workflow.plan.scales import Scale, load_scale, merge
 from workflow.report.answers import caveats
 from workflow.results.record import Record
@@ -24,13 +26,13 @@ SMOKE = {"optimiser": "adam", "lr": 0.001, "warmup": 0, "schedule": "cosine", "c
 FIXED, ADAPTIVE = {"span": "fixed", "S": 16}, {"span": "adaptive", "S": 16}
 
 
-def plan_with(monkeypatch, scale: str, name: str, training: dict, **changes) -> list:
-    """Plan one question of a scale. training: what the recipes of Transformer-XL change. changes:
-    of the scale.
+def plan_with(scale: str, name: str, training: dict, asked=None, **changes) -> list:
+    """Plan one question of a scale. training: what the recipes of Transformer-XL change. asked: questions
+    in its place. changes: of the scale.
     """
-    config = load_config({**BASE, "scale": scale, "questions": [name]})
+    setup = load_setup({**BASE, "scale": scale, "questions": [name]})
     scales = {}
-    for task, content in config.load_scales().items():
+    for task, content in setup.scales.items():
         recipes = (
             {recipe: {"training": training} for recipe in ("xl", "xl_large")}
             if task == "char_lm"
@@ -38,14 +40,10 @@ def plan_with(monkeypatch, scale: str, name: str, training: dict, **changes) -> 
         )
         changed = merge(content.model_dump(exclude_unset=True), {"recipes": recipes, **changes})
         scales[task] = parse(Scale, changed, scale)
-    with monkeypatch.context() as patch:
-        patch.setattr(type(config), "load_scales", lambda self: scales)
-        return plan(config, {})
+    return plan(replace(setup, scales=scales, asked=asked or setup.asked), {})
 
 
-def planned(
-    monkeypatch, variants: dict, training: dict, *, trial_seed: int | None = None, **question
-) -> list:
+def planned(variants: dict, training: dict, *, trial_seed: int | None = None, **question) -> list:
     """Plan a question of these variants at scale smoke, whose recipe xl has this training."""
     content = {
         "question": "Why?",
@@ -55,16 +53,14 @@ def planned(
         **question,
     }
     asked = {"mine": parse(Question, content, "mine")}
-    with monkeypatch.context() as patch:
-        patch.setattr("workflow.plan.config.Config.load_questions", lambda self: asked)
-        return plan_with(
-            monkeypatch,
-            "smoke",
-            "adaptive_vs_xl",
-            training,
-            trial_seed=trial_seed,
-            seeds=[1, 2, 3, 4],
-        )
+    return plan_with(
+        "smoke",
+        "adaptive_vs_xl",
+        training,
+        asked=asked,
+        trial_seed=trial_seed,
+        seeds=[1, 2, 3, 4],
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,11 +76,11 @@ def planned(
     ],
 )
 def test_a_question_is_refused_where_a_recipe_trains_one_variant_differently(
-    scale, name, first, other, monkeypatch
+    scale, name, first, other
 ):
     training = {"small": SMALL, "smoke": SMOKE}[scale]
     with pytest.raises(ConfigError) as refusal:
-        plan_with(monkeypatch, scale, name, training)
+        plan_with(scale, name, training)
     line = str(refusal.value)
     assert line.startswith(f"question {name}, scale {scale}: variants differ in ")
     assert f"config/scales/{scale}/char_lm.yaml" in line
@@ -99,21 +95,21 @@ def test_a_question_is_refused_where_a_recipe_trains_one_variant_differently(
 @pytest.mark.parametrize(
     "name", ["collapsed_spans", "transformer_variations", "span_limit", "sparse_xl"]
 )
-def test_a_question_passes_that_names_what_it_varies_or_has_one_recipe(name, monkeypatch):
+def test_a_question_passes_that_names_what_it_varies_or_has_one_recipe(name):
     """Label smoothing, optimiser and rate are set by variants of the first two; the others vary
     attention alone.
     """
-    assert plan_with(monkeypatch, "small", name, SMALL)
+    assert plan_with("small", name, SMALL)
 
 
 @pytest.mark.parametrize("scale", known_scales())
 def test_the_variants_of_every_question_are_trained_alike(scale):
-    assert plan(load_config({**BASE, "scale": scale, "questions": known_questions()}), {})
+    assert plan(load_setup({**BASE, "scale": scale, "questions": known_questions()}), {})
 
 
-def test_variants_are_compared_within_one_size(monkeypatch):
+def test_variants_are_compared_within_one_size():
     """Rates and updates differ between the sizes of a question, and not between its variants."""
-    rows = plan_with(monkeypatch, "small", "span_scaling", {})
+    rows = plan_with("small", "span_scaling", {})
     assert (
         len({(row.job.training.lr, row.job.training.steps) for row in rows})
         == 4
@@ -121,35 +117,34 @@ def test_variants_are_compared_within_one_size(monkeypatch):
     )
 
 
-def test_a_variant_names_a_setting_and_its_recipe_does_not(monkeypatch):
+def test_a_variant_names_a_setting_and_its_recipe_does_not():
     xl, alike = {"recipe": "xl"}, {"recipe": "xl", "training": {"warmup": 0}}
     with pytest.raises(
         ConfigError, match=r"variants differ in warmup \(fixed: 3, xl: 0\), which the question"
     ):
-        planned(monkeypatch, {"fixed": FIXED, "xl": xl}, {"warmup": 0})
-    assert planned(monkeypatch, {"fixed": FIXED, "xl": alike}, {})
+        planned({"fixed": FIXED, "xl": xl}, {"warmup": 0})
+    assert planned({"fixed": FIXED, "xl": alike}, {})
     with pytest.raises(
         ConfigError, match=r"variants differ in clip \(fixed: 0.03, xl: 1.0\), which"
     ):
-        planned(monkeypatch, {"fixed": FIXED, "adaptive": ADAPTIVE, "xl": alike}, {"clip": 1})
+        planned({"fixed": FIXED, "adaptive": ADAPTIVE, "xl": alike}, {"clip": 1})
     # between the other two
     with pytest.raises(ConfigError, match=r"differ in warmup \(fixed: 3, xl: 0\), which"):
         planned(
-            monkeypatch,
             {"fixed": FIXED, "own": FIXED | {"training": {"warmup": 1}}, "xl": xl},
             {"warmup": 0},
         )
 
 
-def test_trials_name_what_they_choose_where_the_scale_runs_them(monkeypatch):
+def test_trials_name_what_they_choose_where_the_scale_runs_them():
     variants, trials = {"fixed": FIXED, "xl": {"recipe": "xl"}}, {"lr": [0.5, 1]}
-    assert planned(monkeypatch, variants, {"lr": 0.01}, trial_seed=9, trials=trials)
+    assert planned(variants, {"lr": 0.01}, trial_seed=9, trials=trials)
     with pytest.raises(
         ConfigError, match=r"variants differ in lr \(fixed: 0.07, xl: 0.01\), which"
     ):
-        planned(monkeypatch, variants, {"lr": 0.01}, trials=trials)
+        planned(variants, {"lr": 0.01}, trials=trials)
     with pytest.raises(ConfigError, match="variants differ in warmup"):
-        planned(monkeypatch, variants, {"warmup": 0}, trial_seed=9, trials=trials)
+        planned(variants, {"warmup": 0}, trial_seed=9, trials=trials)
 
 
 def test_trials_name_nothing_at_sizes_where_they_are_not_run():
@@ -169,7 +164,7 @@ def test_trials_name_nothing_at_sizes_where_they_are_not_run():
     assert unnamed_settings(question, [*here, *smaller], tuned=True) == {"lr": rates}
 
 
-def test_one_text_in_place_of_two_hides_no_difference(monkeypatch):
+def test_one_text_in_place_of_two_hides_no_difference():
     """What the recipes have in common on enwik8 does not say how they train on text8, which the
     same text replaces.
     """
@@ -179,10 +174,10 @@ def test_one_text_in_place_of_two_hides_no_difference(monkeypatch):
         "recipes_at": {"enwik8": {"training": {"warmup": 1}}},
     }
     with pytest.raises(ConfigError, match=r"differ in warmup \(txl_12: 0, as_small: 3\), which"):
-        plan_with(monkeypatch, "smoke", "adaptive_vs_xl", {"warmup": 0}, **changes)
+        plan_with("smoke", "adaptive_vs_xl", {"warmup": 0}, **changes)
 
 
-def test_how_a_run_is_organised_is_no_difference(monkeypatch):
+def test_how_a_run_is_organised_is_no_difference():
     organised = {
         "time_limit_s": 7,
         "checkpoint_every": 1,
@@ -190,16 +185,16 @@ def test_how_a_run_is_organised_is_no_difference(monkeypatch):
         "threads": 2,
         "devices": 2,
     }
-    assert planned(monkeypatch, {"fixed": FIXED, "xl": {"recipe": "xl"}}, organised)
+    assert planned({"fixed": FIXED, "xl": {"recipe": "xl"}}, organised)
 
 
 @pytest.mark.parametrize(
     "task, name", [("char_lm", "adaptive_vs_xl"), ("translation", "transformer_variations")]
 )
-def test_a_scale_may_declare_that_it_follows_the_papers_recipes(task, name, monkeypatch):
+def test_a_scale_may_declare_that_it_follows_the_papers_recipes(task, name):
     assert load_scale("paper", task).follows_papers
     with pytest.raises(ConfigError, match=f"question {name}, scale paper: variants differ in "):
-        plan_with(monkeypatch, "paper", name, {}, follows_papers=False)
+        plan_with("paper", name, {}, follows_papers=False)
 
 
 def test_a_page_says_in_what_the_papers_recipes_differ():

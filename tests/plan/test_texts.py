@@ -10,11 +10,10 @@ from tests._runs import run
 from workflow.claims.collect import collect_evidence
 from workflow.claims.schema import load_claim
 from workflow.plan.planned_runs import PlannedRuns
-from workflow.plan.scales import load_corpora
 from workflow.report.pages.effect_words import name_basis
 from workflow.results.datasets import badge_of, name_badges, names_of_texts, with_badge
 from workflow.results.runs_table import Frames, as_frame, describe_runs
-from workflow.tasks.spec import TASKS
+from workflow.tasks.spec import TASKS, load_corpora
 
 
 @pytest.mark.parametrize(

@@ -2,40 +2,38 @@
 follows them.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from workflow.config.errors import ConfigError
 from workflow.config.files import config_file
 from workflow.config.strict import parse, read_yaml
 from workflow.config.trials import every_trial, multiply
-from workflow.plan.config import load_config
-from workflow.plan.labels import Labels
-from workflow.plan.names import asked_of
+from workflow.plan.config import load_setup
+from workflow.plan.jobs import grown
 from workflow.plan.plan import plan
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.questions import Question, load_question
+from workflow.plan.row import Labels
 from workflow.plan.scales import Scale, load_scale
-from workflow.plan.sizes import grown
-from workflow.plan.targets import Targets
+from workflow.plan.targets import Targets, asked_of
 
 BASE = read_yaml(config_file("config.yaml"))
 TRIED = 101
 
 
-def asked(monkeypatch, name="adaptive_vs_xl", seeds=4, **changes) -> list:
+def asked(name="adaptive_vs_xl", seeds=4, **changes) -> list:
     """The plan of one question at scale smoke with this many seeds, and a seed for trials."""
     content = load_scale("smoke", "char_lm").model_dump(exclude_unset=True)
     scale = parse(Scale, content | {"seeds": [*range(1, seeds + 1)], "trial_seed": TRIED}, "f")
     question = parse(Question, load_question(name).model_dump() | {"seeds": None} | changes, "q")
-    monkeypatch.setattr("workflow.plan.config.Config.load_scales", lambda self: {"char_lm": scale})
-    monkeypatch.setattr("workflow.plan.config.Config.load_questions", lambda self: {name: question})
-    return plan(load_config({**BASE, "scale": "smoke"}))
+    setup = load_setup({**BASE, "scale": "smoke", "tasks": ["char_lm"]})
+    return plan(replace(setup, scales={"char_lm": scale}, asked={name: question}))
 
 
-def test_every_variant_is_tried_as_often_by_a_seed_of_no_other_run_and_run_again_in_every_cell(
-    monkeypatch,
-):
-    rows = asked(monkeypatch)
+def test_every_variant_is_tried_as_often_by_a_seed_of_no_other_run_and_run_again_in_every_cell():
+    rows = asked()
     by_part = {
         part: [row for row in rows if row.tuning == part] for part in (None, "trial", "tuned")
     }
@@ -59,21 +57,21 @@ def test_every_variant_is_tried_as_often_by_a_seed_of_no_other_run_and_run_again
     assert len(by_part["trial"]) <= len(rows) / 5
 
 
-def test_trials_that_cost_more_than_a_fifth_or_are_not_alike_are_refused(monkeypatch):
+def test_trials_that_cost_more_than_a_fifth_or_are_not_alike_are_refused():
     enough = "trials: 12 trials for 32 other runs; valid: at most 8 .*, or 3 seeds"
     with pytest.raises(ConfigError, match=enough):
-        asked(monkeypatch, seeds=2)
-    assert asked(monkeypatch, seeds=3)
+        asked(seeds=2)
+    assert asked(seeds=3)
     variants = load_question("adaptive_vs_xl").model_dump()["variants"]
     variants["txl_12"] |= {"trials": {"lr": [1, 2]}}
     with pytest.raises(
         ConfigError, match="trials of txl_12: 2, the others have 3; valid: the same number"
     ):
-        asked(monkeypatch, variants=variants)
+        asked(variants=variants)
     with pytest.raises(ConfigError, match="trials of ramp: a variant has no value to multiply"):
-        asked(monkeypatch, trials={"ramp": [1, 2]})
+        asked(trials={"ramp": [1, 2]})
     with pytest.raises(ConfigError, match="unknown setting of trials 'lrr': did you mean 'lr'"):
-        asked(monkeypatch, trials={"lrr": [1, 2]})
+        asked(trials={"lrr": [1, 2]})
 
 
 def test_a_question_with_trials_runs_by_its_recipe_where_the_scale_has_no_seed_for_them_and_the_plan_says_so():
@@ -90,8 +88,8 @@ def test_trials_in_the_file_of_a_scale_are_refused_with_what_would_do():
         parse(Scale, content | {"trials": {"lr": [0.5, 1]}}, "f")
 
 
-def test_a_tuned_job_names_its_trials_and_becomes_the_recipe_with_their_factors(monkeypatch):
-    rows = asked(monkeypatch)
+def test_a_tuned_job_names_its_trials_and_becomes_the_recipe_with_their_factors():
+    rows = asked()
     job = next(row.job for row in rows if row.tuning == "tuned")
     recipe = next(row.job for row in rows if row.plain and row.job.seed == job.seed)
     half, same, _ = job.trials
@@ -119,9 +117,9 @@ def test_factors_multiply_what_is_there_and_whole_numbers_stay_whole():
     ]
 
 
-def test_costs_are_measured_of_the_recipe_alone_and_messages_say_what_is_tried(monkeypatch):
-    rows = asked(monkeypatch, sizes=[1, 2])
-    runs = PlannedRuns(rows, load_config({**BASE, "scale": "smoke"}), {})
+def test_costs_are_measured_of_the_recipe_alone_and_messages_say_what_is_tried():
+    rows = asked(sizes=[1, 2])
+    runs = PlannedRuns(rows, load_setup({**BASE, "scale": "smoke"}), {})
     plain = {row.job.configuration for row in rows if row.plain}
     assert (
         set(runs.configurations)

@@ -12,7 +12,6 @@ from tests._jobs import VARIANTS, job
 from tests._training import CPU, write_weights
 from workflow.config.errors import ConfigError
 from workflow.costs.trained_net import build_model
-from workflow.plan.scales import load_corpora
 from workflow.results.rows import read_rows
 from workflow.scripts import optimal_predictor, topic_borders
 from workflow.scripts.topic_borders import around_borders, spans_over, within_words
@@ -20,6 +19,7 @@ from workflow.tasks.char_lm import store
 from workflow.tasks.char_lm.catalogue import Topics
 from workflow.tasks.char_lm.optimal_predictor import Reader
 from workflow.tasks.char_lm.topics import TopicText
+from workflow.tasks.spec import load_corpora
 
 ENTRY = load_corpora("char_lm").entry("topics")
 

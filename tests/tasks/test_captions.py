@@ -13,13 +13,13 @@ from PIL import Image
 
 from tests.tasks._texts import REAL, needs
 from workflow.config.errors import ConfigError
-from workflow.plan.scales import load_corpora
 from workflow.tasks import sources
 from workflow.tasks.captioning import scenes, store
 from workflow.tasks.captioning.catalogue import CaptionCatalogue
 from workflow.tasks.captioning.data import build_captions
 from workflow.tasks.captioning.files import read_captions
 from workflow.tasks.captioning.scenes import SceneObject
+from workflow.tasks.spec import load_corpora
 from workflow.tasks.store import decode
 
 SPLITS = ["train", "restval", "train", "val", "test"]

@@ -7,9 +7,9 @@ import pytest
 from tests.tasks._pairs import LINES, catalogue, files, join_lines, load, raw_entry, write_files
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse
-from workflow.plan.scales import load_corpora
 from workflow.scripts import corpus as script
 from workflow.tasks import downloads, store
+from workflow.tasks.spec import load_corpora
 from workflow.tasks.store import UNK, decode
 from workflow.tasks.translation import data as build
 from workflow.tasks.translation.catalogue import PairCatalogue, user_paths

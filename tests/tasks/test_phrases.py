@@ -8,8 +8,8 @@ import random
 import pytest
 
 from workflow.config.errors import ConfigError
-from workflow.plan.scales import load_corpora
 from workflow.tasks import embedded
+from workflow.tasks.spec import load_corpora
 from workflow.tasks.store import UNK, decode
 from workflow.tasks.translation import phrases
 from workflow.tasks.translation.data import build_pairs, read_embedded

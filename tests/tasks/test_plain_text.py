@@ -11,10 +11,10 @@ import pytest
 
 from tests.tasks._texts import catalogue, zipped
 from workflow.config.errors import ConfigError
-from workflow.plan.scales import load_corpora
 from workflow.tasks.captioning.files import read_captions
 from workflow.tasks.char_lm import data
 from workflow.tasks.parsing.data import build_trees
+from workflow.tasks.spec import load_corpora
 from workflow.tasks.store import decode
 from workflow.tasks.translation.data import build_pairs
 

@@ -10,8 +10,8 @@ import torch
 
 from tests._jobs import bitext, translation
 from tests._training import CPU, run_script
-from workflow.plan.scales import load_corpora
 from workflow.tasks import store
+from workflow.tasks.spec import load_corpora
 from workflow.tasks.translation import PLANTED
 from workflow.tasks.translation.planted import TESTED, astray, plant, plant_some, slope
 from workflow.training.run import build_model

@@ -11,9 +11,9 @@ from sacrebleu import corpus_bleu
 
 from tests.tasks._texts import REAL, needs
 from workflow.config.missing import Missing
-from workflow.plan.scales import load_corpora
 from workflow.report.tables.paired import bleu
 from workflow.tasks import store
+from workflow.tasks.spec import load_corpora
 from workflow.tasks.store import UNK, decode
 from workflow.tasks.translation.data import _read_user_files, align, build_pairs, read_side
 from workflow.tasks.translation.runner import count_sentences, score, tokenise

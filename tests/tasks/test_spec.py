@@ -10,7 +10,7 @@ import pytest
 
 from tests.tasks._texts import ROOT
 from workflow.config.errors import ConfigError
-from workflow.plan.config import load_config
+from workflow.plan.config import load_setup
 from workflow.plan.plan import plan
 from workflow.results.record import Point
 from workflow.results.registry import REGISTRY
@@ -82,13 +82,13 @@ def test_an_unknown_scale_of_an_axis_is_refused():
 def test_code_that_a_task_names_exists_when_the_plan_is_made(field, dotted, name, monkeypatch):
     monkeypatch.setitem(TASKS, "parsing", replace(TASKS["parsing"], **{field: dotted}))
     with pytest.raises(ConfigError, match=f"{field} = '{dotted}'.*{name}"):
-        plan(load_config({"scale": "smoke", "tasks": ["parsing"]}))
+        plan(load_setup({"scale": "smoke", "tasks": ["parsing"]}))
 
 
 HEAVY = {"torch", "numpy", "sympy", "pooch", "babel", "num2words", "sentencepiece", "nltk", "PIL"}
 CHECKSUMS = """
 import sys
-from workflow.plan.scales import load_corpora
+from workflow.tasks.spec import load_corpora
 for task in sys.argv[1:]:
     catalogue = load_corpora(task)
     name = next(name for name, entry in catalogue.entries.items())

@@ -13,11 +13,11 @@ from tests._jobs import job
 from tests.tasks._texts import REAL, catalogue, entry, needs, zipped
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse
-from workflow.plan.scales import load_corpora
 from workflow.scripts import corpus as script
 from workflow.tasks import embedded
 from workflow.tasks.char_lm import data, store
 from workflow.tasks.char_lm.catalogue import TextCatalogue, refuse_short
+from workflow.tasks.spec import load_corpora
 
 TEXT = b"some text\n" * 900
 

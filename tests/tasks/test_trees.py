@@ -5,12 +5,12 @@ from nltk import Tree
 
 from tests.tasks._texts import REAL, needs
 from workflow.config.errors import ConfigError
-from workflow.plan.scales import load_corpora
 from workflow.tasks import store
 from workflow.tasks.parsing.catalogue import TreeCatalogue
 from workflow.tasks.parsing.data import build_trees
 from workflow.tasks.parsing.statements import parse_statements
 from workflow.tasks.parsing.trees import format_tree, rebuild
+from workflow.tasks.spec import load_corpora
 
 WORDS = ("cat", "dog", "bird", "fish", "cow")
 LINES = [

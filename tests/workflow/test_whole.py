@@ -11,8 +11,7 @@ import pytest
 from tests._copied import ROOT, copied, ended, shown, snakemake, written
 from workflow.claims.schema import known_claims
 from workflow.claims.verdict import VERDICTS
-from workflow.plan.names import title_of_artefact
-from workflow.plan.targets import SHARED_PAGES
+from workflow.plan.targets import SHARED_PAGES, title_of_artefact
 from workflow.report.bundle import read_bundle
 from workflow.results import archive
 

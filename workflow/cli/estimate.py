@@ -17,13 +17,21 @@ from workflow.config.cpus import count_cpus
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import config_file
 from workflow.config.strict import load_yaml, read_yaml
-from workflow.plan.estimate import Timed, TrainingTime, device_lines, read_timed, spell, spell_hours
+from workflow.plan.estimate import (
+    Timed,
+    TrainingTime,
+    device_lines,
+    load_devices,
+    memory_bytes,
+    read_timed,
+    spell,
+    spell_hours,
+)
 from workflow.plan.planned_runs import PlannedRuns
-from workflow.plan.scales import load_corpora
 from workflow.plan.targets import Targets
-from workflow.plan.work import load_devices, memory_bytes
 from workflow.results.record import Record
 from workflow.results.statistics import FEWEST, scatter, smallest_effect
+from workflow.tasks.spec import load_corpora
 
 STATES = ("done", "failed", "precomputed", "to train")
 TOO_LONG = 30 * 86400  # seconds; a longer estimate would be meaningless
@@ -41,7 +49,7 @@ def report_lines(targets: Targets, results: Path, cores: int) -> list[str]:
         f"scale {targets.config.scale}: {len(runs.jobs)} runs of {len(runs.configurations)} configurations"
     ]
     lines[0] += f", {_count(states.values())}"
-    for task, scale in targets.config.load_scales().items():
+    for task, scale in targets.setup.scales.items():
         lines.append(
             f"  {task}: {_count(states[digest] for digest, job in runs.jobs.items() if job.task == task)}"
         )

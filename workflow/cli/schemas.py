@@ -11,10 +11,10 @@ from pydantic import TypeAdapter
 from workflow.claims.published import Study
 from workflow.claims.schema import Claim
 from workflow.config.command_line import Parser, run
-from workflow.plan.config import Config, load_config
+from workflow.plan.config import Config, load_config, read_scales
+from workflow.plan.estimate import Device
 from workflow.plan.questions import Question
 from workflow.plan.scales import Scale
-from workflow.plan.work import Device
 from workflow.results.archive import Manifest
 from workflow.results.record import Record
 from workflow.tasks.spec import TASKS, AnyJob
@@ -49,7 +49,7 @@ def main(argv: list[str] | None = None) -> None:
     if options.name:
         print(json.dumps(TypeAdapter(MODELS[options.name]).json_schema(), indent=1))
         return
-    scales = load_config({"scale": options.scale}).load_scales()
+    scales = read_scales(load_config({"scale": options.scale}))
     whole = {task: scale.model_dump() for task, scale in scales.items()}
     print(
         yaml.dump(

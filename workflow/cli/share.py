@@ -14,10 +14,9 @@ from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError, naming_extra
 from workflow.config.files import atomic_write
 from workflow.costs.trained_net import TrainedRun
-from workflow.plan.scales import load_corpora
 from workflow.results.record import Record, read_record, write_text
 from workflow.results.registry import REGISTRY
-from workflow.tasks.spec import TASKS, load
+from workflow.tasks.spec import TASKS, load, load_corpora
 
 
 def share(folder: Path, data: Path) -> Path:

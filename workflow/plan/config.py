@@ -1,8 +1,12 @@
-"""Read config/config.yaml: what is asked for, at which scale, on which device."""
+"""Read the configuration once: config.yaml, the scale, its datasets and the questions asked for.
+
+`load_setup` reads all of it into one frozen `Setup`, which a plan and its targets pass down.
+"""
 
 import os
 import shutil
 import sys
+from dataclasses import dataclass
 from datetime import date
 from itertools import chain
 from pathlib import Path
@@ -21,14 +25,15 @@ from workflow.config.studies import known_studies, read_also
 from workflow.plan.questions import Question, check_question, known_questions, load_question
 from workflow.plan.scales import (
     Scale,
-    find_catalogue,
+    find_task,
     known_scales,
     load_scale,
     scale_contents,
     tasks_of_scale,
 )
+from workflow.tasks.catalogue import BaseCatalogue
 from workflow.tasks.sources import data_folders
-from workflow.tasks.spec import TASKS, UNFINISHED, check_task
+from workflow.tasks.spec import TASKS, UNFINISHED, check_task, load_corpora
 
 Names = Annotated[list[str], Field(min_length=1)]
 # which runs are trained although their record came with the project
@@ -58,16 +63,6 @@ class Config(StrictModel):
     audit_of: str | None = None
     device: Annotated[str, one_of("device", DEVICES)] = "auto"
     backend: Annotated[str, one_of("backend", backend_names())] = "auto"
-
-    @property
-    def folder(self) -> str:
-        """Name the folder of results and reports: the scale, and the user's own corpus where there
-        is one.
-        """
-        if self.corpus is None:
-            return self.scale
-        _, catalogue = find_catalogue(self.corpus, self.load_scales())
-        return f"{self.scale}-{catalogue.slug(self.corpus)}"
 
     @property
     def identity(self) -> str:
@@ -118,66 +113,108 @@ class Config(StrictModel):
             check_question("question to audit", audit)
         return audit
 
-    def load_questions(self) -> dict[str, "Question"]:
-        """Read the questions that are asked for, by name. All files are read, so that a broken one
-        is always noticed.
 
-        A scale leaves out the questions of a task that it has no file for. Its own `questions`
-        count where the config names none. A question marked `by_name` takes part only if the config
-        or the scale names it.
-        """
-        known = {name: load_question(name) for name in known_questions()}
-        scales = self.load_scales()
-        named = {name for scale in scales.values() for name in scale.questions or []}
-        default = [
-            name for name, question in known.items() if name in named or not question.by_name
-        ]
-        wanted = default if self.questions is None else self.questions
-        for task, scale in scales.items():
-            try:
-                self._check_named(scale, known)
-            except ConfigError as error:
-                raise place_of_name(error, *scale_contents(self.scale, task)) from None
-        listed = {task: scale.questions for task, scale in scales.items() if self.questions is None}
-        papers = known_studies() if self.papers is None else self.papers
-        return {
-            name: question.model_copy(
-                update={"seeds": scales[question.task].seeds_of.get(name, question.seeds)}
-            )
-            for name, question in known.items()
-            if question.paper in papers and name in wanted and question.task in scales
-            if (paid := listed.get(question.task)) is None or name in paid
-        }
+@dataclass(frozen=True)
+class Setup:
+    """The config, and what it asks for, read once and never changed.
 
-    def _check_named(self, scale: Scale, known: dict[str, Question]) -> None:
-        """Refuse questions and variants that a scale names and that are not there."""
-        mentioned = (
-            scale.questions or (),
-            scale.variants,
-            scale.seeds_of,
-            scale.recipes_of,
-            scale.train_first,
-        )
-        for name in chain(*mentioned):
-            check_known(f"question in config/scales/{self.scale}", name, known)
-        for name, variants in scale.variants.items():
-            for variant in variants:
-                check_known(
-                    f"variant of {name} in config/scales/{self.scale}",
-                    variant,
-                    known[name].variants,
-                )
+    scales, catalogues: settings and datasets by task, for the tasks that the scale has a file for
+    and the config asks for. known: every question. asked: those of this config, each with as many
+    seeds as the scale takes for it.
+    """
 
-    def load_scales(self) -> dict[str, Scale]:
-        """Read the scale's settings by task, for the tasks that are asked for."""
-        files = tasks_of_scale(self.scale)
-        for name in files:
-            check_known(f"task in config/scales/{self.scale}", name, TASKS)
-        return {
-            name: load_scale(self.scale, name)
-            for name in files
-            if self.tasks is None or name in self.tasks
-        }
+    config: Config
+    scales: dict[str, Scale]
+    catalogues: dict[str, BaseCatalogue]
+    known: dict[str, Question]
+    asked: dict[str, Question]
+
+    @property
+    def folder(self) -> str:
+        """Name the folder of results and reports: the scale, and the custom corpus if any."""
+        corpus = self.config.corpus
+        if corpus is None:
+            return self.config.scale
+        catalogue = self.catalogues[self.task_of_corpus(corpus)]
+        return f"{self.config.scale}-{catalogue.slug(corpus)}"
+
+    def task_of_corpus(self, corpus: str) -> str:
+        """Find the task whose datasets know a name; `ConfigError` with the nearest name if none."""
+        return find_task(corpus, self.catalogues)
+
+
+def load_setup(raw: dict) -> Setup:
+    """Read and check all files that decide what is planned; `ConfigError` for the first mistake."""
+    config = load_config(raw)
+    scales = read_scales(config)
+    known = {name: load_question(name) for name in known_questions()}
+    return Setup(
+        config=config,
+        scales=scales,
+        catalogues={task: load_corpora(task) for task in scales},
+        known=known,
+        asked=_choose_questions(config, scales, known),
+    )
+
+
+def read_scales(config: Config) -> dict[str, Scale]:
+    """Read the settings of a scale by task, for the tasks that are asked for."""
+    tasks = tasks_of_scale(config.scale)
+    for task in tasks:
+        check_known(f"task in config/scales/{config.scale}", task, TASKS)
+    if config.tasks is not None:
+        tasks = [task for task in tasks if task in config.tasks]
+    return {task: load_scale(config.scale, task) for task in tasks}
+
+
+def _choose_questions(
+    config: Config, scales: dict[str, Scale], known: dict[str, Question]
+) -> dict[str, Question]:
+    """Choose the questions that are asked for, with the seeds that the scale takes for each.
+
+    A scale leaves out the questions of a task that it has no file for. Its own `questions` count
+    if the config names none. A question marked `by_name` takes part only if the config or the scale
+    names it.
+    """
+    for task, scale in scales.items():
+        try:
+            _check_named(scale, known)
+        except ConfigError as error:
+            raise place_of_name(error, *scale_contents(config.scale, task)) from None
+    listed_anywhere = {name for scale in scales.values() for name in scale.questions or []}
+    papers = known_studies() if config.papers is None else config.papers
+    asked = {}
+    for name, question in known.items():
+        if question.paper not in papers or question.task not in scales:
+            continue
+        scale = scales[question.task]
+        if config.questions is not None:
+            is_asked = name in config.questions
+        elif scale.questions is not None:
+            is_asked = name in scale.questions
+        else:
+            is_asked = name in listed_anywhere or not question.by_name
+        if is_asked:
+            seeds = scale.seeds_of.get(name, question.seeds)
+            asked[name] = question.model_copy(update={"seeds": seeds})
+    return asked
+
+
+def _check_named(scale: Scale, known: dict[str, Question]) -> None:
+    """Refuse questions and variants that a scale names and that do not exist."""
+    place = f"config/scales/{scale.scale}"
+    mentioned = chain(
+        scale.questions or (),
+        scale.variants,
+        scale.seeds_of,
+        scale.recipes_of,
+        scale.train_first,
+    )
+    for name in mentioned:
+        check_known(f"question in {place}", name, known)
+    for name, variants in scale.variants.items():
+        for variant in variants:
+            check_known(f"variant of {name} in {place}", variant, known[name].variants)
 
 
 def _of_file(raw: dict) -> Placed:

@@ -1,15 +1,26 @@
-"""Find bundles shown beside this scale's results in the ledger: precomputed ones, and those that
-the config names.
+"""Find results made elsewhere: those shown with this scale's in the ledger, and those of an audit.
+
+They are precomputed results, or folders and archives that the config names.
 """
 
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
 from pathlib import Path
 from zipfile import is_zipfile
 
+from workflow.config.command_line import explain
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED, user_path
+from workflow.plan.config import Setup
+from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.sources import DIGITS
+from workflow.results import archive
 from workflow.results.precomputed import precomputed_scales
+from workflow.results.store import Store, records_beside, shipped_store
 from workflow.tasks.sources import json_checksum
 
 
@@ -73,3 +84,86 @@ def find_other_results(scale: str, named: list[str]) -> dict[str, OtherResults]:
         called = json_checksum(str(path)).removeprefix("sha256:")[:DIGITS]
         results[called] = OtherResults(path.name if inside else word, path)
     return results
+
+
+# seconds that a run took which is drawn before longer ones: three of them fit into two minutes
+SHORT = 40
+
+
+@contextmanager
+def open_records(path: str | None) -> Iterator[Store]:
+    """Open the records of a scale's results or of a bundle; None: those that ship."""
+    if path is None:
+        yield shipped_store()
+        return
+    with archive.opened(find_bundle("audit_of", path)) as place:
+        yield records_beside(place)
+
+
+def recorded(runs: PlannedRuns, records: Store) -> list[str]:
+    """List the runs of a plan that have a record there, and whose dataset is available."""
+    known = (digest for digest, job in runs.jobs.items() if job.corpus not in runs.missing)
+    return sorted(digest for digest in known if digest in records)
+
+
+class Audit:
+    """What `snakemake audit` does under a config."""
+
+    def __init__(self, setup: Setup, runs: PlannedRuns):
+        self.runs = runs
+        self.folder = setup.folder
+        self.wanted = setup.config.audit
+        self.of = setup.config.audit_of
+        seed = setup.config.audit_seed
+        self.seed = str(date.today() if seed is None else seed)
+
+    @property
+    def title(self) -> str:
+        """Say which records are compared, and how they were drawn."""
+        what = self.of or f"scale {self.folder}"
+        if isinstance(self.wanted, int):
+            return f"audit of {what}, drawn with seed {self.seed}"
+        return f"audit of {what}, question {self.wanted}"
+
+    @property
+    def files(self) -> list[str]:
+        """List the records that training again leaves; the workflow ends in a line where nothing
+        can be drawn.
+        """
+        try:
+            return [f"results/audit/{digest}/record.json" for digest in self.drawn]
+        except (ConfigError, OSError) as error:
+            raise SystemExit(f"config error: {explain(error)}") from None
+
+    @cached_property
+    def drawn(self) -> list[str]:
+        """Draw so many runs, or take all of a question; `ConfigError` where none has a record.
+
+        Those first that must be equal to the bit, the short ones before others, and among them as
+        the seed has it: whoever names the seed, and not who made the records, chooses.
+        """
+        wanted = self.wanted
+        with open_records(self.of) as records:
+            found = recorded(self.runs, records)
+            if isinstance(wanted, str):
+                found = [
+                    digest
+                    for digest in found
+                    if digest in {row.job.digest for row in self.runs.rows_of(wanted)}
+                ]
+                wanted = len(found)
+            if not found:
+                raise ConfigError("audit: no run of this config has a record there")
+            random.Random(self.seed).shuffle(found)
+            found.sort(key=lambda digest: _comes_late(records.read_raw(digest)))
+            return found[:wanted]
+
+
+def _comes_late(record) -> tuple[bool, bool]:
+    """Say whether a run need not be equal, and whether it took long or failed.
+
+    record: the JSON of its record, edited or not.
+    """
+    record = record if isinstance(record, dict) else {}
+    seconds = float((record.get("cost") or {}).get("seconds", "inf"))
+    return record.get("bits") != "portable", seconds > SHORT

@@ -9,10 +9,8 @@ from functools import cached_property
 from pathlib import Path
 
 from workflow.config.job import Job
-from workflow.plan.config import Config
-from workflow.plan.labels import Labels, name_choice, name_group
-from workflow.plan.row import PlanRow
-from workflow.plan.scales import load_corpora
+from workflow.plan.config import Setup
+from workflow.plan.row import Labels, PlanRow, name_choice, name_group
 from workflow.plan.sources import DIGITS
 from workflow.results.store import own_store, ships
 
@@ -25,13 +23,15 @@ class PlannedRuns:
     cannot be trained.
     """
 
-    def __init__(self, rows: list[PlanRow], config: Config, missing: dict[str, str]):
-        self.rows, self.missing = rows, missing
+    def __init__(self, rows: list[PlanRow], setup: Setup, missing: dict[str, str]):
+        self.rows = rows
+        self.missing = missing
         self.plain = [row for row in rows if row.plain]
-        self.train = config.train
-        self.train_first = frozenset(
-            name for scale in config.load_scales().values() for name in scale.train_first
-        )
+        self.train = setup.config.train
+        self.train_first: set[str] = set()
+        for scale in setup.scales.values():
+            self.train_first.update(scale.train_first)
+        self._catalogues = setup.catalogues
 
     @cached_property
     def jobs(self) -> dict[str, Job]:
@@ -69,13 +69,11 @@ class PlannedRuns:
         """Say of each dataset whether it is a corpus of topics, whose optimal predictor is
         known.
         """
-        catalogues = {
-            task: load_corpora(task).entries for task in {row.job.task for row in self.rows}
-        }
-        texts = {
-            slug: catalogues[row.job.task].get(row.corpus) for slug, row in self.corpora.items()
-        }
-        return {slug: bool(getattr(text, "topics", None)) for slug, text in texts.items()}
+        known = {}
+        for slug, row in self.corpora.items():
+            entry = self._catalogues[row.job.task].entries.get(row.corpus)
+            known[slug] = bool(getattr(entry, "topics", None))
+        return known
 
     def optimal_predictor_options(self, slug: str) -> str:
         """Write the options of the script of optimal predictors: windows, streams, tokens."""

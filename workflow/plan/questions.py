@@ -77,7 +77,7 @@ class Question(StrictModel):
     how many of the scale's seeds it takes at least, null for all. by_name: whether it is left out
     unless the `questions` of config or scale name it. trials: factors of settings that are tried
     for every variant at scales that have a seed for trials.
-    sizes: of nets beside the scale's, which is 1 (`workflow.plan.sizes`). score: the quantity that
+    sizes: of nets beside the scale's, which is 1 (`workflow.plan.jobs`). score: the quantity that
     answers it, in place of the task's.
     """
 

@@ -11,9 +11,17 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from workflow.config.job import Job
-from workflow.plan.estimate import OFF, Estimate, Timed, estimate, read_timed
+from workflow.plan.estimate import (
+    FAR,
+    OFF,
+    Estimate,
+    Timed,
+    estimate,
+    memory_bytes,
+    read_timed,
+    work,
+)
 from workflow.plan.targets import Targets
-from workflow.plan.work import FAR, memory_bytes, work
 
 DAY = 86400  # seconds; a run that takes longer is interrupted, and goes on in its next job
 # seconds before its time is up that a run is told so: enough to end an update and write a

@@ -1,12 +1,18 @@
-"""A row of the plan: which question asks for which job, and as what."""
+"""A row of the plan, which question asks for which job and as what, and its description in words."""
 
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import shown_path
+from workflow.config.job import Job
 from workflow.config.renamed import renew_row
 from workflow.config.strict import FrozenModel, Name, parse, read_json
+from workflow.plan.sources import DIGITS
 from workflow.tasks.spec import AnyJob
 
 
@@ -73,3 +79,77 @@ def read_plan(path: Path, question: str | None = None) -> list[dict]:
     for number, row in asked.items():
         parse(WrittenRow, row, f"{shown_path(path)}: run {number}")
     return [*asked.values()]
+
+
+LONGEST_NAME = 80  # letters in the name of a file that is named after several questions
+DIGEST = "[0-9a-f]{12}"
+
+
+class Labels:
+    """Runs and configurations in words, by the rows of the plan that ask for them."""
+
+    def __init__(self, rows: list[PlanRow]):
+        self._runs, self._configurations = defaultdict(list), defaultdict(list)
+        for row in rows:
+            self._runs[row.job.digest].append(row)
+            self._configurations[row.job.configuration].append(row)
+
+    def run(self, digest: str) -> str:
+        """Describe a run, e.g. `adaptive on enwik8, S = 128, seed 2 (span_limit)`."""
+        rows = self._runs[digest]
+        return f"{_name_cell(rows[0])}, seed {rows[0].job.seed} ({_askers(rows)})"
+
+    def configuration(self, digest: str) -> str:
+        """Describe a configuration: the same without a seed."""
+        rows = self._configurations[digest]
+        return f"{_name_cell(rows[0])} ({_askers(rows)})"
+
+
+def _name_cell(row: PlanRow) -> str:
+    """Name the variant, corpus, S, k and size of a row, and what it tries."""
+    grid = [
+        f"{name} = {value}" for name, value in (("S", row.S), ("k", row.k)) if value is not None
+    ]
+    grid += [f"size {row.size:g}"] if row.size != 1 else []
+    grid += [f"trial of {key} x {factor:g}" for key, factor in row.factors.items()]
+    grid += ["tuned"] if row.tuning == "tuned" else []
+    return ", ".join([f"{row.variant} on {row.corpus}", *grid])
+
+
+def _askers(rows: list[PlanRow]) -> str:
+    """Name the first question that asks for a run or configuration, and the number of others."""
+    names = list(dict.fromkeys(row.question for row in rows))
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+
+
+def name_group(questions: Iterable[str]) -> str:
+    """Name a file for the configurations of these questions: all of them, or the first, their
+    number and a digest.
+
+    >>> name_group(["span_limit", "known_entropy"])
+    'known_entropy+span_limit'
+    """
+    names = sorted(questions)
+    name = "+".join(names)
+    if len(name) <= LONGEST_NAME:
+        return name
+    return f"{names[0]}+{len(names) - 1}-{hashlib.sha256(name.encode()).hexdigest()[:DIGITS]}"
+
+
+def name_choice(job: Job) -> str:
+    """Name the choice among a job's trials: a digest of theirs."""
+    return hashlib.sha256(" ".join(job.trials).encode()).hexdigest()[:DIGITS]
+
+
+def digests(wanted: list[str], others: list[str]) -> str:
+    """Return a regular expression for the wanted digests: a list of them, or of the `others` it
+    excludes, if shorter.
+
+    Snakemake matches it against every file, so a long one would cost much time.
+    """
+    return pattern(wanted) if len(wanted) <= len(others) else f"(?!{pattern(others)}){DIGEST}"
+
+
+def pattern(names) -> str:
+    """Return a regular expression for these names and nothing else."""
+    return "|".join(map(re.escape, names)) or "(?!)"

@@ -3,7 +3,7 @@ key checked.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache, reduce
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,7 +30,7 @@ from workflow.config.strict import (
     read_yaml,
 )
 from workflow.tasks.catalogue import BaseCatalogue
-from workflow.tasks.spec import TASKS, UNFINISHED, load_corpora, section
+from workflow.tasks.spec import UNFINISHED, section
 
 
 def _known_settings(settings: dict, handler, info) -> dict:
@@ -101,7 +101,7 @@ class Scale(StrictModel):
     question and corpus, what stands in place of recipes_at. trial_seed: of the trials of questions
     that have some, null for no trials. follows_papers: whether each recipe is its paper's, so that
     variants may differ in training settings that their question does not name
-    (`workflow.plan.same_training`).
+    (`workflow.plan.fairness`).
     """
 
     scale: str
@@ -292,17 +292,16 @@ def places_of_settings(scale: str, task: str, line: str) -> dict[str, Place]:
     return dict(sorted(places.items(), key=lambda each: words_of(line).index(each[0])))
 
 
-def find_catalogue(name: str, tasks: Iterable[str] = TASKS) -> tuple[str, BaseCatalogue]:
-    """Find the task, and its datasets, that know a name; `ConfigError` with the nearest name where
-    none does.
+def find_task(corpus: str, catalogues: dict[str, BaseCatalogue]) -> str:
+    """Find the task whose datasets know a name; `ConfigError` with the nearest name if none does.
+
+    catalogues: datasets by task.
     """
-    catalogues = {task: load_corpora(task) for task in tasks}
     for task, catalogue in catalogues.items():
-        if catalogue.knows(name):
-            return task, catalogue
-    check_known(
-        "dataset", name, [choice for each in catalogues.values() for choice in each.choices(name)]
-    )
+        if catalogue.knows(corpus):
+            return task
+    choices = [choice for each in catalogues.values() for choice in each.choices(corpus)]
+    check_known("dataset", corpus, choices)
 
 
 @cache

@@ -1,18 +1,26 @@
-"""Tell the Snakefile which files there are, and which others each is made from. Imports no torch.
+"""Tell the Snakefile which files there are, what each is made from, and how each is described.
 
 A question's tables, figures, claims and pages are made together, from its own runs and the costs
-and code that they read. What concerns several questions is made from their files.
+and code that they read. What concerns several questions is made from their files. Below `Targets`:
+descriptions of what can be asked for by name, and the error for a name that is misspelt.
 """
 
+from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
+from typing import NoReturn
 
 from workflow.claims.measures import FORMULAS, LAYERS
 from workflow.claims.schema import costs_claimed, known_claims, load_claim
-from workflow.config.errors import ConfigError
+from workflow.config.errors import ConfigError, nearest, suggest
+from workflow.config.renamed import new_name
+from workflow.config.strict import read_yaml
+from workflow.config.studies import part_of, study_file
 from workflow.plan.code import Code
-from workflow.plan.config import Config, load_config, place_in_config
+from workflow.plan.config import Config, Setup, load_setup, place_in_config
+from workflow.plan.fairness import is_untuned
 from workflow.plan.other_results import OtherResults, find_other_results
 from workflow.plan.plan import plan
 from workflow.plan.planned_runs import PlannedRuns
@@ -20,7 +28,6 @@ from workflow.plan.precomputed_files import PrecomputedFiles, SharedMeasurements
 from workflow.plan.questions import Question, check_owners, find_owners
 from workflow.plan.reads import costs_shown, reads
 from workflow.plan.scales import Measure
-from workflow.plan.tuning import is_untuned
 from workflow.results.registry import COSTS, OF_TEXTS
 
 ENDINGS = {"tables": ("csv", "tex", "json"), "figures": ("svg", "pdf", "png", "csv")}
@@ -39,11 +46,11 @@ SHARED_PAGES = (
 class Targets:
     """The config, read and checked; every list in a stable order.
 
-    measures: by task. untuned: the questions whose trials this scale does not run. other_results:
+    questions: those with a run. measures: by task. untuned: the questions whose trials this scale does not run. other_results:
     those that stand beside these in the ledger, by name.
     """
 
-    config: Config
+    setup: Setup
     runs: PlannedRuns
     code: Code
     questions: dict[str, Question]
@@ -63,23 +70,22 @@ class Targets:
 
     @classmethod
     def _of(cls, raw: dict) -> "Targets":
-        config, missing = load_config(raw), {}
-        runs = PlannedRuns(plan(config, missing), config, missing)
-        named = {row.question for row in runs.rows}
-        questions = {
-            name: question for name, question in config.load_questions().items() if name in named
-        }
-        scales = config.load_scales()
-        measures = {task: scale.measure for task, scale in scales.items()}
+        setup = load_setup(raw)
+        missing: dict[str, str] = {}
+        rows = plan(setup, missing)
+        runs = PlannedRuns(rows, setup, missing)
+        planned = {row.question for row in rows}
+        questions = {name: asked for name, asked in setup.asked.items() if name in planned}
+        measures = {task: scale.measure for task, scale in setup.scales.items()}
         untuned = [
             name
             for name, question in questions.items()
-            if is_untuned(question, scales[question.task])
+            if is_untuned(question, setup.scales[question.task])
         ]
         check_owners(questions)
         find_owners()  # refuses a name of two things
-        others = find_other_results(config.folder, config.other_results)
-        targets = cls(config, runs, Code(runs), questions, measures, untuned, others)
+        others = find_other_results(setup.folder, setup.config.other_results)
+        targets = cls(setup, runs, Code(runs), questions, measures, untuned, others)
         # Rules ask for these again. What is wrong in a claim, table or figure is refused here, in
         # one line.
         _ = (
@@ -88,6 +94,10 @@ class Targets:
             [targets.code.of_question(name) for name in questions],
         )
         return targets
+
+    @property
+    def config(self) -> Config:
+        return self.setup.config
 
     @cached_property
     def precomputed(self) -> PrecomputedFiles:
@@ -102,7 +112,7 @@ class Targets:
     @property
     def folder(self) -> str:
         """Name the folder of this scale, under results/ and reports/."""
-        return self.config.folder
+        return self.setup.folder
 
     @property
     def results(self) -> str:
@@ -285,3 +295,84 @@ class Targets:
         to it.
         """
         return list(dict.fromkeys([*chain(*self.named.values()), *self.pages]))
+
+
+def title_of_artefact(kind: str, name: str) -> str:
+    """Return the first line of the file that builds a table or figure. kind: tables | figures."""
+    return study_file(kind, name).read_text(encoding="utf-8").partition("\n")[0].strip('".')
+
+
+@cache
+def title_of_paper(name: str) -> str:
+    """Read a study's title; its schema is checked where pages are written."""
+    return str(read_yaml(part_of(name, "study.yaml")).get("title", name))
+
+
+def asked_of(targets: Targets, name: str) -> str:
+    """Return a question, with what the scale lacks of what it asks for: seeds, and a seed for its
+    trials.
+    """
+    question, seeds = (
+        targets.questions[name],
+        len({row.job.seed for row in targets.runs.rows_of(name) if row.plain}),
+    )
+    lacks = [f"{seeds} of {question.seeds} seeds"] if seeds < (question.seeds or 0) else []
+    lacks += ["not tuned at this scale"] if name in targets.untuned else []
+    return question.question + (f" ({'; '.join(lacks)})" if lacks else "")
+
+
+def describe(targets: Targets) -> dict[str, str]:
+    """Describe each name of `targets.named` in one line; a name may stand for several things."""
+    lines = defaultdict(list)
+    for kind, word in (("tables", "Table"), ("figures", "Figure")):
+        for name in targets.artefacts(kind):
+            lines[name].append(f"{word}. {title_of_artefact(kind, name)}")
+    for name in known_claims():
+        if name in targets.named:
+            lines[name].append(f"Claim. {load_claim(name).claim.rstrip('.')}")
+    for name in targets.questions:
+        lines[name].append(f"Question. {asked_of(targets, name)}")
+    for name in targets.papers:
+        lines[name].append(f"Study. {title_of_paper(name)}")
+    return {name: "; ".join(said) for name, said in lines.items()}
+
+
+def refuse_unknown(
+    targets: Targets, target: str, rules: list[str], asked: Collection[str]
+) -> NoReturn:
+    """End with a line that gives the nearest name of a target, or how to ask for what the config
+    leaves out.
+
+    asked: the targets of the command line. Any other raises `ConfigError`, because another workflow
+    may make it.
+    """
+    line = _why_unknown(targets, target, rules)
+    raise SystemExit(f"config error: {line}") if target in asked else ConfigError(line)
+
+
+def _why_unknown(targets: Targets, target: str, rules: list[str]) -> str:
+    known = targets.setup.known
+    behind = {
+        each: name for name, one in known.items() for each in (*one.tables, *one.figures, name)
+    }
+    left_out = {name: question for name, question in behind.items() if name not in targets.named}
+    known_names = [*targets.named, *rules, *left_out]
+    renamed = new_name(target) if new_name(target) in known_names else None
+    near = target if target in left_out else renamed or nearest(target, known_names)
+    line = f"target '{target}':" if near == target else f"unknown target '{target}':"
+    hint = "" if near in (None, target) else suggest(target, known_names)
+    line += f" {hint}{'' if hint.endswith('?') else ';'}" if hint else ""
+    if near not in left_out:
+        return f"{line} `snakemake --list-target-rules` lists them all"
+    question, config = left_out[near], targets.config
+    task = targets.setup.known[question].task
+    if (
+        config.papers is None
+        and config.tasks is None
+        and config.questions is None
+        and task in targets.setup.scales
+    ):
+        return (
+            f"{line} the config does not include it; run it with --config 'questions=[{question}]'"
+        )
+    return f"{line} the config's papers, tasks, questions or scale exclude its question {question}"

@@ -15,7 +15,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED, config_file, list_folder
 from workflow.config.renamed import KINDS as RENAMED
 from workflow.config.strict import read_yaml
-from workflow.plan.config import load_config
+from workflow.plan.config import load_setup
 from workflow.plan.plan import plan
 from workflow.plan.row import read_plan
 from workflow.results import archive
@@ -83,7 +83,7 @@ def _read_questions(path: Path, name: str) -> list[dict]:
         return read_plan(path / "plan.json")
     if path.resolve().parent == PRECOMPUTED:
         config = read_yaml(config_file("config.yaml")) | {"scale": path.name}
-        return [row.record() for row in plan(load_config(config))]
+        return [row.record() for row in plan(load_setup(config))]
     scales = sorted(folder.parent.name for folder in path.glob("*/plan.json"))
     hint = f"; did you mean {path}/{scales[0]}?" if scales else ""
     raise ConfigError(

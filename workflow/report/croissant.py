@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
-from workflow.plan.scales import load_corpora
 from workflow.tasks import store
-from workflow.tasks.spec import load
+from workflow.tasks.spec import load, load_corpora
 
 # kinds of corpora that are generated, or read from installed packages
 OURS = ("embedded", "topics")

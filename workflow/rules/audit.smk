@@ -1,4 +1,4 @@
-auditing = Audit(targets.config, targets.runs)
+auditing = Audit(targets.setup, targets.runs)
 
 
 rule train_again:

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from workflow.config.command_line import Parser, run
-from workflow.plan.scales import find_catalogue
-from workflow.tasks.spec import TASKS, load
+from workflow.plan.scales import find_task
+from workflow.tasks.spec import TASKS, load, load_corpora
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -16,9 +16,10 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--data-dir", default=os.environ.get("ATTENTION_DATA_DIR"))
     options = parser.parse_args(argv)
-    task, catalogue = find_catalogue(options.name)
+    catalogues = {task: load_corpora(task) for task in TASKS}
+    task = find_task(options.name, catalogues)
     write = load(TASKS[task].write_corpus)
-    print(write(catalogue, options.name, options.out, options.data_dir or None))
+    print(write(catalogues[task], options.name, options.out, options.data_dir or None))
 
 
 if __name__ == "__main__":

@@ -14,12 +14,12 @@ import numpy as np
 
 from workflow.config.command_line import Parser, at_least, run
 from workflow.config.errors import ConfigError
-from workflow.plan.scales import load_corpora
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
 from workflow.tasks.char_lm import store
 from workflow.tasks.char_lm.optimal_predictor import Reader
 from workflow.tasks.char_lm.topics import TopicText
+from workflow.tasks.spec import load_corpora
 
 WORDS = (1, 2, 4, 8, 16, 32)  # that a topic governs
 

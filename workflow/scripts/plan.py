@@ -11,7 +11,7 @@ from pathlib import Path
 from workflow.config.command_line import Parser, run
 from workflow.config.environment import CONFIG
 from workflow.config.strict import parse_json
-from workflow.plan.config import load_config
+from workflow.plan.config import load_setup
 from workflow.plan.plan import plan
 from workflow.results.record import write_if_changed
 
@@ -26,7 +26,7 @@ def main(argv: list[str] | None = None) -> None:
     )
     options = parser.parse_args(argv)
     missing: dict[str, str] = {}
-    rows = plan(load_config(parse_json(options.config, "config")), missing)
+    rows = plan(load_setup(parse_json(options.config, "config")), missing)
     runs = options.out.parent.parent / "runs"
     for job in {row.job.digest: row.job for row in rows if row.corpus not in missing}.values():
         write_if_changed(

@@ -16,12 +16,12 @@ from torch import Tensor
 from workflow.config.command_line import Parser, at_least, run
 from workflow.config.errors import ConfigError
 from workflow.costs.trained_net import TrainedRun
-from workflow.plan.scales import load_corpora
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
 from workflow.tasks.char_lm import store
 from workflow.tasks.char_lm.streams import cut
 from workflow.tasks.char_lm.topics import TopicText
+from workflow.tasks.spec import load_corpora
 
 # of bins of characters after a border
 EDGES = (-400, -200, -100, -50, 0, 25, 50, 100, 200, 400, 800)

@@ -8,7 +8,7 @@ from pathlib import Path
 from workflow.config.errors import ConfigError
 from workflow.config.files import config_file
 from workflow.config.strict import read_yaml
-from workflow.plan.config import load_config
+from workflow.plan.config import load_setup
 from workflow.plan.plan import plan
 from workflow.plan.row import read_plan
 from workflow.plan.scales import known_scales
@@ -89,7 +89,7 @@ def _asks_for_more(scale: str, question: str, planned: Iterable[str]) -> bool:
         return False
     asked = read_yaml(config_file("config.yaml")) | {"scale": scale, "questions": [question]}
     try:
-        rows = plan(load_config(asked), {})
+        rows = plan(load_setup(asked), {})
     except ConfigError:
         return False
     return bool({row.job.digest for row in rows if row.question == question} - set(planned))
