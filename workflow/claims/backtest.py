@@ -43,7 +43,7 @@ def _compare(lines: Iterable[LedgerLine], smaller: str, larger: str) -> Calls:
     covered = 0
     for line in lines:
         tested = {each.set: each for each in line.sets if each.p is not None}
-        if smaller not in tested or larger not in tested:
+        if not {smaller, larger} <= tested.keys():
             continue
         claims += 1
         ours = tested[smaller]

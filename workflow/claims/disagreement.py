@@ -33,7 +33,10 @@ def disagreeing(line: LedgerLine) -> list[SetEvidence]:
         if each.set == line.speaks or _hardly_moved(each):
             continue
         ends = _interval(each, noise)
-        if ends is not None and not ends[0] <= effect <= ends[1]:
+        if ends is None:
+            continue
+        low, high = ends
+        if not low <= effect <= high:
             found.append(each)
     return found
 
@@ -78,10 +81,12 @@ def _interval(evidence: SetEvidence, noise: float) -> tuple[float, float] | None
     if not effects_on:
         return None
     for effects in effects_on.values():
-        if max(effects) - min(effects) > 1e-9 * abs(max(effects)):
+        most = max(effects)
+        if most - min(effects) > 1e-9 * abs(most):
             return None
-    low = min(min(effects) for effects in effects_on.values())
-    high = max(max(effects) for effects in effects_on.values())
+    every = [pair.effect for pair in evidence.pairs]
+    low = min(every)
+    high = max(every)
     return low - noise * abs(low), high + noise * abs(high)
 
 

@@ -14,7 +14,9 @@ def was_run(claim: Claim, frames: Frames) -> bool:
     """Check whether there are runs of the claim's question, or measured layers."""
     if claim.question == LAYERS:
         return frames.layers is not None
-    return frames.runs is not None and claim.question in set(frames.runs["question"])
+    if frames.runs is None:
+        return False
+    return claim.question in set(frames.runs["question"])
 
 
 def find_runs(claim: Claim, side: Side, runs: pd.DataFrame) -> pd.DataFrame:
@@ -33,7 +35,8 @@ def find_runs(claim: Claim, side: Side, runs: pd.DataFrame) -> pd.DataFrame:
 
 def find_layers(side: Side, layers: pd.DataFrame) -> pd.DataFrame:
     """Select the measured layers of one side; their length n becomes the column S."""
-    rows = layers[(layers["layer"] == side.variant) & (layers["status"] == "ok")]
+    rows = layers[layers["layer"] == side.variant]
+    rows = rows[rows["status"] == "ok"]
     rows = rows.rename(columns={"n": "S"})
     if side.S == "below d":
         return rows[rows["S"] < rows["d"]]
@@ -45,7 +48,8 @@ def _largest_common(claim: Claim, runs: pd.DataFrame, axis: str) -> list:
     finished = runs[runs["status"] == "ok"]
     common = set(finished[axis].dropna())
     for side in claim.sides:
-        common &= set(finished.loc[finished["variant"] == side.variant, axis])
+        of_side = finished[finished["variant"] == side.variant]
+        common &= set(of_side[axis])
     return sorted(common)[-1:]
 
 
@@ -72,13 +76,17 @@ def has_no_runs(claim: Claim, frames: Frames) -> list[str]:
         return []
     of_question = frames.runs[frames.runs["question"] == claim.question]
     present = set(of_question["variant"])
-    absent = [side.variant for side in claim.sides if side.variant not in present]
-    return list(dict.fromkeys(absent))
+    absent: list[str] = []
+    for side in claim.sides:
+        if side.variant not in {*present, *absent}:
+            absent.append(side.variant)
+    return absent
 
 
 def names_of(claim: Claim, variants: list[str]) -> list[str]:
     """Return the names that tables use for these variants, or layers."""
+    once = dict.fromkeys(variants)
     if claim.question == LAYERS:
-        return [LABELS[name] for name in dict.fromkeys(variants)]
+        return [LABELS[name] for name in once]
     known = load_question(claim.question).variants
-    return [known[name].label or name for name in dict.fromkeys(variants)]
+    return [known[name].label or name for name in once]

@@ -44,7 +44,8 @@ class Score:
     def by_coin(self) -> float:
         """Compute the binomial p of as many correct signs, or more, by chance."""
         as_many = range(self.sign, self.ladders + 1)
-        return sum(math.comb(self.ladders, correct) for correct in as_many) / 2**self.ladders
+        outcomes = [math.comb(self.ladders, correct) for correct in as_many]
+        return sum(outcomes) / 2**self.ladders
 
 
 @dataclass(frozen=True)
@@ -78,10 +79,15 @@ def largest(sizes: Sequence[Size], n: tuple[float, float]) -> np.ndarray:
 
 def line(sizes: Sequence[Size], n: tuple[float, float]) -> np.ndarray:
     """Fit a line to the effects in log N, where N is the geometric mean of both sides."""
-    places = [np.log(size.n).mean() for size in sizes]
-    effects = [size.scores[0] - size.scores[1] for size in sizes]
+    places = []
+    effects = []
+    for size in sizes:
+        ours, than = size.scores
+        places.append(np.log(size.n).mean())
+        effects.append(ours - than)
     slope, start = np.polyfit(places, effects, 1)
-    return start + slope * np.log(n).mean()
+    place = np.log(n).mean()
+    return start + slope * place
 
 
 def power_law(sizes: Sequence[Size], n: tuple[float, float]) -> np.ndarray:
@@ -92,12 +98,17 @@ def power_law(sizes: Sequence[Size], n: tuple[float, float]) -> np.ndarray:
     most = sizes[0].most
     predicted = []
     for side in (0, 1):
-        scores = [size.scores[side] for size in sizes]
-        fitted = scores if most is None else [most - score for score in scores]
-        places = [math.log(size.n[side]) for size in sizes]
+        places = []
+        fitted = []
+        for size in sizes:
+            values = size.scores[side]
+            places.append(math.log(size.n[side]))
+            fitted.append(values if most is None else most - values)
         exponent, start = np.polyfit(places, np.log(fitted), 1)
-        predicted.append(np.exp(start + exponent * math.log(n[side])))
+        place = math.log(n[side])
+        predicted.append(np.exp(start + exponent * place))
     ours, than = predicted
+    # a distance from the bound is better the smaller it is
     return ours - than if most is None else than - ours
 
 
@@ -116,12 +127,19 @@ def predict(predictor: str, ladders: Sequence[Sequence[Size]], n: tuple[float, f
     """
     rule = PREDICTORS[predictor]
     generator = np.random.default_rng(0)
-    means = [rule([size.mean() for size in sizes], n)[0] for sizes in ladders]
+    means = []
+    drawn = []
+    seeds = []
+    for sizes in ladders:
+        of_means = rule([size.mean() for size in sizes], n)
+        means.append(of_means[0])
+        resampled = [size.resampled(generator) for size in sizes]
+        drawn.append(rule(resampled, n))
+        seeds += [size.scores.shape[1] for size in sizes]
     effect = float(np.mean(means))
-    drawn = [rule([size.resampled(generator) for size in sizes], n) for sizes in ladders]
     percentiles = np.quantile(np.mean(drawn, axis=0), (LEVEL / 2, 1 - LEVEL / 2))
-    fewest = min(size.scores.shape[1] for sizes in ladders for size in sizes)
-    low, high = effect + widening(fewest, len(ladders)) * (percentiles - effect)
+    wide = widening(min(seeds), len(ladders))
+    low, high = effect + wide * (percentiles - effect)
     return Forecast(effect, float(low), float(high))
 
 
@@ -130,13 +148,14 @@ def by_text(rungs: Iterable[Rung]) -> dict[str, list[Size]]:
     ladders: dict[str, list[Size]] = {}
     for rung in rungs:
         n = (rung.parameters.ours, rung.parameters.than)
-        for text in dict.fromkeys(pair.text for pair in rung.pairs):
-            pairs = [pair for pair in rung.pairs if pair.text == text]
+        pairs_on: dict[str, list[tuple[float, float]]] = {}
+        for pair in rung.pairs:
+            pairs_on.setdefault(pair.text, []).append((pair.ours, pair.than))
+        for text, pairs in pairs_on.items():
             if len(pairs) < SEEDS:
                 continue
-            ours = [pair.ours for pair in pairs]
-            than = [pair.than for pair in pairs]
-            size = Size(n, np.array([ours, than], float), rung.most)
+            scores = np.array(pairs, float).T.copy()
+            size = Size(n, scores, rung.most)
             ladders.setdefault(text, []).append(size)
     return ladders
 

@@ -88,7 +88,8 @@ def judge_all(lines: Iterable[Line]) -> list[Line]:
 
 def _judge_family(lines: Iterable[Line]) -> dict[str, Line]:
     """Judge claims with one correction for all of them; by name."""
-    corrected = iter(holm([line.p for line in lines if line.p is not None]))
+    p_values = [line.p for line in lines if line.p is not None]
+    corrected = iter(holm(p_values))
     judged = {}
     for line in lines:
         if line.p is not None:
@@ -106,14 +107,19 @@ def compare_sets(
 
     set_name, scale: of the results that `lines` are about. Nothing is averaged across sets.
     """
-    theirs = [(other, {line.name: line for line in other.claims}) for other in others]
+    theirs = []
+    for other in others:
+        by_name = {line.name: line for line in other.claims}
+        theirs.append((other, by_name))
     compared = []
     for line in lines:
         own = _of_set(set_name, scale, line)
         sets = [own]
         for other, claims in theirs:
             same = claims.get(line.name)
-            if same is not None and same.question is not None and _has_effect(same):
+            if same is None or same.question is None:
+                continue
+            if _has_effect(same):
                 sets.append(_of_set(other.set, other.scale, same))
         sets.sort(key=lambda each: -strength(each.scale))  # stable: of equals, own first
         best = _best(own, sets)
@@ -130,7 +136,9 @@ def _of_set(name: str, scale: str, line: Line) -> SetEvidence:
 
 def _has_effect(line: Line) -> bool:
     """Whether a set has an effect, of the claim itself or at some model size."""
-    return any(each.effect is not None for each in (line, *(line.sizes or ())))
+    if line.effect is not None:
+        return True
+    return any(rung.effect is not None for rung in line.sizes or ())
 
 
 def _best(own: SetEvidence, sets: list[SetEvidence]) -> SetEvidence:
@@ -138,8 +146,10 @@ def _best(own: SetEvidence, sets: list[SetEvidence]) -> SetEvidence:
     telling = [each for each in sets if each.verdict in TELLING]
     if telling:
         return min(telling, key=order)
-    tested = [each for each in (own, *sets) if each.verdict != "not tested"]
-    return tested[0] if tested else own
+    for each in (own, *sets):
+        if each.verdict != "not tested":
+            return each
+    return own
 
 
 def order(evidence: SetEvidence) -> tuple[float, float]:
@@ -155,7 +165,9 @@ def _otherwise_on(line: Line) -> tuple[str, ...]:
     low, high = line.claimed
     contradicting = []
     for text, effect in line.by_text.items():
-        as_claimed = (low is None or effect >= low) and (high is None or effect <= high)
-        if as_claimed == (line.verdict == "not reproduced"):
+        above = low is None or effect >= low
+        below = high is None or effect <= high
+        is_as_claimed = above and below
+        if is_as_claimed == (line.verdict == "not reproduced"):
             contradicting.append(text)
     return tuple(contradicting)

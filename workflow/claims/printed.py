@@ -36,27 +36,33 @@ def read_finding(claim: Claim) -> PrintedFinding | None:
 
 
 def _printed_effect(by: str, finding: Finding) -> tuple[float | None, str]:
-    """Compute the published effect and write it; a difference or a mean has the published digits."""
+    """Compute the published effect and write it, with the published digits if it has any."""
     if finding.ours is None:
         return None, ""
     ours = _read_side(finding.ours)
     mean = fmean(value.value for value in ours)
     if finding.than is None:
-        text = ours[0].text if len(ours) == 1 else to_place(mean, _place(ours))
-        return mean, text
+        if len(ours) == 1:
+            return mean, ours[0].text
+        return mean, to_place(mean, _place(ours))
     than = _read_side(finding.than)
     base = fmean(value.value for value in than)
     if by == "ratio":
         ratio = mean / base if base else None
         return ratio, number(ratio)
-    return mean - base, to_place(mean - base, _place(ours + than))
+    difference = mean - base
+    place = _place(ours + than)
+    return difference, to_place(difference, place)
 
 
 def _read_side(ids: str | list[str]) -> list[Published]:
     """Find the published numbers of one side, of which the mean counts."""
-    return [find(key) for key in ([ids] if isinstance(ids, str) else ids)]
+    if isinstance(ids, str):
+        return [find(ids)]
+    return [find(key) for key in ids]
 
 
 def _place(values: list[Published]) -> float:
     """Return the decimal place that all numbers are printed to."""
-    return max(each.value.printed.place for each in values)
+    places = [each.value.printed.place for each in values]
+    return max(places)

@@ -23,12 +23,14 @@ def formulas() -> dict[str, Callable[..., float]]:
     same name.
     """
     found: dict[str, Callable[..., float]] = {}
-    for path in (path for study in known_studies() if (path := part_of(study, "formulas.py"))):
+    for study in known_studies():
+        path = part_of(study, "formulas.py")
+        if path is None:
+            continue
         for name, function in getmembers(load_module(path), isfunction):
             if found.setdefault(name, function) is not function:
-                raise ConfigError(
-                    f"{shown_path(path)}: formula '{name}' is another study's too; choose another name"
-                )
+                what = f"formula '{name}' is another study's too"
+                raise ConfigError(f"{shown_path(path)}: {what}; choose another name")
     return found
 
 
@@ -55,11 +57,11 @@ class Recomputed(StrictModel):
 
     @property
     def result(self) -> float:
-        inputs = {
-            key: int(value) if float(value).is_integer() else value
-            for key, value in self.inputs.items()
-        }
-        return formulas()[self.formula](**inputs) * self.times
+        inputs = {}
+        for key, value in self.inputs.items():
+            inputs[key] = int(value) if float(value).is_integer() else value
+        formula = formulas()[self.formula]
+        return formula(**inputs) * self.times
 
 
 class AsPrinted(UniqueKeyLoader):
@@ -127,9 +129,8 @@ class Published(StrictModel):
         is.
         """
         if not isinstance(self.value, PrintedNumber):
-            raise ConfigError(
-                f"published value '{self.id}': {self.value} is no number, which a result could round to"
-            )
+            what = f"{self.value} is no number that a result could round to"
+            raise ConfigError(f"published value '{self.id}': {what}")
         return self.value.printed.is_rounded(result)
 
     @property
@@ -137,7 +138,9 @@ class Published(StrictModel):
         """Say where the value comes from: printed digits, other printed values, or a plot that was
         read off.
         """
-        return "digitised" if self.digitised else "inferred" if self.inferred else "published"
+        if self.digitised:
+            return "digitised"
+        return "inferred" if self.inferred else "published"
 
 
 class Artefact(StrictModel):

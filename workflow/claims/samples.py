@@ -70,8 +70,11 @@ def _read_runs(claim: Claim, side: Side, every_run: pd.DataFrame) -> Sample:
     rows = find_runs(claim, side, every_run)
     finished = rows[rows["status"] == "ok"]
     # a run is listed for each of the papers' corpora that its corpus replaces
-    points = {(point.digest, point.turn): point for point in points_of_runs(finished, measure)}
-    values, runs = _fold(claim, _drop_incomplete([*points.values()], rows))
+    points = {}
+    for point in points_of_runs(finished, measure):
+        points[point.digest, point.turn] = point
+    complete = _drop_incomplete([*points.values()], rows)
+    values, runs = _fold(claim, complete)
     axes = [axis for axis in ("S", "k") if getattr(side, axis) is not None]
     return Sample(
         values,
@@ -89,7 +92,8 @@ def _find_unmoved(finished: pd.DataFrame) -> dict[str, list[int]]:
     still = finished[hardly_moved(finished)]
     found = {}
     for (task, corpus), limits in still.groupby(["task", "corpus"], sort=False)["S"]:
-        found[title_of(task, corpus)] = sorted({int(S) for S in limits.dropna()})
+        known = limits.dropna().astype(int)
+        found[title_of(task, corpus)] = sorted({*known.tolist()})
     return found
 
 
@@ -100,22 +104,26 @@ def _late_gains(claim: Claim, finished: pd.DataFrame) -> dict[str, float]:
     memory and speed.
     """
     rows = finished if claim.is_about_quality else learned_spans(finished)
-    known = rows[rows["late_gain"].notna()]
-    return dict(zip(known["digest"], known["late_gain"].astype(float), strict=True))
+    gains = rows.drop_duplicates("digest").set_index("digest")["late_gain"]
+    return gains.dropna().astype(float).to_dict()
 
 
 def _places(rows: pd.DataFrame, named: dict[str, str]) -> dict[str, list[int]]:
     """List the values of each named column. named: displayed name -> column."""
-    return {
-        name: sorted({int(value) for value in rows[column].dropna()})
-        for name, column in named.items()
-    }
+    places = {}
+    for name, column in named.items():
+        values = rows[column].dropna().astype(int)
+        places[name] = sorted({*values.tolist()})
+    return places
 
 
 def describe_places(ours: Sample, than: Sample | None) -> str:
     """Say where a claim was tested: `at S = 256 vs. S = 32`; empty if on the whole grid."""
-    sides = [_spell_places(sample.at) for sample in (ours, than) if sample is not None]
-    different = dict.fromkeys(side for side in sides if side)
+    different: dict[str, None] = {}
+    for sample in (ours, than):
+        spelled = _spell_places(sample.at) if sample is not None else ""
+        if spelled:
+            different[spelled] = None
     return f"at {' vs. '.join(different)}" if different else ""
 
 
@@ -123,7 +131,8 @@ def _spell_places(at: dict[str, list[int]]) -> str:
     spelled = []
     for name, values in at.items():
         if values:
-            spelled.append(f"{name} = {join([f'{value:,}' for value in values])}")
+            numbers = [f"{value:,}" for value in values]
+            spelled.append(f"{name} = {join(numbers)}")
     return ", ".join(spelled)
 
 
@@ -151,10 +160,11 @@ def _mean(points: list[Point]) -> float:
 
 def _slope(points: list[Point]) -> float | None:
     """Fit the exponent of the value in S; None where there is only one S."""
-    lengths = [point.S for point in points]
-    if len({S for S in lengths if pd.notna(S)}) < 2:
+    lengths = pd.Series([point.S for point in points])
+    if lengths.nunique() < 2:
         return None
-    return exponent(lengths, [point.value for point in points])
+    values = [point.value for point in points]
+    return exponent(lengths, values)
 
 
 def _best_of(sample: Sample, claim: Claim) -> Sample:
@@ -178,9 +188,13 @@ def _drop_incomplete(points: list[Point], rows: pd.DataFrame) -> list[Point]:
 
     Their mean would cover different cells.
     """
-    cells = rows[["corpus", "configuration"]].drop_duplicates()["corpus"].value_counts()
+    cells = rows.groupby("corpus")["configuration"].nunique()
     present = Counter((point.text, point.turn) for point in points)
-    return [point for point in points if present[point.text, point.turn] == cells[point.text]]
+    complete = []
+    for point in points:
+        if present[point.text, point.turn] == cells[point.text]:
+            complete.append(point)
+    return complete
 
 
 def pair_up(claim: Claim, ours: Sample, than: Sample | None) -> tuple[Pair, ...]:

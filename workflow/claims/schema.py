@@ -98,9 +98,8 @@ class Finding(StrictModel):
             if name is not None:
                 check_known("figure of a sentence", name, FIGURES)
             if form or conversion:
-                raise ConfigError(
-                    f"figure of a sentence '{name}': it is written with its digits; expected {{{name}}} alone"
-                )
+                expected = f"it is written with its digits; expected {{{name}}} alone"
+                raise ConfigError(f"figure of a sentence '{name}': {expected}")
         return sentence
 
 
@@ -211,9 +210,8 @@ class Claim(StrictModel):
                     f"scale = {self.scale}: layers read no text, so they have no scale"
                 )
             if question and side.S == "below d":
-                raise ConfigError(
-                    f"S = below d: only for {LAYERS}; expected a number, several, max, min, upper or common"
-                )
+                expected = "expected a number, several, max, min, upper or common"
+                raise ConfigError(f"S = below d: only for {LAYERS}; {expected}")
         if self.sizes:
             self._check_ladder()
         for paper_corpus in self.corpora:
@@ -348,9 +346,13 @@ def describe_expectation(claim: Claim) -> str:
     """Say what the claim expects of the effect: `< 0`, or `= 1 within 5 %`."""
     if claim.recomputed:
         return "the published digits"
-    room = f"within {100 * (claim.within or 0):g} %" if claim.by == "ratio" else f"± {claim.within}"
     sign = {"less": "<", "more": ">", "equal": "="}[claim.expect]
-    return f"{sign} {claim.against:g}" + (f" {room}" if claim.within else "")
+    expected = f"{sign} {claim.against:g}"
+    if not claim.within:
+        return expected
+    if claim.by == "ratio":
+        return f"{expected} within {100 * claim.within:g} %"
+    return f"{expected} ± {claim.within}"
 
 
 def claimed_range(claim: Claim) -> tuple[float | None, float | None]:

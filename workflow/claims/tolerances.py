@@ -10,14 +10,16 @@ def tolerances(name: str, quantity: str) -> dict[tuple[str, str], float]:
     It is the largest difference that counts as equal; where several claims give one, the smallest
     holds. name: of the question. quantity: the score that answers it.
     """
-    variants = load_question(name).variants
-    labels = {key: variant.label or key for key, variant in variants.items()}
+    labels = {}
+    for key, variant in load_question(name).variants.items():
+        labels[key] = variant.label or key
     found: dict[tuple[str, str], float] = {}
     for each in claims_about(name):
         claim = load_claim(each)
         within = claim.within or claim.negligible
-        is_pair = claim.by == "difference" and claim.than is not None and not claim.bound
-        if within is None or not is_pair or claim.measure != quantity:
+        if within is None or claim.measure != quantity:
+            continue
+        if claim.by != "difference" or claim.than is None or claim.bound:
             continue
         ours = labels[claim.ours.variant]
         than = labels[claim.than.variant]

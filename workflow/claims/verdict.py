@@ -96,7 +96,8 @@ def _why_not_tested(claim: Claim, ours: Sample, than: Sample | None, frames: Fra
         return f"requires the models and datasets of scale {claim.scale}"
     absent = has_no_runs(claim, frames)
     if absent:
-        return f"{join(names_of(claim, absent))} {'was' if len(absent) == 1 else 'were'} not run"
+        verb = "was" if len(absent) == 1 else "were"
+        return f"{join(names_of(claim, absent))} {verb} not run"
     if than:
         why = _why_not_comparable(claim, ours, than) or _why_the_same(claim, ours, than)
         if why:
@@ -117,7 +118,8 @@ def _why_not_comparable(claim: Claim, ours: Sample, than: Sample) -> str | None:
     apart = ours.makers.why_apart(than.makers, base_name)
     if not apart:
         return None
-    return f"{NO_RATIO}: {name} {'was' if apart.startswith('measured') else 'is'} {apart}"
+    verb = "was" if apart.startswith("measured") else "is"
+    return f"{NO_RATIO}: {name} {verb} {apart}"
 
 
 def _why_the_same(claim: Claim, ours: Sample, than: Sample) -> str | None:
@@ -127,7 +129,9 @@ def _why_the_same(claim: Claim, ours: Sample, than: Sample) -> str | None:
     same_runs = ours.digests == than.digests
     # layers have no digests
     same_models = bool(ours.digests) or claim.ours.variant == claim.than.variant
-    if ours.values and same_values and same_measure and same_runs and same_models:
+    if not ours.values or not same_models:
+        return None
+    if same_values and same_measure and same_runs:
         return "both sides are the same run at this scale"
     return None
 
@@ -232,6 +236,11 @@ def _where_unmoved(ours: Sample, than: Sample | None) -> list[str]:
     """Name each dataset on which learned spans barely moved, with the S where they did not."""
     limits_on: dict[str, set[int]] = {}
     for sample in (ours, than):
-        for dataset, limits in sample.unmoved.items() if sample else ():
+        if sample is None:
+            continue
+        for dataset, limits in sample.unmoved.items():
             limits_on.setdefault(dataset, set()).update(limits)
-    return [f"{dataset}{at_limits(sorted(limits))}" for dataset, limits in limits_on.items()]
+    found = []
+    for dataset, limits in limits_on.items():
+        found.append(f"{dataset}{at_limits(sorted(limits))}")
+    return found
