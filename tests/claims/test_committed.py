@@ -1,4 +1,4 @@
-"""What the records that ship with the project say: claims name what they rest on, and pages agree."""
+"""What the records that ship with the project say: claims name their runs, and pages agree."""
 
 import json
 import math
@@ -68,7 +68,10 @@ def test_what_ships_with_the_project_is_evidence(folders, ledgers):
 
 @dataclass(frozen=True)
 class Said:
-    """A difference that a page gives. sides: the configurations of both; low, high: None or ends."""
+    """A difference that a page gives.
+
+    sides: the configurations of both. numbers: mean, n, and the interval or None.
+    """
 
     page: str
     measure: str

@@ -109,16 +109,20 @@ def write_ledger(
     other sets.
     """
     lines, origins, others = _read_evidence(evidence)
+    without_runs = Frames(None, layers)
     for name in known_claims():
         if name not in lines:
-            lines[name] = collect_evidence(name, load_claim(name), Frames(None, layers))
+            lines[name] = collect_evidence(name, load_claim(name), without_runs)
     set_name, scale = own
     judged = judge_all([lines[name] for name in sorted(lines)])
     claims = compare_sets(judged, set_name, scale, others)
+    compared_with = []
+    for other in others:
+        compared_with.append(SetOrigin(other.set, other.scale, other.provenance))
     content = {
         "set": set_name,
         "provenance": sorted(set(origins.values())),
-        "beside": [SetOrigin(other.set, other.scale, other.provenance) for other in others],
+        "beside": compared_with,
         "claims": claims,
     }
     write_text(out, as_json(content))
@@ -135,7 +139,10 @@ def read_ledger(path: Path) -> Ledger | None:
     content = _read_file(path, "set", "beside")
     lines = _read_claims(path, content, LedgerLine)
     others = tuple(_read(SetOrigin, other, f"{path}: beside") for other in content["beside"])
-    asked = [line for line in lines if line.overall != "not tested" or line.why != NOT_ASKED]
+    asked = []
+    for line in lines:
+        if line.overall != "not tested" or line.why != NOT_ASKED:
+            asked.append(line)
     asked.sort(key=lambda line: (not line.abstract, line.where, line.name))
     return Ledger(content["set"], others, tuple(asked))
 
@@ -155,8 +162,8 @@ def _read_evidence(
             about = _read(SetOrigin, content, str(path))
             others.append(OtherSet(about.set, about.scale, about.provenance, claims))
             continue
-        of_file = _read(dict[str, tuple[Rung, ...]], content.get("sizes", {}), f"{path}: sizes")
-        sizes |= of_file
+        of_file = content.get("sizes", {})
+        sizes |= _read(dict[str, tuple[Rung, ...]], of_file, f"{path}: sizes")
         for line in claims:
             lines[line.name] = line
             if content["provenance"]:

@@ -57,13 +57,14 @@ def _is_wanted(values: pd.Series, wanted: int | list[int] | str | None) -> pd.Se
     """Mark the values that a side names: numbers, `max`, `min`, `upper`, or None for all."""
     if wanted is None:
         return pd.Series(True, index=values.index)
-    present = sorted(values.dropna().unique())
     if wanted == "max":
-        return values.isin(present[-1:])
+        return values == values.max()
     if wanted == "min":
-        return values.isin(present[:1])
-    if wanted == "upper":  # of an odd number, with the middle one
-        return values.isin(present[len(present) // 2 :])
+        return values == values.min()
+    if wanted == "upper":
+        present = sorted(values.dropna().unique())
+        half = len(present) // 2  # of an odd number, the middle one belongs to the upper half
+        return values.isin(present[half:])
     return values.isin(np.atleast_1d(wanted))
 
 

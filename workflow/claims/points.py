@@ -50,7 +50,8 @@ def points_of_runs(rows: pd.DataFrame, measure: str) -> list[Point]:
     """List a point for each run, each round of a timing, or each configuration if counted once."""
     if measure in SPEEDS:
         rows = split_turns(rows, measure)
-        turns, values = zip(clocks(rows), rows["turn"], strict=True), rows["value"]
+        turns = zip(clocks(rows), rows["turn"], strict=True)
+        values = rows["value"]
     else:
         rows = rows.drop_duplicates("configuration") if measure in MEASURED_BY else rows
         turns, values = (

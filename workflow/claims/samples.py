@@ -46,7 +46,7 @@ class Sample:
 
     @property
     def digests(self) -> set[str]:
-        return {digest for digests in self.runs.values() for digest in digests}
+        return set().union(*self.runs.values())
 
 
 def read_sample(claim: Claim, side: Side, frames: Frames) -> Sample:
@@ -75,14 +75,18 @@ def _read_runs(claim: Claim, side: Side, every_run: pd.DataFrame) -> Sample:
         points[point.digest, point.turn] = point
     complete = _drop_incomplete([*points.values()], rows)
     values, runs = _fold(claim, complete)
-    axes = [axis for axis in ("S", "k") if getattr(side, axis) is not None]
+    axes = {}
+    for axis in ("S", "k"):
+        if getattr(side, axis) is not None:
+            axes[axis] = axis
+    failed = rows[rows["status"] != "ok"]
     return Sample(
         values,
         runs,
         unmoved=_find_unmoved(finished),
-        failed=set(rows.loc[rows["status"] != "ok", "status"]),
+        failed=set(failed["status"]),
         late_gains=_late_gains(claim, finished),
-        at=_places(finished, {axis: axis for axis in axes}),
+        at=_places(finished, axes),
         makers=makers_of(finished, measure),
     )
 
@@ -144,9 +148,11 @@ def _fold(claim: Claim, points: list[Point]) -> tuple[dict[Key, float], dict[Key
     groups = defaultdict(list)
     for point in points:
         groups[point.text, point.turn].append(point)
-    values, runs = {}, {}
+    reduce_points = _slope if claim.by == "slope" else _mean
+    values = {}
+    runs = {}
     for key in sorted(groups):
-        value = _slope(groups[key]) if claim.by == "slope" else _mean(groups[key])
+        value = reduce_points(groups[key])
         if value is not None:
             values[key] = value
         digests = [point.digest for point in groups[key] if point.digest]
@@ -155,7 +161,8 @@ def _fold(claim: Claim, points: list[Point]) -> tuple[dict[Key, float], dict[Key
 
 
 def _mean(points: list[Point]) -> float:
-    return float(np.mean([point.value for point in points]))
+    values = [point.value for point in points]
+    return float(np.mean(values))
 
 
 def _slope(points: list[Point]) -> float | None:
@@ -170,16 +177,21 @@ def _slope(points: list[Point]) -> float | None:
 def _best_of(sample: Sample, claim: Claim) -> Sample:
     """Take the best of the first `best_of` seeds on each corpus; drop corpora with fewer seeds."""
     best = max if REGISTRY[claim.measure].better == "higher" else min
-    seeds_on = defaultdict(list)
-    for text, seed in sample.values:
-        seeds_on[text].append((text, seed))
-    values, runs = {}, dict(sample.runs)
-    for text, seeds in seeds_on.items():
-        chosen = seeds[: claim.best_of]
+    keys_on = defaultdict(list)
+    for key in sample.values:
+        text, _ = key
+        keys_on[text].append(key)
+    values = {}
+    runs = dict(sample.runs)
+    for text, keys in keys_on.items():
+        chosen = keys[: claim.best_of]
         if len(chosen) < claim.best_of:
             continue
         values[text, 0] = best(sample.values[key] for key in chosen)
-        runs[text, 0] = [digest for key in chosen for digest in sample.runs[key]]
+        digests = []
+        for key in chosen:
+            digests += sample.runs[key]
+        runs[text, 0] = digests
     return replace(sample, values=values, runs=runs)
 
 
@@ -205,12 +217,21 @@ def pair_up(claim: Claim, ours: Sample, than: Sample | None) -> tuple[Pair, ...]
             continue
         text, turn = key
         value = ours.values[key]
-        base = None if than is None else than.values[key]
-        runs = RunsOfPair(
-            ours=tuple(ours.runs[key]), than=() if than is None else tuple(than.runs[key])
+        base = None
+        base_runs = []
+        if than is not None:
+            base = than.values[key]
+            base_runs = than.runs[key]
+        pairs.append(
+            Pair(
+                text=text,
+                turn=turn,
+                ours=value,
+                than=base,
+                effect=_effect(claim, value, base),
+                runs=RunsOfPair(ours=tuple(ours.runs[key]), than=tuple(base_runs)),
+            )
         )
-        effect = _effect(claim, value, base)
-        pairs.append(Pair(text=text, turn=turn, ours=value, than=base, effect=effect, runs=runs))
     return tuple(pairs)
 
 

@@ -23,6 +23,7 @@ def tolerances(name: str, quantity: str) -> dict[tuple[str, str], float]:
             continue
         ours = labels[claim.ours.variant]
         than = labels[claim.than.variant]
-        for pair in ((ours, than), (than, ours)):
-            found[pair] = min(within, found.get(pair, within))
+        smallest = min(within, found.get((ours, than), within))
+        found[ours, than] = smallest
+        found[than, ours] = smallest
     return found

@@ -189,28 +189,33 @@ def _judge_few(claim: Claim, effects: list[float], few: int) -> Verdict:
     if claim.than is not None:
         why = f"{count(few, kind)} per corpus; an interval needs {FEWEST}"
         return Verdict("inconclusive", why)
-    agree = {is_as_claimed(claim, effect) for effect in effects}
-    if len(agree) > 1:
-        return Verdict("inconclusive", f"as claimed in only some of {count(len(effects), kind)}")
-    basis = f"the best of {claim.best_of} seeds" if claim.best_of else count(few, kind)
+    agreeing = [effect for effect in effects if is_as_claimed(claim, effect)]
+    if agreeing and len(agreeing) < len(effects):
+        pairs = count(len(effects), kind)
+        return Verdict("inconclusive", f"as claimed in only some of {pairs}")
+    basis = count(few, kind)
+    if claim.best_of:
+        basis = f"the best of {claim.best_of} seeds"
     why = f"from {basis}: too few for an interval"
-    if agree == {True}:
+    if agreeing:
         return Verdict("consistent", f"as claimed, {why}")
     return Verdict("not reproduced", f"not as claimed, {why}")
 
 
 def _judge_constant(claim: Claim, effects: list[float]) -> Verdict:
     """Judge effects that do not vary, such as counts of MACs."""
-    agree = {is_as_claimed(claim, effect) for effect in effects}
-    if len(agree) > 1:
+    agreeing = [effect for effect in effects if is_as_claimed(claim, effect)]
+    if agreeing and len(agreeing) < len(effects):
         return Verdict("inconclusive", "as claimed on some corpora, not on others")
     noise = 0
     if claim.by == "ratio" and claim.expect != "equal":
         noise = COUNTED.get(claim.measured(claim.ours), 0)
-    if noise and any(abs(effect / claim.against - 1) < noise for effect in effects):
-        why = f"one measurement, within the {100 * noise:g} % variation between processes"
-        return Verdict("inconclusive", why)
-    name = "reproduced" if agree == {True} else "not reproduced"
+    for effect in effects:
+        distance = abs(effect / claim.against - 1) if noise else 0
+        if distance < noise:
+            why = f"one measurement, within the {100 * noise:g} % variation between processes"
+            return Verdict("inconclusive", why)
+    name = "reproduced" if agreeing else "not reproduced"
     return Verdict(name, "deterministic or measured once")
 
 

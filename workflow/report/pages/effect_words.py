@@ -7,6 +7,7 @@ any set of results, `line` the claim.
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from workflow.claims.disagreement import disagreeing, opposes, what_differs
 from workflow.claims.evidence import Evidence, LedgerLine, Line, Pair, Rung, SetEvidence
@@ -48,9 +49,10 @@ def form_of_effect(evidence: Evidence | Rung, unit: str) -> Form:
     if low is None:
         return form_of([evidence.effect], [], unit)
     form = form_of([evidence.effect], [(high - low) / 2], unit)
+    ends = (form.text(low), form.text(high))
     for null in (0.0, 1.0):  # of a difference, of a ratio
-        ends = (form.text(low), form.text(high))
-        if not low <= null <= high and form.text(null) in ends:
+        excludes_null = not low <= null <= high
+        if excludes_null and form.text(null) in ends:
             return replace(form, places=form.places + 1)
     return form
 
@@ -92,14 +94,20 @@ def say_effect(evidence: Evidence, line: Line) -> tuple[str, str]:
         if evidence.low is not None:
             interval = f"{write(evidence.low)} to {write(evidence.high)}"
         return f"{write(evidence.effect)}{suffix}", interval
-    way, other = ("higher", "lower") if evidence.effect > 0 else ("lower", "higher")
-    said = f"{write(abs(evidence.effect))}{behind(unit)} {way}"
+    effect = evidence.effect
+    way, other = ("higher", "lower") if effect > 0 else ("lower", "higher")
+    size = write(abs(effect))
+    said = f"{size}{behind(unit)} {way}"
     if evidence.low is None:
         return said, ""
-    near, far = sorted((evidence.low, evidence.high), key=lambda end: end * evidence.effect)
-    if near * evidence.effect >= 0:
-        return said, f"{write(abs(near))} to {write(abs(far))}"
-    return said, f"{write(abs(near))} {other} to {write(abs(far))} {way}"
+    near, far = evidence.low, evidence.high
+    if effect < 0:
+        near, far = far, near
+    nearest = write(abs(near))
+    farthest = write(abs(far))
+    if near * effect >= 0:
+        return said, f"{nearest} to {farthest}"
+    return said, f"{nearest} {other} to {farthest} {way}"
 
 
 def _write_side(line: Line, form: Form) -> Callable[[float | None], str]:
@@ -107,8 +115,10 @@ def _write_side(line: Line, form: Form) -> Callable[[float | None], str]:
     if line.by != "ratio":
         return form.text
     units = {UNITS[measure] for measure in line.measure}
-    unit = units.pop() if len(units) == 1 else ""
-    return lambda value: number(value, unit=unit)
+    unit = ""
+    if len(units) == 1:
+        (unit,) = units
+    return partial(number, unit=unit)
 
 
 def write_tuned(evidence: Evidence, unit: str) -> str:
@@ -122,7 +132,8 @@ def write_tuned(evidence: Evidence, unit: str) -> str:
         interval = f" (95 % CI {write(tuned.low)} to {write(tuned.high)})"
     # on the page of a question nothing is judged yet
     verdict = f", {tuned.verdict}" if tuned.verdict else ""
-    return f"tuned: {write(tuned.effect)}{behind(unit)}{interval}{verdict}"
+    effect = f"{write(tuned.effect)}{behind(unit)}"
+    return f"tuned: {effect}{interval}{verdict}"
 
 
 @dataclass(frozen=True)
@@ -185,12 +196,12 @@ def name_disagreeing(line: LedgerLine) -> list[str]:
     for each in disagreeing(line):
         effect, interval = _write_effect(each, line)
         differences = what_differs(each, line.shown)
-        settings = [f"{name} {value}" for name, value in differences.settings.items()]
-        places = [differences.place] if differences.place else []
-        about = [part for part in (interval, ", ".join(places + settings)) if part]
-        scale = f"Scale {each.set}{' disagrees' if opposes(each, line) else ''}"
-        behind_effect = f" ({'; '.join(about)})" if about else ""
-        sentences.append(f"{scale}: {effect}{behind_effect}.")
+        different = [differences.place] if differences.place else []
+        for name, value in differences.settings.items():
+            different.append(f"{name} {value}")
+        about = _in_brackets(interval, ", ".join(different))
+        disagrees = " disagrees" if opposes(each, line) else ""
+        sentences.append(f"Scale {each.set}{disagrees}: {effect}{about}.")
     return sentences
 
 
@@ -216,8 +227,14 @@ def _summarise(evidence: SetEvidence, line: LedgerLine) -> str:
         names.remove("device")  # it changes costs; a score it changes by the last bits
     other = f"different {join(names)}" if names else ""
     late = "" if converged(evidence.late_gain) else "not converged"
-    about = [part for part in (interval, differences.place, other, late) if part]
-    return f"{effect} at {evidence.set}" + (f" ({'; '.join(about)})" if about else "")
+    about = _in_brackets(interval, differences.place, other, late)
+    return f"{effect} at {evidence.set}{about}"
+
+
+def _in_brackets(*parts: str) -> str:
+    """Join what is not empty behind an effect: ` (a; b)`; empty if all are."""
+    joined = "; ".join(part for part in parts if part)
+    return f" ({joined})" if joined else ""
 
 
 def _write_effect(evidence: SetEvidence, line: LedgerLine) -> tuple[str, str]:
