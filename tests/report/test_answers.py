@@ -10,7 +10,7 @@ import pytest
 from tests._runs import failed, run, translated
 from workflow.claims.tolerances import tolerances
 from workflow.config.errors import ConfigError
-from workflow.report.answers import cost_figure, curves_figure, effect_figure
+from workflow.report.answers import curves_figure
 from workflow.report.answers.answer import (
     COST_TITLES,
     Answer,
@@ -33,13 +33,11 @@ from workflow.report.answers.effects import (
 )
 from workflow.report.answers.files import answer_file, read_answer, write_answer_file
 from workflow.report.answers.forest import forest_of
-from workflow.report.answers.lines import LEGEND
 from workflow.report.answers.ratios import Growth, growth
 from workflow.report.answers.variants import variant_table
 from workflow.results.datasets import with_titles
 from workflow.results.record import write_text
 from workflow.results.runs_table import as_frame
-from workflow.results.statistics import FEWEST
 from workflow.results.trained_enough import hardly_moved
 from workflow.tasks.spec import TASKS
 
@@ -239,28 +237,6 @@ def test_within_what_a_claim_calls_equal_two_variants_are_equivalent():
     assert tolerances("dynamic_span", "test_bleu") == {}
 
 
-@pytest.mark.parametrize("seeds", range(1, 6))
-def test_an_answer_takes_as_many_seeds_as_an_interval_takes(seeds):
-    """On one text or two, compared or along a grid."""
-    noise = [seed / 1000 for seed in range(seeds)]
-    rows, more = (
-        [
-            *scored("short", *(2.0 + x for x in noise), **text),
-            *scored("long", *(1.5 - x for x in noise), **text),
-        ]
-        for text in ({"corpus": "a"}, {"corpus": "b", "paper_corpus": "enwik8"})
-    )
-    grid = [row | {"S": S, "dev_bpc": row["dev_bpc"] - S} for row in rows for S in (1, 2)]
-    grid = [row | {"digest": f"{row['digest']}-{row['S']}"} for row in grid]
-    for case in (rows, [*rows, *more], grid):
-        said = say(case)
-        assert (
-            (said.status == "answered") == (said.difference.low is not None) == (seeds >= FEWEST)
-        ), said
-    uneven = say([*rows, *more[:1], *more[seeds : seeds + 1]])  # a second text with one seed
-    assert uneven.status == "inconclusive" and uneven.difference.low is None
-
-
 def test_an_answer_is_written_and_read_as_the_same_typed_data(tmp_path):
     rows = [*SHORT, *LONG, *scored("other", 1.0, 1.1, 1.3, macs_executed=1.0)]
     said = say(rows)
@@ -270,15 +246,6 @@ def test_an_answer_is_written_and_read_as_the_same_typed_data(tmp_path):
     write_text(answer_file(tmp_path, "old"), '{"status": "Found", "sentence": "a"}')
     with pytest.raises(ConfigError, match="not an answer"):
         read_answer(tmp_path, "old")
-
-
-def test_one_text_under_two_names_of_the_papers_is_one_text():
-    rows = [*SHORT, *LONG]
-    again = [*rows, *(row | {"paper_corpus": "enwik8"} for row in rows)]
-    assert say(again) == say(rows)
-    once, twice = (variant_table(as_frame(each), "dev_bpc", {}).lines for each in (rows, again))
-    assert [line.points for line in twice] == [line.points for line in once]
-    assert {line.text for line in twice} == {"Python sources in 27 letters"}
 
 
 def test_along_a_grid_the_largest_place_is_the_headline_and_any_significant_place_answers():
@@ -385,12 +352,6 @@ def test_failed_runs_are_counted_and_are_no_answer_alone():
     assert say(one_side).status == "not tested"
 
 
-def test_the_data_of_the_figure_of_effect_has_every_seed():
-    data = effect_figure.data(as_frame([*SHORT, *scored("long", 1.0, 1.1)]), "dev_bpc")
-    assert data["points"].map(sorted).tolist() == [[2.0, 2.1, 2.2], [1.0, 1.1]]
-    assert data["low"].notna().tolist() == [True, False]  # an interval of two says nothing
-
-
 def test_learning_curves_of_two_k_at_the_same_S_are_two_lines():
     """Joined into one they would go up and down at every step."""
     curve = [{"step": step, "dev_bpc": 3.0 - step / 10} for step in (1, 2)]
@@ -403,21 +364,6 @@ def test_learning_curves_of_two_k_at_the_same_S_are_two_lines():
     drawn = [steps for steps in drawn if len(steps)]
     assert len(drawn) >= 4
     assert all((np.diff(steps) > 0).all() for steps in drawn)
-
-
-def test_costs_are_drawn_where_they_differ_alone():
-    def data_of(*costs: float):
-        rows = [run(variant=f"v{n}", macs_executed=cost) for n, cost in enumerate(costs)]
-        return cost_figure.data(as_frame(rows), "dev_bpc")
-
-    assert not len(data_of(6e4, 6e4, 6e4))
-    assert not len(data_of(6e4, 3e4))  # two points are in the table
-    data = data_of(6e4, 3e4, 6e4)
-    assert data["macs_executed"].tolist() == [6e4, 3e4, 6e4]
-    assert "train_tokens_per_s" not in data
-    # no legend keeps more apart
-    assert len(data_of(*(1e4 * n for n in range(1, LEGEND + 1)))) == LEGEND
-    assert not len(data_of(*(1e4 * n for n in range(1, LEGEND + 2))))
 
 
 def test_one_variant_alone_has_its_mean_span_or_else_its_score_on_each_corpus():

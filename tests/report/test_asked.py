@@ -82,24 +82,6 @@ def test_everything_ends_with_the_findings_and_every_failure(folder, capsys):
     assert f"failed: {OTHER}: fixed" in say(folder, capsys, "--asked", OTHER)
 
 
-def test_tables_figures_papers_and_files_end_with_their_paths(folder, capsys):
-    results, reports = (folder / part / _site.SCALE for part in ("results", "reports"))
-    assert f"- {reports / 'papers' / 'adaptive_span.html'}" in say(
-        folder, capsys, "--asked", "adaptive_span"
-    )
-    places = (
-        "tables/adaptive_span_costs.csv",
-        "figures/adaptive_span_figure1.svg",
-        "tables/known_entropy.csv",
-    )
-    # two things are of one name
-    made = [results / place for place in (*places, "figures/known_entropy.svg")]
-    for path in made:
-        write_text(path, "x")
-    said = say(folder, capsys, "--asked", *(path.stem for path in made[:3]), str(made[0]))
-    assert all(f"- {path}" in said for path in made), said
-
-
 def test_a_run_names_every_question_that_asks_for_it_and_every_seed(folder, capsys):
     """A question whose page is not there is a name; once it is, a link, whichever of the two was
     written first.

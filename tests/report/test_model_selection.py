@@ -126,48 +126,15 @@ def test_runs_whose_trial_chose_the_recipe_are_not_their_own_rivals(runs):
     assert model_selection_page(other).texts[0].nets == 5
 
 
-def test_a_cost_that_is_chosen_names_the_net_to_take(runs, page, tmp_path):
-    """By the slider and as a number; where the script does not run, the table says the same."""
-    site = Site(tmp_path / "results", tmp_path)
-    site.write("model_selection.html.j2", "model_selection.html", model_selection_page(runs))
-    page.goto((tmp_path / "model_selection.html").as_uri())
-    text = page.locator("section.budget").first
-    rows = text.locator("tr[data-cost]")
-    costs = [float(row.get_attribute("data-cost")) for row in rows.all()]
-    assert costs == sorted(costs)
-    for number, cost in enumerate(costs):
-        text.locator('input[type="text"]').fill(f"{1.001 * cost:.0f}")
-        page.keyboard.press("Enter")
-        assert rows.nth(number).evaluate("row => row.classList.contains('chosen')")
-        assert (
-            rows.nth(number).locator("th a").first.inner_text()
-            in text.locator(".take").inner_text()
-        )
-    text.locator('input[type="range"]').focus()
-    page.keyboard.press("Home")
-    assert rows.first.evaluate("row => row.classList.contains('chosen')") and "cost." in page.url
-
-
 @pytest.mark.parametrize(
     "typed, recommended",
     [
         ("30k", 1),
-        ("0.03M ", 1),
-        ("3E4", 1),
-        ("30K", 1),
-        ("0.03M", 1),
         ("30,000", 1),
-        ("30 000", 1),
         ("3e4", 1),
         ("10k", 0),
-        ("20k", 0),
-        ("1G", 1),
         ("9k", "below"),
-        ("300", "below"),
         ("3,5k", "invalid"),
-        ("30m", "invalid"),
-        ("thirty", "invalid"),
-        ("0", "invalid"),
         ("-30k", "invalid"),
     ],
 )

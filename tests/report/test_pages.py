@@ -8,14 +8,12 @@ from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 
-import pytest
 from markupsafe import Markup
 
 from tests import _site
 from tests._jobs import job, translation
 from tests._training import origin
 from workflow.claims.published import studies
-from workflow.config.files import ROOT
 from workflow.config.missing import Missing
 from workflow.config.studies import study_files
 from workflow.plan.questions import load_question
@@ -23,7 +21,7 @@ from workflow.report.pages.index import RootPage
 from workflow.report.pages.not_run import why_not_run
 from workflow.report.pages.papers import coverage_page, order_in_paper
 from workflow.report.pages.run import Value, learning_curves
-from workflow.report.pages.site import Site, link_documents, with_minus
+from workflow.report.pages.site import Site, with_minus
 from workflow.report.tables.cells import NO_RUN, Cell, make_cell
 from workflow.results.numbers import MINUS
 from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
@@ -134,14 +132,6 @@ def test_cells_that_were_not_run_have_one_footnote_with_the_command_that_runs_th
     assert why_not_run(site, "span_limit", [empty_cell("failed", "diverged")]) == []
 
 
-def test_what_a_caption_cites_comes_with_the_report(site):
-    assert "../documents/fidelity.txt" in links(site / "papers" / "explicit_sparse.html").addresses
-    assert (site / "documents" / "fidelity.txt").read_text() == (
-        ROOT / "docs" / "fidelity.md"
-    ).read_text()
-    assert link_documents("see docs/none.md & more", "../") == "see docs/none.md &amp; more"
-
-
 def test_a_page_that_says_the_same_is_not_rewritten(tmp_path):
     site, times = Site(tmp_path / "results", tmp_path), set()
     for _ in range(2):
@@ -181,33 +171,12 @@ def test_a_paper_comes_in_its_own_order_and_what_it_does_not_number_after_it():
     assert sorted(reversed(names), key=lambda each: order_in_paper(*each)) == names
 
 
-def test_a_question_leads_to_the_verdict_on_each_of_its_claims(site):
-    page = site / "questions" / "span_limit" / "index.html"
-    claims = [anchor for anchor in links(page).ids if anchor.startswith("claim-")]
-    assert claims and {f"../../ledger.html#{anchor}" for anchor in claims} <= set(
-        links(page).addresses
-    )
-
-
 def curves_of(small, points: list[dict], status="ok") -> list[dict]:
     curve, about = (
         [Point(**point, tokens_per_s=1.0) for point in points],
         {"digest": small.digest, "origin": origin()},
     )
     return learning_curves(Record(status=status, reason=None, job=small, curve=curve, **about))
-
-
-@pytest.mark.parametrize(
-    "spans, drawn", [((8.0, 12.0), True), ((64.0, 64.0), False), ((None, None), False)]
-)
-def test_the_mean_span_is_drawn_where_it_was_learned(spans, drawn):
-    points = [
-        {"step": step, "train_bpc": 2.0, "dev_bpc": 2.1, "mean_span": span}
-        for step, span in enumerate(spans)
-    ]
-    scores, *others = curves_of(job(), points)
-    assert [each.name for each in scores.series] == ["train", "dev"] and not scores.log
-    assert [each.title for each in others] == ["mean span, by steps"] * drawn
 
 
 def test_what_is_no_number_or_has_no_logarithm_is_no_point():

@@ -32,9 +32,7 @@ from workflow.results.store import own_store
 
 
 def collect_runs(site: Site, name: str, out: Path) -> dict[str, Record]:
-    """Write the runs that are planned for a question with what their records say; these records, by
-    digest.
-    """
+    """Write the runs that are planned for a question; return their records, by digest."""
     planned = read_plan(site.results / "plan.json", name)
     store = own_store(site.runs)
     digests = dict.fromkeys(row["digest"] for row in planned)
@@ -44,35 +42,39 @@ def collect_runs(site: Site, name: str, out: Path) -> dict[str, Record]:
 
 
 def write_answer(site: Site, name: str, files: list[Path], records: dict[str, Record]) -> Answer:
-    """Write tables, figures and claims of a question, each from what it reads alone, and the pages
-    that show them.
+    """Write tables, figures and claims of a question, and the pages that show them.
+
+    Each of them is made from what it reads alone: `workflow.plan.reads` says which files a table
+    reads, and so which seeds it sees. files: rows of its runs, costs and layers.
     """
-    rows, places, question = collect_rows(files), ", ".join(map(str, files)), load_question(name)
+    rows = collect_rows(files)
+    places = ", ".join(map(str, files))
+    question = load_question(name)
 
     @cache
     def frames(*kinds: str) -> Frames:
         return join_frames({kind: rows[kind] for kind in kinds if kind in rows}, places)
 
     for table in question.tables:
-        write_table(
-            site.results / "tables" / f"{table}.json", table, frames(*reads("tables", table))
-        )
+        path = site.results / "tables" / f"{table}.json"
+        write_table(path, table, frames(*reads("tables", table)))
     for figure in question.figures:
-        write_figure(
-            site.results / "figures" / f"{figure}.svg", figure, frames(*reads("figures", figure))
-        )
-    write_evidence(
-        site.results / "claims" / f"{name}.json", name, frames("runs", *costs_claimed(name))
-    )
+        path = site.results / "figures" / f"{figure}.svg"
+        write_figure(path, figure, frames(*reads("figures", figure)))
+    claims = site.results / "claims" / f"{name}.json"
+    write_evidence(claims, name, frames("runs", *costs_claimed(name)))
     return write_pages(site, name, frames("runs", *costs_shown(name)), records)
 
 
 def write_pages(site: Site, name: str, frames: Frames, records: dict[str, Record]) -> Answer:
-    """Write the pages of its runs, then its own, which leads to them; remove pages of runs that it
-    no longer has.
+    """Write the pages of its runs, then its own, which leads to them.
+
+    Pages of runs that it no longer has are removed.
     """
     runs = frames.everything
-    rows = {row["digest"]: row for row in reversed(json.loads(runs.to_json(orient="records")))}
+    # as JSON has them, so that what is missing is None; of two rows of a run the first counts
+    every = json.loads(runs.to_json(orient="records"))
+    rows = {row["digest"]: row for row in reversed(every)}
     for digest, uses in find_uses(site, name, runs).items():
         run_of = run_page(records[digest], uses, rows[digest])
         site.write("run.html.j2", f"questions/{name}/{digest}.html", run_of, wait=False)
@@ -89,7 +91,9 @@ def write_pages(site: Site, name: str, frames: Frames, records: dict[str, Record
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(
         prog="question",
-        description="Answer one question: build its tables and figures, judge its claims, write its pages.",
+        description=(
+            "Answer one question: build its tables and figures, judge its claims, write its pages."
+        ),
     )
     parser.add_argument("name")
     parser.add_argument(

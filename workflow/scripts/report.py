@@ -1,7 +1,6 @@
-"""Write what stands on all questions: `python -m workflow.scripts.report --scale SCALE --rows ...
---evidence ...`
+"""Write what all questions share: `python -m workflow.scripts.report --scale SCALE --rows ...`
 
-Judges all claims, writes all runs as one table, and the index with the pages beside it.
+Judges all claims, writes all runs as one table, and the index with the pages next to it.
 """
 
 from pathlib import Path

@@ -96,9 +96,11 @@ def read_basis(runs: pd.DataFrame, task: TaskSpec, *, has_trials: bool) -> Basis
     recipe = weigh(of_recipe, task, of)
     if follows_recipe(runs):
         return Basis(recipe, None, "recipe tuned", of)
+    settings = "untuned" if has_trials else "recipe"
     of_trials = runs[runs["tuning"] == "tuned"]
-    tuned = weigh(of_trials, task, of) if len(of_trials) else None
-    return Basis(recipe, tuned, "untuned" if has_trials else "recipe", of)
+    if of_trials.empty:
+        return Basis(recipe, None, settings, of)
+    return Basis(recipe, weigh(of_trials, task, of), settings, of)
 
 
 def answers_by_baseline(basis: Basis, equal_within: Tolerances | None = None) -> dict[str, Answer]:
@@ -226,8 +228,8 @@ def _finish(finding: _Finding, seen: Evidence, settings: Settings) -> Answer:
 
 def _of_few(seen: Evidence, tolerances: Tolerances) -> _Finding:
     """Give the difference of the first variant, at its largest S and k; notes give the others."""
-    first = seen.differences[0]
-    main = [each for each in seen.differences if each.variant == first.variant]
+    first = seen.differences[0].variant
+    main = [each for each in seen.differences if each.variant == first]
     head = main[-1]
     is_curve = len(main) > 1
     tolerance = tolerances.get((head.variant, head.baseline))
@@ -240,16 +242,17 @@ def _of_few(seen: Evidence, tolerances: Tolerances) -> _Finding:
     costs = seen.costs.ratios(seen.of)
     mine = tuple(ratio for ratio in costs.ratios if ratio.variant == head.variant)
     notes = [
-        *_of_others(seen, first.variant),
+        *_of_others(seen, first),
         *caveats.along_grid(seen),
         *caveats.of_comparisons(seen),
         *why_no_ratio(costs.apart),
         *caveats.spans(seen.finished, seen.tokens),
     ]
+    place = place_on(_grid_of(head.variant, seen), head.S, head.k)
     return _Finding(
         status=status,
         kind="curve" if is_curve else "variants",
-        headline=head.text_at(place_on(_grid_of(head.variant, seen), head.S, head.k)),
+        headline=head.text_at(place),
         sentence=_shortest(sentence),
         still_learning=caveats.still_learning(seen.behind),
         warnings=caveats.of_difference(head, seen),
@@ -420,10 +423,13 @@ def _range(numbers: list[int]) -> str:
 
 def _ends(differences: list[Difference]) -> str:
     """Name the worst and the best, between which all others are."""
-    signs = {BETTER: 1, WORSE: -1}
-    by_score = sorted(differences, key=lambda each: signs[each.direction] * abs(each.mean))
-    worst, best = (f"{each.size} ({quoted(each.variant)})" for each in (by_score[0], by_score[-1]))
-    return _shortest(f"differences range from {worst} to {best}")
+
+    def score(each: Difference) -> float:
+        return abs(each.mean) if each.direction == BETTER else -abs(each.mean)
+
+    by_score = sorted(differences, key=score)
+    ends = [f"{each.size} ({quoted(each.variant)})" for each in (by_score[0], by_score[-1])]
+    return _shortest(f"differences range from {' to '.join(ends)}")
 
 
 # --- sizes -----------------------------------------------------------------------------------
@@ -435,7 +441,9 @@ def _over_sizes(seen: Evidence, found: list[Trend]) -> _Finding:
     head = first.large
     costs = seen.costs.ratios(seen.of)
     mine = tuple(ratio for ratio in costs.ratios if ratio.variant == head.variant)
-    scored = seen.runs[(seen.runs["status"] == "ok") & seen.runs[seen.quantity].notna()]
+    has_ended = seen.runs["status"] == "ok"
+    has_score = seen.runs[seen.quantity].notna()
+    scored = seen.runs[has_ended & has_score]
     notes = [
         *(f"{_trend(each)}." for each in others),
         *caveats.failed_at_sizes(seen.runs),
@@ -584,15 +592,21 @@ def _why_not_tested(seen: Evidence) -> tuple[str, str]:
         return "Every run failed", f"all {count(seen.own['digest'].nunique(), 'run')} failed"
     unmoved = seen.finished[hardly_moved(seen.finished)]
     if len(unmoved):
-        first = unmoved[unmoved["variant"] == unmoved["variant"].iloc[0]]
-        span = f"mean span {first['mean_span'].mean():.1f} (limit {first['S'].mean():.0f})"
-        start = f"barely above its initial value of {first['start_span'].mean():.1f}"
-        return "No conclusion: learned spans barely moved", f"{span}, {start}"
+        return "No conclusion: learned spans barely moved", _write_unmoved(unmoved)
     if seen.comparisons and all(each.keeps_all or each.is_same for each in seen.comparisons):
         return "Nothing to compare", "the variants are the same at this scale"
     bases = [*dict.fromkeys(quoted(each.baseline) for each in seen.comparisons)]
     sentence = f"no finished run of {join(bases)} matches a run of another variant"
     return "Nothing to compare", sentence
+
+
+def _write_unmoved(unmoved: pd.DataFrame) -> str:
+    """Write the span of the first variant whose learned spans have hardly moved."""
+    variant = unmoved["variant"].iloc[0]
+    runs = unmoved[unmoved["variant"] == variant]
+    means = runs[["mean_span", "S", "start_span"]].astype(float).mean()
+    span = f"mean span {means['mean_span']:.1f} (limit {means['S']:.0f})"
+    return f"{span}, barely above its initial value of {means['start_span']:.1f}"
 
 
 # --- costs and words -------------------------------------------------------------------------

@@ -43,10 +43,13 @@ def still_learning(finished: pd.DataFrame) -> list[str]:
     late = gains[gains > FLAT]
     if not len(late):
         return []
-    runs = f"{len(late)} of {count(len(gains), 'run')}"
+    every = count(len(gains), "run")
     verb = "was" if len(late) == 1 else "were"
-    gain = f"by up to {late.max():.2f} bits in the last quarter of training"
-    return [f"{runs} {verb} still improving, {gain}."]
+    most = late.max()
+    return [
+        f"{len(late)} of {every} {verb} still improving, "
+        f"by up to {most:.2f} bits in the last quarter of training."
+    ]
 
 
 def of_difference(head: Difference, seen: Evidence) -> list[str]:
@@ -72,9 +75,10 @@ def of_count(tested: list[Difference], seen: Evidence) -> list[str]:
     if alone > left:
         correction = f"Holm correction for {_tests(seen)} comparisons"
         lines.append(f"{alone} are significant individually, {left} after {correction}.")
-    reversed_on_some = [
-        quoted(each.variant) for each in tested if each.significant and each.signs_differ
-    ]
+    reversed_on_some = []
+    for each in tested:
+        if each.significant and each.signs_differ:
+            reversed_on_some.append(quoted(each.variant))
     if reversed_on_some:
         lines.append(f"The sign differs between corpora for {join(reversed_on_some)}.")
     return [*lines, *unmoved(seen.own)]
@@ -94,11 +98,13 @@ def unmoved(runs: pd.DataFrame) -> list[str]:
 
     They support no conclusion about spans.
     """
-    still = runs[hardly_moved(runs) & (runs["status"] == "ok")]
+    has_ended = runs["status"] == "ok"
+    still = runs[hardly_moved(runs) & has_ended]
     if still.empty:
         return []
-    groups = still.groupby(["variant", "title"], sort=False)
-    places = [f"{quoted(variant)} on {title}" for (variant, title), _ in groups]
+    places = []
+    for (variant, title), _ in still.groupby(["variant", "title"], sort=False):
+        places.append(f"{quoted(variant)} on {title}")
     return [f"No conclusion where learned spans barely moved: {join(places)}."]
 
 
@@ -170,44 +176,62 @@ def _without_interval(seen: Evidence) -> list[str]:
     few = [_name(each, seen) for each in seen.differences if each.p is None]
     if not few:
         return []
-    return [f"Fewer than {FEWEST} seeds on a corpus, so no interval: {join(few)}."]
+    names = join(few)
+    return [f"Fewer than {FEWEST} seeds on a corpus, so no interval: {names}."]
 
 
 def _name(each: Difference | Comparison, seen: Evidence) -> str:
-    return f"{quoted(each.variant)}{place_on(seen.axes, each.S, each.k)}"
+    variant = quoted(each.variant)
+    place = place_on(seen.axes, each.S, each.k)
+    return f"{variant}{place}"
 
 
 def _on_fewer_corpora(seen: Evidence) -> list[str]:
     """Name the variants that were compared on some of the corpora only."""
-    named: dict[str, dict[str, None]] = {}
+    named: dict[str, list[str]] = {}
     for each in seen.differences[1:]:
         on = [corpus for corpus in seen.corpora if corpus in each.by_corpus]
-        if len(on) < len(seen.corpora):
-            named.setdefault(join(on), {})[quoted(each.variant)] = None
-    return [f"Compared on {on} only: {join([*names])}." for on, names in named.items()]
+        if len(on) == len(seen.corpora):
+            continue
+        names = named.setdefault(join(on), [])
+        variant = quoted(each.variant)
+        if variant not in names:
+            names.append(variant)
+    lines = []
+    for on, names in named.items():
+        lines.append(f"Compared on {on} only: {join(names)}.")
+    return lines
 
 
 def _same_runs(seen: Evidence) -> list[str]:
     """Name the variants that ask for the same jobs as their baselines at this scale."""
-    by_variant = seen.own.groupby("variant", sort=False)
-    jobs = {variant: set(rows["digest"]) for variant, rows in by_variant}
+    jobs = {}
+    for variant, rows in seen.own.groupby("variant", sort=False):
+        jobs[variant] = set(rows["digest"])
     same: dict[str, list[str]] = {}
     for variant, base in seen.of.items():
-        if variant in jobs and base in jobs and jobs[variant] <= jobs[base]:
-            same.setdefault(base, []).append(quoted(variant))
+        has_both = variant in jobs and base in jobs
+        if has_both and jobs[variant] <= jobs[base]:
+            names = same.setdefault(base, [])
+            names.append(quoted(variant))
     lines = []
     for base, names in same.items():
-        lines.append(f"{capital(join(names))} and {quoted(base)} are the same at this scale.")
+        variants = capital(join(names))
+        lines.append(f"{variants} and {quoted(base)} are the same at this scale.")
     return lines
 
 
 def _keeping_all(seen: Evidence) -> list[str]:
     """Name the places where k keeps every key, so that nothing is selected."""
-    kept = [each for each in seen.comparisons if each.keeps_all and each.effect is None]
-    places = dict.fromkeys(each.place.removeprefix(" at ") for each in kept)
+    places: list[str] = []
+    for each in seen.comparisons:
+        place = each.place.removeprefix(" at ")
+        if each.keeps_all and each.effect is None and place not in places:
+            places.append(place)
     if not places:
         return []
-    return [f"Not compared where k keeps every key within the span: {'; '.join(places)}."]
+    listed = "; ".join(places)
+    return [f"Not compared where k keeps every key within the span: {listed}."]
 
 
 def _without_pair(seen: Evidence) -> list[str]:
@@ -227,7 +251,9 @@ def _without_pair(seen: Evidence) -> list[str]:
 def _is_unmoved(comparison: Comparison, seen: Evidence) -> bool:
     """Say whether a comparison lacks its pairs because learned spans hardly moved."""
     names = [comparison.variant, comparison.baseline]
-    return bool(hardly_moved(seen.own)[seen.own["variant"].isin(names)].any())
+    is_of_pair = seen.own["variant"].isin(names)
+    is_still = hardly_moved(seen.own)
+    return bool(is_still[is_of_pair].any())
 
 
 def along_grid(seen: Evidence) -> list[str]:
@@ -235,10 +261,12 @@ def along_grid(seen: Evidence) -> list[str]:
     by_ends: dict[str, list[str]] = {}
     for each in seen.changes:
         change = each.difference
+        least, most = each.ends
         sign = f"; {_on_each_corpus(change)}" if change.signs_differ else ""
-        words = f"{quoted(change.variant)} {change.size} (95 % CI {change.interval}{sign})"
-        ends = f"From {each.axis} = {each.ends[0]:g} to {each.ends[1]:g}"
-        by_ends.setdefault(ends, []).append(words)
+        interval = f"95 % CI {change.interval}{sign}"
+        ends = f"From {each.axis} = {least:g} to {most:g}"
+        parts = by_ends.setdefault(ends, [])
+        parts.append(f"{quoted(change.variant)} {change.size} ({interval})")
     return [f"{ends}: {join(parts)}." for ends, parts in by_ends.items()]
 
 
@@ -250,53 +278,69 @@ def of_runs(runs: pd.DataFrame, score: str) -> list[str]:
     if not len(broken):
         return []
     counts = broken["status"].value_counts()
-    kinds = join([f"{how_many} {status}" for status, how_many in counts.items()])
-    return [f"{len(broken)} of {count(runs['digest'].nunique(), 'run')} failed ({kinds})."]
+    kinds = [f"{how_many} {status}" for status, how_many in counts.items()]
+    every = count(runs["digest"].nunique(), "run")
+    return [f"{len(broken)} of {every} failed ({join(kinds)})."]
 
 
 def failed_at_sizes(runs: pd.DataFrame) -> list[str]:
     """Count the runs at other sizes than the scale's own that failed."""
-    broken = runs[(runs["size"] != 1) & (runs["status"] != "ok")]
+    others = runs[runs["size"] != 1]
+    broken = others[others["status"] != "ok"]
     lines = []
     for (variant, size), rows in broken.groupby(["variant", "size"], sort=False):
-        where = f"{capital(quoted(variant))} at size {size:g}"
+        name = capital(quoted(variant))
+        failed = count(len(rows), "run")
         reason = rows["reason"].iloc[0]
-        lines.append(f"{where}: {count(len(rows), 'run')} failed ({reason}).")
+        lines.append(f"{name} at size {size:g}: {failed} failed ({reason}).")
     return lines
 
 
 def missing_sizes(asked: list[float], runs: pd.DataFrame) -> list[str]:
     """Say which sizes of a question have no runs, or runs of some variants and corpora only."""
     models = runs[["size", "variant", "corpus"]].drop_duplicates()
-    every = len(models[["variant", "corpus"]].drop_duplicates())
+    pairs = models[["variant", "corpus"]].drop_duplicates()
+    every = len(pairs)
     trained = models["size"].value_counts()
     none = [f"{size:g}" for size in asked if size not in trained]
-    lines = [f"Models of size {join(none)} are not trained yet."] if none else []
+    lines = []
+    if none:
+        lines.append(f"Models of size {join(none)} are not trained yet.")
     for size in asked:
-        if 0 < trained.get(size, 0) < every:
-            pairs = f"{trained[size]} of {every} pairs of variant and corpus"
-            lines.append(f"At size {size:g}, {pairs} are trained so far.")
+        number_of_pairs = trained.get(size, 0)
+        if 0 < number_of_pairs < every:
+            some = f"{number_of_pairs} of {every} pairs of variant and corpus"
+            lines.append(f"At size {size:g}, {some} are trained so far.")
     return lines
 
 
 def spans(finished: pd.DataFrame, tokens: str) -> list[str]:
     """Give the mean span of models with learned spans, at the largest S, on each corpus."""
-    learned = learned_spans(finished[finished["mean_span"].notna()])
+    has_span = finished["mean_span"].notna()
+    learned = learned_spans(finished[has_span])
+    groups = list(learned.groupby("variant", sort=False))
     lines = []
-    for variant, every in list(learned.groupby("variant", sort=False))[:NAMED]:
+    for variant, every in groups[:NAMED]:
         rows = largest(every)
-        is_still = hardly_moved(rows).groupby(rows["title"], sort=False).all()
-        means = rows.groupby("title", sort=False)[["mean_span", "start_span"]].mean()
-        parts = []
-        for title, mean in means.iterrows():
-            on = f" on {title}" if len(means) > 1 else ""
-            start = ""
-            if is_still[title]:
-                start = f" (barely above its initial value of {mean['start_span']:.0f})"
-            parts.append(f"{mean['mean_span']:.0f}{on}{start}")
-        limit = f"limit {rows['S'].max():.0f} {tokens}"
-        lines.append(f"Mean span of {quoted(variant)}: {join(parts)}; {limit}.")
+        limit = rows["S"].max()
+        parts = _write_spans(rows)
+        lines.append(f"Mean span of {quoted(variant)}: {join(parts)}; limit {limit:.0f} {tokens}.")
     return lines
+
+
+def _write_spans(rows: pd.DataFrame) -> list[str]:
+    """Write the mean span of one variant on each corpus, and where it barely moved."""
+    by_corpus = rows.groupby("title", sort=False)
+    means = by_corpus[["mean_span", "start_span"]].mean()
+    is_still = hardly_moved(rows).groupby(rows["title"], sort=False).all()
+    parts = []
+    for title, mean in means.iterrows():
+        on = f" on {title}" if len(means) > 1 else ""
+        start = ""
+        if is_still[title]:
+            start = f" (barely above its initial value of {mean['start_span']:.0f})"
+        parts.append(f"{mean['mean_span']:.0f}{on}{start}")
+    return parts
 
 
 def cost_alone(rows: pd.DataFrame, tokens: str) -> str:

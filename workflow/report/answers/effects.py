@@ -184,8 +184,12 @@ def baselines(runs: pd.DataFrame) -> dict[str, str]:
     """
     named = dict(zip(runs["variant"], runs["baseline"], strict=True))
     first = runs["variant"].iloc[0]
-    of = {variant: base if base in named else first for variant, base in named.items()}
-    return {variant: base for variant, base in of.items() if variant != base}
+    of = {}
+    for variant, asked in named.items():
+        base = asked if asked in named else first
+        if base != variant:
+            of[variant] = base
+    return of
 
 
 def matching_runs(base: pd.DataFrame, S: float | None, k: float | None) -> pd.DataFrame:

@@ -34,7 +34,10 @@ class Line:
     def rows(self, data: pd.DataFrame, axis: str | None) -> pd.DataFrame:
         """Select the rows of the line. axis: the one that is drawn."""
         mine = data[data["variant"] == self.variant]
-        return mine if self.other is None else mine[mine[_other(axis)] == self.other]
+        if self.other is None:
+            return mine
+        others = mine[_other(axis)]
+        return mine[others == self.other]
 
 
 def _other(axis: str | None) -> str:
@@ -53,22 +56,29 @@ def lines_of(runs: pd.DataFrame, axis: str | None) -> list[Line]:
 
     The only line of a variant takes its colour; several lines of one take shades.
     """
-    keys: list[tuple[str, float | None]] = []
+    places: list[tuple[str, float | None]] = []
     colours = {}
+    not_drawn = _other(axis)
     for variant, rows in runs.groupby("variant", sort=False):
         colours[variant] = rows["colour"].iloc[0]
-        others = sorted(rows[_other(axis)].dropna().unique()) if axis else []
+        others = sorted(rows[not_drawn].dropna().unique()) if axis else []
         if len(others) > 1:
-            keys += [(variant, other) for other in others]
+            places += [(variant, other) for other in others]
         else:
-            keys.append((variant, None))
-    several = [key for key in keys if key[1] is not None]
+            places.append((variant, None))
+    several = [place for place in places if place[1] is not None]
     shade_of = dict(zip(several, shades(len(several)), strict=True))
     lines = []
-    for number, (variant, other) in enumerate(keys):
-        name = variant if other is None else f"{variant}, {_other(axis)} = {other:g}"
-        colour = shade_of.get((variant, other)) or colours[variant]
-        lines.append(Line(name, variant, other, colour, MARKS[number % len(MARKS)]))
+    for number, place in enumerate(places):
+        variant, other = place
+        line = Line(
+            name=variant if other is None else f"{variant}, {not_drawn} = {other:g}",
+            variant=variant,
+            other=other,
+            colour=shade_of.get(place) or colours[variant],
+            mark=MARKS[number % len(MARKS)],
+        )
+        lines.append(line)
     return lines
 
 

@@ -103,7 +103,16 @@ class CostTable:
                     continue
                 found = _divide(ours, theirs, name)
                 if found:
-                    ratio = Ratio(variant, base, S, k, name, found.value, found.low, found.high)
+                    ratio = Ratio(
+                        variant=variant,
+                        baseline=base,
+                        S=S,
+                        k=k,
+                        quantity=name,
+                        value=found.value,
+                        low=found.low,
+                        high=found.high,
+                    )
                     ratios.append(ratio)
         return Costs(tuple(ratios), apart)
 
@@ -159,7 +168,9 @@ def _divide_counts(ours: Measured, theirs: Measured, name: str) -> float:
     shared = {*mine} & {*other}
     part = sum(mine[corpus] for corpus in shared)
     whole = sum(other[corpus] for corpus in shared)
-    return part / whole if whole else math.nan
+    if not whole:
+        return math.nan
+    return part / whole
 
 
 def ratio_of_means(rows: pd.DataFrame, base: pd.DataFrame, quantity: str) -> float:
@@ -206,34 +217,38 @@ def growth(finished: pd.DataFrame) -> list[Growth]:
 
 def _ends_of(
     finished: pd.DataFrame, axis: str, low: float, high: float
-) -> dict[str, list[pd.DataFrame]]:
+) -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
     """Select for a few variants the runs at both ends of an axis."""
     sides = {}
     for variant, rows in list(finished.groupby("variant", sort=False))[:NAMED]:
-        if {low, high} <= {*rows[axis]}:
-            ends = [rows[rows[axis] == end] for end in (low, high)]
-            sides[variant] = _on_both(ends, axis)
+        values = set(rows[axis])
+        if low in values and high in values:
+            at_low = rows[rows[axis] == low]
+            at_high = rows[rows[axis] == high]
+            sides[variant] = _on_both(at_low, at_high, axis)
     return sides
 
 
-def _on_both(sides: list[pd.DataFrame], axis: str) -> list[pd.DataFrame]:
+def _on_both(low: pd.DataFrame, high: pd.DataFrame, axis: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Select, at both ends of an axis, the corpora and places of the other axis that both have."""
     others = [name for name in ("corpus", *GRID) if name != axis]
-    low, high = sides
-    shared = low[others].drop_duplicates().merge(high[others].drop_duplicates())
-    return [low.merge(shared), high.merge(shared)]
+    of_low = low[others].drop_duplicates()
+    of_high = high[others].drop_duplicates()
+    shared = of_low.merge(of_high)
+    return low.merge(shared), high.merge(shared)
 
 
-def _ratios_of_ends(sides: dict[str, list[pd.DataFrame]]) -> dict[str, float]:
+def _ratios_of_ends(sides: dict[str, tuple[pd.DataFrame, pd.DataFrame]]) -> dict[str, float]:
     """Divide the MACs at one end by those at the other, on the corpora that all variants have."""
     if not sides:
         return {}
-    shared = set.intersection(*({*low["corpus"]} for low, _ in sides.values()))
+    corpora = [set(low["corpus"]) for low, _ in sides.values()]
+    shared = set.intersection(*corpora)
     ratios = {}
     for variant, (low, high) in sides.items():
-        on_low = low[low["corpus"].isin(shared)]
-        on_high = high[high["corpus"].isin(shared)]
-        ratio = ratio_of_means(on_high, on_low, "macs_executed")
+        is_shared = low["corpus"].isin(shared)
+        is_shared_high = high["corpus"].isin(shared)
+        ratio = ratio_of_means(high[is_shared_high], low[is_shared], "macs_executed")
         if is_number(ratio):
             ratios[variant] = ratio
     return ratios

@@ -77,9 +77,11 @@ def tuning_table(runs: pd.DataFrame, quantity: str, decides: str) -> TuningTable
     if tried.empty:
         return None
     same_size = as_named(runs[runs["size"] == 1])
-    by_variant = same_size.groupby("variant", sort=False)
-    every = [_line(rows, quantity, decides) for _, rows in by_variant]
-    lines = [line for line in every if line.trials]
+    lines = []
+    for _, rows in same_size.groupby("variant", sort=False):
+        line = _line(rows, quantity, decides)
+        if line.trials:
+            lines.append(line)
     return TuningTable(
         lines=lines,
         edges=[line.variant for line in lines if line.edge],
@@ -90,11 +92,13 @@ def tuning_table(runs: pd.DataFrame, quantity: str, decides: str) -> TuningTable
 
 def doubts(table: TuningTable | None) -> list[str]:
     """Name the variants whose best trial leads the next by less than two seeds differ by."""
-    lines = table.lines if table else []
-    unsure = [quoted(line.variant) for line in lines if not line.sure]
+    if table is None:
+        return []
+    unsure = [quoted(line.variant) for line in table.lines if not line.sure]
     if not unsure:
         return []
-    return [f"With one tuning seed, the choice of rate can be noise ({join(unsure)})."]
+    names = join(unsure)
+    return [f"With one tuning seed, the choice of rate can be noise ({names})."]
 
 
 def tuned_runs(runs: pd.DataFrame) -> pd.DataFrame:

@@ -1,6 +1,4 @@
-"""What was asked for by name, in words for the terminal: the answer, the verdict, and where they
-stand.
-"""
+"""What was asked for by name, in words for the terminal: the answer or verdict, and its file."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,14 +22,14 @@ class Asked:
     @cached_property
     def owners(self) -> dict[str, str]:
         """The question that the table, and the figure, of this name answers; by kind."""
-        known = {each: load_question(each) for each in known_questions()}
-        kinds = ("tables", "figures")
-        return {
-            kind: each
-            for kind in kinds
-            for each, one in known.items()
-            if self.name in getattr(one, kind)
-        }
+        owners = {}
+        for name in known_questions():
+            question = load_question(name)
+            if self.name in question.tables:
+                owners["tables"] = name
+            if self.name in question.figures:
+                owners["figures"] = name
+        return owners
 
     @property
     def is_claim(self) -> bool:
@@ -40,15 +38,19 @@ class Asked:
     @property
     def questions(self) -> set[str]:
         """The questions whose runs it is made from."""
-        asked = set(self.owners.values()) | ({self.name} & {*known_questions()})
-        asked |= {load_claim(self.name).about} if self.is_claim else set()
+        every = {*known_questions()}
+        if self.name == "bundle":
+            return every
+        asked = set(self.owners.values()) | ({self.name} & every)
+        if self.is_claim:
+            asked.add(load_claim(self.name).about)
         if self.name in known_studies():
-            asked |= {each for each in known_questions() if load_question(each).paper == self.name}
-        return {*known_questions()} if self.name == "bundle" else asked
+            asked |= {name for name in every if load_question(name).paper == self.name}
+        return asked
 
     @property
     def is_known(self) -> bool:
-        """Whether it is a name of the config, a target beside them, or a file."""
+        """Whether it is a name of the config, another target, or a file."""
         return bool(self.questions) or "/" in self.name
 
     @property
@@ -57,49 +59,65 @@ class Asked:
         return self.is_claim or self.name in (*known_questions(), *known_studies())
 
     def tell(self, site: Site) -> list[list[str]]:
-        """Say what was made under this name: for each thing its paragraphs, of which the last is
-        the path of a file.
+        """Say what was made under this name, as far as its file exists.
+
+        Each thing has its paragraphs, of which the last is the path of a file.
         """
-        told = [_tell_question(site, self.name)] if self.name in known_questions() else []
-        told += [_tell_claim(site, self.name)] if self.is_claim else []
-        files = {"tables": "csv", "figures": "svg"}
-        told += [[str(site.results / kind / f"{self.name}.{files[kind]}")] for kind in self.owners]
-        told += (
-            [[str(site.reports / "papers" / f"{self.name}.html")]]
-            if self.name in known_studies()
-            else []
-        )
-        told += [[str(site.results / "bundle.zip")]] if self.name == "bundle" else []
-        told += [[self.name]] if "/" in self.name else []
+        told = []
+        if self.name in known_questions():
+            told.append(_tell_question(site, self.name))
+        if self.is_claim:
+            told.append(_tell_claim(site, self.name))
+        told += [[path] for path in self._paths(site)]
         return [each for each in told if each and Path(each[-1].partition("#")[0]).exists()]
+
+    def _paths(self, site: Site) -> list[str]:
+        """List the files of its tables, figures and page of a paper, and itself if it is a file."""
+        endings = {"tables": "csv", "figures": "svg"}
+        paths = [
+            str(site.results / kind / f"{self.name}.{ending}")
+            for kind, ending in endings.items()
+            if kind in self.owners
+        ]
+        if self.name in known_studies():
+            paths.append(str(site.reports / "papers" / f"{self.name}.html"))
+        if self.name == "bundle":
+            paths.append(str(site.results / "bundle.zip"))
+        if "/" in self.name:
+            paths.append(self.name)
+        return paths
 
 
 def _tell_question(site: Site, name: str) -> list[str]:
     if not answer_file(site.results, name).exists():
         return []
-    answer, page = read_answer(site.results, name), site.reports / "questions" / name / "index.html"
+    answer = read_answer(site.results, name)
+    page = site.reports / "questions" / name / "index.html"
     status = "" if answer.status == "answered" else f" ({answer.status})"
-    lines = [
+    paragraphs = [
+        load_question(name).question,
         f"{answer.headline}{status}",
         f"{answer.sentence} {answer.where[0].upper()}{answer.where[1:]}.",
-        answer.cost,
     ]
-    return [load_question(name).question, *filter(None, lines), *answer.caveats, str(page)]
+    if answer.cost:
+        paragraphs.append(answer.cost)
+    return [*paragraphs, *answer.caveats, str(page)]
 
 
 def _tell_claim(site: Site, name: str) -> list[str]:
     ledger = read_ledger(site.results / "ledger.json")
-    line = next((line for line in ledger.claims if line.name == name), None) if ledger else None
+    if ledger is None:
+        return []
+    line = next((line for line in ledger.claims if line.name == name), None)
     if line is None:
         return []
     evidence = line.shown
     written = write_numbers(evidence, line)
-    elsewhere = ledger.elsewhere(line.speaks)
-    numbers = f"{written.effect} {line.unit}" + (
-        f" ({written.low} to {written.high})" if evidence.low is not None else ""
-    )
-    effect = f"; effect {numbers}, {name_basis(evidence)}" if evidence.pairs else ""
-    verdict = f"{line.overall}{elsewhere}: {evidence.why}{effect}"
+    verdict = f"{line.overall}{ledger.elsewhere(line.speaks)}: {evidence.why}"
+    if evidence.pairs:
+        interval = "" if evidence.low is None else f" ({written.low} to {written.high})"
+        effect = f"{written.effect} {line.unit}{interval}"
+        verdict += f"; effect {effect}, {name_basis(evidence)}"
     if written.tuned:
         verdict += f"; {written.tuned}"
     return [line.claim, verdict, f"{site.reports / 'ledger.html'}#claim-{name}"]

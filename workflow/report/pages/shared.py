@@ -1,7 +1,7 @@
-"""The pages that a scale's questions share: index, ledger, papers, coverage, pivot table, formulas.
+"""The pages that a scale's questions share: index, ledger, papers, coverage, pivot, formulas.
 
 The workflow writes them once everything is made. Where some questions alone were asked for by name,
-they are written anew of what is there by then, so that an answer stands on the index as soon as it
+they are written again from what is there by then, so that an answer is on the index as soon as it
 has a page.
 """
 
@@ -38,45 +38,45 @@ from workflow.results.runs_table import Frames, read_frames
 
 
 def write_shared(site: Site, frames: Frames, overview: Overview | None = None) -> None:
-    """Write the index, what stands beside it, and the pages of the papers.
+    """Write the index, the pages next to it, and those of the papers.
 
     frames: runs of all questions that have a page, with their costs. overview: of these and of
     other results; by default of these alone.
     """
-    runs, ledger = frames.runs, read_ledger(site.results / "ledger.json")
+    runs = frames.runs
+    ledger = read_ledger(site.results / "ledger.json")
     questions = questions_in(runs)
-    pages = {
-        "index": index_page(
-            site, frames, ledger, overview or overview_of(frames, site.results.name)
-        ),
-        **({"headline_claims": headline_claims_page(ledger)} if ledger else {}),
-        **({"ledger": _ledger_page(site, ledger, questions.values())} if ledger else {}),
-        "model_selection": model_selection_page(frames.everything),
-        "formulas": formulas_page(),
-        "coverage": coverage_page(site, questions.values()),
-        "pivot": pivot_page(runs),
-    }
-    answers = {each.name: each.answer for each in pages["index"].questions}
+    overview = overview or overview_of(frames, site.results.name)
+    index = index_page(site, frames, ledger, overview)
+    pages: dict[str, object] = {"index": index}
+    if ledger:
+        pages["headline_claims"] = headline_claims_page(ledger)
+        pages["ledger"] = _ledger_page(site, ledger, questions.values())
+    pages["model_selection"] = model_selection_page(frames.everything)
+    pages["formulas"] = formulas_page()
+    pages["coverage"] = coverage_page(site, questions.values())
+    pages["pivot"] = pivot_page(runs)
+    answers = {each.name: each.answer for each in index.questions}
     write_if_changed(site.reports / "report.js", search_script(runs, ledger, questions, answers))
     _remove_renamed(site.reports)
-    for name, context in pages.items():
-        site.write(f"{name}.html.j2", f"{name}.html", context, shared=list(pages))
-    for paper, told in runs.groupby("paper"):
-        site.write("paper.html.j2", f"papers/{paper}.html", paper_page(site, paper, told))
+    for name, page in pages.items():
+        site.write(f"{name}.html.j2", f"{name}.html", page, shared=list(pages))
+    for paper, of_paper in runs.groupby("paper"):
+        page = paper_page(site, paper, of_paper)
+        site.write("paper.html.j2", f"papers/{paper}.html", page)
 
 
 def _remove_renamed(reports: Path) -> None:
-    """Remove pages that now have another address: nothing links to them, and a bundle would include
-    them.
-    """
+    """Remove pages that now have another address, which a bundle would include."""
     shutil.rmtree(reports / "ablations", ignore_errors=True)
     for name in renamed.PAGES:
         (reports / name).unlink(missing_ok=True)
 
 
 def write_together(site: Site, frames: Frames, evidence: list[Path]) -> None:
-    """Write the ledger, then the pages that show it. frames: runs with costs, and layers if they
-    were measured.
+    """Write the ledger, then the pages that show it.
+
+    frames: runs with costs, and layers if they were measured. evidence: files of claims.
     """
     scale = frames.runs["scale"].iloc[0]
     write_ledger(site.results / "ledger.json", (site.results.name, scale), evidence, frames.layers)
@@ -86,29 +86,36 @@ def write_together(site: Site, frames: Frames, evidence: list[Path]) -> None:
 
 
 def write_made(site: Site, others: list[Path]) -> None:
-    """Write the ledger and the shared pages of the questions that have a page. others: evidence of
-    others.
+    """Write the ledger and the shared pages of the questions that have a page.
+
+    others: evidence of other results.
     """
     made = [name for name in known_questions() if _is_made(site, name)]
-    costs = [path for kind in COSTS for path in list_folder(site.results / kind, ".json")]
     layers = [path for path in [site.results / "layers.json"] if path.exists()]
     if not made:
         write_ledger_alone(site, others, layers)
         return
     rows = [_rows(site, name) for name in made]
-    evidence = [*(site.results / "claims" / f"{name}.json" for name in made), *others]
-    write_together(site, read_frames([*rows, *costs, *layers]), evidence)
+    costs = []
+    for kind in COSTS:
+        costs += list_folder(site.results / kind, ".json")
+    claims = [site.results / "claims" / f"{name}.json" for name in made]
+    write_together(site, read_frames([*rows, *costs, *layers]), [*claims, *others])
 
 
 def write_ledger_alone(site: Site, evidence: list[Path], layers: list[Path]) -> None:
-    """Write the ledger while no question has a page: claims about formulas and layers need no
-    question.
+    """Write the ledger while no question has a page.
+
+    Claims about formulas and layers need no question.
     """
-    path, plan = site.results / "ledger.json", site.results / "plan.json"
-    if plan.exists():
-        own = (site.results.name, read_plan(plan)[0]["job"]["scale"])
-        write_ledger(path, own, evidence, read_frames(layers).layers)
-        site.write("ledger.html.j2", "ledger.html", _ledger_page(site, read_ledger(path), ()))
+    plan = site.results / "plan.json"
+    if not plan.exists():
+        return
+    path = site.results / "ledger.json"
+    own = (site.results.name, read_plan(plan)[0]["job"]["scale"])
+    write_ledger(path, own, evidence, read_frames(layers).layers)
+    page = _ledger_page(site, read_ledger(path), ())
+    site.write("ledger.html.j2", "ledger.html", page)
 
 
 def _ledger_page(site: Site, ledger: Ledger, questions: Collection[Question]) -> dict:
@@ -121,7 +128,7 @@ def _rows(site: Site, question: str) -> Path:
 
 
 def _is_made(site: Site, question: str) -> bool:
+    """Say whether a question has its rows, its answer and its page."""
     page = site.reports / "questions" / question / "index.html"
-    return all(
-        path.exists() for path in (_rows(site, question), answer_file(site.results, question), page)
-    )
+    needed = (_rows(site, question), answer_file(site.results, question), page)
+    return all(path.exists() for path in needed)

@@ -1,6 +1,4 @@
-"""Claims as strips: what is claimed, what the paper prints and what was measured, on one axis for
-each unit.
-"""
+"""Claims as strips: what is claimed, printed and measured, on one axis for each unit."""
 
 import math
 from collections.abc import Iterable
@@ -55,8 +53,9 @@ class Axis:
 
 @dataclass(frozen=True)
 class Strip:
-    """The marks of a claim, as places on its axis. claimed: from where to where an effect agrees
-    with the claim.
+    """The marks of a claim, as places on its axis.
+
+    claimed: from where to where an effect agrees with the claim.
     """
 
     claimed: tuple[float, float]
@@ -97,79 +96,94 @@ class Group:
 
 
 def forest_of(ledger: Ledger, *, headlines: bool = True) -> list[Group]:
-    """Lay out claims by unit, each group on one axis. headlines: those of abstracts, also without
-    an effect.
+    """Lay out claims by unit, each group on one axis.
+
+    headlines: those of abstracts alone, also without an effect.
     """
-    places = {name: place for place, name in enumerate(studies())}
-    lines = sorted(ledger.claims, key=lambda line: places.get(line.paper, len(places)))
-    lines = [line for line in lines if line.abstract or not headlines]
+    order_of_papers = {name: place for place, name in enumerate(studies())}
+    last = len(order_of_papers)
+    lines = [line for line in ledger.claims if line.abstract or not headlines]
+    lines.sort(key=lambda line: order_of_papers.get(line.paper, last))
     by_unit: dict[tuple[str, str], list[LedgerLine]] = {}
     for line in lines:
-        if line.shown.effect is not None and any(bound is not None for bound in line.claimed):
+        is_bounded = any(bound is not None for bound in line.claimed)
+        if line.shown.effect is not None and is_bounded:
             by_unit.setdefault((line.by, line.unit or ""), []).append(line)
     groups = [_group(by, unit, rows, headlines) for (by, unit), rows in by_unit.items()]
     groups.sort(key=lambda group: -len(group.rows))
-    others = [line for line in lines if line.shown.effect is None] if headlines else []
-    return groups + (
-        [Group(NOT_MEASURED, None, tuple(_row(line, None, headlines) for line in others))]
-        if others
-        else []
-    )
+    without = [line for line in lines if line.shown.effect is None]
+    if headlines and without:
+        rows = tuple(_row(line, None, headlines) for line in without)
+        groups.append(Group(NOT_MEASURED, None, rows))
+    return groups
 
 
 def first_of_each_paper(ledger: Ledger) -> list[Row]:
-    """Lay out one headline of each paper that prints its effect: the one with the best evidence
-    here.
-    """
+    """Lay out one headline of each paper that prints its effect: that with the best evidence."""
     by_paper: dict[str, list[LedgerLine]] = {}
     for line in ledger.claims:
         if line.abstract and _printed(line) is not None and line.shown.effect is not None:
             by_paper.setdefault(line.paper, []).append(line)
-    papers = [name for name in studies() if name in by_paper]
-    best = [min(by_paper[name], key=lambda line: order(line.shown)) for name in papers]
-    return [_row(line, _axis([line], log=line.by == "ratio"), headlines=False) for line in best]
+    rows = []
+    for name in studies():
+        if name in by_paper:
+            best = min(by_paper[name], key=lambda line: order(line.shown))
+            axis = _axis([best], log=best.by == "ratio")
+            rows.append(_row(best, axis, headlines=False))
+    return rows
 
 
 def _group(by: str, unit: str, lines: list[LedgerLine], headlines: bool) -> Group:
-    title = (
-        "Ratio, × (logarithmic axis)"
-        if by == "ratio"
-        else UNIT_TITLES.get(unit, f"Difference, {unit}")
-    )
-    axis = _axis(lines, log=by == "ratio")
+    is_ratio = by == "ratio"
+    title = UNIT_TITLES.get(unit, f"Difference, {unit}")
+    if is_ratio:
+        title = "Ratio, × (logarithmic axis)"
+    axis = _axis(lines, log=is_ratio)
     return Group(title, axis, tuple(_row(line, axis, headlines) for line in lines))
 
 
+# --- the axis --------------------------------------------------------------------------------
+
+
 def _axis(lines: list[LedgerLine], *, log: bool) -> Axis:
-    """Find the axis that holds every effect, interval and printed value of these claims, and no
-    effect.
-    """
+    """Find the axis with every effect, interval and printed value, and with no effect."""
     null = 1.0 if log else 0.0
     values = [null]
     for line in lines:
         evidence = line.shown
         found = (evidence.effect, evidence.low, evidence.high, _printed(line))
         values += [value for value in found if value is not None]
-    scale = math.log if log else float
-    ends = [scale(value) for value in values]
-    margin = MARGIN * (max(ends) - min(ends) or 1.0)
-    low, high = min(ends) - margin, max(ends) + margin
-    ticks = _ticks_of_ratio(low, high) if log else _ticks(low, high)
-    places = tuple(
-        (_place(tick, low, high, log), f"{tick + 0.0:g}".replace("-", MINUS)) for tick in ticks
+    ends = [math.log(value) for value in values] if log else values
+    least = min(ends)
+    most = max(ends)
+    margin = MARGIN * (most - least or 1.0)
+    low = least - margin
+    high = most + margin
+    ticks = []
+    for tick in _ticks_of_ratio(low, high) if log else _ticks(low, high):
+        # no minus before a zero
+        label = f"{tick + 0.0:g}".replace("-", MINUS)
+        ticks.append((_place(tick, low, high, log), label))
+    return Axis(
+        low=low,
+        high=high,
+        log=log,
+        ticks=tuple(ticks),
+        null=_place(null, low, high, log),
+        better="" if log else _better(lines),
     )
-    return Axis(low, high, log, places, _place(null, low, high, log), "" if log else _better(lines))
 
 
 def _place(value: float, low: float, high: float, log: bool) -> float:
+    """Place a value between the ends of an axis, in per cent of its width."""
     scaled = math.log(value) if log else value
-    return round(100 * min(1.0, max(0.0, (scaled - low) / (high - low))), 1)
+    share = (scaled - low) / (high - low)
+    return round(100 * min(1.0, max(0.0, share)), 1)
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    return [
-        float(tick) for tick in MaxNLocator(TICKS).tick_values(low, high) if low <= tick <= high
-    ]
+    ticks = MaxNLocator(TICKS).tick_values(low, high)
+    return [float(tick) for tick in ticks if low <= tick <= high]
 
 
 def _ticks_of_ratio(low: float, high: float) -> list[float]:
@@ -184,12 +198,18 @@ def _ticks_of_ratio(low: float, high: float) -> list[float]:
 
 
 def _better(lines: list[LedgerLine]) -> str:
-    """Say whether lower or higher is better for all measures of these claims; empty where they
-    differ.
-    """
-    measures = {measure for line in lines for measure in line.measure}
-    found = {REGISTRY[measure].better if measure in REGISTRY else "" for measure in measures}
-    return found.pop() or "" if len(found) == 1 else ""
+    """Say whether lower or higher is better for all measures; empty where they differ."""
+    directions = set()
+    for line in lines:
+        for measure in line.measure:
+            quantity = REGISTRY.get(measure)
+            directions.add(quantity.better if quantity else "")
+    if len(directions) != 1:
+        return ""
+    return directions.pop() or ""
+
+
+# --- a row -----------------------------------------------------------------------------------
 
 
 def _printed(line: LedgerLine) -> float | None:
@@ -215,25 +235,27 @@ def _row(line: LedgerLine, axis: Axis | None, headlines: bool) -> Row:
 
 def _strip(line: LedgerLine, axis: Axis) -> Strip:
     evidence = line.shown
-    low, high = line.claimed
-    claimed = (0.0 if low is None else axis.place(low), 100.0 if high is None else axis.place(high))
-    marks = {key: axis.place(getattr(evidence, key)) for key in ("low", "effect", "high")}
-    return Strip(claimed=claimed, printed=axis.place(_printed(line)), **marks)
+    least, most = line.claimed
+    return Strip(
+        claimed=(
+            0.0 if least is None else axis.place(least),
+            100.0 if most is None else axis.place(most),
+        ),
+        printed=axis.place(_printed(line)),
+        low=axis.place(evidence.low),
+        effect=axis.place(evidence.effect),
+        high=axis.place(evidence.high),
+    )
 
 
 def _where(line: LedgerLine) -> str:
     """Say where the effect was measured: scale, place on the grid, pairs."""
     evidence = line.shown
-    late = "" if converged(evidence.late_gain) else "not converged"
-    split = split_of(line.measure)
-    parts = [
-        f"scale {evidence.scale}",
-        late,
-        evidence.at or "",
-        split,
-        name_basis(evidence),
-    ]
-    return ", ".join(filter(None, parts))
+    parts = [f"scale {evidence.scale}"]
+    if not converged(evidence.late_gain):
+        parts.append("not converged")
+    parts += [evidence.at or "", split_of(line.measure), name_basis(evidence)]
+    return ", ".join(part for part in parts if part)
 
 
 def _notes(line: LedgerLine) -> Iterable[str]:
@@ -241,9 +263,11 @@ def _notes(line: LedgerLine) -> Iterable[str]:
     evidence = line.shown
     if evidence.otherwise_on:
         yield f"Contradicted on {' and '.join(evidence.otherwise_on)}."
-    if tuned := write_tuned(evidence, line.unit or ""):
+    tuned = write_tuned(evidence, line.unit or "")
+    if tuned:
         yield f"{tuned[:1].upper()}{tuned[1:]}."
-    if other := summarise_disagreeing(line):
+    other = summarise_disagreeing(line)
+    if other:
         yield other
 
 
@@ -253,8 +277,10 @@ def _asked(line: LedgerLine) -> str:
     if finding and finding.printed is not None:
         return f"{finding.text}{'×' if line.by == 'ratio' else ''}"
     low, high = line.claimed
-    neutral = float(line.by == "ratio")
-    bound, word = (high, "lower") if low is None else (low, "higher")
-    if None not in (low, high):
+    if low is not None and high is not None:
         return "equal"
-    return word if bound is None or bound == neutral else f"{word} than {number(bound)}"
+    bound, word = (high, "lower") if low is None else (low, "higher")
+    no_effect = float(line.by == "ratio")
+    if bound is None or bound == no_effect:
+        return word
+    return f"{word} than {number(bound)}"
