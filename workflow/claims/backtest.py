@@ -27,14 +27,21 @@ class Calls:
 
 def back_test(lines: Iterable[LedgerLine]) -> list[Calls]:
     """Compare each set of results with every set of a larger scale."""
-    scales = {each.set: each.scale for line in lines for each in line.sets}
+    scales = {}
+    for line in lines:
+        for each in line.sets:
+            scales[each.set] = each.scale
     rising = []
     for smaller, larger in permutations(scales, 2):
         if strength(scales[smaller]) < strength(scales[larger]):
             rising.append((smaller, larger))
     rising.sort(key=lambda pair: [strength(scales[name]) for name in pair])
-    found = [_compare(lines, smaller, larger) for smaller, larger in rising]
-    return [calls for calls in found if calls.claims]
+    found = []
+    for smaller, larger in rising:
+        calls = _compare(lines, smaller, larger)
+        if calls.claims:
+            found.append(calls)
+    return found
 
 
 def _compare(lines: Iterable[LedgerLine], smaller: str, larger: str) -> Calls:

@@ -141,7 +141,8 @@ def _with_datasets(line: Line, claim: Claim, pairs: tuple[Pair, ...], frames: Fr
     effects_on: dict[str, list[float]] = {}
     for pair in pairs:
         effects_on.setdefault(pair.text, []).append(pair.effect)
-    badges, titles = {}, {}
+    badges = {}
+    titles = {}
     if claim.question != LAYERS:
         runs = frames.runs[frames.runs["question"] == claim.question]
         badges = names_of_texts(runs)

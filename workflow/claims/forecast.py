@@ -137,7 +137,8 @@ def predict(predictor: str, ladders: Sequence[Sequence[Size]], n: tuple[float, f
         drawn.append(rule(resampled, n))
         seeds += [size.scores.shape[1] for size in sizes]
     effect = float(np.mean(means))
-    percentiles = np.quantile(np.mean(drawn, axis=0), (LEVEL / 2, 1 - LEVEL / 2))
+    over_corpora = np.mean(drawn, axis=0)  # a mean effect for each resample
+    percentiles = np.quantile(over_corpora, (LEVEL / 2, 1 - LEVEL / 2))
     wide = widening(min(seeds), len(ladders))
     low, high = effect + wide * (percentiles - effect)
     return Forecast(effect, float(low), float(high))
@@ -162,7 +163,10 @@ def by_text(rungs: Iterable[Rung]) -> dict[str, list[Size]]:
 
 def forecast(rungs: Iterable[Rung], n: tuple[float, float]) -> dict[str, Forecast]:
     """Forecast the mean effect over corpora with each predictor; empty for a single size."""
-    ladders = [sizes for sizes in by_text(rungs).values() if len(sizes) >= FEWEST]
+    ladders = []
+    for sizes in by_text(rungs).values():
+        if len(sizes) >= FEWEST:
+            ladders.append(sizes)
     if not ladders:
         return {}
     return {name: predict(name, ladders, n) for name in PREDICTORS}
@@ -175,7 +179,9 @@ def score(ladders: Iterable[Iterable[Rung]]) -> list[Score]:
     """
     cases = []
     for rungs in ladders:
-        cases += [sizes for sizes in by_text(rungs).values() if len(sizes) > FEWEST]
+        for sizes in by_text(rungs).values():
+            if len(sizes) > FEWEST:
+                cases.append(sizes)
     return [_score_predictor(name, cases) for name in PREDICTORS]
 
 

@@ -176,11 +176,12 @@ class Study(StrictModel):
 @cache
 def studies() -> dict[str, Study]:
     """Read what every study says of itself."""
-    paths = {name: part_of(name, "study.yaml") for name in known_studies()}
-    return {
-        name: parse(Study, read_yaml(path, AsPrinted), shown_path(path))
-        for name, path in paths.items()
-    }
+    found = {}
+    for name in known_studies():
+        path = part_of(name, "study.yaml")
+        content = read_yaml(path, AsPrinted)
+        found[name] = parse(Study, content, shown_path(path))
+    return found
 
 
 @cache

@@ -184,7 +184,9 @@ def name_basis(evidence: Evidence) -> str:
     basis = count(many, evidence.of or "pair")
     if few < many:
         basis = f"{few} to {many} {evidence.of}s"
-    return f"{len(pairs_on)} corpora × {basis}" if len(pairs_on) > 1 else basis
+    if len(pairs_on) > 1:
+        return f"{len(pairs_on)} corpora × {basis}"
+    return basis
 
 
 def name_disagreeing(line: LedgerLine) -> list[str]:
@@ -214,8 +216,12 @@ def summarise_disagreeing(line: LedgerLine) -> str:
     others = disagreeing(line)
     if not others:
         return ""
-    parts = [_summarise(each, line) for each in others]
-    disagree = " disagree" if any(opposes(each, line) for each in others) else ""
+    parts = []
+    disagree = ""
+    for each in others:
+        parts.append(_summarise(each, line))
+        if opposes(each, line):
+            disagree = " disagree"
     return f"Other scales{disagree}: {'; '.join(parts)}."
 
 

@@ -6,11 +6,11 @@ right.
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from workflow.claims.backtest import back_test
 from workflow.claims.evidence import Evidence, LedgerLine, Rung, SetEvidence
-from workflow.claims.forecast import Score, forecast, score
+from workflow.claims.forecast import Forecast, Score, forecast, score
 from workflow.claims.ledger import Ledger
 from workflow.claims.measures import LAYERS
 from workflow.claims.published import find, studies
@@ -34,9 +34,11 @@ def headline_claims_page(ledger: Ledger) -> dict:
     of_all = scores.get(ALL, [])
     papers = []
     for name, study in studies().items():
-        lines = [line for line in ledger.claims if line.abstract and line.paper == name]
-        if lines:
-            rows = [_row(line, scores.get(line.unit, of_all)) for line in lines]
+        rows = []
+        for line in ledger.claims:
+            if line.abstract and line.paper == name:
+                rows.append(_row(line, scores.get(line.unit, of_all)))
+        if rows:
             papers.append((study.heading, rows))
     untrusted_in = []
     for part, alone in scores.items():
@@ -143,13 +145,15 @@ def _why_untuned(line: LedgerLine) -> str:
 
 def _longest_ladder(sets: Iterable[SetEvidence]) -> SetEvidence | None:
     """Return the set with the most sizes; of several a converged one, then the strongest."""
-    longest = max(sets, key=lambda each: (len(_known(each.sizes)), _has_converged(each.sizes)))
+    longest = max(sets, key=_length_of_ladder)
     return longest if _known(longest.sizes) else None
 
 
-def _has_converged(rungs: tuple[Rung, ...] | None) -> bool:
-    """Whether the models of all sizes had stopped learning."""
-    return all(converged(rung.late_gain) for rung in _known(rungs))
+def _length_of_ladder(evidence: SetEvidence) -> tuple[int, bool]:
+    """Return the number of sizes, and whether the models of all had stopped learning."""
+    known = _known(evidence.sizes)
+    has_converged = all(converged(rung.late_gain) for rung in known)
+    return len(known), has_converged
 
 
 def _known(rungs: tuple[Rung, ...] | None) -> list[Rung]:
@@ -157,8 +161,19 @@ def _known(rungs: tuple[Rung, ...] | None) -> list[Rung]:
     return [rung for rung in rungs or () if rung.effect is not None]
 
 
-def _form(effects: list[float], bounds: list[tuple[float, float]], unit: str) -> Form:
-    return form_of(effects, [(high - low) / 2 for low, high in bounds], unit)
+def _form_of(with_interval: list[Rung | Forecast], every: list[Rung | Forecast], unit: str) -> Form:
+    """Choose one form for several effects and their intervals."""
+    effects = [each.effect for each in every]
+    halves = [(each.high - each.low) / 2 for each in with_interval]
+    return form_of(effects, halves, unit or "")
+
+
+def _write_interval(each: Rung | Forecast, form: Form) -> dict[str, str]:
+    return {
+        "effect": form.text(each.effect),
+        "low": form.text(each.low),
+        "high": form.text(each.high),
+    }
 
 
 def _write_sizes(rungs: tuple[Rung, ...], line: LedgerLine) -> list[dict]:
@@ -168,11 +183,10 @@ def _write_sizes(rungs: tuple[Rung, ...], line: LedgerLine) -> list[dict]:
     """
     known = _known(rungs)
     most = max(len(rung.texts) for rung in known)
-    bounds = [(rung.low, rung.high) for rung in known if rung.low is not None]
-    form = _form([rung.effect for rung in known], bounds, line.unit or "")
+    form = _form_of([rung for rung in known if rung.low is not None], known, line.unit)
     written = []
     for rung in known:
-        numbers = {key: form.text(getattr(rung, key)) for key in ("effect", "low", "high")}
+        numbers = _write_interval(rung, form)
         written.append(
             {
                 "size": rung.size,
@@ -196,13 +210,22 @@ def _write_forecasts(line: LedgerLine, rungs: tuple[Rung, ...], scores: list[Sco
     for name, each in forecast(rungs, at).items():
         if name in score_of:
             predicted[name] = each
-    effects = [each.effect for each in predicted.values()]
-    form = _form(effects, [(each.low, each.high) for each in predicted.values()], line.unit or "")
+    every = list(predicted.values())
+    form = _form_of(every, every, line.unit)
     rows = []
     for name, each in predicted.items():
-        numbers = {key: form.text(value) for key, value in asdict(each).items()}
-        rows.append({"predictor": name, "written": numbers, "score": score_of[name]})
+        rows.append(
+            {
+                "predictor": name,
+                "written": _write_interval(each, form),
+                "score": score_of[name],
+            }
+        )
     largest = _known(rungs)[-1].parameters
-    times = math.sqrt(math.prod(at) / (largest.ours * largest.than))
-    agree = len({effect > 0 for effect in effects}) < 2
-    return {"told": rows, "at": at, "times": times, "agree": agree}
+    signs = {each.effect > 0 for each in every}
+    return {
+        "told": rows,
+        "at": at,
+        "times": math.sqrt(math.prod(at) / (largest.ours * largest.than)),
+        "agree": len(signs) < 2,
+    }
