@@ -19,9 +19,14 @@ def pack(state: dict[str, Tensor], symbols: list[str], attention: dict, net: dic
 
     symbols: what its V tokens stand for. attention, net: the settings that build it.
     """
-    told = {"symbols": symbols, "attention": attention, "net": net}
+    metadata = {
+        "symbols": json.dumps(symbols),
+        "attention": json.dumps(attention),
+        "net": json.dumps(net),
+    }
+    # cloned, because the format refuses one matrix under two names
     whole = {name: tensor.detach().cpu().clone() for name, tensor in state.items()}
-    return save(whole, {name: json.dumps(settings) for name, settings in told.items()})
+    return save(whole, metadata)
 
 
 def read(path: Path) -> tuple[nn.Module, list[str]]:
@@ -31,13 +36,16 @@ def read(path: Path) -> tuple[nn.Module, list[str]]:
     ValueError for a file of something else.
     """
     with safe_open(path, "pt") as file:
-        told = {name: json.loads(text) for name, text in (file.metadata() or {}).items()}
-        state = {name: file.get_tensor(name) for name in [*file.keys()]}
-    if missing := {"symbols", "attention", "net"} - told.keys():
-        raise ValueError(
-            f"{path}: not a model of this package: its metadata lacks {', '.join(sorted(missing))}"
-        )
-    kind = public_class(f"{__package__}.nets.{told['net']['name']}")
-    net = kind(len(told["symbols"]), told["attention"], told["net"])
+        metadata = file.metadata() or {}
+        state = {name: file.get_tensor(name) for name in list(file.keys())}
+    missing = {"symbols", "attention", "net"} - metadata.keys()
+    if missing:
+        names = ", ".join(sorted(missing))
+        raise ValueError(f"{path}: not a model of this package: its metadata lacks {names}")
+    symbols = json.loads(metadata["symbols"])
+    attention = json.loads(metadata["attention"])
+    settings = json.loads(metadata["net"])
+    kind = public_class(f"{__package__}.nets.{settings['name']}")
+    net = kind(len(symbols), attention, settings)
     net.load_state_dict(state)
-    return net.eval(), told["symbols"]
+    return net.eval(), symbols

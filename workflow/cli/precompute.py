@@ -27,7 +27,8 @@ from workflow.tasks.spec import load_corpora
 
 def merge_runs(targets: Targets, results: Path) -> None:
     """Merge the records of all runs that were trained here into those that ship, or none."""
-    trained, drawn = Store(results / "runs"), find_drawn(targets)
+    trained = Store(results / "runs")
+    drawn = find_drawn(targets)
     merged = []
     for digest in targets.runs.jobs:
         if digest in trained:
@@ -56,8 +57,13 @@ def without_texts(record: Record, drawn: bool) -> Record:
     entry = load_corpora(record.job.task).entries.get(record.job.corpus)
     # generated, or from packages that we install
     ours = entry is not None and entry.kind in ("embedded", "topics")
-    kept = {"shown": ours, "maps": drawn and (ours or bool(getattr(entry, "example", None)))}
-    facts = {name: fact for name, fact in record.facts.items() if kept.get(name, True)}
+    may_be_drawn = ours or bool(getattr(entry, "example", None))
+    left_out = set()
+    if not ours:
+        left_out.add("shown")
+    if not (drawn and may_be_drawn):
+        left_out.add("maps")
+    facts = {name: fact for name, fact in record.facts.items() if name not in left_out}
     return record.model_copy(update={"facts": facts})
 
 
@@ -67,29 +73,40 @@ def copy_costs(targets: Targets, scale: Path, folder: Path) -> None:
 
     If the scale is incomplete, what was not measured is an error with this reason.
     """
-    known, groups = targets.runs.configurations, targets.runs.groups
     asked = [Path(file) for question in targets.questions for file in targets.costs_of(question)]
     for kind in COSTS:
         names = sorted({file.stem for file in asked if file.parent.name == kind})
-        paths = [scale / kind / f"{name}.json" for name in names]
-        rows = [
-            row
-            for path in paths
-            if path.exists()
-            for row in read_rows(path)[1]
-            if row["configuration"] in known
-        ]
-        wanted = dict.fromkeys(
-            each for name in names for each in (groups[name] if kind == "throughput" else [name])
-        )
-        measured = {row["configuration"] for row in rows}
-        lost = {"status": "error", "reason": NOT_MEASURED}
-        rows += [
-            {"configuration": name, "digest": known[name]} | lost
-            for name in wanted
-            if name not in measured
-        ]
+        rows = _measured_rows(targets, scale / kind, names)
+        rows += _unmeasured_rows(targets, kind, names, rows)
         write_text(folder / kind / "all.json", write_rows(kind, rows))
+
+
+def _measured_rows(targets: Targets, folder: Path, names: list[str]) -> list[dict]:
+    """Read the rows of these files, of configurations of this plan alone."""
+    rows = []
+    for name in names:
+        path = folder / f"{name}.json"
+        if path.exists():
+            rows += read_rows(path)[1]
+    known = targets.runs.configurations
+    return [row for row in rows if row["configuration"] in known]
+
+
+def _unmeasured_rows(
+    targets: Targets, kind: str, names: list[str], measured: list[dict]
+) -> list[dict]:
+    """Make a row, with the reason, of each configuration that these files should have had."""
+    wanted: dict[str, None] = {}
+    for name in names:
+        members = targets.runs.groups[name] if kind == "throughput" else [name]
+        wanted |= dict.fromkeys(members)
+    found = {row["configuration"] for row in measured}
+    lost = {"status": "error", "reason": NOT_MEASURED}
+    return [
+        {"configuration": name, "digest": targets.runs.configurations[name]} | lost
+        for name in wanted
+        if name not in found
+    ]
 
 
 def copy_whole(targets: Targets, scale: Path, folder: Path) -> None:
@@ -98,10 +115,13 @@ def copy_whole(targets: Targets, scale: Path, folder: Path) -> None:
     Layers of an incomplete scale are marked as not measured. Otherwise they would be measured on
     the reader's machine and taken for the scale's.
     """
-    made, nowhere = (
-        {},
-        {"status": "error", "reason": NOT_MEASURED, "device": "no device", "commit": "none"},
-    )
+    made = {}
+    nowhere = {
+        "status": "error",
+        "reason": NOT_MEASURED,
+        "device": "no device",
+        "commit": "none",
+    }
     for name, settings in targets.shared.settings.items():
         file = file_of_scale(name)
         if (scale / file).exists():  # not every scale needs all of it

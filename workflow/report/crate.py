@@ -94,7 +94,7 @@ def _entity(crate: "ROCrate", name: str, properties: dict):
 
 
 def _add_workflow(crate: "ROCrate", paths: list[str], version: str):
-    """Add the Snakefile as what was run, and the other files of the suite that are in the archive."""
+    """Add the Snakefile as what was run, and the suite's other files in the archive."""
     snakefile, *others = WORKFLOW
     about = {"name": "Snakefile", "encodingFormat": "text/plain", "version": version}
     workflow = crate.add_workflow(

@@ -30,9 +30,8 @@ SCALE = (
 RUN = ("job.json", "record.json", "curve.csv", "weights.safetensors", "card.md")
 LARGEST = 4 << 30  # bytes that a bundle may unpack to
 LARGEST_MANIFEST = 64 << 20
-PLACE = re.compile(
-    r"(results|reports)(/\w[\w .,=+()-]*)+\.(html|js|json|csv|parquet|tex|svg|pdf|png|txt|safetensors|md)"
-)  # all it holds
+ENDINGS = "html|js|json|csv|parquet|tex|svg|pdf|png|txt|safetensors|md"
+PLACE = re.compile(rf"(results|reports)(/\w[\w .,=+()-]*)+\.({ENDINGS})")  # all it holds
 
 
 class Manifest(StrictModel):
@@ -113,7 +112,8 @@ def unpack(path: Path, folder: Path) -> Manifest:
                         file.write(piece)
                 if digest.hexdigest() != expected:
                     raise ConfigError(
-                        f"{path}: {name} does not match its checksum in the manifest; the bundle is damaged"
+                        f"{path}: {name} does not match its checksum in the manifest; "
+                        "the bundle is damaged"
                     )
             return manifest
     except BROKEN as error:

@@ -3,9 +3,9 @@ seed noise.
 """
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from workflow.results.record import Origin, Record
+from workflow.results.record import CURVE_COLUMNS, Origin, Point, Record
 from workflow.tasks.spec import TASKS
 
 FILES = 4  # of other sources that are named
@@ -47,61 +47,60 @@ class Finding:
 
 def must_be_equal(record: Record, here: Record) -> bool:
     """Say whether bits must match: both runs are portable and used the same version of torch."""
-    torch = {each.origin.versions.get("torch", "").partition("+")[0] for each in (record, here)}
-    return record.bits == here.bits == "portable" and len(torch) == 1
+    both_portable = record.bits == here.bits == "portable"
+    return both_portable and _torch_version(record) == _torch_version(here)
+
+
+def _torch_version(record: Record) -> str:
+    """Return the version without what follows a plus, the build: 2.13.0 of 2.13.0+cpu."""
+    return record.origin.versions.get("torch", "").partition("+")[0]
 
 
 def compare(label: str, record: Record, here: Record, seeds: list[Record]) -> Finding:
     """Compare a record with what was trained `here`. seeds: records of the same configuration,
     itself among them.
     """
-    must, differs = must_be_equal(record, here), list_differences(record, here)
-    about = {"must": must, "record": record, "here": here}
+    must = must_be_equal(record, here)
+    differs = list_differences(record, here)
+    equal = Finding(record.digest, label, "equal", must, record=record, here=here)
     if not differs:
-        return Finding(record.digest, label, "equal", **about)
-    about |= {
-        "differs": differs,
-        "first": find_first(record, here),
-        "reasons": list_reasons(record.origin, here.origin),
-    }
-    return Finding(
-        record.digest, label, "unequal" if must else judge_scatter(record, here, seeds), **about
+        return equal
+    verdict = "unequal" if must else judge_scatter(record, here, seeds)
+    return replace(
+        equal,
+        verdict=verdict,
+        differs=differs,
+        first=find_first(record, here),
+        reasons=list_reasons(record.origin, here.origin),
     )
 
 
 def list_differences(record: Record, here: Record) -> list[str]:
     """Name what differs: status, scores, facts, the learning curve, losses, weights."""
-    found = (
-        []
-        if record.status == here.status
-        else [f"status {record.status} in the record, {here.status} here"]
-    )
+    found = []
+    if record.status != here.status:
+        found.append(f"status {record.status} in the record, {here.status} here")
     for name in sorted({*record.metrics, *here.metrics}):
-        theirs, ours = record.metrics.get(name), here.metrics.get(name)
+        theirs = record.metrics.get(name)
+        ours = here.metrics.get(name)
         if not _same(theirs, ours):
             found.append(f"{name} {theirs!r} in the record, {ours!r} here")
     # a record that is passed on lacks sentences, and attention maps but for a few runs
-    kept = sorted(record.facts.items())
-    found += [
-        f"fact {name}"
-        for name, fact in kept
-        if name not in here.facts or not _same(fact, here.facts[name])
-    ]
-    curves = (
-        [point.model_dump(exclude={"tokens_per_s"}) for point in each.curve]
-        for each in (record, here)
-    )
-    if not _same(*curves):
+    for name, fact in sorted(record.facts.items()):
+        if name not in here.facts or not _same(fact, here.facts[name]):
+            found.append(f"fact {name}")
+    if not _same(_curve_of(record), _curve_of(here)):
         found.append("the learning curve")
-    for name in ("losses", "weights"):
-        theirs, ours = getattr(record, name), getattr(here, name)
-        if theirs and theirs != ours:
-            found.append(
-                f"the {name}"
-                if name == "losses"
-                else f"the weights, {theirs} in the record, {ours} here"
-            )
+    if record.losses and record.losses != here.losses:
+        found.append("the losses")
+    if record.weights and record.weights != here.weights:
+        found.append(f"the weights, {record.weights} in the record, {here.weights} here")
     return found
+
+
+def _curve_of(record: Record) -> list[dict]:
+    """Return the learning curve without its speeds, which are never the same."""
+    return [point.model_dump(exclude={"tokens_per_s"}) for point in record.curve]
 
 
 def _same(a, b) -> bool:
@@ -111,38 +110,43 @@ def _same(a, b) -> bool:
 
 def find_first(record: Record, here: Record) -> str:
     """Name the first update whose loss differs, as closely as records know."""
+    last = 0
+    # losses are summed over the first 1, 2, 4, ... updates
     for power, (theirs, ours) in enumerate(zip(record.losses, here.losses, strict=False)):
+        first = last + 1
+        last = 2**power
         if not _same(theirs, ours):
-            before = 2 ** (power - 1) if power else 0
-            exact = (
-                f"update {2**power}"
-                if 2**power - before == 1
-                else f"one of updates {before + 1} to {2**power}"
-            )
+            exact = f"update {last}" if first == last else f"one of updates {first} to {last}"
             return f"losses first differ at {exact}"
     for theirs, ours in zip(record.curve, here.curve, strict=False):
-        trained = ("train_bpc", "train_ppl")
-        if not _same(*([getattr(point, name) for name in trained] for point in (theirs, ours))):
+        if not _same(_train_losses(theirs), _train_losses(ours)):
             return f"losses first differ by update {theirs.step}"
     return "no loss differs, only the scores"
 
 
+def _train_losses(point: Point) -> list[float | None]:
+    names = [name for name in CURVE_COLUMNS if name.startswith("train_")]
+    return [getattr(point, name) for name in names]
+
+
 def list_reasons(record: Origin, here: Origin) -> list[str]:
     """List what was not the same for the two, the likeliest first."""
-    theirs, ours = record.fields(), here.fields()
+    theirs = record.fields()
+    ours = here.fields()
     other = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
+    versions = [name for name in other if name.startswith("version of ")]
     named = [name for name in REASONS if name in other]
-    named += [name for name in other if name.startswith("version of ") and name not in REASONS]
-    reasons = [
-        f"{name}: {theirs.get(name, 'none')} there, {ours.get(name, 'none')} here" for name in named
-    ]
+    named += [name for name in versions if name not in REASONS]
+    reasons = []
     changed = sorted(name.removeprefix("source ") for name in other if name.startswith("source "))
     if changed:
-        more = f" and {len(changed) - FILES} more" if len(changed) > FILES else ""
-        reasons.insert(
-            0,
-            f"code: {', '.join(changed[:FILES])}{more}; the record is from commit {record.commit[:7]}",
-        )
+        files = ", ".join(changed[:FILES])
+        if len(changed) > FILES:
+            files += f" and {len(changed) - FILES} more"
+        reasons.append(f"code: {files}; the record is from commit {record.commit[:7]}")
+    for name in named:
+        there = theirs.get(name, "none")
+        reasons.append(f"{name}: {there} there, {ours.get(name, 'none')} here")
     return reasons
 
 
@@ -151,12 +155,14 @@ def judge_scatter(record: Record, here: Record, seeds: list[Record]) -> str:
     differ.
     """
     scores = [name for name in TASKS[record.job.task].known if name in record.metrics]
-    known = [[each.metrics[name] for each in seeds if name in each.metrics] for name in scores]
-    if here.status != record.status or any(len(values) < 2 for values in known) or not scores:
+    if here.status != record.status or not scores:
         return "inconclusive"
-    near = all(
-        name in here.metrics
-        and abs(here.metrics[name] - record.metrics[name]) <= max(values) - min(values)
-        for name, values in zip(scores, known, strict=True)
-    )
-    return "within seed noise" if near else "beyond seed noise"
+    beyond = False
+    for name in scores:
+        values = [each.metrics[name] for each in seeds if name in each.metrics]
+        if len(values) < 2:
+            return "inconclusive"
+        spread = max(values) - min(values)
+        if name not in here.metrics or abs(here.metrics[name] - record.metrics[name]) > spread:
+            beyond = True
+    return "beyond seed noise" if beyond else "within seed noise"

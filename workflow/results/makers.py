@@ -37,9 +37,13 @@ def code_of(backends: Iterable[str]) -> str | None:
     lines = list(backends)
     if lines == [DEFINITION]:
         return DEFINITION
-    found = [match for line in lines if (match := LINE.search(line))]
-    trained = [match for match in found if match["passes"] == "backward"] or found
-    return " and ".join(sorted({match["code"] for match in trained})) or None
+    codes: dict[str, set[str]] = {"backward": set(), "forward": set()}
+    for line in lines:
+        match = LINE.search(line)
+        if match:
+            codes[match["passes"]].add(match["code"])
+    named = codes["backward"] or codes["forward"]
+    return " and ".join(sorted(named)) or None
 
 
 @dataclass(frozen=True)
@@ -62,9 +66,13 @@ class Makers:
             return None  # one was not measured, which is a different reason
         if self.codes != base.codes:
             return f"computed in {_words(self.codes)}, {base_name} in {_words(base.codes)}"
-        both_timed = self.timed and base.timed
-        same = self.machines & base.machines if both_timed else self.machines == base.machines
-        return None if same else f"measured on a different machine from {base_name}"
+        if self.timed and base.timed:
+            same = bool(self.machines & base.machines)
+        else:
+            same = self.machines == base.machines
+        if same:
+            return None
+        return f"measured on a different machine from {base_name}"
 
 
 def makers_of(rows: pd.DataFrame, quantity: str) -> Makers | None:
@@ -75,10 +83,16 @@ def makers_of(rows: pd.DataFrame, quantity: str) -> Makers | None:
     if kind not in KINDS or f"{kind}_backend" not in rows:
         return None
     rows = rows[rows[quantity].notna()].drop_duplicates("configuration")
-    codes = ["band"] * len(rows) if quantity.startswith(LIBRARY) else rows[f"{kind}_backend"]
-    machines, clocked = rows[f"{kind}_machine"], clocks(rows) if kind == "throughput" else [WITHOUT]
-    timed = WITHOUT not in clocked
-    return Makers(frozenset(codes), frozenset(clocked if timed else machines), timed)
+    codes = rows[f"{kind}_backend"]
+    if quantity.startswith(LIBRARY):
+        codes = ["band"] * len(rows)
+    machines = rows[f"{kind}_machine"]
+    timed = False
+    if kind == "throughput":
+        references = clocks(rows)
+        timed = WITHOUT not in references
+        machines = references if timed else machines
+    return Makers(frozenset(codes), frozenset(machines), timed)
 
 
 def why_apart(
@@ -88,8 +102,11 @@ def why_apart(
 
     of_base: the quantity of the base, if it has another name.
     """
-    ours, theirs = makers_of(rows, quantity), makers_of(base, of_base or quantity)
-    return ours.why_apart(theirs, base_name) if ours and theirs else None
+    ours = makers_of(rows, quantity)
+    theirs = makers_of(base, of_base or quantity)
+    if ours is None or theirs is None:
+        return None
+    return ours.why_apart(theirs, base_name)
 
 
 def _words(codes: frozenset[str | None]) -> str:

@@ -49,13 +49,12 @@ Point = create_model(
 
 
 class Macs(Measured):
-    """Multiply-accumulates per predicted character or piece, in three readings of the same trained
-    net.
+    """Count MACs (multiply-accumulates) per predicted character or subword of a trained model.
 
-    paper: the formula of Adaptive Attention Span, Tables 1 and 2, at the mean span reached;
-    translation has none.
-    dense: the graph as the definition computes it in one training block, nothing trimmed.
-    executed: the graph as the engine computes it, after trimming to what the heads reach.
+    paper: by the formula of Adaptive Attention Span, Tables 1 and 2, at the mean span reached; None
+        for translation, which has no such formula.
+    dense: of the graph of the definition in one training block, nothing left out.
+    executed: of the graph of the engine, which leaves out keys beyond the reach of the heads.
     """
 
     paper: float | None = None
@@ -64,8 +63,15 @@ class Macs(Measured):
 
 
 class Cost(Measured):
-    """backends: what computed attention, for what it was chosen; on a GPU why not the kernel, or in
-    which tiles.
+    """State what a run took.
+
+    seconds: of training, with the scoring on dev and the saving of checkpoints during it.
+    tokens_per_s: characters or subwords per second of updates alone.
+    peak_memory_bytes: of the whole process on a CPU, of the allocator on a GPU.
+    parameters: number of trained parameters.
+    macs: MACs per predicted character or subword; None where the model was not trained.
+    backends: the code that computed attention, a line for each pass and shape; on a GPU why not
+        the kernel, or in which tiles.
     """
 
     seconds: float
@@ -77,11 +83,18 @@ class Cost(Measured):
 
 
 class Origin(StrictModel):
-    """Where a number comes from.
+    """State where a number comes from.
 
-    source: a digest of the files that can change it; sources: the digest of each. accepted: in old
-    records, changes of those files that somebody said alter no number. devices: how many such
-    devices shared the work. missing: what this machine did not tell, or refused, and why.
+    commit, dirty: the commit of the project, and whether files differed from it.
+    source: a digest of the files that can change the number. sources: the digest of each file.
+    accepted: in old records, changes of those files that were declared to alter no number.
+    device, devices: the name of the device, and how many of them shared the work.
+    driver: of the GPU; None on a CPU.
+    threads, allocator, precision: settings of the process; precision is fp32 or bf16.
+    deterministic: whether PyTorch was restricted to deterministic algorithms.
+    versions: of Python, PyTorch, the compiler and the other libraries that compute.
+    host_memory_bytes: of the machine. started: the UTC time at which the run started.
+    missing: what the machine did not report, or refused, and why.
     """
 
     commit: str
@@ -115,14 +128,20 @@ class Origin(StrictModel):
 
 
 class Record(Measured):
-    """What a run leaves behind; of one that broke, `reason` says why, and there are no metrics.
+    """State what a run leaves behind.
 
-    missing: why a score, fact or count of a trained net could not be had, by its name.
-    bits: how far the last digit of its scores travels, `training.backends.bits`. losses: in nats,
-    of the first 1, 2, 4,
-    .. updates added up. weights: a digest of what the net learned, none where it learned nothing.
-    contents: a digest of all else, as it was written. follows: the digest of the trial whose
-    settings it was trained with, where its job has trials.
+    version: of this schema. status, reason: `ok`, or how the run failed and why.
+    digest: 12 hexadecimal digits of the job. job: all settings, verbatim.
+    follows: the digest of the trial whose settings the run uses, if its job has trials.
+    metrics: scores by name; a failed run has none.
+    facts: other properties of the trained model by name, such as the spans of its heads.
+    missing: why a score, fact or count could not be computed, by its name.
+    cost: what the run took; None if it failed before training ended.
+    curve: the learning curve. losses: in nats, summed over the first 1, 2, 4, ... updates.
+    origin: the code, machine and libraries. log: the last lines that a failed run printed.
+    bits: how far the last digit of its scores is reproducible, `training.backends.bits`.
+    weights: a digest of the trained weights; None if nothing was trained.
+    contents: a digest of everything else in the record, as it was written.
     """
 
     version: Literal[2] = VERSION
@@ -260,7 +279,8 @@ def verify(raw, where: str) -> Record:
     version = raw.get("version") if isinstance(raw, dict) else None
     if version != VERSION:
         raise ConfigError(
-            f"{where}: record version {shown(version)}, this suite reads {VERSION}; move results away"
+            f"{where}: record version {shown(version)}, this suite reads {VERSION}; "
+            "move results away"
         )
     record = parse(Record, raw, f"{where}: not a record of this suite")
     if record.contents != _digest(raw):

@@ -24,7 +24,8 @@ def read_rows(path: Path) -> tuple[str, list[dict]]:
     """Read (kind, rows) of one file; `ConfigError` where it is not one of this suite's."""
     content = read_json(path)
     kind = content.get("kind") if isinstance(content, dict) else None
-    kind = RENAMED.get(kind, kind) if isinstance(kind, str) else None
+    if isinstance(kind, str):
+        kind = RENAMED.get(kind, kind)
     if kind not in KINDS:
         raise ConfigError(f"{shown_path(path)}: expected rows of one kind: {', '.join(KINDS)}")
     rows = content.get("rows")

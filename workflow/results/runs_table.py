@@ -5,7 +5,7 @@ costs.
 import math
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
@@ -28,8 +28,8 @@ pd.options.mode.string_storage = "python"
 # first characters of a text that a spreadsheet computes
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 TIMINGS = ("configuration", "reference_ms", "quiet", *SPEEDS)  # what is said of them
-# What a row of an earlier version lacks: it is of its recipe, names nothing that is missing, and has
-# the variant's name as its label.
+# What a row of an earlier version lacks: it is of its recipe, names nothing that is missing, and
+# has the variant's name as its label.
 EARLIER = {
     "colour": None,
     "baseline": None,
@@ -95,7 +95,9 @@ class Frames:
     @property
     def everything(self) -> pd.DataFrame:
         """Join the runs that tables and figures show with the others."""
-        return self.runs if self.others is None else pd.concat([self.runs, self.others])
+        if self.others is None:
+            return self.runs
+        return pd.concat([self.runs, self.others])
 
     @property
     def at_every_size(self) -> pd.DataFrame:
@@ -119,40 +121,50 @@ def collect_rows(paths: Iterable[Path]) -> dict[str, list[dict]]:
     for path in paths:
         kind, content = read_rows(path)
         if kind == "layers":
-            wrong = f"{shown_path(path)}: not layers as the workflow writes them"
-            content = [
-                parse(Layer, row, f"{wrong}, row {number}").model_dump()
-                for number, row in enumerate(content)
-            ]
+            content = _parse_layers(content, path)
         rows[kind] += content
     return dict(rows)
+
+
+def _parse_layers(rows: list[dict], path: Path) -> list[dict]:
+    """Parse rows as `Layer`; `ConfigError` names the first that is none."""
+    wrong = f"{shown_path(path)}: not layers as the workflow writes them"
+    layers = []
+    for number, row in enumerate(rows):
+        layer = parse(Layer, row, f"{wrong}, row {number}")
+        layers.append(layer.model_dump())
+    return layers
 
 
 def join_frames(rows: dict[str, list[dict]], where: str) -> Frames:
     """Make frames of rows by kind; `ConfigError` where they are not this suite's. where: what they
     were read from.
     """
-    layers = (
-        pd.DataFrame(rows["layers"], columns=list(Layer.model_fields)) if "layers" in rows else None
-    )
-    optimal_predictor = pd.DataFrame(
-        rows.get("optimal_predictor", []), columns=list(OPTIMAL_PREDICTOR)
-    )
-    of_texts = (
-        optimal_predictor,
-        pd.DataFrame(rows.get("topic_borders", []), columns=list(TOPIC_BORDERS)),
+    layers = None
+    if "layers" in rows:
+        layers = pd.DataFrame(rows["layers"], columns=list(Layer.model_fields))
+    frames = Frames(
+        runs=None,
+        layers=layers,
+        optimal_predictor=_frame_of(rows, "optimal_predictor", OPTIMAL_PREDICTOR),
+        topic_borders=_frame_of(rows, "topic_borders", TOPIC_BORDERS),
     )
     if "runs" not in rows:
-        return Frames(None, layers, *of_texts)
+        return frames
     costs = {kind: rows[kind] for kind in COSTS if kind in rows}
     try:
         runs = as_frame(rows["runs"], costs)
         plain = runs["tuning"].isna() & (runs["size"] == 1)
-        return Frames(runs[plain].copy(), layers, *of_texts, others=runs[~plain].copy())
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ConfigError(
-            f"{where}: not runs as the workflow writes them ({type(error).__name__}: {error})"
-        ) from None
+        what = f"{type(error).__name__}: {error}"
+        raise ConfigError(f"{where}: not runs as the workflow writes them ({what})") from None
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
+    return replace(frames, runs=runs[plain].copy(), others=runs[~plain].copy())
+
+
+def _frame_of(rows: dict[str, list[dict]], kind: str, columns: tuple[str, ...]) -> pd.DataFrame:
+    return pd.DataFrame(rows.get(kind, []), columns=list(columns))
 
 
 def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd.DataFrame:
@@ -166,9 +178,10 @@ def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd
     for kind, measured in (costs or {}).items():
         _add_costs(completed, kind, measured)
     runs = pd.DataFrame(completed)
-    numbers = ["S", "k", *(name for name, quantity in REGISTRY.items() if quantity.number)]
-    numbers = runs.columns.intersection(numbers)
-    runs[numbers] = runs[numbers].apply(pd.to_numeric).replace((math.inf, -math.inf), math.nan)
+    numbers = [name for name, quantity in REGISTRY.items() if quantity.number]
+    numbers = runs.columns.intersection(["S", "k", *numbers])
+    finite = runs[numbers].apply(pd.to_numeric).replace((math.inf, -math.inf), math.nan)
+    runs[numbers] = finite
     # pandas gives each column of its own strings a block of its own
     texts = dict.fromkeys(runs.select_dtypes("str").columns, object)
     # few blocks again: pandas is slow, and warns, where many columns were added
@@ -204,8 +217,11 @@ def _add_costs(runs: list[dict], kind: str, measured: list[dict]) -> None:
 def count_seeds(runs: pd.DataFrame) -> str:
     """Return `3 seeds`, or `3 to 12 seeds` if their number varies between configurations."""
     counts = runs.groupby("configuration")["seed"].nunique()
-    few, many = int(counts.min()), int(counts.max())
-    return f"{few} to {many} seeds" if few < many else f"{many} seed{'s' * (many > 1)}"
+    few = int(counts.min())
+    many = int(counts.max())
+    if few < many:
+        return f"{few} to {many} seeds"
+    return "1 seed" if many == 1 else f"{many} seeds"
 
 
 def describe_runs(runs: pd.DataFrame, texts: str = "") -> str:
@@ -215,28 +231,38 @@ def describe_runs(runs: pd.DataFrame, texts: str = "") -> str:
     if not len(runs):
         return "no runs: values are computed or cited"
     texts = texts or ", ".join(sorted(runs["corpus"].unique()))
-    scale, device = (", ".join(sorted(runs[column].unique())) for column in ("scale", "device"))
+    scale = ", ".join(sorted(runs["scale"].unique()))
+    device = ", ".join(sorted(runs["device"].unique()))
     steps = ", ".join(f"{count:,}" for count in sorted(runs["steps"].unique()))
-    line = f"scale {scale}; {device}; {count_seeds(runs)}; {steps} steps; corpus: {texts}"
-    scored = ", ".join(
-        f"{count:.0f}" if count else "all" for count in sorted(runs["sentences"].dropna().unique())
-    )
-    line = f"{line}; scored on {scored} test examples" if scored else line
-    timings = (
-        runs[runs.columns.intersection(TIMINGS)].drop_duplicates("configuration").to_dict("records")
-    )
-    return "; ".join([line, *describe_timings(timings)])
+    parts = [
+        f"scale {scale}",
+        device,
+        count_seeds(runs),
+        f"{steps} steps",
+        f"corpus: {texts}",
+    ]
+    sentences = sorted(runs["sentences"].dropna().unique())
+    if sentences:
+        # 0 sentences are all of them
+        scored = ", ".join(f"{count:.0f}" if count else "all" for count in sentences)
+        parts.append(f"scored on {scored} test examples")
+    timed = runs[runs.columns.intersection(TIMINGS)].drop_duplicates("configuration")
+    parts += describe_timings(timed.to_dict("records"))
+    return "; ".join(parts)
 
 
 def csv_text(frame: pd.DataFrame) -> str:
     """Write a frame as CSV that no spreadsheet computes: a text that begins like a formula gets an
     apostrophe.
     """
-    texts = [
-        name for name, dtype in frame.dtypes.items() if not pd.api.types.is_numeric_dtype(dtype)
-    ]
-    return frame.assign(**{name: frame[name].map(_guarded) for name in texts}).to_csv(index=False)
+    guarded = {}
+    for name, dtype in frame.dtypes.items():
+        if not pd.api.types.is_numeric_dtype(dtype):
+            guarded[name] = frame[name].map(_guarded)
+    return frame.assign(**guarded).to_csv(index=False)
 
 
 def _guarded(value):
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULAS) else value
+    if isinstance(value, str) and value.startswith(FORMULAS):
+        return f"'{value}"
+    return value

@@ -21,11 +21,13 @@ from statistics import fmean
 # Scipy.stats has the same; its import takes a second
 from scipy.special import nctdtrinc, ndtri, stdtr, stdtrit
 
-LEVEL, POWER = 0.05, 0.8
+LEVEL = 0.05  # of a test, and of what lies outside an interval
+POWER = 0.8  # the chance to see an effect of the detectable size
 # Seeds are added at three looks at most, when each text has so many of them. Where each look is
 # held to this level, the chance is LEVEL that any of the three shows an effect which is not there
 # (Pocock 1977; simulated with Student's t).
-LOOKS, AT_EACH_LOOK = (3, 6, 12), 0.019
+LOOKS = (3, 6, 12)  # seeds on each text
+AT_EACH_LOOK = 0.019
 Bounds = tuple[float, float]  # the least and the most that a quantity can be
 UNBOUNDED: Bounds = (-math.inf, math.inf)
 POSITIVE: Bounds = (0.0, math.inf)
@@ -54,7 +56,8 @@ def mean_interval(
     mean = mean_of(values, blocks)
     if len(values) < 2:
         return mean, None, None
-    half = stdtrit(_freedom(values, blocks), 1 - LEVEL / 2) * _error(values, blocks)
+    quantile = stdtrit(_freedom(values, blocks), 1 - LEVEL / 2)
+    half = quantile * _error(values, blocks)
     least, most = bounds
     return mean, max(least, mean - half), min(most, mean + half)
 
@@ -68,16 +71,16 @@ def over_seeds(
     From `FEWEST` seeds on the mean has its interval; of fewer stand the values themselves,
     `points`. What is the same for every seed has neither. bounds: as for `mean_interval`.
     """
-    shown = {
-        "value": sum(values) / len(values) if values else None,
-        "low": None,
-        "high": None,
-        "points": None,
-    }
+    shown = {"value": None, "low": None, "high": None, "points": None}
     if len(set(values)) < 2:
-        return shown | ({"value": values[0]} if values else {})
+        if values:
+            # not their mean, which rounding would change
+            shown["value"] = values[0]
+        return shown
     if len(values) < FEWEST:
-        return shown | {"points": list(values)}
+        shown["value"] = sum(values) / len(values)
+        shown["points"] = list(values)
+        return shown
     mean, low, high = mean_interval(values, blocks, bounds)
     return {"value": mean, "low": low, "high": high, "points": None}
 
@@ -98,11 +101,10 @@ def apart_by_chance(values: Sequence[float]) -> float | None:
     fewer than `FEWEST`.
     """
     n = len(values)
-    return (
-        None
-        if n < FEWEST
-        else math.sqrt(2) * scatter(values) * float(stdtrit(n - 1, 1 - LEVEL / 2))
-    )
+    if n < FEWEST:
+        return None
+    quantile = float(stdtrit(n - 1, 1 - LEVEL / 2))
+    return math.sqrt(2) * scatter(values) * quantile
 
 
 def widening(n: int, blocks: int) -> float:
@@ -112,16 +114,18 @@ def widening(n: int, blocks: int) -> float:
     Drawing takes the scatter of n pairs as that of all, and its bounds from a normal distribution:
     of three pairs on one text such an interval holds 67 of a hundred means, not 95.
     """
-    return float(
-        math.sqrt(n / (n - 1)) * stdtrit(blocks * (n - 1), 1 - LEVEL / 2) / ndtri(1 - LEVEL / 2)
-    )
+    student = stdtrit(blocks * (n - 1), 1 - LEVEL / 2)
+    normal = ndtri(1 - LEVEL / 2)
+    return float(math.sqrt(n / (n - 1)) * student / normal)
 
 
 def half_width(low, high):
     """Halve an interval, or each in two columns: what stands behind ±. None where there is no
     interval.
     """
-    return None if low is None or high is None else (high - low) / 2
+    if low is None or high is None:
+        return None
+    return (high - low) / 2
 
 
 def p_of(
@@ -130,8 +134,9 @@ def p_of(
     """Compute p of Student's t test, two-sided, that the mean over pairs is `against`; the values
     must scatter.
     """
-    apart = abs(mean_of(values, blocks) - against) / _error(values, blocks)
-    return float(2 * stdtr(_freedom(values, blocks), -apart))
+    distance = abs(mean_of(values, blocks) - against)
+    t = distance / _error(values, blocks)
+    return float(2 * stdtr(_freedom(values, blocks), -t))
 
 
 def over_looks(p: float) -> float:
@@ -153,7 +158,8 @@ def p_equal(
     from `against`.
     """
     beyond = abs(mean_of(values, blocks) - against) - within
-    return float(stdtr(_freedom(values, blocks), beyond / _error(values, blocks)))
+    t = beyond / _error(values, blocks)
+    return float(stdtr(_freedom(values, blocks), t))
 
 
 def detectable_effect(
@@ -163,26 +169,33 @@ def detectable_effect(
     times out of five.
     """
     n = len(values)
-    return smallest_effect(_error(values, blocks) * n**0.5, n, n - _freedom(values, blocks), level)
+    deviation = _error(values, blocks) * n**0.5
+    groups = n - _freedom(values, blocks)
+    return smallest_effect(deviation, n, groups, level)
 
 
 def smallest_effect(scatter: float, n: int, blocks: int = 1, level: float = LEVEL) -> float:
     """Compute the smallest effect that n pairs with this standard deviation show in a t test
     (noncentral t).
     """
+    freedom = n - blocks
     # the other tail adds nothing at effects as large as these
-    edge = stdtrit(n - blocks, 1 - level / 2)
-    return float(nctdtrinc(n - blocks, 1 - POWER, edge) * scatter / n**0.5)
+    edge = stdtrit(freedom, 1 - level / 2)
+    noncentrality = nctdtrinc(freedom, 1 - POWER, edge)
+    return float(noncentrality * scatter / n**0.5)
 
 
 def scatter(values: Sequence[float], blocks: Sequence[str] | None = None) -> float:
     """Compute the standard deviation of pairs around the mean of their block; 0 where they differ
     by rounding alone.
     """
-    means = [(fmean(block), block) for block in _blocked(values, blocks)]
-    squares = sum((value - mean) ** 2 for mean, block in means for value in block)
-    deviation = math.sqrt(squares / _freedom(values, blocks))
-    return 0.0 if deviation <= 1e-12 * max(map(abs, values)) else deviation
+    squares = []
+    for block in _blocked(values, blocks):
+        mean = fmean(block)
+        squares += [(value - mean) ** 2 for value in block]
+    deviation = math.sqrt(sum(squares) / _freedom(values, blocks))
+    rounding = 1e-12 * max(map(abs, values))
+    return 0.0 if deviation <= rounding else deviation
 
 
 def _blocked(values: Sequence[float], blocks: Sequence[str] | None) -> list[list[float]]:
@@ -207,19 +220,21 @@ def _error(values: Sequence[float], blocks: Sequence[str] | None) -> float:
     of one size.
     """
     sizes = [len(block) for block in _blocked(values, blocks)]
-    return scatter(values, blocks) * math.sqrt(sum(1 / size for size in sizes)) / len(sizes)
+    share = math.sqrt(sum(1 / size for size in sizes))
+    return scatter(values, blocks) * share / len(sizes)
 
 
 def holm(p_values: list[float]) -> list[float]:
     """Correct each p for its family (Holm 1979): the smallest times their number, the next times
     one less, rising.
     """
-    order, corrected, largest = (
-        sorted(range(len(p_values)), key=p_values.__getitem__),
-        [1.0] * len(p_values),
-        0.0,
-    )
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    corrected = [1.0] * len(p_values)
+    largest = 0.0
     for rank, place in enumerate(order):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
+        factor = len(p_values) - rank
+        multiplied = min(1.0, factor * p_values[place])
+        # no p is smaller after correction than one that was smaller before
+        largest = max(largest, multiplied)
         corrected[place] = largest
     return corrected

@@ -16,7 +16,7 @@ import json
 import re
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -74,11 +74,12 @@ class Store:
     def _listed(self) -> dict[str, Line]:
         """Select the lines in `only`; one with other contents is another record."""
         index = index_lines(self.lines)
-        return {
-            digest: index[digest]
-            for digest, contents in self.only.items()
-            if digest in index and index[digest].contents == contents
-        }
+        listed = {}
+        for digest, contents in self.only.items():
+            line = index.get(digest)
+            if line is not None and line.contents == contents:
+                listed[digest] = line
+        return listed
 
     def file_of(self, digest: str) -> Path | None:
         """Return the record's own file, None unless its run was trained here."""
@@ -89,9 +90,11 @@ class Store:
 
     def digests(self) -> list[str]:
         """List all runs with a record: those trained here, then those that ship, each sorted."""
-        here = [] if self.runs is None else self.runs.glob("*/record.json")
-        found = sorted(path.parent.name for path in here)
-        return list(dict.fromkeys([*found, *sorted(self.shipped)]))
+        here = []
+        if self.runs is not None:
+            here = sorted(path.parent.name for path in self.runs.glob("*/record.json"))
+        shipped = sorted(self.shipped)
+        return list(dict.fromkeys(here + shipped))
 
     def describe_place(self, digest: str) -> str:
         """Say where a record is stored, for messages: its file, or the file and the digest."""
@@ -100,7 +103,8 @@ class Store:
             return shown_path(path)
         if digest in self.shipped:
             return f"{shown_path(self.shipped[digest].file)}, record {digest}"
-        return f"{shown_path(self.runs or self.lines or Path())}/{digest}/record.json"
+        folder = self.runs or self.lines or Path()
+        return f"{shown_path(folder)}/{digest}/record.json"
 
     def read(self, digest: str) -> Record:
         """Read one record; `Edited` if it was edited, `ConfigError` if there is none."""
@@ -132,7 +136,9 @@ class Store:
     def read_text(self, digest: str) -> str:
         """Return what a record's file holds, or would hold had its run been trained here."""
         path = self.file_of(digest)
-        return path.read_text(encoding="utf-8") if path else layout(self.read_raw(digest))
+        if path is not None:
+            return path.read_text(encoding="utf-8")
+        return layout(self.read_raw(digest))
 
 
 def shipped_store() -> Store:
@@ -150,10 +156,12 @@ def records_beside(scale: Path) -> Store:
 
     It has the runs next to the folder and those shipped records that the folder lists.
     """
-    folder, listed = scale.parent, scale / SHIPPED
+    folder = scale.parent
+    listed = scale / SHIPPED
     if folder.resolve() == PRECOMPUTED:
         return Store(lines=folder)
-    return Store(folder / "runs", PRECOMPUTED, only=read_json(listed) if listed.is_file() else {})
+    only = read_json(listed) if listed.is_file() else {}
+    return Store(folder / "runs", PRECOMPUTED, only)
 
 
 def ships(digest: str) -> bool:
@@ -174,26 +182,24 @@ def index_lines(folder: Path) -> dict[str, Line]:
     """
     found: dict[str, Line] = {}
     for file in files_with_lines(folder):
-        for number, (offset, line) in enumerate(_split_lines(file.read_bytes()), 1):
-            head = HEAD.match(line)
+        offset = 0
+        for number, content in enumerate(_lines_of(file), 1):
             where = f"{shown_path(file)}, line {number}"
+            head = HEAD.match(content)
             if head is None:
                 raise ConfigError(f"{where}: not a record of this suite; restore the file")
-            digest, contents = (group.decode() for group in head.groups())
+            digest = head[1].decode()
             if digest in found:
-                raise ConfigError(
-                    f"{where}: record {digest} is in {shown_path(found[digest].file)}"
-                )
-            found[digest] = Line(file, offset, len(line), contents)
+                other = shown_path(found[digest].file)
+                raise ConfigError(f"{where}: record {digest} is in {other}")
+            found[digest] = Line(file, offset, len(content), contents=head[2].decode())
+            offset += len(content)
     return found
 
 
-def _split_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the offset and the bytes of each line."""
-    offset = 0
-    for line in content.splitlines(keepends=True):
-        yield offset, line
-        offset += len(line)
+def _lines_of(file: Path) -> list[bytes]:
+    """Split a file at line feeds alone: a JSON text may hold other characters that end lines."""
+    return [line + b"\n" for line in file.read_bytes().split(b"\n") if line]
 
 
 def _read_line(line: Line):
@@ -208,18 +214,24 @@ def _put_together(raw: dict, folder: Path) -> dict:
 
     A part that is missing stays missing: the record's `contents` will then not match.
     """
-    facts, origin = raw.get("facts"), raw.get("origin")
+    facts = raw.get("facts")
     if isinstance(facts, dict):
-        facts |= _read_facts(folder / _scale_of(raw) / FACTS, raw["digest"])
-    if isinstance(origin, dict) and origin.get("sources", 0) is None:
-        origin["sources"] = _read_sources(folder / SOURCES).get(origin.get("source"), {})
+        archive = folder / _scale_of(raw) / FACTS
+        facts |= _read_facts(archive, raw["digest"])
+    origin = raw.get("origin")
+    if isinstance(origin, dict) and "sources" in origin and origin["sources"] is None:
+        sources = _read_sources(folder / SOURCES)
+        origin["sources"] = sources.get(origin.get("source"), {})
+    # in a line, digest and contents come first; in a record's file they do not
     ordered = {name: raw[name] for name in Record.model_fields if name in raw}
     return ordered | raw
 
 
 def _scale_of(raw: dict) -> str:
     job = raw.get("job")
-    return str(job.get("scale")) if isinstance(job, dict) else ""
+    if not isinstance(job, dict):
+        return ""
+    return str(job.get("scale"))
 
 
 def _read_facts(path: Path, digest: str) -> dict:
@@ -277,33 +289,43 @@ def merge_raw(raws: Iterable[dict], folder: Path) -> None:
     sources = dict(_read_sources(folder / SOURCES))
     for changed in by_scale.values():
         for raw in changed.values():
-            sources.setdefault(raw["origin"]["source"], raw["origin"]["sources"])
+            origin = raw["origin"]
+            sources.setdefault(origin["source"], origin["sources"])
     _write_sources(folder / SOURCES, sources)
     for scale, changed in by_scale.items():
-        short, facts = {}, {}
+        lines = {}
+        facts = {}
         for digest, raw in changed.items():
-            short[digest], facts[digest] = _take_apart(raw, sources)
+            line, long = _take_apart(raw, sources)
+            lines[digest] = line
+            facts[digest] = long
         _merge_facts(folder / scale / FACTS, facts)
-        _merge_lines(folder / scale, short)
+        _merge_lines(folder / scale, lines)
     forget_lines()
 
 
 def _take_apart(raw: dict, sources: dict[str, dict[str, str]]) -> tuple[dict, dict]:
     """Split a record into what its line holds, with null for what is elsewhere, and long facts."""
-    long = {name: fact for name, fact in raw["facts"].items() if len(_compact(fact)) >= LONG}
+    long = {}
+    for name, fact in raw["facts"].items():
+        if len(_compact(fact)) >= LONG:
+            long[name] = fact
     facts = raw["facts"] | dict.fromkeys(long)
     origin = raw["origin"]
     if sources.get(origin["source"]) == origin["sources"]:
         origin = origin | {"sources": None}
+    # first, so that an index finds them without parsing the line
     head = {"digest": raw["digest"], "contents": raw["contents"]}
-    return head | raw | {"facts": facts, "origin": origin}, long
+    line = head | raw | {"facts": facts, "origin": origin}
+    return line, long
 
 
 def _merge_lines(folder: Path, records: dict[str, dict]) -> None:
     """Merge the lines of a scale, task by task, sorted by digest."""
     by_task: dict[str, dict[str, bytes]] = defaultdict(dict)
     for digest, raw in records.items():
-        by_task[raw["job"]["task"]][digest] = _compact(raw).encode() + b"\n"
+        task = raw["job"]["task"]
+        by_task[task][digest] = _compact(raw).encode() + b"\n"
     for task, changed in by_task.items():
         path = folder / f"{task}.jsonl"
         lines = _lines_by_digest(path) | changed
@@ -314,14 +336,19 @@ def _merge_lines(folder: Path, records: dict[str, dict]) -> None:
 def _lines_by_digest(path: Path) -> dict[str, bytes]:
     if not path.is_file():
         return {}
-    lines = path.read_bytes().splitlines(keepends=True)
-    return {HEAD.match(line)[1].decode(): line for line in lines}
+    lines = {}
+    for line in _lines_of(path):
+        digest = HEAD.match(line)[1].decode()
+        lines[digest] = line
+    return lines
 
 
 def _merge_facts(path: Path, changed: dict[str, dict]) -> None:
     """Merge the long facts of a scale; the same facts give the same bytes."""
     known = _open_facts(path)
-    members = {name: known.read(name) for name in known.namelist()} if known else {}
+    members = {}
+    if known is not None:
+        members = {name: known.read(name) for name in known.namelist()}
     for digest, facts in changed.items():
         members.pop(f"{digest}.json", None)
         if facts:

@@ -26,7 +26,8 @@ def turn_values(row: Mapping, quantity: str) -> list[float]:
     """Compute a time or speed turn by turn, whose mean is the row's; the value alone where no turns
     were kept.
     """
-    value, turns = row[quantity], row.get(f"{TIMED[quantity]}_turns")
+    value = row[quantity]
+    turns = row.get(f"{TIMED[quantity]}_turns")
     if not value or math.isnan(value):  # a speed of 0 is none
         return []
     if not isinstance(turns, list) or not turns or 0 in turns:
@@ -39,9 +40,13 @@ def turn_values(row: Mapping, quantity: str) -> list[float]:
 
 def _each(rows: pd.DataFrame, quantity: str) -> list[tuple[dict, list[float]]]:
     """List whose each timing is, and its turns, configuration by configuration."""
-    columns = dict.fromkeys((*WHOSE, quantity, f"{TIMED[quantity]}_turns"))
-    once = rows.reindex(columns=[*columns]).drop_duplicates("configuration").to_dict("records")
-    return [({key: row[key] for key in WHOSE}, turn_values(row, quantity)) for row in once]
+    columns = list(dict.fromkeys((*WHOSE, quantity, f"{TIMED[quantity]}_turns")))
+    once = rows.reindex(columns=columns).drop_duplicates("configuration")
+    found = []
+    for row in once.to_dict("records"):
+        whose = {key: row[key] for key in WHOSE}
+        found.append((whose, turn_values(row, quantity)))
+    return found
 
 
 def all_turns(rows: pd.DataFrame, quantity: str) -> list[float]:
@@ -51,12 +56,12 @@ def all_turns(rows: pd.DataFrame, quantity: str) -> list[float]:
 
 def split_turns(rows: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """Make a row of each `turn` of each configuration: its `value`, and which runs it is of."""
-    turns = [
-        run | {"turn": n, "value": value}
-        for run, values in _each(rows, quantity)
-        for n, value in enumerate(values)
-    ]
-    return pd.DataFrame(turns, columns=[*WHOSE, "turn", "value"]).astype({"value": float})
+    turns = []
+    for run, values in _each(rows, quantity):
+        for n, value in enumerate(values):
+            turns.append(run | {"turn": n, "value": value})
+    frame = pd.DataFrame(turns, columns=[*WHOSE, "turn", "value"])
+    return frame.astype({"value": float})
 
 
 def over_turns(rows: pd.DataFrame, quantity: str) -> dict:
@@ -80,27 +85,31 @@ def ratio_over_turns(
 
 def ratio_of_turns(ours: Mapping[tuple, float], theirs: Mapping[tuple, float]) -> dict:
     """Compute the same of values that `by_turn` gave."""
-    pairs = {key: (value, theirs[key]) for key, value in ours.items() if key in theirs}
-    shown = over_seeds([math.log(a / b) for a, b in pairs.values()], [text for text, *_ in pairs])
-    restored = {
-        key: None if shown[key] is None else math.exp(shown[key])
-        for key in ("value", "low", "high")
-    }
-    return restored | {
-        "points": None if shown["points"] is None else [math.exp(each) for each in shown["points"]]
-    }
+    common = [key for key in ours if key in theirs]
+    logarithms = [math.log(ours[key] / theirs[key]) for key in common]
+    texts = [text for text, *_ in common]
+    ratios = over_seeds(logarithms, texts)
+    for key in ("value", "low", "high"):
+        if ratios[key] is not None:
+            ratios[key] = math.exp(ratios[key])
+    if ratios["points"] is not None:
+        ratios["points"] = [math.exp(each) for each in ratios["points"]]
+    return ratios
 
 
 def by_turn(rows: pd.DataFrame, quantity: str) -> dict[tuple, float]:
     """Average values over configurations: (text, clock, turn) -> value."""
     turns = split_turns(rows, quantity).dropna(subset=["value"])
     turns = turns.assign(clock=clocks(turns))
-    return turns.groupby(["corpus", "clock", "turn"], sort=False)["value"].mean().to_dict()
+    groups = turns.groupby(["corpus", "clock", "turn"], sort=False)
+    return groups["value"].mean().to_dict()
 
 
 def clocks(rows: pd.DataFrame) -> list[str]:
     """Name what each timing was set beside: times of two rows compare where it is the same."""
-    return [*map(_clock, rows["reference_ms"] if "reference_ms" in rows else [None] * len(rows))]
+    if "reference_ms" not in rows:
+        return [WITHOUT] * len(rows)
+    return [_clock(reference) for reference in rows["reference_ms"]]
 
 
 def _clock(reference: float | None) -> str:
@@ -109,27 +118,38 @@ def _clock(reference: float | None) -> str:
 
 def told_apart(shown: dict) -> bool:
     """Say whether a ratio differs from 1: its interval does not contain 1."""
-    return shown["low"] is not None and not shown["low"] <= 1 <= shown["high"]
+    if shown["low"] is None:
+        return False
+    return not shown["low"] <= 1 <= shown["high"]
 
 
 def describe_timings(rows: Iterable[Mapping]) -> list[str]:
     """List caveats about the timings of these runs, one phrase each."""
-    once = {row["configuration"]: row for row in rows}.values()
-    timed = [row for row in once if any(pd.notna(row.get(name)) for name in SPEEDS)]
-    said, references = [], [_clock(row.get("reference_ms")) for row in timed]
-    if without := references.count(WITHOUT):
-        said.append(
-            f"{_how_many(without, timed)} timed without correction for other load on the machine"
-        )
+    once = {row["configuration"]: row for row in rows}
+    timed = [row for row in once.values() if _is_timed(row)]
+    references = [_clock(row.get("reference_ms")) for row in timed]
+    without = references.count(WITHOUT)
+    restless = sum(row.get("quiet") is False for row in timed)
+    said = []
+    if without:
+        which = _how_many(without, timed)
+        said.append(f"{which} timed without correction for other load on the machine")
     if len(set(references)) > 1:
         said.append("timed on several machines, so not all speeds are compared")
-    if restless := sum(row.get("quiet") is False for row in timed):
+    if restless:
         which = _how_many(restless, timed)
         said.append(
-            f"other processes were running while {which} were timed; `snakemake {AGAIN}` times them again"
+            f"other processes were running while {which} were timed; "
+            f"`snakemake {AGAIN}` times them again"
         )
     return said
 
 
+def _is_timed(row: Mapping) -> bool:
+    return any(pd.notna(row.get(name)) for name in SPEEDS)
+
+
 def _how_many(some: int, timed: list) -> str:
-    return "speeds" if some == len(timed) else f"{some} of {len(timed)} configurations"
+    if some == len(timed):
+        return "speeds"
+    return f"{some} of {len(timed)} configurations"

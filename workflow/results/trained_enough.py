@@ -40,10 +40,13 @@ def late_gain(curve: list[dict]) -> float | None:
     last, final = points[-1]
     begins = last * (1 - LATE)
     later = [point for point in points if point[0] > begins]
-    earlier = [point for point in points if point[0] <= begins] or [points[0]]
-    (step, bits), (following, after) = earlier[-1], later[0]
+    earlier = [point for point in points if point[0] <= begins]
+    step, bits = earlier[-1] if earlier else points[0]
+    following, after = later[0]
     if following > step:
-        bits += (after - bits) * max(0.0, begins - step) / (following - step)
+        # the bits at the update where the last quarter begins, on the line between two points
+        past = max(0.0, begins - step)
+        bits += (after - bits) * past / (following - step)
     return bits - final
 
 
@@ -69,15 +72,20 @@ def why_untrained(
     if not points:
         return None
     best = min(bits for _, bits in points)
-    if chance is not None and best > chance - NOTHING and not _is_falling(points, chance):
-        return f"best dev loss {best:.2f} bits, unigram entropy {chance:.2f} bits"
+    if chance is not None:
+        no_better = best > chance - NOTHING
+        if no_better and not _is_falling(points, chance):
+            return f"best dev loss {best:.2f} bits, unigram entropy {chance:.2f} bits"
     early, *later = _from_the_start(points, losses)
-    if not later or early[0] > EARLY * points[-1][0]:
+    step, first = early
+    last = points[-1][0]
+    if not later or step > EARLY * last:
         return None
-    (step, first), best = early, min(bits for _, bits in later)
+    best = min(bits for _, bits in later)
     if first - best >= NOTHING:
         return None
-    stayed = f"dev loss stayed at {first:.2f} bits from update {step:,} to {later[-1][0]:,}"
+    end = later[-1][0]
+    stayed = f"dev loss stayed at {first:.2f} bits from update {step:,} to {end:,}"
     return f"{stayed} (best {best:.2f})"
 
 
@@ -86,23 +94,33 @@ def _is_falling(points: list[tuple[int, float]], chance: float) -> bool:
     point.
     """
     best = min(bits for _, bits in points)
-    return best > chance + NOTHING and (len(points) < 2 or points[0][1] - best >= NOTHING)
+    if best <= chance + NOTHING:
+        return False
+    first = points[0][1]
+    return len(points) < 2 or first - best >= NOTHING
 
 
 def _from_the_start(
     points: list[tuple[int, float]], losses: Sequence[float]
 ) -> list[tuple[int, float]]:
     """Prepend the mean loss of the last early updates to a curve that starts late."""
-    if len(losses) < 2 or points[0][0] <= EARLY * points[-1][0]:
+    begins = points[0][0]
+    last = points[-1][0]
+    if len(losses) < 2 or begins <= EARLY * last:
         return points
-    step = 2 ** (len(losses) - 1)  # half of its updates are those since the loss before
-    bits = (losses[-1] - losses[-2]) / (step / 2) / math.log(2)
-    return [(step, bits), *points] if math.isfinite(bits) else points
+    # losses are sums; half of its updates are those since the loss before
+    step = 2 ** (len(losses) - 1)
+    nats = (losses[-1] - losses[-2]) / (step / 2)
+    bits = nats / math.log(2)
+    if not math.isfinite(bits):
+        return points
+    return [(step, bits), *points]
 
 
 def _points(curve: list[dict]) -> list[tuple[int, float]]:
     """List (update, dev bits) for the points with finite dev bits."""
-    return [(point["step"], bits) for point in curve if math.isfinite(bits := _dev_bits(point))]
+    points = [(point["step"], _dev_bits(point)) for point in curve]
+    return [(step, bits) for step, bits in points if math.isfinite(bits)]
 
 
 def _dev_bits(point: dict) -> float:

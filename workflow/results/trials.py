@@ -54,7 +54,7 @@ def read_choice(path: Path | None, job: Job) -> str | None:
 
 
 def equal_run(job: Job, runs: Path, source: str) -> Record | None:
-    """Find a finished run of this very job: one by the same code whose bits travel, or a shipped one.
+    """Find a finished run of this job: one by the same code whose bits travel, or a shipped one.
 
     runs: the folder of the runs that were trained here. source: the digest of the code.
     """

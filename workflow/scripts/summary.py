@@ -98,11 +98,18 @@ def list_restless(results: Path) -> list[str]:
     none.
     """
     files = list_folder(results / "throughput", ".json")
-    restless = shlex.join(
-        str(file) for file in files if any(row.get("quiet") is False for row in read_rows(file)[1])
+    restless = []
+    for file in files:
+        rows = read_rows(file)[1]
+        if any(row.get("quiet") is False for row in rows):
+            restless.append(str(file))
+    if not restless:
+        return []
+    said = (
+        "other processes were running while speeds were timed; "
+        "to time them again, delete these and rerun"
     )
-    said = "other processes were running while speeds were timed; to time them again, delete these and rerun"
-    return [f"{said}: rm {restless}"] if restless else []
+    return [f"{said}: rm {shlex.join(restless)}"]
 
 
 def steps_ended(results: Path, failed: bool) -> str:
