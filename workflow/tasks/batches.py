@@ -5,7 +5,7 @@ An epoch: all pairs, shuffled, sorted by length, cut into batches of at most `to
 either side, padding included; then the batches are shuffled.
 
 The loss is cross-entropy with smoothed targets. Scores of N pieces over V take most of the memory
-of a small net, and more time to read than to compute with. So they are read twice, a few rows at a
+of a small model, and more time to read than to compute with. So they are read twice, a few rows at a
 time that a CPU's cache holds, and nothing of their size is kept besides their gradient.
 """
 
@@ -35,23 +35,31 @@ def sources(sentences: list[np.ndarray]) -> Tensor:
 
 
 def targets(sentences: list[np.ndarray]) -> Tensor:
-    """Stack targets between <bos> and <eos>: inputs without the last column, what follows without
-    the first.
+    """Stack targets between <bos> and <eos>, B T + 1.
+
+    Without the last column they are the inputs, without the first what follows them.
     """
     return padded(sentences, (BOS,), (EOS,))
 
 
 def cut_batches(lengths: np.ndarray, order: np.ndarray, tokens: int) -> list[np.ndarray]:
-    """Cut `order`, short pairs first, into batches whose padded size, pairs times the longest, is
-    at most `tokens`.
+    """Cut `order`, short pairs first, into batches of a padded size of at most `tokens`.
+
+    lengths: of each pair's longer side. The padded size is the number of pairs times the longest.
     """
-    batches, start, longest = [], 0, 0
+    batches = []
+    start = 0
+    longest = 0
     for position, index in enumerate(order):
-        longest = max(longest, int(lengths[index]))
-        if position > start and (position - start + 1) * longest > tokens:
+        length = int(lengths[index])
+        longest = max(longest, length)
+        size = (position - start + 1) * longest
+        if position > start and size > tokens:
             batches.append(order[start:position])
-            start, longest = position, int(lengths[index])
-    return [*batches, order[start:]]
+            start = position
+            longest = length
+    batches.append(order[start:])
+    return batches
 
 
 class Batches:
@@ -59,32 +67,38 @@ class Batches:
 
     def __init__(self, split, tokens: int, seed: int, read=sources):
         """Begin the first epoch. read: makes a tensor of sources, one row each."""
-        self.split, self.tokens, self.sources = split, tokens, read
-        self.sizes = np.array(
-            [(len(s) + 1, len(t) + 1) for s, t in zip(split.source, split.target, strict=True)]
-        )
+        self.split = split
+        self.tokens = tokens
+        self.sources = read
+        # lengths of source and target, N x 2, each with its end token
+        lengths = [
+            [len(sentence) + 1 for sentence in side] for side in (split.source, split.target)
+        ]
+        self.sizes = np.array(lengths).T
         self.generator = torch.Generator().manual_seed(seed)
         self._begin()
 
     def _begin(self) -> None:
         """Begin an epoch, from the state of the generator as it is now."""
-        self.before, self.position = self.generator.get_state(), 0
+        self.before = self.generator.get_state()
+        self.position = 0
         shuffled = torch.randperm(len(self.sizes), generator=self.generator).numpy()
-        order = shuffled[np.lexsort(self.sizes[shuffled].T)]
+        # sorted by target, then source; pairs of equal lengths stay shuffled
+        by_length = np.lexsort(self.sizes[shuffled].T)
+        order = shuffled[by_length]
         batches = cut_batches(self.sizes.max(1), order, self.tokens)
-        self.epoch = [batches[i] for i in torch.randperm(len(batches), generator=self.generator)]
+        turns = torch.randperm(len(batches), generator=self.generator)
+        self.epoch = [batches[turn] for turn in turns]
 
     def read(self) -> tuple[Tensor, Tensor]:
-        """Return the sources of the next batch, B N where they are sentences, and its targets B T +
-        1.
-        """
+        """Return the next batch: sources, B N where they are sentences, and targets B T + 1."""
         if self.position == len(self.epoch):
             self._begin()
         pairs = self.epoch[self.position]
         self.position += 1
-        return self.sources([self.split.source[i] for i in pairs]), targets(
-            [self.split.target[i] for i in pairs]
-        )
+        read = self.sources([self.split.source[i] for i in pairs])
+        written = targets([self.split.target[i] for i in pairs])
+        return read, written
 
     def state_dict(self) -> dict:
         return {"before": self.before, "position": self.position}
@@ -106,8 +120,9 @@ def count_pieces(target: Tensor) -> int:
 
 
 def losses(net, training, batches: list[tuple[Tensor, Tensor]], devices: Devices = ALONE):
-    """Give (loss, log-loss, weight) of each batch, or of this device's part: weight is its share of
-    all the pieces.
+    """Give (loss, log-loss, weight) of each batch, or of this device's part of it.
+
+    The weight is its share of all the pieces.
     """
     total = sum(count_pieces(target) for _, target in batches)
     for source, target, pieces in share(batches, devices):
@@ -129,25 +144,24 @@ def share(
     a penalty, a mean over sentences and their padding, is shared like the loss. 0 where a batch has
     too few: a device then reads one that does not count.
     """
-    if len(batches) % devices.count == 0:
-        return [
-            (source, target, count_pieces(target))
-            for source, target in batches[devices.rows(len(batches))]
-        ]
     parts = []
+    if len(batches) % devices.count == 0:
+        for source, target in batches[devices.rows(len(batches))]:
+            parts.append((source, target, count_pieces(target)))
+        return parts
+    mine = slice(devices.rank, None, devices.count)
     for source, target in batches:
-        mine = slice(devices.rank, None, devices.count)
         rows = len(target[mine])
         kept = mine if rows else slice(1)
-        parts.append((source[kept], target[kept], count_pieces(target) * rows / len(target)))
+        pieces = count_pieces(target) * rows / len(target)
+        parts.append((source[kept], target[kept], pieces))
     return parts
 
 
 def loss(logits: Tensor, following: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
-    """Compute the smoothed loss and the log-loss, in nats, of logits B T V: means over the pieces
-    that are no padding.
+    """Compute the smoothed loss and the log-loss of logits B T V, in nats.
 
-    A piece's target is 1 - smoothing on the piece itself, and the rest evenly on all V. The
+    Both are means over the pieces that are no padding. A piece's target is 1 - smoothing on the piece itself, and the rest evenly on all V. The
     log-loss has no gradient.
     """
     return _SmoothedLoss.apply(logits.flatten(0, 1), following.flatten(), smoothing)
@@ -158,10 +172,12 @@ class _SmoothedLoss(torch.autograd.Function):
     def forward(ctx, logits, following, smoothing):
         is_piece = following != PAD
         weights = in_full(is_piece.to(logits.dtype)) / is_piece.sum()
-        of_piece, of_all = [], []  # -log p of the piece that follows, and of all V on average
+        of_piece = []  # -log p of the piece that follows
+        of_all = []  # -log p of all V, on average
         for rows in _rows(logits):
             logs = in_full(logits[rows]).log_softmax(-1)
-            of_piece.append(-logs.gather(1, following[rows, None])[:, 0])
+            chosen = logs.gather(1, following[rows, None])
+            of_piece.append(-chosen[:, 0])
             of_all.append(-logs.mean(-1))
         log_loss = (torch.cat(of_piece) * weights).sum()
         even = (torch.cat(of_all) * weights).sum()
@@ -177,16 +193,19 @@ class _SmoothedLoss(torch.autograd.Function):
         slopes = weights * slope
         gradient = torch.empty_like(in_full(logits))
         for rows in _rows(logits):
+            # in place, for the gradient is as large as the logits
             part = torch.softmax(in_full(logits[rows]), -1, out=gradient[rows])
             part.sub_(ctx.smoothing / logits.shape[1])
-            part.scatter_add_(
-                1, following[rows, None], part.new_full((len(part), 1), ctx.smoothing - 1)
-            )
+            less = part.new_full((len(part), 1), ctx.smoothing - 1)
+            part.scatter_add_(1, following[rows, None], less)
             part.mul_(slopes[rows, None])
         return gradient.to(logits.dtype), None, None
 
 
 def _rows(logits: Tensor) -> list[slice]:
     """Cut the rows into those that are read at once: on a CPU as many as its cache holds."""
-    count = len(logits) if logits.device.type != "cpu" else max(1, CACHED // logits.shape[1])
-    return [slice(start, start + count) for start in range(0, len(logits), max(1, count))]
+    count = len(logits)
+    if logits.device.type == "cpu":
+        count = CACHED // logits.shape[1]
+    count = max(1, count)
+    return [slice(start, start + count) for start in range(0, len(logits), count)]

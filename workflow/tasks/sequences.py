@@ -1,5 +1,6 @@
-"""What tasks with an encoder and a decoder share: batches of pairs, smoothed loss, averaged
-weights, beam search.
+"""What tasks with an encoder and a decoder share.
+
+Batches of pairs, smoothed loss, averaged weights, beam search.
 """
 
 from copy import copy
@@ -25,15 +26,19 @@ from workflow.training.precision import precision
 
 
 def select_fitting(corpus: pairs.Pairs, max_length: int) -> pairs.Split:
-    """Select the training pairs that a net reads whole, ends counted; `ConfigError` where there are
-    none.
+    """Select the training pairs that a model reads whole, ends counted.
+
+    `ConfigError` where there are none.
     """
-    both = zip(corpus.train.source, corpus.train.target, strict=True)
-    kept = [pair for pair in both if max(map(len, pair)) < max_length]
-    if not kept:
+    kept = pairs.Split()
+    for source, target in zip(corpus.train.source, corpus.train.target, strict=True):
+        if max(len(source), len(target)) < max_length:
+            kept.source.append(source)
+            kept.target.append(target)
+    if not kept.source:
         fault = f"every training pair is longer than the model's max_length = {max_length}"
         raise ConfigError(f"dataset '{corpus.name}': {fault}")
-    return pairs.Split(*map(list, zip(*kept, strict=True)), [], [])
+    return kept
 
 
 SAMPLED = 2  # sentences that are scored before the first update
@@ -43,9 +48,10 @@ SHOWN = 10  # outputs that a record quotes, each with its source and what is rig
 class SequenceTask:
     """Pairs of source and target, weights averaged over the last checkpoints, beam search.
 
-    A task says in `score` what its outputs are worth. extra: tokens that an output may have beyond
-    its source's.
-    missing: why a score or fact could not be had.
+    A task says in `score` what its outputs are worth.
+
+    extra: tokens that an output may have beyond its source's. scored: splits whose sentences must
+    fit the model. missing: why a score or fact could not be had.
     """
 
     extra = 50  # Attention Is All You Need, section 6.1
@@ -58,28 +64,36 @@ class SequenceTask:
     def __init__(
         self, job: Job, corpus: pairs.Pairs, device: torch.device, devices: Devices = ALONE
     ):
-        self.job, self.corpus, self.device, self.devices = job, corpus, device, devices
+        self.job = job
+        self.corpus = corpus
+        self.device = device
+        self.devices = devices
         self._refuse_long_sentences()
         self.train = select_fitting(corpus, job.net.max_length)
         self.batches = Batches(self.train, job.training.tokens, job.seed, self.sources)
-        self.tokens, self.missing = 0, {}
+        self.tokens = 0
+        self.missing: dict[str, str] = {}
         # the last weights, oldest first, off the device
         self.checkpoints: list[dict[str, Tensor]] = []
 
     def _refuse_long_sentences(self) -> None:
-        """Refuse sentences that the net would have to cut: what is scored is scored whole."""
-        limit = self.job.net.max_length
+        """Refuse sentences that the model would have to cut: what is scored is scored whole."""
         for split in self.scored:
-            for side in ("source", "target"):
-                for n, sentence in enumerate(getattr(getattr(self.corpus, split), side), start=1):
-                    if len(sentence) >= limit:
-                        where = f"dataset '{self.corpus.name}': {side} sentence {n:,} of {split}"
-                        fault = f"{where} has {len(sentence) + 1} pieces with its end token"
-                        hint = f"the model's max_length is {limit}; raise max_length and cache in the scale"
-                        raise ConfigError(f"{fault}; {hint}, or split the sentence")
+            part = getattr(self.corpus, split)
+            self._refuse_long(part.source, f"source sentence {{}} of {split}")
+            self._refuse_long(part.target, f"target sentence {{}} of {split}")
+
+    def _refuse_long(self, sentences: list, what: str) -> None:
+        limit = self.job.net.max_length
+        for number, sentence in enumerate(sentences, start=1):
+            if len(sentence) >= limit:
+                where = f"dataset '{self.corpus.name}': {what.format(f'{number:,}')}"
+                fault = f"{where} has {len(sentence) + 1} pieces with its end token"
+                hint = f"the model's max_length is {limit}; raise max_length and cache in the scale"
+                raise ConfigError(f"{fault}; {hint}, or split the sentence")
 
     def sources(self, sentences: list) -> Tensor:
-        """Stack what the net reads, one row a sentence."""
+        """Stack what the model reads, one row a sentence."""
         return sources(sentences)
 
     @staticmethod
@@ -94,39 +108,44 @@ class SequenceTask:
         training = self.job.training
         batches = [self.batches.read() for _ in range(training.accumulate)]
         self.tokens = sum(count_pieces(target) for _, target in batches)
-        batches = [(source.to(self.device), target.to(self.device)) for source, target in batches]
-        return losses(net, training, batches, self.devices)
+        on_device = []
+        for source, target in batches:
+            on_device.append((source.to(self.device), target.to(self.device)))
+        return losses(net, training, on_device, self.devices)
 
     def after_step(self, net, step: int) -> None:
-        """Keep the weights that are averaged in the end; after the last step the net has their
-        average.
+        """Keep the weights that are averaged in the end.
+
+        After the last step the model has their average.
         """
         training = self.job.training
-        turns, rest = divmod(training.steps - step, training.average_every)
-        if rest == 0 and turns < training.average:
-            weights = net.state_dict().items()
-            self.checkpoints.append(
-                {name: tensor.detach().to("cpu", copy=True) for name, tensor in weights}
-            )
+        to_come, rest = divmod(training.steps - step, training.average_every)
+        if rest == 0 and to_come < training.average:
+            kept = {}
+            for name, tensor in net.state_dict().items():
+                kept[name] = tensor.detach().to("cpu", copy=True)
+            self.checkpoints.append(kept)
         if step == training.steps:
             net.load_state_dict(average(self.checkpoints))
 
     def validate(self, net) -> dict[str, float]:
+        """Score dev for a point of the learning curve."""
         dev = self._perplexity(net, self.corpus.dev, self.job.evaluation.dev_sentences)
-        return {
-            "dev_ppl": dev,
-            **{name: value for name, value in net.facts().items() if name in ON_CURVE},
-        }
+        facts = {name: value for name, value in net.facts().items() if name in ON_CURVE}
+        return {"dev_ppl": dev, **facts}
 
     def evaluate(self, net) -> Evaluation:
         """Score on dev and test, perplexity too, and keep facts of what was written for test."""
-        metrics, facts, limit = {}, net.facts(), self.job.evaluation.sentences
+        metrics = {}
+        facts = net.facts()
+        limit = self.job.evaluation.sentences
         for split in ("dev", "test"):
             score = partial(self._perplexity, net, getattr(self.corpus, split), limit)
             metrics[f"{split}_ppl"] = attempt(self.missing, [f"{split}_ppl"], score)
             scores, examples = self.score_split(net, split)
             metrics |= scores
-        facts |= {"left_out": len(self.corpus.train.source) - len(self.train.source), **examples}
+        facts["left_out"] = len(self.corpus.train.source) - len(self.train.source)
+        facts |= examples  # of test
         facts["symbol_entropy"] = self._symbol_entropy()
         counts = attempt(self.missing, ["macs_dense", "macs_executed"], partial(self._macs, net))
         return Evaluation(metrics, facts, counts)
@@ -137,37 +156,42 @@ class SequenceTask:
         return MacCounts(dense=count, executed=count)
 
     def sample(self, net) -> Sample:
-        """Score sentences of dev as if the net had written their targets: a point of the curve,
-        metrics and facts.
+        """Score sentences of dev as if the model had written their targets.
 
-        They have the names that `validate` and `evaluate` give, for `training.rehearsal`.
+        The names are those that `validate` and `evaluate` give, for `training.rehearsal`.
         """
-        few, counts = copy(self), {"sentences": SAMPLED, "dev_sentences": SAMPLED}
-        few.job = self.job.model_copy(
-            update={"evaluation": self.job.evaluation.model_copy(update=counts)}
+        few = copy(self)
+        counts = {"sentences": SAMPLED, "dev_sentences": SAMPLED}
+        evaluation = self.job.evaluation.model_copy(update=counts)
+        few.job = self.job.model_copy(update={"evaluation": evaluation})
+        targets = self.corpus.dev.target[: len(few.sources_to_decode("dev"))]
+        scores, facts = few.score("dev", [sentence.tolist() for sentence in targets])
+        return Sample(
+            point=few.validate(net),
+            metrics={f"dev_{name}": score for name, score in scores.items()},
+            facts={**net.facts(), **facts},
         )
-        written = self.corpus.dev.target[: len(few.sources_to_decode("dev"))]
-        scores, facts = few.score("dev", [sentence.tolist() for sentence in written])
-        metrics = {f"dev_{name}": score for name, score in scores.items()}
-        return Sample(few.validate(net), metrics, {**net.facts(), **facts})
 
     def score_split(self, net, split: str, suffix: str = "") -> tuple[dict[str, Score], dict]:
-        """Decode a split and score it: metrics with their split and a suffix in their names, and
-        facts.
+        """Decode a split and score it: metrics, and facts.
+
+        The metrics have the split before their names and the suffix behind.
         """
 
         def work() -> tuple[dict[str, Score], dict]:
-            scores, facts = self.score(split, self.write(net, self.sources_to_decode(split)))
+            outputs = self.write(net, self.sources_to_decode(split))
+            scores, facts = self.score(split, outputs)
             return {f"{split}_{name}{suffix}": value for name, value in scores.items()}, facts
 
-        names = [name for name in TASKS[self.job.task].known if name.startswith(f"{split}_")]
-        return attempt(
-            self.missing, [name for name in names if name.endswith(suffix)], work, ({}, {})
-        )
+        declared = TASKS[self.job.task].known
+        names = [each for each in declared if each.startswith(f"{split}_")]
+        lost = [name for name in names if name.endswith(suffix)]
+        return attempt(self.missing, lost, work, ({}, {}))
 
     def _symbol_entropy(self) -> float:
-        """Compute the entropy of single pieces, ends included, of the part of dev that a point of
-        the curve reads.
+        """Compute the entropy of single pieces, ends included.
+
+        Of the part of dev that a point of the curve reads.
         """
         read = self.corpus.dev.target[: self.job.evaluation.dev_sentences or None]
         return symbol_entropy(np.concatenate([[*target, pairs.EOS] for target in read]))
@@ -175,34 +199,30 @@ class SequenceTask:
     def lengths(self) -> tuple[int, int]:
         """Average the lengths of a test source and of its target, ends counted."""
         test = self.corpus.test
-        source, target = (
-            round(sum(map(len, side)) / len(side)) + 1 for side in (test.source, test.target)
-        )
-        return source, target
+        return _mean_length(test.source), _mean_length(test.target)
 
     def score(self, split: str, outputs: list[list[int]]) -> tuple[dict[str, Score], dict]:
-        """Score what was written for the first sentences of a split, and return facts worth
-        keeping.
-        """
+        """Score what was written for the first sentences of a split; return facts worth keeping."""
         raise NotImplementedError
 
     @torch.no_grad()
     def _perplexity(self, net, split: pairs.Split, limit: int) -> float:
-        """Compute exp of the mean log-loss per piece, ends included, on the first `limit` pairs (0:
-        all).
+        """Compute exp of the mean log-loss per piece, ends included.
+
+        limit: how many pairs of the split are read, 0: all.
         """
         net.eval()
-        total, pieces = 0.0, 0
+        total = 0.0  # nats
+        pieces = 0
         for rows in self._by_length(split.target[: limit or None]):
             source = self.sources([split.source[i] for i in rows]).to(self.device)
             target = targets([split.target[i] for i in rows]).to(self.device)
             with precision(self.job.training, self.device):
                 logits = net(source, target[:, :-1])
+            _, log_loss = loss(logits, target[:, 1:], smoothing=0.0)
             count = count_pieces(target)
-            total, pieces = (
-                total + loss(logits, target[:, 1:], 0.0)[1].item() * count,
-                pieces + count,
-            )
+            total += log_loss.item() * count
+            pieces += count
         net.train()
         return perplexity(total / pieces)
 
@@ -214,22 +234,27 @@ class SequenceTask:
     def write(self, net, sentences: list) -> list[list[int]]:
         """Write by beam search for these sources, in their order."""
         net.eval()
-        evaluation, outputs = self.job.evaluation, {}
-        options = {"width": evaluation.beam, "alpha": evaluation.alpha, "extra": self.extra}
-        options |= {"max_length": self.job.net.max_length}
+        evaluation = self.job.evaluation
+        outputs: dict[int, list[int]] = {}
         for rows in self._by_length(sentences):
             source = self.sources([sentences[i] for i in rows]).to(self.device)
             with precision(self.job.training, self.device):
-                outputs |= dict(zip(rows, beam(net, source, **options), strict=True))
+                written = beam(
+                    net,
+                    source,
+                    width=evaluation.beam,
+                    alpha=evaluation.alpha,
+                    extra=self.extra,
+                    max_length=self.job.net.max_length,
+                )
+            outputs.update(zip(rows, written, strict=True))
         net.train()
         return [outputs[i] for i in range(len(sentences))]
 
     def _by_length(self, sentences: list) -> list[list[int]]:
-        """Batch the indices of the sentences, those of like length side by side."""
-        size, order = (
-            self.job.evaluation.batch,
-            sorted(range(len(sentences)), key=lambda i: len(sentences[i])),
-        )
+        """Batch the indices of the sentences, those of like length together."""
+        size = self.job.evaluation.batch
+        order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
         return [order[start : start + size] for start in range(0, len(order), size)]
 
     def state_dict(self) -> dict:
@@ -237,15 +262,21 @@ class SequenceTask:
 
     def load_state_dict(self, state: dict) -> None:
         self.batches.load_state_dict(state)
-        saved = state["checkpoints"]
-        self.checkpoints = [
-            {name: tensor.cpu() for name, tensor in weights.items()} for weights in saved
-        ]
+        self.checkpoints = []
+        for weights in state["checkpoints"]:
+            on_cpu = {name: tensor.cpu() for name, tensor in weights.items()}
+            self.checkpoints.append(on_cpu)
 
 
 def average(checkpoints: list[dict[str, Tensor]]) -> dict[str, Tensor]:
     """Average each tensor over checkpoints (section 6.1)."""
-    return {
-        name: torch.stack([weights[name] for weights in checkpoints]).mean(0)
-        for name in checkpoints[0]
-    }
+    means = {}
+    for name in checkpoints[0]:
+        tensors = [weights[name] for weights in checkpoints]
+        means[name] = torch.stack(tensors).mean(0)
+    return means
+
+
+def _mean_length(sentences: list) -> int:
+    lengths = [len(sentence) for sentence in sentences]
+    return round(sum(lengths) / len(lengths)) + 1
