@@ -1,5 +1,4 @@
-"""Estimate what would run and how long it would take: `python -m workflow.cli.estimate [--config
-scale=small ...]`.
+"""Estimate what would run and for how long: `python -m workflow.cli.estimate [--config scale=small]`.
 
 Runs nothing, writes nothing and needs no data. Estimates are based on runs that finished here, else
 on the precomputed records. For a device of config/devices.yaml (`--on 'H100 SXM'`) they are
@@ -16,6 +15,7 @@ from workflow.config.command_line import Parser, at_least, print_lines, refuse_t
 from workflow.config.cpus import count_cpus
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import config_file
+from workflow.config.job import Job
 from workflow.config.strict import load_yaml, read_yaml
 from workflow.plan.estimate import (
     Timed,
@@ -38,43 +38,55 @@ TOO_LONG = 30 * 86400  # seconds; a longer estimate would be meaningless
 
 
 def report_lines(targets: Targets, results: Path, cores: int) -> list[str]:
-    """List what is printed."""
-    runs, known = targets.runs, read_timed(results / "runs")
-    records = {digest: results / "runs" / digest / "record.json" for digest in runs.trained}
-    waiting = {digest: runs.jobs[digest] for digest, path in records.items() if not path.exists()}
-    states = _states(
-        runs, set(waiting), {run.record.digest for run in known if run.record.status != "ok"}
-    )
+    """List what is printed. results: the folder of earlier runs."""
+    runs = targets.runs
+    known = read_timed(results / "runs")
+    waiting = []
+    for digest in runs.trained:
+        if not (results / "runs" / digest / "record.json").exists():
+            waiting.append(digest)
+    failed = {run.record.digest for run in known if run.record.status != "ok"}
+    states = _states(runs, set(waiting), failed)
     lines = [
-        f"scale {targets.config.scale}: {len(runs.jobs)} runs of {len(runs.configurations)} configurations"
+        *_run_lines(targets, states),
+        *_tuning_lines(targets, states),
+        *(f"missing data: {reason}" for reason in runs.missing.values()),
     ]
-    lines[0] += f", {_count(states.values())}"
-    for task, scale in targets.setup.scales.items():
-        lines.append(
-            f"  {task}: {_count(states[digest] for digest, job in runs.jobs.items() if job.task == task)}"
-        )
-        lines.append(f"    config/scales/{targets.config.scale}/{task}.yaml: {scale.about}")
-    lines += _tuning_lines(targets, states)
-    lines += [f"missing data: {reason}" for reason in runs.missing.values()]
-    needed = TrainingTime.of(waiting.values(), known, cores, gpu=bool(targets.config.gpus))
-    lines += _training_lines(needed, bool(targets.config.gpus)) if waiting else ["nothing to train"]
+    if waiting:
+        jobs = [runs.jobs[digest] for digest in waiting]
+        has_gpu = bool(targets.config.gpus)
+        needed = TrainingTime.of(jobs, known, cores, gpu=has_gpu)
+        lines += _training_lines(needed, has_gpu)
+    else:
+        lines.append("nothing to train")
     lines.append(
-        "plus minutes for datasets, costs, tables, figures and pages; `snakemake -n` counts these jobs"
+        "plus minutes for datasets, costs, tables, figures and pages;"
+        " `snakemake -n` counts these jobs"
     )
     return [*lines, *_effect_lines(runs, known)]
 
 
+def _run_lines(targets: Targets, states: dict[str, str]) -> list[str]:
+    """Count the runs by their states, of all tasks and of each."""
+    runs = targets.runs
+    scale_name = targets.config.scale
+    counts = f"{len(runs.jobs)} runs of {len(runs.configurations)} configurations"
+    lines = [f"scale {scale_name}: {counts}, {_count(states.values())}"]
+    for task, scale in targets.setup.scales.items():
+        of_task = [states[digest] for digest, job in runs.jobs.items() if job.task == task]
+        lines.append(f"  {task}: {_count(of_task)}")
+        lines.append(f"    config/scales/{scale_name}/{task}.yaml: {scale.about}")
+    return lines
+
+
 def _tuning_lines(targets: Targets, states: dict[str, str]) -> list[str]:
-    """Count the trials and the runs that follow them, which the counts above hold too; name what is
-    not tuned here.
-    """
+    """Count the trials and the runs that follow them; name what is not tuned here."""
     lines = []
     for tuning, words in (("trial", "trials"), ("tuned", "runs with tuned settings")):
         digests = {row.job.digest for row in targets.runs.rows if row.tuning == tuning}
         if digests:
-            lines.append(
-                f"  including {len(digests)} {words}: {_count(states[digest] for digest in digests)}"
-            )
+            counts = _count(states[digest] for digest in digests)
+            lines.append(f"  including {len(digests)} {words}: {counts}")
     if targets.untuned:
         lines.append(f"not tuned at this scale (no trial_seed): {', '.join(targets.untuned)}")
     return lines
@@ -82,19 +94,20 @@ def _tuning_lines(targets: Targets, states: dict[str, str]) -> list[str]:
 
 def _states(runs: PlannedRuns, waiting: set[str], failed: set[str]) -> dict[str, str]:
     """Say of each run, by digest, how far it is; a precomputed run counts as precomputed only."""
-    states = {digest: "failed" if digest in failed else "done" for digest in runs.jobs}
+    states = dict.fromkeys(runs.jobs, "done")
+    for digest in failed & states.keys():
+        states[digest] = "failed"
     states |= dict.fromkeys(runs.precomputed, "precomputed")
-    return states | dict.fromkeys(waiting, "to train")
+    states |= dict.fromkeys(waiting, "to train")
+    return states
 
 
 def _count(states: Iterable[str]) -> str:
     """Count states in words: 2 done, 1 failed, 4 to train."""
     counts = Counter(states)
-    return ", ".join(
-        f"{counts[state]} {state}"
-        for state in STATES
-        if counts[state] or state in ("done", "to train")
-    )
+    always = ("done", "to train")
+    named = [state for state in STATES if counts[state] or state in always]
+    return ", ".join(f"{counts[state]} {state}" for state in named)
 
 
 def _training_lines(needed: TrainingTime, gpu: bool) -> list[str]:
@@ -102,21 +115,20 @@ def _training_lines(needed: TrainingTime, gpu: bool) -> list[str]:
         return ["training: no comparable run has a record, so the time is unknown"]
     if gpu and not needed.on_gpu:
         return [
-            "training: no GPU run has a record, so the time is unknown; see the scale's description above"
+            "training: no GPU run has a record, so the time is unknown;"
+            " see the scale's description above"
         ]
     where = "on one GPU" if needed.on_gpu else f"on {needed.cores} otherwise idle cores"
     if needed.wall > TOO_LONG:
-        lines = [
-            f"training: more than a month {where}; the description above says which machine the scale is for"
-        ]
+        hint = "the description above says which machine the scale is for"
+        lines = [f"training: more than a month {where}; {hint}"]
     else:
-        hours = f"{spell_hours(needed.device_seconds / 3600)} {'GPU' if needed.on_gpu else 'core'}-hours"
+        device = "GPU" if needed.on_gpu else "core"
+        hours = f"{spell_hours(needed.device_seconds / 3600)} {device}-hours"
         lines = [f"training: about {spell(needed.wall)} {where}; {hours}"]
     lines += [f"  {line}" for line in needed.source_lines()]
-    return [
-        *lines,
-        _memory_line([memory_bytes(each.job, each.nearest.record) for each in needed.estimates]),
-    ]
+    peaks = [memory_bytes(each.job, each.nearest.record) for each in needed.estimates]
+    return [*lines, _memory_line(peaks)]
 
 
 def _memory_line(needed: list[float | None]) -> str:
@@ -130,8 +142,7 @@ def _memory_line(needed: list[float | None]) -> str:
 def scatter_between_seeds(
     records: Iterable[Record], task: str, score: str
 ) -> tuple[float, int] | None:
-    """Compute the standard deviation of a score between seeds of one configuration, and count the
-    runs behind it.
+    """Compute the standard deviation of a score between seeds, and count the runs behind it.
 
     Pooled over all configurations with several seeds; None where no configuration has two, or where
     they do not differ.
@@ -140,47 +151,57 @@ def scatter_between_seeds(
     for record in records:
         if record.status == "ok" and record.job.task == task and score in record.metrics:
             cells[record.job.configuration][record.job.seed] = record.metrics[score]
-    values = [
-        (value, name) for name, cell in cells.items() if len(cell) > 1 for value in cell.values()
-    ]
-    deviation = scatter(*zip(*values, strict=True)) if values else 0.0
+    values = []
+    configurations = []
+    for name, by_seed in cells.items():
+        if len(by_seed) > 1:
+            values += by_seed.values()
+            configurations += [name] * len(by_seed)
+    if not values:
+        return None
+    deviation = scatter(values, configurations)
     return (deviation, len(values)) if deviation else None
 
 
 def _effect_lines(runs: PlannedRuns, known: list[Timed]) -> list[str]:
-    """Say which differences the planned seeds can detect, from the variance at this scale, else at
-    all scales.
+    """Say which differences the planned seeds can detect, for each task.
 
     The tuning seed does not count: a trial with factor 1 has the recipe's configuration, but no
     answer uses it.
     """
     judged = {row.job.digest: row.job for row in runs.rows if row.tuning != "trial"}
-    jobs, lines, records = judged.values(), [], [run.record for run in known]
-    of_scale = [record for record in records if record.job.scale == next(iter(jobs)).scale]
-    for task in dict.fromkeys(job.task for job in jobs):
-        score = f"test_{load_corpora(task).metric}"
-        seeds = Counter(job.configuration for job in jobs if job.task == task)
-        counts = sorted(set(seeds.values()))
-        here = scatter_between_seeds(of_scale, task, score)
-        if counts[-1] < FEWEST:
-            lines.append(f"{task}: fewer than {FEWEST} seeds, so no difference can be significant")
-        elif found := here or scatter_between_seeds(records, task, score):
-            deviation, number = found
-            shown = {
-                count: smallest_effect(math.sqrt(2) * deviation, count)
-                for count in counts
-                if count >= FEWEST
-            }
-            effects = [f"{effect:.3g} with {count} seeds" for count, effect in shown.items()]
-            source = f"the variance between seeds of {number} runs at {'this scale' if here else 'other scales'}"
-            lines.append(
-                f"{task}: minimum detectable effect on {score}: {', '.join(effects)} (from {source})"
-            )
-        else:
-            lines.append(
-                f"{task}: the variance between seeds is unknown, and so is the minimum detectable effect"
-            )
+    records = [run.record for run in known]
+    lines = []
+    for task in dict.fromkeys(job.task for job in judged.values()):
+        jobs = [job for job in judged.values() if job.task == task]
+        lines.append(f"{task}: {_describe_effect(task, jobs, records)}")
     return lines
+
+
+def _describe_effect(task: str, jobs: list[Job], records: list[Record]) -> str:
+    """Say which effect is detectable, from the variance at this scale, else at all scales."""
+    seeds = Counter(job.configuration for job in jobs)
+    counts = sorted(set(seeds.values()))
+    if counts[-1] < FEWEST:
+        return f"fewer than {FEWEST} seeds, so no difference can be significant"
+    score = f"test_{load_corpora(task).metric}"
+    of_scale = [record for record in records if record.job.scale == jobs[0].scale]
+    where = "this scale"
+    found = scatter_between_seeds(of_scale, task, score)
+    if found is None:
+        where = "other scales"
+        found = scatter_between_seeds(records, task, score)
+    if found is None:
+        return "the variance between seeds is unknown, and so is the minimum detectable effect"
+    deviation, number = found
+    effects = []
+    for count in counts:
+        if count >= FEWEST:
+            # a difference of two runs varies by sqrt(2) times a run's deviation
+            effect = smallest_effect(math.sqrt(2) * deviation, count)
+            effects.append(f"{effect:.3g} with {count} seeds")
+    source = f"the variance between seeds of {number} runs at {where}"
+    return f"minimum detectable effect on {score}: {', '.join(effects)} (from {source})"
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -199,7 +199,7 @@ class SequenceTask:
     def lengths(self) -> tuple[int, int]:
         """Average the lengths of a test source and of its target, ends counted."""
         test = self.corpus.test
-        return _mean_length(test.source), _mean_length(test.target)
+        return mean_length(test.source), mean_length(test.target)
 
     def score(self, split: str, outputs: list[list[int]]) -> tuple[dict[str, Score], dict]:
         """Score what was written for the first sentences of a split; return facts worth keeping."""
@@ -277,6 +277,7 @@ def average(checkpoints: list[dict[str, Tensor]]) -> dict[str, Tensor]:
     return means
 
 
-def _mean_length(sentences: list) -> int:
+def mean_length(sentences: list) -> int:
+    """Average the lengths of sentences, ends counted, to a whole number."""
     lengths = [len(sentence) for sentence in sentences]
     return round(sum(lengths) / len(lengths)) + 1

@@ -1,4 +1,4 @@
-"""Drawn scenes with captions: pictures that every installation can make.
+"""Draw scenes with captions: pictures that every installation can make.
 
 A scene has one or two objects on a grid of three by three cells; an object has a shape, a colour
 and a size. A picture is drawn in whole numbers, pixel by pixel, so that it is the same on every
@@ -22,9 +22,11 @@ COLOURS = {
     "white": (245, 245, 245),
 }
 SIZES = {"small": 5, "large": 8}  # half the side, in pixels
-ROWS, COLUMNS = ("top", "middle", "bottom"), ("left", "centre", "right")
+ROWS = ("top", "middle", "bottom")
+COLUMNS = ("left", "centre", "right")
 GROUND = (40, 44, 52)
-COUNT, SEED = 4000, 1
+COUNT = 4000  # scenes
+SEED = 1
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,9 @@ class SceneObject:
 
     @property
     def place(self) -> str:
-        row, column = ROWS[self.row], COLUMNS[self.column]
-        return "middle" if (self.row, self.column) == (1, 1) else f"{row} {column}"
+        if (self.row, self.column) == (1, 1):
+            return "middle"
+        return f"{ROWS[self.row]} {COLUMNS[self.column]}"
 
     @property
     def centre(self) -> tuple[int, int]:
@@ -55,13 +58,19 @@ def generate_scenes() -> list[Scene]:
     generator = random.Random(SEED)
     scenes: dict[frozenset[SceneObject], Scene] = {}  # keyed without order: that changes no picture
     while len(scenes) < COUNT:
-        cells = generator.sample(range(9), generator.choice((1, 2, 2)))
-        scene = tuple(
-            SceneObject(*map(generator.choice, (SHAPES, [*COLOURS], [*SIZES])), *divmod(cell, 3))
-            for cell in cells
-        )
+        objects = generator.choice((1, 2, 2))  # two are twice as likely
+        cells = generator.sample(range(9), objects)
+        scene = tuple(_draw_object(cell, generator) for cell in cells)
         scenes.setdefault(frozenset(scene), scene)
     return list(scenes.values())
+
+
+def _draw_object(cell: int, generator: random.Random) -> SceneObject:
+    shape = generator.choice(SHAPES)
+    colour = generator.choice([*COLOURS])
+    size = generator.choice([*SIZES])
+    row, column = divmod(cell, 3)
+    return SceneObject(shape, colour, size, row, column)
 
 
 def draw(scene: Scene) -> np.ndarray:
@@ -71,23 +80,25 @@ def draw(scene: Scene) -> np.ndarray:
     rows, columns = np.mgrid[:PIXELS, :PIXELS]
     for item in scene:
         row, column = item.centre
-        picture[_mask(item.shape, rows - row, columns - column, SIZES[item.size])] = COLOURS[
-            item.colour
-        ]
+        covered = _mask(item.shape, rows - row, columns - column, SIZES[item.size])
+        picture[covered] = COLOURS[item.colour]
     return picture.transpose(2, 0, 1)
 
 
 def _mask(shape: str, y: np.ndarray, x: np.ndarray, half: int) -> np.ndarray:
     """Find the pixels that a shape covers, from their distances to its centre."""
     inside = (abs(y) < half) & (abs(x) < half)
-    distance = y * y + x * x  # the square of it
-    return {
-        "circle": distance < half * half,
-        "square": inside,
-        "triangle": inside & (2 * abs(x) <= y + half),
-        "cross": inside & ((abs(x) < half // 2) | (abs(y) < half // 2)),
-        "ring": (distance < half * half) & (4 * distance >= half * half),
-    }[shape]
+    squared = y * y + x * x  # distance to the centre, squared
+    in_circle = squared < half * half
+    if shape == "circle":
+        return in_circle
+    if shape == "ring":
+        return in_circle & (4 * squared >= half * half)
+    if shape == "triangle":
+        return inside & (2 * abs(x) <= y + half)
+    if shape == "cross":
+        return inside & ((abs(x) < half // 2) | (abs(y) < half // 2))
+    return inside
 
 
 def write_captions(scene: Scene) -> list[str]:
@@ -118,9 +129,14 @@ def _describe_two(first: SceneObject, second: SceneObject) -> list[str]:
 
 
 def _relate(first: SceneObject, second: SceneObject) -> tuple[str, str]:
-    """Say where the first is relative to the second, and the other way round: by row, else by
-    column.
+    """Say where the first is relative to the second, and the other way round.
+
+    By row, or by column where the row is the same.
     """
-    if first.row != second.row:
-        return ("above", "below") if first.row < second.row else ("below", "above")
-    return ("left of", "right of") if first.column < second.column else ("right of", "left of")
+    if first.row < second.row:
+        return "above", "below"
+    if first.row > second.row:
+        return "below", "above"
+    if first.column < second.column:
+        return "left of", "right of"
+    return "right of", "left of"

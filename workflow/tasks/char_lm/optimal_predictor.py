@@ -1,10 +1,10 @@
-"""The fewest bits per character that any reader of a text of topics can reach, exactly.
+"""The fewest bits per character that any predictor of a synthetic corpus of topics can reach.
 
-The reader knows the lexicon and all probabilities, and of the topics' states only what the
-characters that it sees tell. Its belief, a probability for each joint state, is carried from word
-to word by the forward filter of a hidden Markov model: what a word says of the states, then what
-may have changed before the next one. A reader of the last w characters begins anew for each
-character that it predicts, and does not know where in a word its window begins.
+The predictor knows the lexicon and all probabilities, and of the topics' states only what it infers
+from the characters that it sees. Its belief, a probability for each joint state, is carried from
+word to word by the forward filter of a hidden Markov model: what a word says of the states, then
+what may have changed before the next one. A predictor that sees the last w characters begins anew
+for each character, and does not know where in a word its window begins.
 
 A joint states, N characters.
 """
@@ -25,7 +25,7 @@ BLANK = " "
 
 @dataclass(frozen=True)
 class Spelling:
-    """A text as words with their blanks; the first and the last one may be cut."""
+    """A string as words with their blanks; the first and the last one may be cut."""
 
     text: str
 
@@ -50,24 +50,22 @@ class Reader:
 
     def __init__(self, source: TopicText):
         states = source.topics.states
-        # A A
-        self.transition = reduce(
-            np.kron, [(1 - p) * np.eye(states) + p / states for p in source.renewal]
-        )
+        # p(next state | state) of each topic: it stays, or any is drawn
+        of_topics = [(1 - p) * np.eye(states) + p / states for p in source.renewal]
+        self.transition = reduce(np.kron, of_topics)  # A A
         self.likelihoods = np.ascontiguousarray(source.emission.T)  # V A
         self.governed = source.topics.words  # the lexicon begins with them; what follows is noise
         self.number = {f"{word}{BLANK}": number for number, word in enumerate(source.lexicon)}
-        self.prefixes = self._sum_by(lambda word: [word[:end] for end in range(len(word) + 1)])
-        self.endings = self._sum_by(lambda word: [word[begin:] for begin in range(len(word))])
-        pieces = self._sum_by(
-            lambda word: [word[a:b] for a in range(len(word)) for b in range(a + 1, len(word) + 1)]
-        )
+        self.prefixes = self._sum_by(_prefixes)
+        self.endings = self._sum_by(_endings)
+        pieces = self._sum_by(_pieces)
         # all joint states are equally likely
         self.pieces = {piece: p.mean() for piece, p in pieces.items()}
 
     def _sum_by(self, parts: Callable[[str], list[str]]) -> dict[str, np.ndarray]:
-        """Sum p(word | joint state) over the words with a part, once for each place that it has in
-        them: A by part.
+        """Sum p(word | joint state) over the words with a part: A by part.
+
+        A word counts once for each place that the part has in it.
         """
         sums: dict[str, np.ndarray] = {}
         for word, number in self.number.items():
@@ -78,69 +76,61 @@ class Reader:
     def bits(self, text: str) -> np.ndarray:
         """Compute -log2 p(character | all before it), from the second word on."""
         first, *words = Spelling(text).words
-        belief, bits = self._move(self.endings[first]), []
+        belief = self._move(self.endings[first])
+        bits = []
         for word in words:
-            bits += [self._bits(belief, word[:end], word[end]) for end in range(len(word))]
+            bits += self._bits_of_word(belief, word)
             if word in self.number:  # the last one may be cut
                 belief = self._move(belief * self.likelihoods[self.number[word]])
         return np.array(bits)
 
     def bits_of_words(self, text: str) -> np.ndarray:
-        """Compute -log2 p(character | its word so far), from the second word on, as a reader blind
-        to topics.
-        """
+        """Compute -log2 p(character | its word so far), from the second word on, without topics."""
         belief = np.ones(len(self.transition))
-        words = Spelling(text).words[1:]
-        return np.array(
-            [
-                self._bits(belief, word[:end], word[end])
-                for word in words
-                for end in range(len(word))
-            ]
-        )
+        bits = []
+        for word in Spelling(text).words[1:]:
+            bits += self._bits_of_word(belief, word)
+        return np.array(bits)
 
     def bits_within(self, text: str, window: int) -> np.ndarray:
-        """Compute -log2 p(character | at most `window` characters before it), from the second word
-        on.
-        """
+        """Compute -log2 p(character | the `window` characters before it), from the second word on."""
         spelling = Spelling(text)
-        return self._bits_from(
-            spelling, [max(0, n - window) for n in range(spelling.begins[1], len(text))]
-        )
+        positions = range(spelling.begins[1], len(text))
+        return self._bits_from(spelling, [max(0, n - window) for n in positions])
 
     def bits_of_last(self, text: str, words: int) -> np.ndarray:
-        """Compute -log2 p(character | its word so far, and the last `words` whole words that a
-        topic governs).
+        """Compute -log2 p(character | its word so far, and the last `words` governed words).
 
-        The reader knows where they begin, and how many words stand between; from the second word
-        on.
+        Governed words are whole words that a topic governs; the predictor knows where they begin,
+        and how many words are between them. From the second word on.
         """
         spelling = Spelling(text)
-        governed = [
-            n for n, word in enumerate(spelling.words[1:-1], 1) if self.number[word] < self.governed
-        ]
+        governed = []
+        for number, word in enumerate(spelling.words[1:-1], start=1):
+            if self.number[word] < self.governed:
+                governed.append(number)
         starts = []
         for number in range(1, len(spelling.words)):
             before = bisect_left(governed, number)
             first = governed[max(0, before - words)] if before else number
-            # the blank before says nothing
-            starts += [spelling.begins[first] - 1] * len(spelling.words[number])
+            # from the blank before it, which says nothing
+            start = spelling.begins[first] - 1
+            starts += [start] * len(spelling.words[number])
         return self._bits_from(spelling, starts)
 
     def _bits_from(self, spelling: Spelling, starts: Sequence[int]) -> np.ndarray:
-        """Compute the bits of the characters from the second word on. starts: where the reader
-        begins for each.
+        """Compute the bits of the characters from the second word on.
+
+        starts: for each of them, where the window begins.
         """
-        first = spelling.begins[1]
         # the first and the last may be cut
         numbers = np.array([self.number.get(word, -1) for word in spelling.words])
-        chunks = [range(n, min(n + CHUNK, len(starts))) for n in range(0, len(starts), CHUNK)]
-        bits = [
-            self._bits_of_chunk(
-                spelling, numbers, [first + n for n in chunk], [starts[n] for n in chunk]
-            )
-            for chunk in chunks
-        ]
+        first = spelling.begins[1]
+        bits = []
+        for n in range(0, len(starts), CHUNK):
+            chunk = starts[n : n + CHUNK]
+            positions = range(first + n, first + n + len(chunk))
+            bits.append(self._bits_of_chunk(spelling, numbers, positions, chunk))
         return np.concatenate(bits)
 
     def _bits_of_chunk(
@@ -150,31 +140,33 @@ class Reader:
         positions: Sequence[int],
         starts: Sequence[int],
     ) -> np.ndarray:
-        """Compute the bits of the characters at `positions`. numbers: of the text's words, in the
-        lexicon.
+        """Compute the bits of the characters at `positions`.
+
+        numbers: of all words of the spelling in the lexicon. starts: of the windows.
         """
-        text = spelling.text
-        first, last = (
-            np.array([spelling.word_at[n] for n in places]) for places in (starts, positions)
-        )
+        first = np.array([spelling.word_at[n] for n in starts])
+        last = np.array([spelling.word_at[n] for n in positions])
         belief = np.stack([self._belief_after(spelling, start) for start in starts])
         for n in range(1, (last - first).max()):
             # those with a further whole word in their window
             (more,) = np.nonzero(first + n < last)
             belief[more] = self._move(belief[more] * self.likelihoods[numbers[first[more] + n]])
         bits = []
-        for row, position, start, m, k in zip(belief, positions, starts, first, last, strict=True):
-            begun = text[max(start, spelling.begins[k]) : position]
-            if m < k:
-                bits.append(self._bits(row, begun, text[position]))
-            else:  # the window lies in one word, and nobody knows where in it
-                bits.append(-np.log2(self.pieces[begun + text[position]] / self.pieces[begun]))
+        for row, position, start in zip(belief, positions, starts, strict=True):
+            word = spelling.word_at[position]
+            begun = spelling.text[max(start, spelling.begins[word]) : position]
+            character = spelling.text[position]
+            if spelling.word_at[start] < word:
+                bits.append(self._bits(row, begun, character))
+            else:  # the window is within one word, at an unknown place
+                bits.append(-np.log2(self.pieces[begun + character] / self.pieces[begun]))
         return np.array(bits)
 
     def _belief_after(self, spelling: Spelling, start: int) -> np.ndarray:
         """Return the belief after the rest of the word that a window starts in: A."""
-        rest = spelling.text[start : spelling.begins[spelling.word_at[start] + 1]]
-        # the text's last word may have no end
+        end = spelling.begins[spelling.word_at[start] + 1]
+        rest = spelling.text[start:end]
+        # the last word may have no end
         return self._move(self.endings.get(rest, np.ones(len(self.transition))))
 
     def _move(self, belief: np.ndarray) -> np.ndarray:
@@ -184,6 +176,26 @@ class Reader:
 
     def _bits(self, belief: np.ndarray, begun: str, character: str) -> float:
         """Compute the bits of a character after the beginning of its word."""
-        return -np.log2(
-            (belief @ self.prefixes[begun + character]) / (belief @ self.prefixes[begun])
-        )
+        after = belief @ self.prefixes[begun + character]
+        before = belief @ self.prefixes[begun]
+        return -np.log2(after / before)
+
+    def _bits_of_word(self, belief: np.ndarray, word: str) -> list[float]:
+        """Compute the bits of each character of a word, from what is believed before it."""
+        return [self._bits(belief, word[:end], word[end]) for end in range(len(word))]
+
+
+def _prefixes(word: str) -> list[str]:
+    return [word[:end] for end in range(len(word) + 1)]
+
+
+def _endings(word: str) -> list[str]:
+    return [word[begin:] for begin in range(len(word))]
+
+
+def _pieces(word: str) -> list[str]:
+    """List all parts of a word, those that occur twice twice."""
+    pieces = []
+    for begin in range(len(word)):
+        pieces += [word[begin:end] for end in range(begin + 1, len(word) + 1)]
+    return pieces

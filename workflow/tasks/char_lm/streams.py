@@ -22,16 +22,16 @@ from workflow.training.precision import in_full, precision
 
 
 def cut(tokens: np.ndarray, streams: int) -> Tensor:
-    """Cut a text into streams B N/B, one after the other; the remainder is dropped."""
+    """Cut tokens into streams B N/B, one after the other; the remainder is dropped."""
     length = len(tokens) // streams
     return torch.from_numpy(tokens[: length * streams].astype(np.int64)).view(streams, length)
 
 
 class Streams:
-    """Blocks of training text. After a pass, the next starts at a random offset below T with empty
-    caches.
+    """Blocks of the training corpus.
 
-    devices: each reads its part of the streams.
+    After a pass, the next starts at a random offset below T with empty caches. devices: each reads
+    its part of the streams.
     """
 
     def __init__(
@@ -43,19 +43,24 @@ class Streams:
         device: torch.device,
         devices: Devices = ALONE,
     ):
-        self.data, self.block, self.position = cut(tokens, batch), block, 0
-        self.device, self.rows = device, devices.rows(batch)
+        self.data = cut(tokens, batch)
+        self.block = block
+        self.position = 0
+        self.device = device
+        self.rows = devices.rows(batch)
         self.generator = torch.Generator().manual_seed(seed)
 
     def read(self) -> tuple[Tensor, Tensor, bool]:
-        """Return inputs (B T), targets (B T), and whether the streams begin anew, so that caches
-        must be emptied.
+        """Return inputs (B T), targets (B T), and whether the streams begin anew.
+
+        Then caches must be emptied.
         """
         begins = self.position >= self.data.size(1) - self.block
         if begins:
             self.position = int(torch.randint(self.block, (), generator=self.generator))
-        piece = self.data[self.rows, self.position : self.position + self.block + 1].to(self.device)
-        self.position += self.block
+        end = self.position + self.block
+        piece = self.data[self.rows, self.position : end + 1].to(self.device)
+        self.position = end
         return piece[:, :-1], piece[:, 1:], begins
 
     def state_dict(self) -> dict:
@@ -72,10 +77,10 @@ def loss(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def losses(net, training, inputs: Tensor, targets: Tensor, past: list[Past]):
-    """Give (loss, log-loss, weight) of streams (B T) in `accumulate` parts; return the new
-    caches.
-    """
-    parts, size, caches = training.accumulate, len(inputs) // training.accumulate, []
+    """Give (loss, log-loss, weight) of streams (B T) in `accumulate` parts; return new caches."""
+    parts = training.accumulate
+    size = len(inputs) // parts
+    caches = []
     for part in range(parts):
         rows = slice(part * size, (part + 1) * size)
         with precision(training, inputs.device):
@@ -83,7 +88,9 @@ def losses(net, training, inputs: Tensor, targets: Tensor, past: list[Past]):
         caches.append(after)
         log_loss = loss(logits, targets[rows])
         yield log_loss, log_loss, 1 / parts
-    return caches[0] if parts == 1 else [_join(layer) for layer in zip(*caches, strict=True)]
+    if parts == 1:
+        return caches[0]
+    return [_join(layer) for layer in zip(*caches, strict=True)]
 
 
 def _join(caches: tuple[Past, ...]) -> Past:
@@ -100,10 +107,9 @@ def bits(nats: float) -> float:
 def score_text(
     net, tokens: np.ndarray, *, streams: int, block: int, limit: int = 0
 ) -> tuple[float, int]:
-    """Compute bpc on the first `limit` tokens (0: all), caches carried along, and count the
-    characters scored.
+    """Compute bpc on the first `limit` tokens (0: all), and count the characters scored.
 
-    The first character of each stream is not predicted and an incomplete last block is left out: of
+    Caches are carried along. The first character of each stream is not predicted and an incomplete last block is left out: of
     5,000,000 characters in 8 streams and blocks of 512, 4,997,120 count. A plain mean of block
     means, as released.
     """
@@ -114,7 +120,8 @@ def score_text(
         raise ConfigError(
             f"{len(tokens)} characters to score are fewer than one block of {block} in {streams} streams"
         )
-    was_training, total = net.training, 0.0
+    was_training = net.training
+    total = 0.0  # nats
     net.eval()
     past = net.start(streams)
     for start in starts:

@@ -22,13 +22,15 @@ import numpy as np
 
 from workflow.tasks.char_lm.catalogue import Topics
 
-CONSONANTS, VOWELS = "bdfgklmnprstvz", "aeiou"
+CONSONANTS = "bdfgklmnprstvz"
+VOWELS = "aeiou"
 LARGEST = 1_000_000  # weight of the likeliest word in a joint state
 
 
 class TopicText:
-    """The lexicon and the probabilities that a text of topics is drawn with. A joint states, V
-    words.
+    """The lexicon and the probabilities that a corpus of topics is drawn with.
+
+    A joint states, V words.
     """
 
     def __init__(self, topics: Topics):
@@ -36,9 +38,8 @@ class TopicText:
         self.topics = topics
         self.lexicon = _draw_lexicon(topics.words, generator)
         if topics.noise:
-            self.lexicon += _draw_lexicon(
-                topics.words, random.Random(topics.seed + 2), self.lexicon
-            )
+            of_noise = random.Random(topics.seed + 2)
+            self.lexicon += _draw_lexicon(topics.words, of_noise, self.lexicon)
         shape = (len(topics.durations), topics.states, topics.words)
         scores = [generator.gauss(0, topics.spread) for _ in range(np.prod(shape))]
         self.scores = np.array(scores).reshape(shape)
@@ -53,12 +54,13 @@ class TopicText:
     @cached_property
     def weights(self) -> np.ndarray:
         """Weigh each word in each joint state, in whole numbers: A V."""
-        sums = np.array(
-            [self.scores[range(len(joint)), joint].sum(0) for joint in self.joint_states]
-        )
-        weights = np.maximum(
-            1, np.rint(LARGEST * np.exp(sums - sums.max(1, keepdims=True)))
-        ).astype(np.int64)
+        sums = []
+        for joint in self.joint_states:
+            scores = self.scores[range(len(joint)), joint]  # topics V
+            sums.append(scores.sum(0))
+        logits = np.array(sums)
+        likelihoods = np.exp(logits - logits.max(1, keepdims=True))
+        weights = np.maximum(1, np.rint(LARGEST * likelihoods)).astype(np.int64)
         if not self.topics.noise:
             return weights
         share = self.topics.noise / (1 - self.topics.noise) / self.topics.words
@@ -71,33 +73,35 @@ class TopicText:
         return self.weights / self.weights.sum(1, keepdims=True)
 
     def draw(self, length: int) -> bytes:
-        """Draw the first `length` characters of the text; it ends in a blank where that is a whole
-        word's.
+        """Draw the first `length` characters of the corpus.
+
+        They end in a blank where the last word is whole.
         """
-        return "".join(f"{word} " for word, _ in self._walk(length)).encode()[:length]
+        drawn = "".join(f"{word} " for word, _ in self._walk(length))
+        return drawn.encode()[:length]
 
     def borders(self, length: int) -> list[list[int]]:
-        """Find for each topic the places in the first `length` characters where a word begins in a
-        new state of it.
+        """Find for each topic where its state changes in the first `length` characters.
+
+        A place is that of the first word in the new state.
         """
         places: list[list[int]] = [[] for _ in self.renewal]
-        place, before = 0, None
+        place = 0
+        before = None
         for word, joint in self._walk(length):
             for topic, (was, now) in enumerate(zip(before or joint, joint, strict=True)):
                 if was != now:
                     places[topic].append(place)
-            place, before = place + len(word) + 1, joint
+            place += len(word) + 1
+            before = joint
         return places
 
     def _walk(self, length: int) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """Draw the words of the first `length` characters, each with the joint state that it was
-        drawn in.
-        """
+        """Draw the words of the first `length` characters, each with its joint state."""
         generator = random.Random(self.topics.seed + 1)
-        cumulative = {
-            joint: np.cumsum(row).tolist()
-            for joint, row in zip(self.joint_states, self.weights, strict=True)
-        }
+        cumulative = {}
+        for joint, row in zip(self.joint_states, self.weights, strict=True):
+            cumulative[joint] = np.cumsum(row).tolist()
         joint = tuple(generator.randrange(self.topics.states) for _ in self.renewal)
         size = 0
         while size < length:
@@ -105,23 +109,29 @@ class TopicText:
             yield word, joint
             size += len(word) + 1
             joint = tuple(
-                generator.randrange(self.topics.states)
-                if generator.random() < probability
-                else state
+                self._next_state(state, probability, generator)
                 for state, probability in zip(joint, self.renewal, strict=True)
             )
 
+    def _next_state(self, state: int, renewal: float, generator: random.Random) -> int:
+        """Draw a topic's state before the next word."""
+        if generator.random() < renewal:
+            return generator.randrange(self.topics.states)
+        return state
+
 
 def _draw_lexicon(words: int, generator: random.Random, others: Collection[str] = ()) -> list[str]:
-    """Draw different words of two to four letters, consonants and vowels in turn, in alphabetical
-    order.
+    """Draw different words of two to four letters, in alphabetical order.
 
-    others: words that are taken.
+    Consonants and vowels alternate. others: words that are taken.
     """
     lexicon: set[str] = set()
     while len(lexicon) < words:
-        letters = [
-            generator.choice((CONSONANTS, VOWELS)[n % 2]) for n in range(generator.randint(2, 4))
-        ]
-        lexicon |= {"".join(letters)} - set(others)
+        length = generator.randint(2, 4)
+        word = ""
+        for position in range(length):
+            letters = VOWELS if position % 2 else CONSONANTS
+            word += generator.choice(letters)
+        if word not in others:
+            lexicon.add(word)
     return sorted(lexicon)

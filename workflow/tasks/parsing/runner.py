@@ -1,5 +1,6 @@
-"""Constituency parsing as translation of words into brackets (Attention Is All You Need, section
-6.3): F1.
+"""Constituency parsing as translation of words into brackets, scored by F1.
+
+After section 6.3 of Attention Is All You Need.
 
 Scores are labelled bracketing as the standard program counts it (evalb with Collins' parameters),
 and that of tags.
@@ -31,30 +32,29 @@ COUNTS = ("matched", "right", "ours", "words", "tags", "complete", "valid")
 
 
 class ParsingTask(SequenceTask):
-    """Words for a linearised tree. An output is made a tree over the sentence's words, repaired
-    where it is none.
+    """Words for a linearised tree.
+
+    An output is made a tree over the sentence's words, repaired where it is none.
     """
 
     extra = 300  # section 6.3
 
     def score(self, split: str, outputs: list[list[int]]) -> tuple[dict[str, Score], dict]:
-        """Score the outputs by labelled bracketing, and by the percentage that were no tree over
-        their words.
-        """
-        texts, symbols = getattr(self.corpus, split), self.corpus.symbols
-        written = [
-            rebuild([symbols[token] for token in ids], words.split(" "))
-            for ids, words in zip(outputs, texts.source_text, strict=False)
-        ]
-        right = read_trees("\n".join(texts.target_text[: len(written)]), split)
-        counts = [
-            count_sentence(ours, theirs) for (ours, _), theirs in zip(written, right, strict=True)
-        ]
-        repaired = _percent(
-            sum(mended for _, mended in written), len(written), "no sentence was parsed"
-        )
-        lines = [format_tree(ours) for ours, _ in written[:SHOWN]]
-        shown = list(zip(texts.source_text, texts.target_text, lines, strict=False))
+        """Score the outputs by labelled bracketing, and by the percentage that were repaired."""
+        part = getattr(self.corpus, split)
+        symbols = self.corpus.symbols
+        trees = []
+        mended = 0
+        for ids, words in zip(outputs, part.source_text, strict=False):
+            tree, was_mended = rebuild([symbols[token] for token in ids], words.split(" "))
+            trees.append(tree)
+            mended += was_mended
+        references = read_trees("\n".join(part.target_text[: len(trees)]), split)
+        pairs = zip(trees, references, strict=True)
+        counts = [count_sentence(ours, right) for ours, right in pairs]
+        repaired = _percent(mended, len(trees), "no sentence was parsed")
+        lines = [format_tree(tree) for tree in trees[:SHOWN]]
+        shown = list(zip(part.source_text, part.target_text, lines, strict=False))
         scores = {**score(counts), "repaired": repaired}
         if isinstance(scores["f1"], Missing):
             return scores, {"shown": shown}
@@ -62,15 +62,14 @@ class ParsingTask(SequenceTask):
 
 
 def count_brackets(tree: Tree, dropped: set[int]) -> Counter:
-    """Count (label, start, end) of a tree's constituents; `dropped`: positions of words that do not
-    count.
+    """Count (label, start, end) of a tree's constituents.
+
+    dropped: positions of words that do not count.
     """
     counted: Counter = Counter()
 
     def walk(node: Tree, seen: int, kept: int) -> tuple[int, int]:
-        """Count the words up to the end of a node, all and those that count, from those before
-        it.
-        """
+        """Count the words up to the end of a node, all and those that count."""
         if isinstance(node[0], str):
             return seen + 1, kept + (seen not in dropped)
         start = kept
@@ -86,13 +85,15 @@ def count_brackets(tree: Tree, dropped: set[int]) -> Counter:
 
 def count_sentence(ours: Tree, right: Tree) -> list[int]:
     """Count what `COUNTS` names in one sentence; all 0 where the words are not the same."""
-    mine, theirs = ours.pos(), right.pos()
-    if [word for word, _ in mine] != [word for word, _ in theirs]:
+    if ours.leaves() != right.leaves():
         return [0] * len(COUNTS)
-    dropped = {position for position, (_, tag) in enumerate(theirs) if tag in PUNCTUATION}
-    written, wanted = count_brackets(ours, dropped), count_brackets(right, dropped)
-    kept = [position for position in range(len(theirs)) if position not in dropped]
-    tags = sum(mine[position][1] == theirs[position][1] for position in kept)
+    our_tags = [tag for _, tag in ours.pos()]
+    right_tags = [tag for _, tag in right.pos()]
+    dropped = {place for place, tag in enumerate(right_tags) if tag in PUNCTUATION}
+    kept = [place for place in range(len(right_tags)) if place not in dropped]
+    written = count_brackets(ours, dropped)
+    wanted = count_brackets(right, dropped)
+    tags = sum(our_tags[place] == right_tags[place] for place in kept)
     return [
         (written & wanted).total(),
         wanted.total(),
@@ -105,22 +106,23 @@ def count_sentence(ours: Tree, right: Tree) -> list[int]:
 
 
 def score(sentences: Iterable[list[int]]) -> dict[str, Score]:
-    """Per cent over a corpus, from the counts of its sentences; errors: how many had other
-    words.
+    """Compute the scores of a corpus, in per cent, from the counts of its sentences.
+
+    errors: how many had other words.
     """
     rows = list(sentences)
-    matched, right, ours, words, tags, complete, valid = (
-        sum(column) for column in zip([0] * len(COUNTS), *rows, strict=True)
-    )
+    columns = zip([0] * len(COUNTS), *rows, strict=True)
+    matched, right, ours, words, tags, complete, valid = map(sum, columns)
     recall = _percent(matched, right, "the reference trees have no brackets")
     precision = _percent(matched, ours, "the predicted trees have no brackets")
+    f1 = _percent(0, right + ours, "no brackets")
+    if matched:
+        f1 = 2 * recall * precision / (recall + precision)
     nothing = "no prediction has the right words"
     return {
         "recall": recall,
         "precision": precision,
-        "f1": 2 * recall * precision / (recall + precision)
-        if matched
-        else _percent(0, right + ours, "no brackets"),
+        "f1": f1,
         "complete": _percent(complete, valid, nothing),
         "tagging": _percent(tags, words, "no word but punctuation" if valid else nothing),
         "errors": float(len(rows) - valid),

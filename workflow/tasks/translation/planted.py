@@ -1,9 +1,8 @@
-"""Sentences that do not matter, planted behind a source: what a sparse attention should keep from
-leaking in.
+"""Distractor sentences, planted behind a source: what a sparse attention should ignore.
 
 Explicit Sparse Transformer gives this as its reason (sections 1 and 5): attention is drawn to
-segments of no use, and keeping the largest scores alone drops them. Here is known which segments
-these are.
+irrelevant segments, and keeping only the largest scores drops them. Here the irrelevant segments
+are known.
 """
 
 import random
@@ -24,10 +23,16 @@ BATCH = 16
 
 def plant(sentences: Sequence[np.ndarray], counts: Sequence[int], seed: int) -> list[np.ndarray]:
     """Put behind each sentence so many others of the same split, drawn at random."""
-    generator, rows = random.Random(seed), []
+    generator = random.Random(seed)
+    rows = []
     for number, (sentence, count) in enumerate(zip(sentences, counts, strict=True)):
-        others = [generator.randrange(len(sentences) - 1) for _ in range(count)]
-        rows.append(np.concatenate([sentence, *(sentences[n + (n >= number)] for n in others)]))
+        parts = [sentence]
+        for _ in range(count):
+            drawn = generator.randrange(len(sentences) - 1)
+            if drawn >= number:  # never the sentence itself
+                drawn += 1
+            parts.append(sentences[drawn])
+        rows.append(np.concatenate(parts))
     return rows
 
 
@@ -35,9 +40,8 @@ def plant_some(split: Split, most: int, seed: int) -> Split:
     """Put up to `most` other sentences behind each source of a split."""
     generator = random.Random(seed)
     counts = [generator.randint(0, most) for _ in split.source]
-    return Split(
-        plant(split.source, counts, seed), split.target, split.source_text, split.target_text
-    )
+    planted = plant(split.source, counts, seed)
+    return Split(planted, split.target, split.source_text, split.target_text)
 
 
 def slope(scores: Sequence[float]) -> float:
@@ -47,51 +51,45 @@ def slope(scores: Sequence[float]) -> float:
 
 @torch.no_grad()
 def astray(net, test: Split) -> dict[str, list]:
-    """Measure the share of attention on planted pieces, of each layer, for each number of planted
-    sentences.
+    """Measure the share of attention on distractors, by their number and by layer.
 
     encoder: of the pieces of the source itself. cross: of the pieces of the target. Means over
-    heads, pieces and
-    sentences: [number][layer].
+    heads, pieces and sentences: [number][layer].
     """
     shares: dict[str, list] = {"planted": [*PLANTED], "encoder": [], "cross": []}
+    alone = test.source[:LOOKED_AT]
+    target = test.target[:LOOKED_AT]
     for count in PLANTED:
-        first = test.source[:LOOKED_AT]
-        together = list(
-            zip(
-                first,
-                plant(first, [count] * len(first), count),
-                test.target[:LOOKED_AT],
-                strict=True,
-            )
-        )
-        batches = [together[start : start + BATCH] for start in range(0, len(together), BATCH)]
-        found = [_share(net, *map(list, zip(*batch, strict=True))) for batch in batches]
+        planted = plant(alone, [count] * len(alone), seed=count)
+        found = []
+        for start in range(0, len(alone), BATCH):
+            rows = slice(start, start + BATCH)
+            found.append(_share(net, alone[rows], planted[rows], target[rows]))
         for kind in ("encoder", "cross"):
-            layers = np.concatenate([each[kind] for each in found], 1).mean(1)
-            shares[kind].append(layers.round(PLACES).tolist())
+            by_sentence = np.concatenate([each[kind] for each in found], 1)
+            shares[kind].append(by_sentence.mean(1).round(PLACES).tolist())
     return shares
 
 
 def _share(net, alone: list, planted: list, target: list) -> dict[str, np.ndarray]:
-    """Return for each layer and sentence the share of attention on planted pieces: layers x
-    sentences.
-    """
+    """Compute the share of attention on distractors: layers x sentences, by kind of attention."""
     device = next(net.parameters()).device
-    read, written = sources(planted).to(device), targets(target)[:, :-1].to(device)
+    read = sources(planted).to(device)
+    written = targets(target)[:, :-1].to(device)
     place = torch.arange(read.shape[1], device=device)
-    lengths, wholes = (
-        torch.tensor([[len(each)] for each in side], device=device) for side in (alone, planted)
-    )
-    keys, own = (place >= lengths) & (place < wholes), place < lengths  # B N
-    asking = {"encoder": own, "cross": written != PAD}
+    own_lengths = torch.tensor([[len(each)] for each in alone], device=device)  # B 1
+    lengths = torch.tensor([[len(each)] for each in planted], device=device)
+    is_own = place < own_lengths  # B N
+    is_distractor = (place >= own_lengths) & (place < lengths)
+    asking = {"encoder": is_own, "cross": written != PAD}
+    weights = every_weight(net, read, written)
     shares = {}
-    for kind, layers in every_weight(net, read, written).items():
-        if kind in asking:
-            queries = asking[kind][:, None]  # B 1 Q
-            on_keys = [
-                (weights * keys[:, None, None]).sum(-1).mean(1, keepdim=True) for weights in layers
-            ]
-            means = [(each * queries).sum((1, 2)) / queries.sum((1, 2)) for each in on_keys]
-            shares[kind] = torch.stack(means).cpu().numpy()
+    for kind, is_query in asking.items():
+        queries = is_query[:, None]  # B 1 Q
+        means = []
+        for layer in weights[kind]:  # B H Q K
+            on_distractors = (layer * is_distractor[:, None, None]).sum(-1)
+            over_heads = on_distractors.mean(1, keepdim=True)
+            means.append((over_heads * queries).sum((1, 2)) / queries.sum((1, 2)))
+        shares[kind] = torch.stack(means).cpu().numpy()
     return shares
