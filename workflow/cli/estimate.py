@@ -1,4 +1,4 @@
-"""Estimate what would run and for how long: `python -m workflow.cli.estimate [--config scale=small]`.
+"""Estimate what would run, how long: `python -m workflow.cli.estimate [--config scale=small ...]`.
 
 Runs nothing, writes nothing and needs no data. Estimates are based on runs that finished here, else
 on the precomputed records. For a device of config/devices.yaml (`--on 'H100 SXM'`) they are

@@ -47,17 +47,21 @@ def begin(root: Path, kind: str, name: str) -> Path:
 
 
 def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
-    if (
-        not re.fullmatch("[a-z][a-z0-9_]{0,99}", name)
-        or keyword.iskeyword(name)
-        or keyword.iskeyword(titled)
-    ):
+    is_keyword = keyword.iskeyword(name) or keyword.iskeyword(titled)
+    if is_keyword or not re.fullmatch("[a-z][a-z0-9_]{0,99}", name):
         raise ConfigError(
-            f"name '{name}': expected lower-case letters, digits and _, a letter first, and not a keyword"
+            f"name '{name}': expected lower-case letters, digits and _, a letter first,"
+            " and not a keyword"
         )
-    places = [path.format(name) for path in CHOICES.values()]  # no two axes share a name
-    there = next((place for place in places if (root / place).exists()), None)
-    if owner := there if kind in CHOICES else find_owners().get(name):
+    owner = None
+    if kind in CHOICES:  # no two axes share a name
+        for path in CHOICES.values():
+            place = path.format(name)
+            if (root / place).exists():
+                owner = owner or place
+    else:
+        owner = find_owners().get(name)
+    if owner:
         raise ConfigError(f"{kind} '{name}': {owner} has this name already; choose another")
 
 
@@ -67,10 +71,10 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("name")
     options = parser.parse_args(argv)
     print(f"created {begin(Path.cwd(), options.kind, options.name).relative_to(Path.cwd())}")
-    tests = "tests/models/test_contract.py tests/models/test_effects.py"
-    print(
-        f"next: fill it in, then run {f'pytest {tests}' if options.kind in CHOICES else f'snakemake {options.name}'}"
-    )
+    command = f"snakemake {options.name}"
+    if options.kind in CHOICES:
+        command = "pytest tests/models/test_contract.py tests/models/test_effects.py"
+    print(f"next: fill it in, then run {command}")
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ An epoch: all pairs, shuffled, sorted by length, cut into batches of at most `to
 either side, padding included; then the batches are shuffled.
 
 The loss is cross-entropy with smoothed targets. Scores of N pieces over V take most of the memory
-of a small model, and more time to read than to compute with. So they are read twice, a few rows at a
-time that a CPU's cache holds, and nothing of their size is kept besides their gradient.
+of a small model, and more time to read than to compute with. So they are read twice, a few rows at
+a time that a CPU's cache holds, and nothing of their size is kept besides their gradient.
 """
 
 import math
@@ -161,8 +161,8 @@ def share(
 def loss(logits: Tensor, following: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
     """Compute the smoothed loss and the log-loss of logits B T V, in nats.
 
-    Both are means over the pieces that are no padding. A piece's target is 1 - smoothing on the piece itself, and the rest evenly on all V. The
-    log-loss has no gradient.
+    Both are means over the pieces that are no padding. A piece's target is 1 - smoothing on the
+    piece itself, and the rest evenly on all V. The log-loss has no gradient.
     """
     return _SmoothedLoss.apply(logits.flatten(0, 1), following.flatten(), smoothing)
 

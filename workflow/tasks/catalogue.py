@@ -94,7 +94,7 @@ class BaseCatalogue(StrictModel):
         return name in self.entries or self.is_users(name)
 
     def entry(self, name: str) -> Any:
-        """Return the entry of a name; `ConfigError` with the nearest valid name if it is unknown."""
+        """Return the entry of a name; `ConfigError` with the nearest valid name if unknown."""
         if self.is_users(name):
             return self.user_entry(name)
         check_known("dataset", name, self.choices(name))

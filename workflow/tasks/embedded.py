@@ -43,5 +43,6 @@ def verify_embedded(content: bytes, source: Source, what: str, *pins: str) -> No
     here = " and ".join(
         f"{name}=={version(name)}" for name, _, _ in (pin.partition("==") for pin in pins)
     )
-    hint = f"it is built from {' and '.join(pins)}, but {here} is installed; install the pinned versions"
+    built = f"it is built from {' and '.join(pins)}, but {here} is installed"
+    hint = f"{built}; install the pinned versions"
     verify_checksum(content, source, what, hint)

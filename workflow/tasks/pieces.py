@@ -49,8 +49,8 @@ def learn_pieces(
     pieces = SentencePieceProcessor(model_proto=model.getvalue())
     count = pieces.get_piece_size()
     if exact and count < vocabulary:
-        most = f"a vocabulary of {vocabulary:,} pieces is more than the corpus allows; at most {count:,}"
-        raise ConfigError(f"{what}: {most}")
+        asked = f"a vocabulary of {vocabulary:,} pieces"
+        raise ConfigError(f"{what}: {asked} is more than the corpus allows; at most {count:,}")
     return pieces
 
 

@@ -84,7 +84,7 @@ def fact(
     return Quantity(name, title, source="fact", unit=unit, number=number, claimable=claimable)
 
 
-# Facts of a choice that are one number, such as the mean span: points of a learning curve have them.
+# Facts of a choice that are one number, such as the mean span: points of a curve have them.
 OF_CHOICES = [each for each in choice_facts() if not each.by_head]
 ON_CURVE = tuple(each.name for each in OF_CHOICES)
 # Facts of a model whose heads learn their spans, for the tasks whose pages and claims show them.

@@ -22,7 +22,8 @@ class Seq2SeqAttentionChoices(AttentionChoices):
         if self.span["name"] != "full" and not {"encoder", "decoder"} & set(self.apply_to):
             where = ", ".join(self.apply_to)
             raise ConfigError(
-                f"span {self.span['name']} applies in encoder or decoder alone, got apply_to = {where}"
+                f"span {self.span['name']} applies in encoder or decoder alone,"
+                f" got apply_to = {where}"
             )
         return self
 

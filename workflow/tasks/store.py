@@ -163,7 +163,9 @@ def describe(pairs: Pairs) -> str:
     counts = {split.replace("_", " "): len(getattr(pairs, split).source) for split in PARTS}
     sizes = ", ".join(f"{split} {count:,}" for split, count in counts.items() if count)
     dropped = f"; {pairs.dropped:,} of train left out, empty or too long" if pairs.dropped else ""
-    return f"{pairs.name}: {sizes} pairs {pairs.source}-{pairs.target}, {len(pairs.symbols):,} symbols{dropped}"
+    languages = f"{pairs.source}-{pairs.target}"
+    symbols = f"{len(pairs.symbols):,} symbols"
+    return f"{pairs.name}: {sizes} pairs {languages}, {symbols}{dropped}"
 
 
 def pack_sentences(name: str, sentences: list[np.ndarray]) -> dict[str, np.ndarray]:

@@ -187,7 +187,7 @@ class TaskSpec:
 
 
 def merge_quantities(tasks: Iterable[TaskSpec]) -> list[Quantity]:
-    """List the quantities of all tasks; one that several declare is listed once, with their names."""
+    """List the quantities of all tasks; one that several declare is listed once."""
     merged: dict[str, Quantity] = {}
     for task in tasks:
         for name, quantity in task.known.items():

@@ -94,4 +94,5 @@ def write(catalogue: CaptionCatalogue, name: str, out: Path, data_dir: str | Non
     store.write(out, corpus)
     sizes = ", ".join(f"{split} {len(getattr(corpus, split).source):,}" for split in SPLITS)
     shape = " x ".join(map(str, corpus.pictures.shape[1:]))
-    return f"{name}: {sizes} captions of {len(corpus.pictures):,} pictures of {shape}, {len(corpus.symbols):,} pieces"
+    pictures = f"{len(corpus.pictures):,} pictures of {shape}"
+    return f"{name}: {sizes} captions of {pictures}, {len(corpus.symbols):,} pieces"

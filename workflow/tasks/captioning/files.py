@@ -130,7 +130,8 @@ def read_features(pictures: list[Picture], path: Path) -> np.ndarray:
         raise ConfigError(f"{path}: {shape} of {features.dtype}; expected {expected}")
     if not (abs(features) <= LARGEST).all():
         raise ConfigError(
-            f"{path}: some features are not finite, or beyond +-{LARGEST:,}; they are kept in 16 bits"
+            f"{path}: some features are not finite, or beyond +-{LARGEST:,};"
+            " they are kept in 16 bits"
         )
     return features.astype(np.float16)
 

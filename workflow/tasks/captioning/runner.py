@@ -132,8 +132,8 @@ def _refuse_other_pictures(job: Job, corpus: captioned.CaptionCorpus) -> None:
 def record_looks(net, task) -> list[dict]:
     """Keep what the model wrote for the first test pictures, and where its top layer looked.
 
-    Weights are means over heads: [{"name", "pieces": [T], "weights": [T][N], "pixels": side and base64 of its rows of red, green
-    and blue, or None}]
+    Weights are means over heads: [{"name", "pieces": [T], "weights": [T][N], "pixels"}]. Pixels are
+    a side and base64 of its rows of red, green and blue, or None.
     """
     numbers = task.sources_to_decode("test")[:LOOKED_AT]
     looks = []

@@ -89,7 +89,8 @@ def meteor_by_java(outputs: list[str], references: list[list[str]]) -> Score:
     except (OSError, ValueError) as error:  # this java does not run, or has too little memory
         reason = f"METEOR's Java program failed ({type(error).__name__}: {error})"
     raise OSError(
-        f"{reason}; `meteor: nltk` under evaluation in the scale's captioning.yaml uses nltk's instead"
+        f"{reason}; `meteor: nltk` under evaluation in the scale's captioning.yaml"
+        " uses nltk's instead"
     )
 
 

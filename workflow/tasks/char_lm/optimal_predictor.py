@@ -93,7 +93,7 @@ class Reader:
         return np.array(bits)
 
     def bits_within(self, text: str, window: int) -> np.ndarray:
-        """Compute -log2 p(character | the `window` characters before it), from the second word on."""
+        """Compute -log2 p(character | the last `window` characters), from the second word on."""
         spelling = Spelling(text)
         positions = range(spelling.begins[1], len(text))
         return self._bits_from(spelling, [max(0, n - window) for n in positions])

@@ -109,16 +109,17 @@ def score_text(
 ) -> tuple[float, int]:
     """Compute bpc on the first `limit` tokens (0: all), and count the characters scored.
 
-    Caches are carried along. The first character of each stream is not predicted and an incomplete last block is left out: of
-    5,000,000 characters in 8 streams and blocks of 512, 4,997,120 count. A plain mean of block
-    means, as released.
+    Caches are carried along. The first character of each stream is not predicted and an incomplete
+    last block is left out: of 5,000,000 characters in 8 streams and blocks of 512, 4,997,120 count.
+    A plain mean of block means, as released.
     """
     data = cut(tokens[:limit] if limit else tokens, streams)
     device = next(net.parameters()).device
     starts = range(0, data.size(1) - block, block)
     if not starts:
         raise ConfigError(
-            f"{len(tokens)} characters to score are fewer than one block of {block} in {streams} streams"
+            f"{len(tokens)} characters to score are fewer than one block of {block}"
+            f" in {streams} streams"
         )
     was_training = net.training
     total = 0.0  # nats

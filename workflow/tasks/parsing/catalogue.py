@@ -48,7 +48,8 @@ class TreeEntry(Source):
             )
         if (self.kind == "folder") == bool(self.checksum):
             raise ValueError(
-                "kinds embedded and file take a checksum; a folder is identified by what is found in it"
+                "kinds embedded and file take a checksum;"
+                " a folder is identified by what is found in it"
             )
         return self
 

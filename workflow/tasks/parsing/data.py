@@ -96,7 +96,8 @@ def _read_folder(name: str, entry: TreeEntry, data_dir: str | None) -> dict[str,
     for split, count in (entry.trees or {}).items():
         if len(trees[split]) != count:
             raise ConfigError(
-                f"dataset '{name}': {split} has {len(trees[split]):,} trees, the official one {count:,}"
+                f"dataset '{name}': {split} has {len(trees[split]):,} trees,"
+                f" the official one {count:,}"
             )
     return trees
 

@@ -77,7 +77,8 @@ class NamedPairEntry(PairEntry):
         for split, sides in self.files.items():
             if sorted(sides) != sorted({self.source, self.target}):
                 raise ValueError(
-                    f"files.{split} must name {self.source} and {self.target}, got {', '.join(sides)}"
+                    f"files.{split} must name {self.source} and {self.target},"
+                    f" got {', '.join(sides)}"
                 )
             if not all(side.files for side in sides.values()):
                 raise ValueError(f"files.{split}: each side takes at least one file name")

@@ -83,7 +83,8 @@ def align(source: Side, target: Side, count: int | None = None) -> Bitext:
         raise ConfigError(f"{counts}: line n of one must be the translation of line n of the other")
     if count not in (None, len(source.lines)):
         raise ConfigError(
-            f"{source.where} has {len(source.lines):,} lines, expected {count:,}: replace both files"
+            f"{source.where} has {len(source.lines):,} lines, expected {count:,}:"
+            " replace both files"
         )
     return source, target
 
@@ -177,7 +178,8 @@ def _read_user_files(name: str) -> dict[str, Bitext]:
     count = len(bitext[0].lines)
     if count < 3:
         raise ConfigError(
-            f"dataset '{name}': {count} lines are too few to split into train, dev and test; at least 3"
+            f"dataset '{name}': {count} lines are too few to split into train, dev and test;"
+            " at least 3"
         )
     refuse_empty(bitext)
     return _split_lines(bitext, max(1, count * 5 // 100))

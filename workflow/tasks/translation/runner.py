@@ -3,8 +3,8 @@
 The papers are Attention Is All You Need and Explicit Sparse Transformer.
 
 bleu            sacrebleu's tokens, cased: comparable between suites, signature in the record
-bleu_tokenised  of tokens as the papers had them: those of a corpus that comes tokenised, else 13a's;
-                on WMT hyphened words are cut apart, on IWSLT case is ignored. Only this one is
+bleu_tokenised  of tokens as the papers had them: those of a tokenised corpus, else 13a's; on WMT
+                hyphened words are cut apart, on IWSLT case is ignored. Only this one is
                 compared with a paper's number.
 chrf            character n-grams
 
