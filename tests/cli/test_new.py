@@ -95,12 +95,6 @@ def test_a_new_question_and_a_new_claim_are_planned_at_once(copy):
     )
 
 
-def test_another_folder_is_left_alone(tmp_path):
-    with pytest.raises(ConfigError, match="has no studies/own"):
-        begin(tmp_path, "claim", "mine")
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     "kind, name, said",
     [

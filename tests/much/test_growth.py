@@ -1,8 +1,6 @@
 """Twice as many runs are twice the work: counted in calls of functions, not in seconds."""
 
-import os
 import re
-import subprocess
 import sys
 from itertools import product
 from pathlib import Path
@@ -83,43 +81,6 @@ def test_a_plan_grows_with_its_runs(tmp_path, monkeypatch):
         write_config(tmp_path, runs)
         counts.append(calls(plan))
     assert counts[1] > 520 * 10 and counts[2] < 2.1 * counts[1]
-
-
-@pytest.mark.slow
-def test_a_dry_run_grows_with_its_runs(tmp_path):
-    """Snakemake's own work too: under the profile, in a process of its own."""
-    words = [
-        "snakemake",
-        "-s",
-        str(ROOT / "Snakefile"),
-        "--profile",
-        str(ROOT / "profiles" / "default"),
-        "-n",
-        "--",
-        "all",
-    ]
-    counted = f"""
-import sys
-from snakemake.cli import main
-from tests.much.test_growth import calls
-sys.argv = {words}
-def dry_run():
-    try:
-        main()
-    except SystemExit as ended:
-        assert not ended.code
-print(calls(dry_run), file=sys.stderr)
-"""
-    counts = []
-    for runs in (520, 1040):
-        write_config(tmp_path, runs)
-        command = [sys.executable, "-c", counted]
-        ended = subprocess.run(
-            command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True
-        )
-        assert not ended.returncode, ended.stderr.decode()
-        counts.append(int(ended.stderr.splitlines()[-1]))
-    assert counts[1] < 2.1 * counts[0]
 
 
 @pytest.mark.slow

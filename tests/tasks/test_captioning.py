@@ -141,14 +141,6 @@ def test_pictures_that_the_net_does_not_read_or_that_its_cache_would_cut_are_ref
         CaptioningTask(captioning(net=FEATURES), many, CPU)
 
 
-JAVA = """#!/bin/sh
-echo "$LC_ALL/$LANGUAGE/$*" > {seen}
-while read -r line; do
-    case "$line" in SCORE*) echo stats ;; *) echo 0.25; echo 0.5 ;; esac
-done
-"""
-
-
 @pytest.fixture
 def java(tmp_path, monkeypatch):
     """Put a program in the place of Java."""
@@ -159,18 +151,6 @@ def java(tmp_path, monkeypatch):
         monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
 
     return write
-
-
-def test_java_speaks_english_whatever_the_locale(java, tmp_path, monkeypatch):
-    java(JAVA.format(seen=tmp_path / "seen"))
-    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
-    monkeypatch.setenv("LANGUAGE", "de")
-    assert meteor_by_java(["a b"], [["a b"]]) == 50
-    locale, language, words = (tmp_path / "seen").read_text().split("/", 2)
-    assert (locale, language) == ("C.UTF-8", "") and {
-        "-Duser.language=en",
-        "-Duser.country=US",
-    } < set(words.split())
 
 
 @pytest.mark.slow
@@ -195,23 +175,6 @@ def test_where_the_job_asks_for_java_nothing_replaces_a_java_that_fails(script, 
         task.missing.keys() == {"test_meteor"}
         and "METEOR's Java program failed" in task.missing["test_meteor"]
     )
-
-
-def test_where_there_is_no_java_a_score_is_missing_and_its_reason_names_the_setting(
-    tmp_path, monkeypatch
-):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    for by, scored, missing in (("java", set(), {"test_meteor"}), ("nltk", {"meteor_nltk"}, set())):
-        task = CaptioningTask(captioning(meteor=by), coloured(), CPU)
-        metrics, _ = task.score(
-            "test", [caption.tolist() for caption in task.corpus.test.target[::2]]
-        )
-        assert {
-            name for name in metrics if "meteor" in name
-        } == scored and task.missing.keys() == missing
-        assert all(
-            "Java" in reason and "meteor: nltk" in reason for reason in task.missing.values()
-        )
 
 
 def test_a_job_names_what_computes_meteor_and_keeps_its_digest_where_that_is_java():
@@ -253,12 +216,6 @@ def test_meteor_by_nltk_counts_stems():
     """Three words, the same or of one stem, in one chunk: F = 1 and the penalty .5 (1 / 3)^3."""
     score = meteor_by_nltk(["red rings turn"], [["red ring turns", "nothing else"]])
     assert score == pytest.approx(100 * (1 - 0.5 / 27))
-
-
-@pytest.mark.skipif(not shutil.which("java"), reason="no Java")
-@pytest.mark.slow
-def test_meteor_by_its_own_program():
-    assert meteor_by_java(["a small red ring"], [["a small red ring"]]) == pytest.approx(100)
 
 
 RIGHT = [

@@ -4,20 +4,16 @@ is refused.
 
 import json
 import os
-import shutil
-from collections import Counter
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from tests.tasks._texts import REAL, needs
 from workflow.config.errors import ConfigError
 from workflow.tasks import sources
 from workflow.tasks.captioning import scenes, store
 from workflow.tasks.captioning.catalogue import CaptionCatalogue
 from workflow.tasks.captioning.data import build_captions
-from workflow.tasks.captioning.files import read_captions
 from workflow.tasks.captioning.scenes import SceneObject
 from workflow.tasks.spec import load_corpora
 from workflow.tasks.store import decode
@@ -152,19 +148,6 @@ def test_another_schema_and_an_image_that_is_damaged_or_would_be_clipped_are_ref
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    "name, line",
-    [
-        ("captions:one.json", "expected captions:JSON,IMAGES"),
-        ("captions:none.json,images", "none.json: no such file"),
-        ("coco", "not found because data_dir"),
-    ],
-)
-def test_names_that_cannot_be_read(name, line):
-    with pytest.raises(ConfigError, match=line):
-        load_corpora("captioning").checksum(name)
-
-
 def test_what_is_looked_at_identifies_the_job(tmp_path):
     name = write_data(tmp_path)
     before = CATALOGUE.checksum(name)
@@ -197,35 +180,6 @@ def test_pictures_are_the_same_in_another_folder_and_read_once(tmp_path, monkeyp
     # where nothing can be kept, they are read again
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/none")
     assert CATALOGUE.checksum(name) == before and len(read) == 7
-
-
-@pytest.mark.parametrize("place", ["coco", "coco/images", "images", "below/COCO/Images"])
-def test_pictures_are_found_in_the_first_folder_that_has_them(place, tmp_path):
-    """Not in one that is empty, or has another's; and a json may say .png where the file is called
-    .PNG.
-    """
-    write_data(tmp_path / "made")
-    for folder in ("coco", "images/sub"):
-        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
-    shutil.copytree(
-        tmp_path / "made" / "images" / "sub", tmp_path / place / "sub", dirs_exist_ok=True
-    )
-    (tmp_path / place / "sub" / "1.png").rename(tmp_path / place / "sub" / "1.PNG")
-    shutil.move(tmp_path / "made" / "my.json", tmp_path / "dataset_coco.JSON")
-    shutil.rmtree(tmp_path / "made")
-    pictures = build_captions(load_corpora("captioning"), "coco", str(tmp_path)).pictures
-    assert [int(picture[0, 0, 0]) for picture in pictures] == [0, 10, 20, 30, 40]
-
-
-@needs("flickr8k")
-def test_flickr8k_has_the_schema_and_all_its_captions():
-    pictures = read_captions(next((REAL / "flickr8k").glob("dataset_flickr8k.json*")))
-    assert Counter(picture.split for picture in pictures) == {
-        "train": 6000,
-        "dev": 1000,
-        "test": 1000,
-    }
-    assert sum(len(picture.captions) for picture in pictures) == 40000
 
 
 # Drawn scenes

@@ -69,16 +69,6 @@ def test_a_text_is_fetched_once_and_unpacked(name, pack, mirror, tmp_path):
     assert cached_files(tmp_path) == [f"text-{name}"]
 
 
-def test_the_first_mirror_that_serves_the_text_is_taken(mirror, tmp_path):
-    mirror.served |= {
-        "page.zip": b"<html>not here</html>",
-        "other": b"another text",
-        "good.gz": gzip.compress(TEXT),
-    }
-    assert fetch(mirror, "missing", "page.zip", "other", "good.gz") == TEXT
-    assert cached_files(tmp_path) == ["text-good.gz"]
-
-
 @pytest.mark.parametrize("breaks", [1, 1 + downloads.RETRIES])
 def test_a_transfer_that_breaks_is_made_again_then_from_the_next_mirror(breaks, mirror, tmp_path):
     mirror.served["a/text.txt"] = mirror.served["b/text.txt"] = TEXT
@@ -99,14 +89,6 @@ def test_another_text_is_refused_in_one_line_and_not_kept(mirror, tmp_path):
     )
     assert "(12 bytes, expected " in line and "404" in line
     assert cached_files(tmp_path) == []
-
-
-def test_without_a_network_the_line_says_what_was_tried(mirror):
-    mirror.address = "http://127.0.0.1:9"
-    with pytest.raises(
-        ConfigError, match=r"data_dir .* is not set .* http://127.0.0.1:9/text.txt: ConnectionError"
-    ):
-        fetch(mirror, "text.txt")
 
 
 def test_a_prefix_is_cut_from_the_official_text_that_was_fetched(mirror):

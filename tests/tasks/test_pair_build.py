@@ -12,7 +12,7 @@ from workflow.tasks import downloads, store
 from workflow.tasks.spec import load_corpora
 from workflow.tasks.store import UNK, decode
 from workflow.tasks.translation import data as build
-from workflow.tasks.translation.catalogue import PairCatalogue, user_paths
+from workflow.tasks.translation.catalogue import PairCatalogue
 from workflow.tasks.translation.data import build_pairs, describe
 
 
@@ -176,24 +176,6 @@ def test_a_users_files_that_are_no_pairs_are_refused(de, en, line, tmp_path):
         build_pairs(load_corpora("translation"), user_pair(tmp_path, de, en), None)
 
 
-@pytest.mark.parametrize("end", ["\r\n", "\r"])
-def test_lines_of_other_systems_are_lines_and_what_ends_none_of_them_is_a_space(end, tmp_path):
-    """U+2028 and the like stand within sentences of texts from the web, and no line of the other
-    side ends there.
-    """
-    de, en = LINES["de"][:-1] + ["Ein\u2028Vogel\x85und noch einer"], LINES["en"]
-    pairs, plain = load_corpora("translation"), user_pair(tmp_path, join_lines(de), join_lines(en))
-    expected = build_pairs(pairs, plain, None)
-    assert expected.test.source_text[-1] == "Ein Vogel und noch einer"
-    (tmp_path / "other").mkdir()
-    ends = [("\ufeff" + end.join([*lines, ""])).encode() for lines in (de, en)]
-    other = build_pairs(pairs, user_pair(tmp_path / "other", *ends), None)
-    assert (other.test.source_text, other.checksum) == (
-        expected.test.source_text,
-        expected.checksum,
-    )
-
-
 def test_a_users_pair_is_two_files_and_named_by_their_texts_and_languages(tmp_path):
     pairs, name = load_corpora("translation"), user_pair(tmp_path, b"a\nb\nc\n", b"x\ny\nz\n")
     turned = f"pairs:{tmp_path}/my.en,{tmp_path}/my.de"
@@ -206,16 +188,6 @@ def test_a_users_pair_is_two_files_and_named_by_their_texts_and_languages(tmp_pa
             ConfigError, match="expected two files with a comma between them, pairs:SRC,TGT"
         ):
             pairs.checksum(f"pairs:{wrong}")
-
-
-def test_a_users_files_may_have_commas_and_blanks_in_their_names(tmp_path):
-    names = ("a, b.de", " c,d .en")
-    for name in names:
-        (tmp_path / name).write_text("a\nb\nc\n")
-    given = [f"{tmp_path}/{name}" for name in names]
-    assert [*map(str, user_paths(f"pairs:{','.join(given)}"))] == given
-    # a blank after the comma
-    assert [*map(str, user_paths(f"pairs:{tmp_path}/a, b.de, {tmp_path}/ c,d .en"))] == given
 
 
 # The catalogue
@@ -235,29 +207,6 @@ def test_what_identifies_a_pair_changes_with_anything_that_changes_its_ids_or_sc
     assert len(set(checksums)) == 9 and catalogue(files()).checksum("birds-deen") == checksums[-1]
 
 
-def test_pairs_whose_checksums_are_known_are_identified_without_their_files():
-    pairs = load_corpora("translation")
-    on_files = {name: entry for name, entry in pairs.pairs.items() if entry.kind == "files"}
-    unknown = {
-        name
-        for name, entry in on_files.items()
-        if not all(source.checksum for source in entry.file_sources())
-    }
-    assert unknown == {
-        "iwslt14-deen",
-        "iwslt15-envi",
-        "wmt14-ende",
-        "wmt14-ende-whole",
-        "wmt14-enfr",
-    }
-    assert len({pairs.checksum(name) for name in {*pairs.pairs} - unknown}) == 8
-    for name in unknown:
-        with pytest.raises(
-            ConfigError, match=f"'{name}': not found because data_dir .* is not set"
-        ):
-            pairs.checksum(name)
-
-
 @pytest.mark.parametrize(
     "change, line",
     [
@@ -274,12 +223,3 @@ def test_a_wrong_entry_is_refused_in_one_line(change, line):
             {"metric": "bleu", "pairs": {"birds": raw_entry(files()) | change}},
             "text",
         )
-
-
-def test_an_unknown_name_is_refused_with_the_names_of_all_tasks(tmp_path):
-    with pytest.raises(
-        ConfigError,
-        match="did you mean 'multi30k-ende'.*enwik8.*iwslt14-deen.*pairs:SRC,TGT.*text8",
-    ):
-        script.main(["multi30k-dene", str(tmp_path / "out.npz")])
-    assert not list(tmp_path.iterdir())

@@ -208,13 +208,6 @@ def test_a_tree_scores_the_same_whatever_its_root_is_called_and_however_its_line
     assert theirs == plain and count_sentence(theirs, plain)[:3] == [3, 3, 3]
 
 
-def test_a_bracket_that_is_a_word_is_the_same_written_out_or_bare():
-    bare, plain = (
-        "(S (-LRB- {}) (NN a) (-RRB- {}))".format(*words) for words in ("()", ("-LRB-", "-RRB-"))
-    )
-    assert read_trees(bare, "here") == read_trees(plain, "here")
-
-
 WORDS = [
     ":\\",
     "\\",

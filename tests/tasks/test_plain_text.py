@@ -9,13 +9,12 @@ import tarfile
 
 import pytest
 
-from tests.tasks._texts import catalogue, zipped
+from tests.tasks._texts import zipped
 from workflow.config.errors import ConfigError
 from workflow.tasks.captioning.files import read_captions
 from workflow.tasks.char_lm import data
 from workflow.tasks.parsing.data import build_trees
 from workflow.tasks.spec import load_corpora
-from workflow.tasks.store import decode
 from workflow.tasks.translation.data import build_pairs
 
 TEXT = b"some text\n" * 900
@@ -67,13 +66,6 @@ def test_a_users_file_that_is_no_text_is_refused(content, line, tmp_path):
         assert "\n" not in str(refused.value)
 
 
-def test_an_archive_that_an_entry_names_is_no_text_either(tmp_path):
-    packed = bz2.compress(TEXT)
-    (tmp_path / "text").write_bytes(packed)
-    with pytest.raises(ConfigError, match="corpus 'text', line .: byte .* is not UTF-8"):
-        data.read_file(catalogue(packed), "text", str(tmp_path))
-
-
 # Joiners of Persian, of Sinhala and of an emoji, and what else languages and published corpora
 # hold. U+0378 is not assigned yet; U+0093 is a quotation mark of Windows-1252, as WMT 2014 has it.
 LETTERS = {
@@ -109,14 +101,6 @@ def test_characters_that_languages_need_pass_in_every_task(word, tmp_path):
         f"{word.replace(' ', '')} is"
     ]
     assert read_captions(tmp_path / "captions")[0].captions == [line.lower()]
-
-
-@pytest.mark.parametrize("sign", ["\u2028", "\u2029", "\x85", "\u00a0"])
-def test_a_word_of_a_treebank_may_hold_what_python_takes_for_the_end_of_a_line(sign, tmp_path):
-    (tmp_path / "mine").write_text(f"(S (NN a{sign}b) (V c{sign}))\n" * 20, encoding="utf-8")
-    trees = build_trees(load_corpora("parsing"), f"trees:{tmp_path}/mine", None)
-    assert trees.test.source_text == [f"a{sign}b c{sign}"]
-    assert decode(trees.symbols, trees.test.source[0]) == f"a{sign}b c{sign}"
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\r", "\r\r\n"])

@@ -11,7 +11,6 @@ import torch
 from tests._jobs import bitext, translation
 from tests._training import CPU, run_script
 from workflow.tasks import store
-from workflow.tasks.spec import load_corpora
 from workflow.tasks.translation import PLANTED
 from workflow.tasks.translation.planted import TESTED, astray, plant, plant_some, slope
 from workflow.training.run import build_model
@@ -32,16 +31,6 @@ def test_so_many_others_stand_behind_each_sentence_the_same_in_every_draw():
         (a == b).all()
         for a, b in zip(planted[1:], plant(sentences, [0, 1, 2, 3, 4], 2)[1:], strict=True)
     )
-
-
-def test_a_split_has_up_to_as_many_and_keeps_its_targets():
-    split = bitext().train
-    planted = plant_some(split, 4, seed=0)
-    assert planted.target is split.target and planted.source_text is split.source_text
-    lengths = [
-        len(whole) - len(alone) for whole, alone in zip(planted.source, split.source, strict=True)
-    ]
-    assert min(lengths) == 0 and 10 < max(lengths) <= 4 * 7
 
 
 def test_a_slope_is_what_each_planted_sentence_changes():
@@ -82,10 +71,3 @@ def test_a_run_on_such_a_text_scores_test_with_each_number_of_them(tmp_path):
         len(record.facts["astray"]["cross"]) == 3 and len(record.facts["astray"]["cross"][0]) == 1
     )
     assert store.read(tmp_path / "toy.npz").planted == 4
-
-
-def test_planted_sentences_are_part_of_what_a_text_is():
-    catalogue = load_corpora("translation")
-    plain, planted = (catalogue.entries[f"multi30k-deen{end}"] for end in ("", "-planted"))
-    assert planted.planted == 4 and plain.identity(["a"]) != planted.identity(["a"])
-    assert plain.identity(["a"]) == planted.model_copy(update={"planted": 0}).identity(["a"])

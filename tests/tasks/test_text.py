@@ -10,7 +10,7 @@ import os
 import pytest
 
 from tests._jobs import job
-from tests.tasks._texts import REAL, catalogue, entry, needs, zipped
+from tests.tasks._texts import catalogue, entry, zipped
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse
 from workflow.scripts import corpus as script
@@ -40,44 +40,6 @@ TEXT = b"some text\n" * 900
 def test_a_file_is_found_in_the_data_folder_or_one_below(folder, name, pack, tmp_path):
     (tmp_path / folder).mkdir(exist_ok=True)
     (tmp_path / folder / name).write_bytes(pack(TEXT))
-    assert data.read_file(catalogue(TEXT), "text", str(tmp_path)) == TEXT
-
-
-def test_the_first_file_with_the_right_content_is_read_not_the_first_of_the_name(tmp_path):
-    """And not what lies in a hidden folder, such as a bin."""
-    for folder, content in (
-        (".", b"other"),
-        (".Trash", b"old"),
-        ("a", TEXT[:-1]),
-        ("b", TEXT),
-        ("c", b"third"),
-    ):
-        (tmp_path / folder).mkdir(exist_ok=True)
-        (tmp_path / folder / "text").write_bytes(content)
-    assert data.read_file(catalogue(TEXT), "text", str(tmp_path)) == TEXT
-    (tmp_path / "b" / "text").unlink()
-    with pytest.raises(ConfigError, match=f"^{tmp_path}/text: sha256 .* expected"):
-        data.read_file(catalogue(TEXT), "text", str(tmp_path))
-
-
-def test_a_folder_without_rights_ends_no_search(tmp_path, monkeypatch):
-    """As `lost+found` at the root of a disk has none; here root looks, whom the system refuses
-    nothing.
-    """
-    for folder in ("closed", "texts"):
-        (tmp_path / folder).mkdir()
-    (tmp_path / "texts" / "text").write_bytes(TEXT)
-
-    def guarded(call, inside):
-        def refusing(path, *more, **options):
-            if "closed/" in f"{path}{inside}":
-                raise PermissionError(13, "Permission denied", str(path))
-            return call(path, *more, **options)
-
-        return refusing
-
-    monkeypatch.setattr(os, "stat", guarded(os.stat, ""))
-    monkeypatch.setattr(os, "listdir", guarded(os.listdir, "/"))
     assert data.read_file(catalogue(TEXT), "text", str(tmp_path)) == TEXT
 
 
@@ -154,16 +116,6 @@ def test_the_script_makes_a_corpus_of_a_users_file(tmp_path, capsys):
     )
 
 
-@needs("enwik8")
-@pytest.mark.parametrize(
-    "name, symbols", [("enwik8-4mb", 200), ("text8-3mb", 28), ("tinyshakespeare", 65)]
-)
-def test_real_texts(name, symbols, tmp_path):
-    script.main([name, str(tmp_path / "c.npz"), "--data-dir", str(REAL)])
-    copy = store.read(tmp_path / "c.npz")
-    assert len(copy.symbols) == symbols and len(copy.train) > 15 * len(copy.dev) > 0
-
-
 # Embedded texts
 
 
@@ -182,12 +134,6 @@ def test_another_version_is_refused_with_the_pin_and_both_checksums(monkeypatch)
     line = f"sha256 {actual} .*{pinned.checksum[7:]}; .*sympy==1.14.0, but sympy==1.15.0"
     with pytest.raises(ConfigError, match=line):
         data.read_embedded("sources", pinned)
-
-
-def test_a_missing_package_is_refused_with_the_pin(monkeypatch):
-    monkeypatch.setattr(embedded, "find_spec", lambda name: None)
-    with pytest.raises(ConfigError, match="sympy==1.14.0, which is not installed"):
-        data.read_sources()
 
 
 def test_twenty_seven_characters():
@@ -232,15 +178,6 @@ def test_a_byte_that_train_never_shows_is_refused_unless_the_text_is_the_users()
         data.build_corpus("text", content, entry(content))
     corpus = data.build_corpus("file:x", content, entry(content))
     assert corpus.symbols == ["<eos>", "a", "b", "z"] and 3 in corpus.dev and 3 not in corpus.train
-
-
-def test_too_short_a_text_is_refused():
-    with pytest.raises(ConfigError, match="5 bytes are too few to split"):
-        data.build_corpus("file:x", b"a" * 5, entry(b"a" * 5))
-
-
-def test_names_of_tokens():
-    assert [*map(data.symbol_name, (10, 32, 0, 255, 65))] == ["<eos>", " ", "\\x00", "\\xff", "A"]
 
 
 # The catalogue

@@ -86,12 +86,6 @@ def test_the_smoothed_loss_and_its_gradient_are_those_of_torch_however_many_rows
     assert not log_loss.requires_grad
 
 
-def test_a_gpu_reads_all_rows_of_scores_at_once_and_a_cpu_as_many_as_its_cache_holds(monkeypatch):
-    monkeypatch.setattr(loss_of_batches, "CACHED", 20)
-    assert loss_of_batches._rows(torch.empty(9, 5, device="meta")) == [slice(0, 9)]
-    assert loss_of_batches._rows(torch.empty(9, 5)) == [slice(0, 4), slice(4, 8), slice(8, 12)]
-
-
 def test_accumulated_batches_weigh_as_much_as_their_pieces():
     small, train = translation(net={"dropout": 0.0}), bitext().train
     net, steps = build_model(small, CPU, 13), []
@@ -163,17 +157,6 @@ def test_our_count_equals_torchs_and_fvcores(changes):
     row = sentences.count(small, build_model(small, CPU, 13), CPU)
     assert row["macs_torch"] == row["macs_analytic"]
     assert row["macs_fvcore"] == pytest.approx(row["macs_analytic"], rel=0.01)
-
-
-def test_a_timed_update_and_a_timed_decoding_say_how_many_pieces():
-    small = translation()
-    net = build_model(small, CPU, 13)
-    step, count = sentences.training_step(small, net, CPU)
-    step()
-    assert count == 5 * 16  # 80 pieces a batch, sentences of 16
-    step, count = sentences.prediction(small, net, CPU, 3)
-    step()
-    assert count == 3 * 16
 
 
 def test_a_second_test_is_scored_like_the_first():

@@ -1,9 +1,7 @@
 """Treebanks from their names: Python statements, bracketed files, sections of a licensed copy."""
 
 import pytest
-from nltk import Tree
 
-from tests.tasks._texts import REAL, needs
 from workflow.config.errors import ConfigError
 from workflow.tasks import store
 from workflow.tasks.parsing.catalogue import TreeCatalogue
@@ -101,61 +99,3 @@ def test_a_licensed_copy_is_read_by_section_and_refused_where_it_is_not_whole(tm
     catalogue = write_sections(tmp_path / "b", trees={"train": 9, "dev": 4, "test": 4})
     with pytest.raises(ConfigError, match="train has 8 trees, the official one 9"):
         build_trees(catalogue, "ptb", str(tmp_path / "b"))
-
-
-@pytest.mark.parametrize("end", ["\r\n", "\r"])
-def test_trees_are_the_same_however_their_lines_end(end, tmp_path):
-    corpus = build_trees(*user_treebank(tmp_path), None)
-    catalogue, name = user_treebank(tmp_path, ["\ufeff" + end.join(LINES)])
-    other = build_trees(catalogue, name, None)
-    assert (other.symbols, other.checksum) == (corpus.symbols, corpus.checksum)
-
-
-@pytest.mark.parametrize(
-    "place",
-    [
-        "02",
-        "ptb/02",
-        "WSJ/02",
-        "ptb/parsed/mrg/wsj/02",
-        "treebank_3/parsed/mrg/wsj/02",
-        "CD/PARSED/MRG/WSJ/02",
-    ],
-)
-def test_a_licensed_copy_is_found_in_every_place_that_has_been_its(place, tmp_path):
-    """Whatever lies beside it: an empty folder of its name, what Finder and editors leave, another
-    part of it.
-    """
-    about = load_corpora("parsing").trees["ptb"].model_copy(update={"trees": None})
-    for section in ("02", "22", "23"):
-        folder = tmp_path / place.replace("02", section)
-        folder.mkdir(parents=True)
-        (folder / f"WSJ_{section}00.MRG").write_text("\n".join(LINES[:3]))
-        for name in (
-            f"._WSJ_{section}00.MRG",
-            f".#wsj_{section}00.mrg",
-            f"WSJ_{section}00.MRG~",
-            "readme",
-        ):
-            (folder / name).write_bytes(b"\xff no tree")
-    (tmp_path / "ptb" / "22").mkdir(parents=True, exist_ok=True)
-    (tmp_path / "ptb" / "22" / "wsj_2200.mrg").write_text("\n".join(LINES[:3]))
-    corpus = build_trees(TreeCatalogue(metric="f1", trees={"ptb": about}), "ptb", str(tmp_path))
-    assert len(corpus.train.source) == len(corpus.test.source) == 3
-
-
-@pytest.mark.slow
-@needs("treebank")
-def test_the_sample_of_the_wall_street_journal():
-    corpus = build_trees(load_corpora("parsing"), "wsj-sample", str(REAL))
-    assert [len(split.source) for split in (corpus.train, corpus.dev, corpus.test)] == [
-        3396,
-        273,
-        245,
-    ]
-    labels = {
-        subtree.label()
-        for text in corpus.test.target_text
-        for subtree in Tree.fromstring(text).subtrees()
-    }
-    assert "-NONE-" not in labels and not any("-" in label.strip("-") for label in labels)
