@@ -24,21 +24,21 @@ class CostModule(Protocol):
     """
 
     def training_step(
-        self, job: Job, net: "torch.nn.Module", device: "torch.device"
+        self, job: Job, model: "torch.nn.Module", device: "torch.device"
     ) -> tuple[Callable[[], None], int]:
         """Make an update of the parameters, with caches as full as training fills them."""
 
     def prediction(
-        self, job: Job, net: "torch.nn.Module", device: "torch.device", batch: int
+        self, job: Job, model: "torch.nn.Module", device: "torch.device", batch: int
     ) -> tuple[Callable[[], None], int]:
         """Make a prediction for `batch` inputs."""
 
     def evaluation(
-        self, job: Job, net: "torch.nn.Module", device: "torch.device"
+        self, job: Job, model: "torch.nn.Module", device: "torch.device"
     ) -> tuple[Callable[[], None], int]:
         """Make a step of the job's evaluation, whose peak memory is measured."""
 
-    def count(self, job: Job, net: "torch.nn.Module", device: "torch.device") -> dict[str, float]:
+    def count(self, job: Job, model: "torch.nn.Module", device: "torch.device") -> dict[str, float]:
         """Count MACs per character or subword: macs_analytic, macs_torch, macs_fvcore."""
 
 
