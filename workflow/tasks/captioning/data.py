@@ -24,33 +24,28 @@ def build_captions(catalogue: CaptionCatalogue, name: str, data_dir: str | None)
     """
     entry = catalogue.entry(name)
     checksum = catalogue.checksum(name, data_dir)
-    pictures, pixels = (
-        _draw_scenes(name, entry)
-        if entry.kind == "embedded"
-        else _read_files(name, entry, data_dir)
-    )
-    numbers = {
-        split: [n for n, picture in enumerate(pictures) if picture.split == split]
-        for split in SPLITS
-    }
+    if entry.kind == "embedded":
+        pictures, pixels = _draw_scenes(name, entry)
+    else:
+        pictures, pixels = _read_files(name, entry, data_dir)
+    numbers: dict[str, list[int]] = {}
     for split in SPLITS:
+        numbers[split] = [n for n, picture in enumerate(pictures) if picture.split == split]
         if not numbers[split]:
             raise ConfigError(f"dataset '{name}': no image belongs to {split}")
     train_captions = [caption for n in numbers["train"] for caption in pictures[n].captions]
     pieces = learn_pieces(train_captions, entry.vocabulary, f"dataset '{name}'", exact=False)
     splits = {}
     for split in SPLITS:
-        pairs = [(n, caption) for n in numbers[split] for caption in pictures[n].captions]
-        ids = [
-            np.array(sentence, np.uint16)
-            for sentence in pieces.encode([caption for _, caption in pairs])
-        ]
-        splits[split] = Split([np.array([n], np.int32) for n, _ in pairs], ids, [], [])
+        part = Split()
+        for n in numbers[split]:
+            for ids in pieces.encode(pictures[n].captions):
+                part.source.append(np.array([n], np.int32))
+                part.target.append(np.array(ids, np.uint16))
+        splits[split] = part
     held_out = [n for split in ("dev", "test") for n in numbers[split]]
-    references, names = (
-        {n: pictures[n].captions for n in held_out},
-        {n: pictures[n].file for n in held_out},
-    )
+    references = {n: pictures[n].captions for n in held_out}
+    names = {n: pictures[n].file for n in held_out}
     about = {"symbols": piece_names(pieces), "checksum": checksum, "about": entry.about}
     return CaptionCorpus(name, pixels, **splits, references=references, names=names, **about)
 
@@ -70,10 +65,11 @@ def _draw_scenes(name: str, entry: CaptionEntry) -> tuple[list[Picture], np.ndar
         "this machine renders it differently",
     )
     count = len(captions)
-    names = ["train"] * (count - 2 * HELD_OUT) + ["dev"] * HELD_OUT + ["test"] * HELD_OUT
-    return [
-        Picture(f"scene {n + 1}", "", names[n], texts) for n, texts in enumerate(captions)
-    ], pixels
+    splits = ["train"] * (count - 2 * HELD_OUT) + ["dev"] * HELD_OUT + ["test"] * HELD_OUT
+    pictures = []
+    for number, (split, written) in enumerate(zip(splits, captions, strict=True), start=1):
+        pictures.append(Picture(f"scene {number}", "", split, written))
+    return pictures, pixels
 
 
 def _read_files(

@@ -78,45 +78,44 @@ class CharLMTask:
     def _point(self, net, limit: int) -> tuple[dict, int]:
         dev, scored = self._score(net, "dev", limit)
         facts = net.facts()
-        return {"dev_bpc": dev, **{name: facts.get(name) for name in ON_CURVE}}, scored
+        on_curve = {name: facts.get(name) for name in ON_CURVE}
+        return {"dev_bpc": dev, **on_curve}, scored
 
     def evaluate(self, net) -> Evaluation:
-        """Compute bpc on dev and test, facts of the choices and of a probe of dev text, and
-        multiply-adds.
-        """
-        known, limit = partial(attempt, self.missing), self.job.evaluation.tokens
-        test, scored = known(
-            ["test_bpc", "tokens_scored"], partial(self._score, net, "test", limit), (None, None)
-        )
-        dev, _ = known(["dev_bpc"], partial(self._score, net, "dev", limit), (None, None))
-        facts = net.facts() | {
-            "symbol_entropy": symbol_entropy(
-                self.corpus.dev[: self.job.evaluation.dev_tokens or None]
-            )
-        }
+        """Compute bpc on dev and test, facts of the choices and of a probe of dev, and MACs."""
+        known = partial(attempt, self.missing)
+        limit = self.job.evaluation.tokens
+        unknown = (None, None)
+        score_test = partial(self._score, net, "test", limit)
+        test, scored = known(["test_bpc", "tokens_scored"], score_test, unknown)
+        dev, _ = known(["dev_bpc"], partial(self._score, net, "dev", limit), unknown)
+        facts = net.facts()
+        read = self.corpus.dev[: self.job.evaluation.dev_tokens or None]
+        facts["symbol_entropy"] = symbol_entropy(read)
         with computing(net.attentions, engine_of(net)):
-            counts = [f"macs_{reading}" for reading in ("paper", "dense", "executed")]
-            multiply_adds = known(
-                counts, partial(self._count_macs, net, facts.get("mean_span", 0.0))
-            )
-            facts |= known(
-                ["attention_by_distance", "fragment"], partial(probe, net, self.corpus), {}
-            )
+            counts = ["macs_paper", "macs_dense", "macs_executed"]
+            count = partial(self._count_macs, net, facts.get("mean_span", 0.0))
+            found = known(counts, count)
+            look = partial(probe, net, self.corpus)
+            facts |= known(["attention_by_distance", "fragment"], look, {})
         metrics = {"dev_bpc": dev, "test_bpc": test, "tokens_scored": scored}
-        return Evaluation(metrics, facts, multiply_adds)
+        return Evaluation(metrics, facts, found)
 
     def _score(self, net, split: str, limit: int) -> tuple[float, int]:
-        """Compute bpc on the first `limit` characters of a split (0: all), and count those that
-        were scored.
-        """
-        evaluation, text = self.job.evaluation, getattr(self.corpus, split)
+        """Compute bpc on the first `limit` characters of a split (0: all), and count them."""
+        evaluation = self.job.evaluation
         with precision(self.job.training, self.device):
             return score_text(
-                net, text, streams=evaluation.streams, block=evaluation.block, limit=limit
+                net,
+                getattr(self.corpus, split),
+                streams=evaluation.streams,
+                block=evaluation.block,
+                limit=limit,
             )
 
     def _count_macs(self, net, span: float) -> MacCounts:
-        block, shape = self.job.training.block, self.job.net
+        block = self.job.training.block
+        shape = self.job.net
         tokens = self.streams.data[: self.job.evaluation.streams, : 64 * block].to(self.device)
         return MacCounts(
             dense=macs.dense(net, block),

@@ -61,10 +61,10 @@ def _encode(
     """Encode words and linearised trees as ids; a label that train does not have is <unk>."""
     words = [*map(_words, trees)]
     sources = [np.array(sentence, np.uint16) for sentence in pieces.encode(words)]
-    targets = [
-        np.array([label_ids.get(symbol, UNK) for symbol in linearise(tree)], np.uint16)
-        for tree in trees
-    ]
+    targets = []
+    for tree in trees:
+        ids = [label_ids.get(symbol, UNK) for symbol in linearise(tree)]
+        targets.append(np.array(ids, np.uint16))
     if split == "train":
         return Split(sources, targets, [], [])
     return Split(sources, targets, words, [format_tree(tree) for tree in trees])
@@ -88,11 +88,10 @@ def _read_folder(name: str, entry: TreeEntry, data_dir: str | None) -> dict[str,
     """
     trees = {}
     for split, paths in section_files(name, entry, data_dir).items():
-        trees[split] = [
-            tree
-            for path in paths
-            for tree in read_trees(decode(path.read_bytes(), str(path)), str(path))
-        ]
+        trees[split] = []
+        for path in paths:
+            content = decode(path.read_bytes(), str(path))
+            trees[split] += read_trees(content, str(path))
     for split, count in (entry.trees or {}).items():
         if len(trees[split]) != count:
             raise ConfigError(
@@ -109,18 +108,17 @@ def _split_trees(name: str, entry: TreeEntry, trees: list[Tree]) -> dict[str, li
     held_out = max(1, len(trees) * 5 // 100)
     sizes = entry.trees or {"train": len(trees) - 2 * held_out, "dev": held_out, "test": held_out}
     if sum(sizes.values()) != len(trees) or sizes["train"] < 1:
-        expected = (
-            f"{sum(sizes.values()):,} were expected" if entry.trees else "at least 3 are needed"
-        )
+        expected = "at least 3 are needed"
+        if entry.trees:
+            expected = f"{sum(sizes.values()):,} were expected"
         raise ConfigError(f"dataset '{name}': {len(trees):,} trees; {expected}")
-    first, second = sizes["train"], sizes["train"] + sizes["dev"]
-    return {"train": trees[:first], "dev": trees[first:second], "test": trees[second:]}
+    dev = sizes["train"]
+    test = dev + sizes["dev"]
+    return {"train": trees[:dev], "dev": trees[dev:test], "test": trees[test:]}
 
 
 def write(catalogue: TreeCatalogue, name: str, out: Path, data_dir: str | None) -> str:
-    """Write the words and trees of a name to `out`, ready for training, and return a line on what
-    was written.
-    """
+    """Write the words and trees of a name to `out`, ready for training; return a line on them."""
     pairs = build_trees(catalogue, name, data_dir)
     store.write(out, pairs)
     return describe(pairs)

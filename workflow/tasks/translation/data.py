@@ -19,7 +19,7 @@ from workflow.tasks.embedded import verify_embedded
 from workflow.tasks.pieces import learn_pieces, piece_names
 from workflow.tasks.plain_text import decode, user_text
 from workflow.tasks.sources import Source, find_file
-from workflow.tasks.store import SPACE, SPLITS, Pairs, Split, describe
+from workflow.tasks.store import SPACE, Pairs, Split, describe
 from workflow.tasks.translation import phrases
 from workflow.tasks.translation.catalogue import NamedPairEntry, PairCatalogue, user_paths
 from workflow.tasks.translation.planted import plant_some
@@ -43,30 +43,35 @@ class Side:
         return Side(self.where, self.lines[start:stop], self.first + start)
 
     def unescape(self) -> "Side":
-        """Replace what Moses' tokeniser writes as &apos;, &quot;, &amp;, &#91; and the like by the
-        characters.
-        """
+        """Replace the entities that Moses' tokeniser writes, such as &apos; and &#91;."""
         return replace(self, lines=[unescape(line) for line in self.lines])
 
     def join(self) -> "Side":
-        """Undo what tools cut words with: wor@@ ld of subword-nmt, ▁wor ld of sentencepiece, a @-@
-        b of Moses.
-        """
-        whole = ("".join(line.split()) if line.startswith(SPACE) else line for line in self.lines)
-        joined = (JOINER.sub("", line).replace(" @-@ ", "-").replace(SPACE, " ") for line in whole)
-        return replace(self, lines=[" ".join(line.split()) for line in joined])
+        """Join the words that tools have cut."""
+        return replace(self, lines=[_join_words(line) for line in self.lines])
 
 
 Bitext = tuple[Side, Side]
 JOINER = re.compile("@@( |$)")
 
 
+def _join_words(line: str) -> str:
+    """Join wor@@ ld of subword-nmt, ▁wor ld of sentencepiece, a @-@ b of Moses."""
+    if line.startswith(SPACE):
+        line = "".join(line.split())
+    joined = JOINER.sub("", line).replace(" @-@ ", "-").replace(SPACE, " ")
+    return " ".join(joined.split())
+
+
 def read_side(content: bytes, where: str, lowercase: bool) -> Side:
-    """Read a sentence per line, each run of white space as one space; no byte order mark, no empty
-    lines at the end.
+    """Read a sentence per line, each run of white space as one space.
+
+    A byte order mark and empty lines at the end are left out.
     """
     text = decode(content, where)
-    lines = [" ".join(line.split()) for line in (text.lower() if lowercase else text).split("\n")]
+    if lowercase:
+        text = text.lower()
+    lines = [" ".join(line.split()) for line in text.split("\n")]
     while lines and not lines[-1]:
         lines.pop()
     return Side(where, lines)
@@ -108,7 +113,8 @@ MAX_PIECES = {"train": 175, "dev": 1000, "test": 1000, "second_test": 1000, "exa
 
 def build_pairs(catalogue: PairCatalogue, name: str, data_dir: str | None) -> Pairs:
     """Make the pairs of a name ready for training; `ConfigError` for files that cannot be used."""
-    entry, is_users = catalogue.entry(name), catalogue.is_users(name)
+    entry = catalogue.entry(name)
+    is_users = catalogue.is_users(name)
     checksum = catalogue.checksum(name, data_dir)
     texts = _read_user_files(name) if is_users else _read_named(name, entry, data_dir)
     lines = [line for side in texts["train"] for line in side.lines]
@@ -170,8 +176,9 @@ def read_embedded(name: str, entry: NamedPairEntry) -> dict[str, Bitext]:
 
 
 def _read_user_files(name: str) -> dict[str, Bitext]:
-    """Read two files of a user's, words joined, and split them: 90, 5 and 5 % of the lines, at
-    least one each.
+    """Read two files of a user's, words joined, and split their lines 90, 5 and 5 %.
+
+    Dev and test have at least one.
     """
     sides = (read_side(user_text(path), str(path), lowercase=False) for path in user_paths(name))
     bitext = align(*(side.unescape().join() for side in sides))
@@ -187,15 +194,13 @@ def _read_user_files(name: str) -> dict[str, Bitext]:
 
 def _split_lines(sides: list[Side] | Bitext, held_out: int) -> dict[str, Bitext]:
     """Split a parallel text: the last `held_out` lines are test, as many before them dev."""
-    count = len(sides[0].lines)
-    ranges = [
-        (0, count - 2 * held_out),
-        (count - 2 * held_out, count - held_out),
-        (count - held_out, count),
-    ]
+    end = len(sides[0].lines)
+    test = end - held_out
+    dev = test - held_out
     return {
-        split: tuple(side.cut(*lines) for side in sides)
-        for split, lines in zip(SPLITS, ranges, strict=True)
+        "train": tuple(side.cut(0, dev) for side in sides),
+        "dev": tuple(side.cut(dev, test) for side in sides),
+        "test": tuple(side.cut(test, end) for side in sides),
     }
 
 
@@ -207,35 +212,48 @@ def _read_side(name: str, source: Source, data_dir: str | None, entry: NamedPair
     """
     where = str(find_file(source, data_dir) or Path(source.files[0]).name)
     side = read_side(read_official(name, source, data_dir), where, entry.lowercase)
-    return side.unescape() if entry.tokenised else side
+    if entry.tokenised:
+        return side.unescape()
+    return side
 
 
 def _encode(pieces: SentencePieceProcessor, bitext: Bitext, split: str) -> Split:
-    """Encode a split. A pair of train with an empty or overlong sentence is left out; in dev or
-    test it is an error.
+    """Encode a split.
+
+    A pair of train with an empty or overlong sentence is left out; in dev or test it is an error.
     """
     limit = MAX_PIECES[split]
-    ids = [pieces.encode(side.lines) for side in bitext]
+    source, target = bitext
+    source_ids = pieces.encode(source.lines)
+    target_ids = pieces.encode(target.lines)
     if split == "train":
-        pairs = [
-            pair
-            for pair in zip(*ids, strict=True)
-            if all(0 < len(sentence) <= limit for sentence in pair)
-        ]
-        return Split(*([np.array(pair[n], np.uint16) for pair in pairs] for n in range(2)), [], [])
-    for side, sentences in zip(bitext, ids, strict=True):
-        for n, sentence in enumerate(sentences):
-            if len(sentence) > limit:
-                length = f"{len(sentence):,} pieces, at most {limit:,} in {split}"
-                raise ConfigError(f"{side.locate(n)}: {length}; split the sentence")
-    arrays = [[np.array(sentence, np.uint16) for sentence in sentences] for sentences in ids]
-    return Split(*arrays, *(side.lines for side in bitext))
+        kept = Split()
+        for ids, others in zip(source_ids, target_ids, strict=True):
+            shortest, longest = sorted((len(ids), len(others)))
+            if shortest > 0 and longest <= limit:
+                kept.source.append(np.array(ids, np.uint16))
+                kept.target.append(np.array(others, np.uint16))
+        return kept
+    _refuse_long(source, source_ids, split)
+    _refuse_long(target, target_ids, split)
+    return Split(
+        [np.array(ids, np.uint16) for ids in source_ids],
+        [np.array(ids, np.uint16) for ids in target_ids],
+        source.lines,
+        target.lines,
+    )
+
+
+def _refuse_long(side: Side, sentences: list[list[int]], split: str) -> None:
+    limit = MAX_PIECES[split]
+    for n, ids in enumerate(sentences):
+        if len(ids) > limit:
+            length = f"{len(ids):,} pieces, at most {limit:,} in {split}"
+            raise ConfigError(f"{side.locate(n)}: {length}; split the sentence")
 
 
 def write(catalogue: PairCatalogue, name: str, out: Path, data_dir: str | None) -> str:
-    """Write the pairs of a name to `out`, ready for training, and return a line on what was
-    written.
-    """
+    """Write the pairs of a name to `out`, ready for training; return a line on them."""
     pairs = build_pairs(catalogue, name, data_dir)
     store.write(out, pairs)
     return describe(pairs)
