@@ -41,17 +41,22 @@ def by_key(bias: Tensor, reach: Tensor, K: int, attends_self: bool) -> Tensor:
     queries = torch.arange(K - T, K, device=bias.device)[:, None]
     keys = torch.arange(K, device=bias.device)
     x = queries - keys + int(attends_self)
-    seen = (x >= 1) & (x <= reach.to(x.device).view(-1, 1, 1)) & (x <= W)
-    columns = (W - x).clamp(0, W - 1).expand(*bias.shape[:-1], -1)
-    return bias.gather(-1, columns).masked_fill(~seen, -math.inf)
+    farthest = reach.to(x.device).view(-1, 1, 1).clamp(max=W)
+    seen = (x >= 1) & (x <= farthest)
+    # the column of a distance; those of unseen keys are any, and masked
+    columns = (W - x).clamp(0, W - 1)
+    scores = bias.gather(-1, columns.expand(*bias.shape[:-1], -1))
+    return scores.masked_fill(~seen, -math.inf)
 
 
 def dense(q, r, k, v, position_keys, z, reach, *, ramp, attends_self, **_) -> Tensor:
     """Score every key, and leave out what no head sees."""
-    bias = position_bias(r, position_keys, z, ramp)
-    scores = q @ k.transpose(-1, -2) + by_key(bias, reach, k.size(2), attends_self)
+    by_distance = position_bias(r, position_keys, z, ramp)
+    bias = by_key(by_distance, reach, k.size(2), attends_self)
+    scores = q @ k.transpose(-1, -2) + bias
+    weights = scores.softmax(-1)
     # a query that sees no key has NaN
-    return scores.softmax(-1).nan_to_num(0.0) @ v
+    return weights.nan_to_num(0.0) @ v
 
 
 def sdpa(q, r, k, v, position_keys, z, reach, *, ramp, attends_self, **_) -> Tensor:
@@ -72,11 +77,14 @@ def block_mask(reach: Tensor, T: int, K: int, offset: int) -> BlockMask:
     rows = -(-T // BLOCK)
     columns = -(-K // BLOCK)
     queries = torch.arange(rows, device=reach.device) * BLOCK
-    first = (offset + queries - reach[:, None]).clamp(min=0) // BLOCK
-    last = (offset + queries + BLOCK - 2).clamp(max=K - 1) // BLOCK
+    # keys that the first query of a block sees, and the last key that its last query sees
+    farthest = offset + queries - reach[:, None]
+    nearest = offset + queries + BLOCK - 2
+    first = farthest.clamp(min=0) // BLOCK
+    last = nearest.clamp(max=K - 1) // BLOCK
     count = (last - first + 1).clamp(min=0)
-    index = first[..., None] + torch.arange(columns, device=reach.device)
-    index = index.clamp(max=columns - 1)
+    following = torch.arange(columns, device=reach.device)
+    index = (first[..., None] + following).clamp(max=columns - 1)
 
     def seen(b, h, i, j):
         x = offset + i - j
@@ -99,7 +107,8 @@ def flex(q, r, k, v, position_keys, z, reach, *, ramp, attends_self, **_) -> Ten
     offset = K - T + int(attends_self)
 
     def add_bias(score, b, h, i, j):
-        return score + bias[b, h, i, (W - offset - i + j).clamp(0, W - 1)]
+        column = W - offset - i + j
+        return score + bias[b, h, i, column.clamp(0, W - 1)]
 
     mask = block_mask(reach.to(q.device), T, K, offset)
     return compiled_flex(q, k, v, score_mod=add_bias, block_mask=mask, scale=1.0)
@@ -119,8 +128,12 @@ def released(checkout: Path) -> Attend:
     sys.path.insert(0, str(checkout))
 
     def attend(q, r, k, v, position_keys, z, reach, **_) -> Tensor:
-        layer = released_layer(checkout, q.size(-1), q.size(1), position_keys.size(-1))
-        by_head = [tensor.flatten(0, 1) for tensor in (q * math.sqrt(q.size(-1)), k, v)]
+        heads = q.size(1)
+        width = q.size(-1)
+        layer = released_layer(checkout, width, heads, position_keys.size(-1))
+        # it divides by sqrt(d) itself
+        unscaled = q * math.sqrt(width)
+        by_head = [tensor.flatten(0, 1) for tensor in (unscaled, k, v)]
         return layer(*by_head, position_keys[None]).view_as(q)
 
     return attend

@@ -121,8 +121,11 @@ def difference_of_released(attend: Attend, device: torch.device) -> float:
         results.append([y, *torch.autograd.grad(y.square().sum(), (q, k, v, keys))])
     differences = []
     for ours, theirs in zip(*results, strict=True):
-        differences.append(((ours - theirs).abs().max() / ours.abs().max()).item())
-    return max(differences) if all(map(math.isfinite, differences)) else math.nan
+        largest = (ours - theirs).abs().max()
+        differences.append((largest / ours.abs().max()).item())
+    if not all(map(math.isfinite, differences)):
+        return math.nan
+    return max(differences)
 
 
 # 2. one layer
@@ -144,9 +147,13 @@ class Layer:
         K = self.S + T
         torch.manual_seed(0)
         draw = partial(torch.randn, device=self.device, dtype=self.dtype)
-        inputs = [draw(B, h, T, d) / 8, draw(B, h, T, d) / 8]
-        inputs += [draw(B, h, K, d), draw(B, h, K, d), draw(d, self.S)]
+        q = draw(B, h, T, d) / 8
+        r = draw(B, h, T, d) / 8
+        k = draw(B, h, K, d)
+        v = draw(B, h, K, d)
+        position_keys = draw(d, self.S)
         dy = draw(B, h, T, d)
+        inputs = [q, r, k, v, position_keys]
         z = self._spans()
         wanted = inputs if z is None else [*inputs, z]
         for tensor in wanted:

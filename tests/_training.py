@@ -35,7 +35,7 @@ def start(job: Job, folder: Path, text=None, source: str = "") -> Run:
 
 
 def train_to_end(job: Job, folder: Path, text=None) -> tuple[dict, dict, dict]:
-    """Train a run, from the checkpoint in its folder where there is one: metrics, facts, weights."""
+    """Train a run, from a checkpoint in its folder if any; return metrics, facts, weights."""
     run = start(job, folder, text)
     run.resume()
     return finish(run)

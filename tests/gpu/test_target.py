@@ -60,8 +60,10 @@ def test_it_looks_at_the_machine_first_and_ends_with_the_bundle(
         **said,
     )
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.splitlines()[-3:] == [
-        f"python -m workflow.cli.doctor --device {device}",
-        f"snakemake --workflow-profile profiles/gpu --config scale={scale} device={device} tasks={tasks} -- all bundle",
-        f"results/{scale}/bundle.zip",
-    ]
+    doctor, snakemake, bundle = ended.stdout.splitlines()[-3:]
+    assert doctor == f"python -m workflow.cli.doctor --device {device}"
+    options = (
+        f"--workflow-profile profiles/gpu --config scale={scale} device={device} tasks={tasks}"
+    )
+    assert snakemake == f"snakemake {options} -- all bundle"
+    assert bundle == f"results/{scale}/bundle.zip"

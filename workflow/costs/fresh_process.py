@@ -74,7 +74,7 @@ def peak_memory(
     """Measure the peak of `STEPS` calls of the function that `make()` returns, in bytes above the
     libraries.
 
-    make: loads the net, so its weights count; memory that is free again after loading does not.
+    make: loads the model, so its weights count; memory that is free again afterwards does not.
     budget: bytes above the libraries beyond which an allocation fails.
     """
     fix_sums(threads)
@@ -96,9 +96,7 @@ def peak_memory(
 
 
 def _load_libraries() -> None:
-    """Make an update of one number: what a first update brings into memory belongs to torch, not to
-    a net.
-    """
+    """Make an update of one number: what a first update brings into memory belongs to torch."""
     parameter = torch.nn.Parameter(torch.ones(1))
     optimiser = Adam([parameter], 0.0, 1.0)
     (parameter * parameter).sum().backward()

@@ -1,8 +1,8 @@
 """How speeds are timed: in a process that runs one file of benchmarks/, in rounds, beside a
 reference step.
 
-The reference step is a small training step of plain torch that depends on nothing of the nets that
-are timed. Timed before and after every turn, it says how fast the machine was just then.
+The reference step is a small training step of plain torch that depends on nothing of the models
+that are timed. Timed before and after every turn, it says how fast the machine was just then.
 """
 
 import json

@@ -20,7 +20,7 @@ from workflow.training.run import build_model
 
 # normalisers that the entmax library has as well
 SPARSE = ("sparsemax", "entmax15", "entmax_alpha")
-EMBEDDING = "embedding.weight"  # every net has one
+EMBEDDING = "embedding.weight"  # every model has one
 
 
 @dataclass(frozen=True)

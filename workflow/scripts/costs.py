@@ -35,8 +35,8 @@ def count_flops(trained: TrainedRun) -> dict:
     device = torch.device("cpu")
     row = {**trained.about, "device": device.type, "status": "ok", "reason": None}
     try:
-        job, net = trained.load(device)
-        row |= load(TASKS[job.task].costs).count(job, net, device)
+        job, model = trained.load(device)
+        row |= load(TASKS[job.task].costs).count(job, model, device)
     except Exception as error:
         return row | asdict(failure(error))
     for counter in ("macs_torch", "macs_fvcore"):
@@ -77,15 +77,17 @@ def measure_memory(trained: TrainedRun, device: str) -> dict:
 
 def _peak_of(trained: TrainedRun, work: str, device: str) -> dict:
     """Measure one kind of work of a run: training_step | evaluation."""
-    on, nets = pick_device(device), []
+    on = pick_device(device)
+    models = []
 
     def make():
-        job, net = trained.load(on)
-        nets.append(net)
-        return getattr(load(TASKS[job.task].costs), work)(job, net, on)
+        job, model = trained.load(on)
+        models.append(model)
+        measured = getattr(load(TASKS[job.task].costs), work)
+        return measured(job, model, on)
 
     peak = peak_memory(make, on, trained.job.training.threads)
-    return peak | {"backend": code_of(chosen(nets[0])), "machine": name_of(on)}
+    return peak | {"backend": code_of(chosen(models[0])), "machine": name_of(on)}
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -22,12 +22,12 @@ from workflow.training.origin import name_of, pick_device
 
 
 def step(trained: TrainedRun, device: str, S: int, budget: int) -> dict:
-    """Measure the memory of a training step of the net with its limit raised to S."""
+    """Measure the memory of a training step of the model with its limit raised to S."""
     on = pick_device(device)
 
     def make():
-        job, net = trained.load(on)
-        return streams.training_step(job, raise_limit(job, net, S, on), on)
+        job, model = trained.load(on)
+        return streams.training_step(job, raise_limit(job, model, S, on), on)
 
     return peak_memory(make, on, trained.job.training.threads, budget) | {"machine": name_of(on)}
 

@@ -77,10 +77,13 @@ class Adagrad(Optimiser):
     averages = ("sum",)
 
     def update(self, parameters, gradients, sums) -> None:
+        # h += g^2, of the unclipped gradient
         torch._foreach_addcmul_(sums, gradients, gradients)
+        # step = g / (sqrt(h) + 1e-10)
         roots = torch._foreach_sqrt(sums)
         torch._foreach_add_(roots, 1e-10)
         steps = torch._foreach_div(gradients, roots)
+        # clip the step of each tensor by the norm of its gradient
         norms = torch.stack(torch._foreach_norm(gradients))
         factors = (self.clip / (norms + 1e-10)).clamp(max=1)
         torch._foreach_mul_(steps, list(factors.unbind()))
@@ -102,6 +105,7 @@ class Adam(Optimiser):
         self.state["updates"] = list(self.updates.unbind())
 
     def update(self, parameters, gradients, means, squares, updates) -> None:
+        # of all parameters together
         norm = torch.stack(torch._foreach_norm(gradients)).norm()
         if len(updates) == len(self.parameters):
             self.updates.add_(1)
