@@ -47,7 +47,10 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> Line:
         return line.judged(Verdict("not tested", NOT_ASKED))
     ours = read_sample(claim, claim.ours, frames)
     than = read_sample(claim, claim.than, frames) if claim.than else None
-    digests = tuple(sorted(ours.digests | (than.digests if than else set())))
+    digests = ours.digests
+    if than is not None:
+        digests |= than.digests
+    digests = tuple(sorted(digests))
     signed = provenance.signatures(frames.runs, digests)
     line = replace(line, digests=digests, signed=signed)
     verdict = judge_samples(claim, ours, than, frames)

@@ -56,8 +56,11 @@ def _read(kind: type[Read], content, where: str) -> Read:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(map(str, first["loc"]))
-        what = f"no '{key}'" if first["type"] == "missing" else f"'{key}': {first['msg']}"
-        raise ConfigError(f"{where}: expected evidence as the workflow writes it: {what}") from None
+        wrong = f"'{key}': {first['msg']}"
+        if first["type"] == "missing":
+            wrong = f"no '{key}'"
+        expected = "expected evidence as the workflow writes it"
+        raise ConfigError(f"{where}: {expected}: {wrong}") from None
 
 
 def _read_file(path: Path, *keys: str) -> dict:
@@ -71,8 +74,10 @@ def _read_file(path: Path, *keys: str) -> dict:
 
 
 def _read_claims(path: Path, content: dict, kind: type[Read]) -> tuple[Read, ...]:
-    claims = enumerate(content["claims"])
-    return tuple(_read(kind, line, f"{path}: claim {number}") for number, line in claims)
+    claims = []
+    for number, line in enumerate(content["claims"]):
+        claims.append(_read(kind, line, f"{path}: claim {number}"))
+    return tuple(claims)
 
 
 def write_evidence(out: Path, question: str, frames: Frames) -> None:
@@ -138,7 +143,7 @@ def read_ledger(path: Path) -> Ledger | None:
         return None
     content = _read_file(path, "set", "beside")
     lines = _read_claims(path, content, LedgerLine)
-    others = tuple(_read(SetOrigin, other, f"{path}: beside") for other in content["beside"])
+    others = _read(tuple[SetOrigin, ...], content["beside"], f"{path}: beside")
     asked = []
     for line in lines:
         if line.overall != "not tested" or line.why != NOT_ASKED:
@@ -178,7 +183,9 @@ def _table(claims: list[LedgerLine], origins: dict[str, str]) -> pd.DataFrame:
     rows = []
     as_written = json.loads(as_json(claims))
     for line, content in zip(claims, as_written, strict=True):
-        row = {key: value for key, value in content.items() if key not in NOT_IN_TABLE}
+        row = dict(content)
+        for key in NOT_IN_TABLE:
+            del row[key]
         for key in TUNED:
             row[f"tuned {key}"] = getattr(line.tuned, key, None)
         for key in ("measure", "digests", "published"):

@@ -29,7 +29,8 @@ def find_runs(claim: Claim, side: Side, runs: pd.DataFrame) -> pd.DataFrame:
         wanted = getattr(side, axis)
         if wanted == "common":
             wanted = _largest_common(claim, runs, axis)
-        rows = rows[_is_wanted(rows[axis], wanted)]
+        is_wanted = _is_wanted(rows[axis], wanted)
+        rows = rows[is_wanted]
     return rows
 
 

@@ -18,10 +18,12 @@ def recompute(claim: Claim, line: Line) -> Line:
     wrong = []
     for value in values:
         result = value.recomputed.result
-        if not value.is_rounded(result):
-            wrong.append(f"{value.row}: {result:.4g}, published {value.text}")
+        if value.is_rounded(result):
+            continue
+        wrong.append(f"{value.row}: {result:.4g}, published {value.text}")
     if wrong:
-        why = f"{len(wrong)} of {len(values)} differ: {'; '.join(wrong)}"
+        differences = "; ".join(wrong)
+        why = f"{len(wrong)} of {len(values)} differ: {differences}"
         return line.judged(Verdict("not reproduced", why))
     return line.judged(Verdict("reproduced", "by formula, to the published digits"))
 

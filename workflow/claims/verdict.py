@@ -104,9 +104,10 @@ def _why_not_tested(claim: Claim, ours: Sample, than: Sample | None, frames: Fra
             return why
     failures = _failures_without_values(claim, ours, than)
     was_tried = any(failures.values()) or _has_too_few_for_best(claim, ours)
-    if failures and not was_tried:
-        return f"no measurement for {join(names_of(claim, failures))}"
-    return None
+    if not failures or was_tried:
+        return None
+    unmeasured = join(names_of(claim, failures))
+    return f"no measurement for {unmeasured}"
 
 
 def _why_not_comparable(claim: Claim, ours: Sample, than: Sample) -> str | None:
@@ -144,9 +145,12 @@ def _why_not_evaluated(claim: Claim, ours: Sample, than: Sample | None) -> str |
     if _has_too_few_for_best(claim, ours):
         available = f"{len(ours.digests)} available"
         return f"the published score is the best of {claim.best_of} runs; {available}"
-    reasons = join(sorted(set().union(*failures.values())))
-    failed = f" (runs failed: {reasons})" if reasons else ""
-    return f"no measurement for {join(names_of(claim, failures))}{failed}"
+    unmeasured = join(names_of(claim, failures))
+    statuses = set().union(*failures.values())
+    if not statuses:
+        return f"no measurement for {unmeasured}"
+    reasons = join(sorted(statuses))
+    return f"no measurement for {unmeasured} (runs failed: {reasons})"
 
 
 def _failures_without_values(
@@ -231,8 +235,10 @@ def judge_unmoved(
     if unmoved:
         why = f"learned spans barely moved from their initial values on {join(unmoved)}"
         return Verdict("not converged", why)
+    if claim.expect == "equal":
+        return None
     null = 1.0 if claim.by == "ratio" else 0.0
-    if claim.expect != "equal" and all(pair.effect == null for pair in pairs):
+    if all(pair.effect == null for pair in pairs):
         return Verdict("inconclusive", "identical in every run")
     return None
 

@@ -89,11 +89,13 @@ def say_effect(evidence: Evidence, line: Line) -> tuple[str, str]:
     unit = line.unit or ""
     write = form_of_effect(evidence, unit).text
     if line.by != "difference" or evidence.than is None:
-        suffix = {"ratio": "×", "difference": behind(unit)}.get(line.by, "")
-        interval = ""
-        if evidence.low is not None:
-            interval = f"{write(evidence.low)} to {write(evidence.high)}"
-        return f"{write(evidence.effect)}{suffix}", interval
+        suffixes = {"ratio": "×", "difference": behind(unit), "slope": ""}
+        said = f"{write(evidence.effect)}{suffixes[line.by]}"
+        if evidence.low is None:
+            return said, ""
+        low = write(evidence.low)
+        high = write(evidence.high)
+        return said, f"{low} to {high}"
     effect = evidence.effect
     way, other = ("higher", "lower") if effect > 0 else ("lower", "higher")
     size = write(abs(effect))
@@ -129,7 +131,9 @@ def write_tuned(evidence: Evidence, unit: str) -> str:
     write = form_of_effect(tuned, unit).text
     interval = ""
     if tuned.low is not None:
-        interval = f" (95 % CI {write(tuned.low)} to {write(tuned.high)})"
+        low = write(tuned.low)
+        high = write(tuned.high)
+        interval = f" (95 % CI {low} to {high})"
     # on the page of a question nothing is judged yet
     verdict = f", {tuned.verdict}" if tuned.verdict else ""
     effect = f"{write(tuned.effect)}{behind(unit)}"
@@ -247,7 +251,9 @@ def _write_effect(evidence: SetEvidence, line: LedgerLine) -> tuple[str, str]:
     """Write an effect with its unit, and its interval; an empty string where there is none."""
     write = form_of_effect(evidence, line.unit or "").text
     suffix = "×" if line.by == "ratio" else behind(line.unit or "")
-    interval = ""
-    if evidence.low is not None:
-        interval = f"95 % CI {write(evidence.low)} to {write(evidence.high)}"
-    return f"{write(evidence.effect)}{suffix}", interval
+    effect = f"{write(evidence.effect)}{suffix}"
+    if evidence.low is None:
+        return effect, ""
+    low = write(evidence.low)
+    high = write(evidence.high)
+    return effect, f"95 % CI {low} to {high}"
