@@ -58,16 +58,15 @@ def test_a_question_ends_with_its_answer_and_a_claim_with_its_verdict_and_both_h
         site / "ledger.html",
     )
     answer = read_answer(folder / "results" / _site.SCALE, MINE)
-    assert (
-        load_question(MINE).question in said and answer.headline in said and answer.sentence in said
-    )
+    assert load_question(MINE).question in said
+    assert answer.headline in said
+    assert answer.sentence in said
     # the failure is another question's
-    assert f"{page} nothing failed" in said and "claims that rest" not in said
+    assert f"{page} nothing failed" in said
+    assert "claims that rest" not in said
     assert f"questions/{MINE}/index.html" in links(index).addresses
-    assert (
-        answer.headline in index.read_text()
-        and answer.headline.partition(" (")[0] in page.read_text()
-    )
+    assert answer.headline in index.read_text()
+    assert answer.headline.partition(" (")[0] in page.read_text()
     check_links(folder / "reports")
     said = say(folder, capsys, "--asked", CLAIM)
     assert f"{load_claim(CLAIM).claim} reproduced: " in said and "ledger.html#claim-" in said
@@ -78,7 +77,8 @@ def test_everything_ends_with_the_findings_and_every_failure(folder, capsys):
     say(folder, capsys, "--asked", MINE)
     for words in ([], ["--asked", "all"], ["--asked", "a_name_of_another_workflow"]):
         said = say(folder, capsys, *words)
-        assert "claims about measurements" in said and f"failed: {OTHER}: fixed" in said
+        assert "claims about measurements" in said
+        assert f"failed: {OTHER}: fixed" in said
     assert f"failed: {OTHER}: fixed" in say(folder, capsys, "--asked", OTHER)
 
 

@@ -76,10 +76,13 @@ def test_nothing_that_is_recommended_is_significantly_worse_on_test_than_what_co
         "0.1000 bpc better (95 % CI 0.1000 to 0.1000, n = 3) than a, "
     )
     (other,) = first.alternatives  # b is better on test, and not on dev
-    assert other.name.startswith("b, S = 64") and other.compared.startswith("0.2000 bpc better")
+    assert other.name.startswith("b, S = 64")
+    assert other.compared.startswith("0.2000 bpc better")
     best, next_best = second.alternatives
-    assert best.name.startswith("d, S = 64") and best.compared.startswith("0.4000 bpc better")
-    assert next_best.name.startswith("b, S = 64") and next_best.cost == 2e4
+    assert best.name.startswith("d, S = 64")
+    assert best.compared.startswith("0.4000 bpc better")
+    assert next_best.name.startswith("b, S = 64")
+    assert next_best.cost == 2e4
     assert text.nets == 4
 
 
@@ -106,9 +109,8 @@ def test_translations_are_chosen_by_the_score_that_is_shown():
         for seed in (1, 2, 3)
     ]
     (text,) = model_selection_page(as_frame(rows)).texts
-    assert [line.model.name.partition(",")[0] for line in text.lines] == [
-        "smoothed"
-    ] and "BLEU" in text.decides
+    assert [line.model.name.partition(",")[0] for line in text.lines] == ["smoothed"]
+    assert "BLEU" in text.decides
 
 
 def test_runs_whose_trial_chose_the_recipe_are_not_their_own_rivals(runs):
@@ -153,8 +155,6 @@ def test_a_cost_is_read_with_its_suffix_or_refused(typed, recommended, runs, pag
     if isinstance(recommended, int):
         assert chosen == [recommended == 0, recommended == 1]
     else:
-        assert (
-            chosen == [False, False]
-            and text.locator(".take").get_attribute("data-state") == recommended
-        )
+        assert chosen == [False, False]
+        assert text.locator(".take").get_attribute("data-state") == recommended
         assert not text.locator("div.alternatives").is_visible()

@@ -62,28 +62,30 @@ def test_a_new_question_of_six_lines_is_answered(made):
     opening = text.partition('<div class="opening" data-baseline="short">')[2].partition(
         "</section>"
     )[0]
-    assert '<p class="number">0.0980 bpc better' in opening and "0.0955 to 0.1005, n = 3" in opening
+    assert '<p class="number">0.0980 bpc better' in opening
+    assert "0.0955 to 0.1005, n = 3" in opening
     # the same, seen from the other variant
     assert 'data-baseline="Longer, at last" hidden' in opening
-    assert "−0.0980</td>" in text and "−0.1005 to −0.0955" in text
+    assert "−0.0980</td>" in text
+    assert "−0.1005 to −0.0955" in text
     assert 'id="figure-answer-curves"' in text
     # all costs are alike here, so that there is nothing to draw
     assert "figure-answer-cost" not in text
     effect = text.partition('id="figure-answer-effect"')[2].partition("</figure>")[0]
-    assert all(f">{name}<" in effect for name in ("short", "Longer, at last")) and COLOUR in effect
-    assert {f"{row['digest']}.html" for row in rows} <= set(links(page).addresses) and len(
-        text
-    ) < 100_000
+    assert all(f">{name}<" in effect for name in ("short", "Longer, at last"))
+    assert COLOUR in effect
+    assert {f"{row['digest']}.html" for row in rows} <= set(links(page).addresses)
+    assert len(text) < 100_000
     cells = json.loads(
         (site / "pivot.html").read_text().partition('id="cells">')[2].partition("</script>")[0]
     )
     assert cells["questions"]["ramp"]["colours"]["Longer, at last"] == on_page(COLOUR)
 
 
-def test_two_variants_of_one_label_and_one_beside_a_variant_that_is_not_there_are_refused():
-    with pytest.raises(ConfigError, match="unknown baseline of b 'c': valid: a"):
+def test_a_label_of_two_variants_and_an_unknown_baseline_are_refused():
+    with pytest.raises(ConfigError, match="baseline of b 'c'"):
         parse(Question, load_yaml(SIX) | {"variants": {"a": {}, "b": {"baseline": "c"}}}, "f")
-    with pytest.raises(ConfigError, match="variants a and b have the same label 'b'"):
+    with pytest.raises(ConfigError, match="label 'b'"):
         parse(Question, load_yaml(SIX) | {"variants": {"a": {"label": "b"}, "b": {}}}, "f")
 
 

@@ -81,7 +81,8 @@ def test_a_choice_is_compared_with_its_baseline_seed_by_seed_with_the_ratios_of_
 def test_spans_that_hardly_moved_and_another_learning_rate_give_no_difference():
     still = scored("fixed", FIXED) + scored("adaptive", ADAPTIVE, mean_span=8.0)
     (found,) = collect_isolated(frames_of(still), "overnight")
-    assert found.difference is None and found.ratios == ()
+    assert found.difference is None
+    assert found.ratios == ()
     assert make_matrix([found]).groups == ()
     other = scored("fixed", FIXED) + scored("adaptive", ADAPTIVE, lr=0.01)
     assert collect_isolated(frames_of(other), "overnight") == []
@@ -142,7 +143,9 @@ def test_cells_of_a_column_are_corrected_for_each_other_and_what_nothing_tests_i
     )
     top_k, bleu = cells["Selection", "top-k"]
     assert (top_k.text, top_k.significant) == ("0.020 worse", False)
-    assert bleu.significant and not bleu.better and bleu.text.endswith("worse")
+    assert bleu.significant
+    assert not bleu.better
+    assert bleu.text.endswith("worse")
     assert matrix.family == "3 in bpc and 1 in BLEU"
     assert cells["Normaliser", "sparsemax"][0].mark.low is None
     # one axis for the column, better to the right: the marks are in the order of their numbers
@@ -156,11 +159,11 @@ def test_a_converged_scale_comes_first_then_the_strongest():
     weak = isolated("span", "adaptive", "fixed", 0.1, set="laptop", scale="laptop")
     strong = isolated("span", "adaptive", "fixed", -0.02)
     (cell,) = cells_of(make_matrix([late, weak, strong]))["Span", "adaptive span"]
-    assert cell.page == "overnight/questions/span_limit/index.html" and cell.sort == pytest.approx(
-        0.02
-    )
+    assert cell.page == "overnight/questions/span_limit/index.html"
+    assert cell.sort == pytest.approx(0.02)
     (cell,) = cells_of(make_matrix([late]))["Span", "adaptive span"]
-    assert "not converged" in cell.title and cell.page.startswith("small/")
+    assert "not converged" in cell.title
+    assert cell.page.startswith("small/")
 
 
 def test_findings_answer_what_is_tested_name_scales_that_disagree_and_link_to_their_questions():
@@ -184,19 +187,19 @@ def test_findings_answer_what_is_tested_name_scales_that_disagree_and_link_to_th
         "overnight/questions/span_limit/index.html",
         "laptop/questions/known_entropy/index.html",
     ]
-    assert (
-        "0.030 bpc better" in worth.text
-        and "0.050 bpc worse" in worth.text
-        and worth.text.startswith("Mixed")
-    )
-    assert "0.040 bpc better" in tuned.text and "0.030 bpc better" in tuned.text
+    assert "0.030 bpc better" in worth.text
+    assert "0.050 bpc worse" in worth.text
+    assert worth.text.startswith("Mixed")
+    assert "0.040 bpc better" in tuned.text
+    assert "0.030 bpc better" in tuned.text
     assert list_findings([]) == []
 
 
 def test_an_overview_is_read_as_it_was_written():
     rows = scored("fixed", FIXED) + scored("adaptive", ADAPTIVE)
     overview = overview_of(frames_of(rows), "overnight")
-    assert len(overview.isolated) == 1 and len(overview.points) == 2
+    assert len(overview.isolated) == 1
+    assert len(overview.points) == 2
     assert from_content(json.loads(json.dumps(as_content(overview)))) == overview
     both = overview.joined([overview, replace(overview, isolated=(), points=())])
     assert both == overview  # a set that is known already is not added

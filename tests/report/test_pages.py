@@ -69,7 +69,8 @@ def test_every_kind_of_page_is_there(reports, site):
         "audit",
     )
     shared = {f"{name}.html" for name in names}
-    assert kinds == {*shared, "papers", "questions"} and (reports / "index.html").exists()
+    assert kinds == {*shared, "papers", "questions"}
+    assert (reports / "index.html").exists()
     assert {path.stem for path in (site / "papers").iterdir()} == set(studies())
     check_links(reports)
     places = ("index", "papers/aiayn", "questions/top_k/index", "pivot")
@@ -102,7 +103,8 @@ def test_no_page_names_the_network_an_id_twice_or_has_text_from_outside_unescape
 def test_a_number_has_the_minus_sign_that_it_has_in_figures():
     said = with_minus("by -0.5 (-.1 to 2), look-2, 1-3, 2026-11-27; start = -4")
     assert said == "by ~0.5 (~.1 to 2), look-2, 1-3, 2026-11-27; start = ~4".replace("~", MINUS)
-    assert with_minus(Markup("<path d='M -1'>")) == "<path d='M -1'>" and with_minus(-0.5) == -0.5
+    assert with_minus(Markup("<path d='M -1'>")) == "<path d='M -1'>"
+    assert with_minus(-0.5) == -0.5
 
 
 def empty_cell(status: str, reason: str) -> Cell:
@@ -117,16 +119,13 @@ def test_cells_that_were_not_run_have_one_footnote_with_the_command_that_runs_th
     unmeasured = empty_cell(NOT_RUN, NOT_MEASURED)
     site = Site(tmp_path / "results" / "smoke", tmp_path / "reports")
     (own,) = why_not_run(site, "span_limit", [missing, missing])
-    assert (
-        own.command == "snakemake --config scale=smoke questions=[span_limit]"
-        and "smoke" in own.reason
-    )
+    assert own.command == "snakemake --config scale=smoke questions=[span_limit]"
+    assert "smoke" in own.reason
     # it does not plan this question
     other = Site(tmp_path / "results" / "overnight", tmp_path / "reports")
     (papers,) = why_not_run(other, "captioning", [missing])
-    assert (
-        papers.command == "snakemake --config scale=paper questions=[captioning]" and papers.needs
-    )
+    assert papers.command == "snakemake --config scale=paper questions=[captioning]"
+    assert papers.needs
     (again,) = why_not_run(site, "span_limit", [unmeasured])
     assert again.command.endswith("train=everything")
     assert why_not_run(site, "span_limit", [empty_cell("failed", "diverged")]) == []
@@ -185,7 +184,8 @@ def test_what_is_no_number_or_has_no_logarithm_is_no_point():
     ]
     (scores,) = curves_of(translation(), points, "diverged")
     train, dev = (each.points for each in scores.series)
-    assert (train, dev) == ([None] * 3, [Value(100.0), None, None]) and scores.log
+    assert (train, dev) == ([None] * 3, [Value(100.0), None, None])
+    assert scores.log
     # some steps are named
     (scores,) = curves_of(job(), [{"step": step, "dev_bpc": 2.0} for step in range(100)])
     assert [name for name in scores.rows if name] == [
