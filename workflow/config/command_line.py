@@ -56,12 +56,12 @@ def refuse_twice(option: str, words: list[str]) -> None:
     places = [place for place, word in enumerate(words) if word == option]
     if len(places) > 1:
         raise ConfigError(
-            f"{option} is given twice and only the last would count; give all keys after one {option}"
+            f"{option} is given twice and only the last would count; "
+            f"give all keys after one {option}"
         )
     behind = words[places[0] + 1 :] if places else []
-    keys = [
-        word.partition("=")[0] for word in takewhile(lambda word: not word.startswith("-"), behind)
-    ]
+    given = takewhile(lambda word: not word.startswith("-"), behind)
+    keys = [word.partition("=")[0] for word in given]
     if twice := [key for key in keys if keys.count(key) > 1]:
         raise ConfigError(f"{option}: {twice[0]} is given twice and only the last would count")
 

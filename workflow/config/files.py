@@ -255,7 +255,8 @@ def refuse_unread(folder: Path, *read: str) -> None:
         private = place.startswith("_") or "/_" in place or is_left_behind(place)
         if path not in found and not private and LOOKS_READ.fullmatch(path.name):
             raise ConfigError(
-                f"{path}: this file is never read; files that are read in {folder}: {', '.join(read)}"
+                f"{path}: this file is never read; "
+                f"files that are read in {folder}: {', '.join(read)}"
             )
 
 

@@ -39,7 +39,8 @@ def refuse_second(lock: Path, what: str) -> None:
         ) from None
     except OSError as error:  # a network folder without such locks, or another user's lock
         print(
-            f"cannot lock {what}, so a second workflow would go unnoticed: {lock}: {error.strerror}",
+            f"cannot lock {what}, so a second workflow would go unnoticed: "
+            f"{lock}: {error.strerror}",
             file=sys.stderr,
         )
 

@@ -141,11 +141,10 @@ def parse(
     except ConfigError as error:
         raise placed_by_name(error, raw, where) from None
     except ValidationError as error:
-        if wrong := [
-            each
-            for each in error.errors(include_url=False)
-            if not part or each["type"] != "missing"
-        ]:
+        wrong = error.errors(include_url=False)
+        if part:
+            wrong = [each for each in wrong if each["type"] != "missing"]
+        if wrong:
             raise _first_refusal(wrong, where, raw) from None
 
 
@@ -157,7 +156,9 @@ def _line_of(
     known = [place for place, other in others.items() if error.key in other.model_fields]
     if not known:
         return str(error)
-    return f"unknown key '{error.key}': it belongs {' or '.join(known)}; valid here: {', '.join(sorted(error.valid))}"
+    places = " or ".join(known)
+    valid = ", ".join(sorted(error.valid))
+    return f"unknown key '{error.key}': it belongs {places}; valid here: {valid}"
 
 
 @cache
@@ -192,11 +193,11 @@ def _first_refusal(errors: list[dict], where: str, raw) -> ConfigError:
     inside = [each for each in errors if f"{_place(each)}.".startswith(f"{_place(first)}.")]
     place = max(map(_place, inside), key=lambda each: each.count("."))
     told = [each for each in inside if _place(each) == place]
-    value, said = shown(told[0]["input"]), " or ".join(dict.fromkeys(each["msg"] for each in told))
+    value = shown(told[0]["input"])
+    said = " or ".join(dict.fromkeys(each["msg"] for each in told))
     said = said.replace(" or Input should ", " or ")
-    return placed(
-        f"{f'{place} = {value}' if place else value}: {said}", where, find(raw, told[0]["loc"])
-    )
+    what = f"{place} = {value}" if place else value
+    return placed(f"{what}: {said}", where, find(raw, told[0]["loc"]))
 
 
 def _place(error: dict) -> str:

@@ -69,10 +69,10 @@ def study_file(kind: str, name: str) -> Path:
 
 def part_of(study: str, name: str) -> Path | None:
     """Find a file of a study, such as study.yaml; None where it has none."""
-    return next(
-        (folder / name for folder in _folders_in(*_bases())[study] if (folder / name).is_file()),
-        None,
-    )
+    for folder in _folders_in(*_bases())[study]:
+        if (folder / name).is_file():
+            return folder / name
+    return None
 
 
 def module_file(name: str) -> Path | None:
@@ -108,18 +108,17 @@ def _homes() -> list[Path]:
 @cache
 def _folders_in(named: tuple[Path, ...], here: Path) -> dict[str, list[Path]]:
     """Find the folders of each study, those that count first in front."""
-    for home in (homes := (here / "studies", ROOT / "studies")):
+    homes = (here / "studies", ROOT / "studies")
+    for home in homes:
         refuse_unread(home, *(f"[a-z]*/{place}" for place in PLACES))
     # what else lies in that folder is its owner's
     for folder, (kind, ending) in product(named, KINDS.items()):
         refuse_unread(folder / kind, f"*.{ending}")
     found: dict[str, list[Path]] = {}
-    inside = [
-        path
-        for home in homes
-        for path in list_folder(home)
-        if path.is_dir() and re.match("[a-z]", path.name)
-    ]
+    inside = []
+    for home in homes:
+        folders = [path for path in list_folder(home) if path.is_dir()]
+        inside += [folder for folder in folders if re.match("[a-z]", folder.name)]
     for folder in dict.fromkeys([*named, *inside]):
         found.setdefault(folder.name, []).append(folder)
     for folders in found.values():
@@ -133,9 +132,10 @@ def _folders_in(named: tuple[Path, ...], here: Path) -> dict[str, list[Path]]:
 def _files(kind: str, named: tuple[Path, ...], here: Path) -> dict[str, tuple[str, Path]]:
     files: dict[str, tuple[str, Path]] = {}
     for study, folders in _folders_in(named, here).items():
-        for path in (
-            path for folder in folders for path in list_folder(folder / kind, f".{KINDS[kind]}")
-        ):
+        paths = []
+        for folder in folders:
+            paths += list_folder(folder / kind, f".{KINDS[kind]}")
+        for path in paths:
             if path.name.startswith("_"):
                 continue
             _check_name(path, path.stem)

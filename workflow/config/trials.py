@@ -57,8 +57,7 @@ def _multiply(content: dict, path: tuple[str, ...], factor: float) -> dict:
         return content | {key: _multiply(content[key], tuple(rest), factor)}
     value = content.get(key)
     if not value:
-        raise ConfigError(
-            f"trials of {key}: a variant has {'no value' if value is None else 'the value 0'} to multiply"
-        )
+        what = "no value" if value is None else "the value 0"
+        raise ConfigError(f"trials of {key}: a variant has {what} to multiply")
     product = float(f"{value * factor:.12g}")  # 0.3 x 0.006 is 0.0018
     return content | {key: round(product) if isinstance(value, int) else product}

@@ -41,20 +41,22 @@ class Code:
         return sources.digest(sources.of_script(name))
 
     def of_throughput(self, group: str) -> str:
-        files = [sources.of_script("throughput", job) for job in self.runs.jobs_of(group)]
-        return sources.digest(frozenset().union(*files, {"benchmarks/test_throughput.py"}))
+        files = {"benchmarks/test_throughput.py"}
+        for job in self.runs.jobs_of(group):
+            files |= sources.of_script("throughput", job)
+        return sources.digest(frozenset(files))
 
     def of_topic_borders(self, slug: str) -> str:
         jobs = self.runs.dynamic_jobs(slug).values()
-        return sources.digest(sources.of_script("topic_borders", next(iter(jobs), None)))
+        first = next(iter(jobs), None)
+        return sources.digest(sources.of_script("topic_borders", first))
 
     def of_question(self, name: str) -> str:
         """Digest the code and config behind the tables, figures, claims and pages of a question."""
         question = load_question(name)
         builders = [
-            study_file(kind, each)
-            for kind in ("tables", "figures")
-            for each in getattr(question, kind)
+            *_files("tables", question.tables),
+            *_files("figures", question.figures),
         ]
         asked = [*_files("questions", [name]), *_files("claims", claims_about(name))]
         return self._of_report("question", map(sources.file_in_suite, builders), asked)
@@ -69,15 +71,17 @@ class Code:
         )
 
     def _of_report(self, script: str, builders: Iterable[str], asked: list[Path]) -> str:
-        templates = sources.files_under(PAGES) if script != "evidence" else frozenset()
-        printed = [
-            part_of(study, name)
-            for study in known_studies()
-            for name in ("study.yaml", "formulas.py")
-        ]
-        contents = [*map(config_file, TEXTS), *filter(None, printed), *asked]
-        content = hashlib.sha256(b"".join(path.read_bytes() for path in contents))
-        files = sources.of_report(script, *builders) | templates
+        contents = [config_file(name) for name in TEXTS]
+        for study in known_studies():
+            printed = [part_of(study, name) for name in ("study.yaml", "formulas.py")]
+            contents += [path for path in printed if path is not None]
+        contents += asked
+        content = hashlib.sha256()
+        for path in contents:
+            content.update(path.read_bytes())
+        files = sources.of_report(script, *builders)
+        if script != "evidence":
+            files |= sources.files_under(PAGES)
         return f"{sources.digest(files)} {content.hexdigest()[: sources.DIGITS]}"
 
 

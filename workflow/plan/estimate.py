@@ -158,27 +158,34 @@ class Estimate:
 
 def estimate(job: Job, runs: Iterable[Timed], *, gpu: bool = False) -> Estimate | None:
     """Estimate the time of one run, on a GPU or on a CPU; None where no run has ended well."""
-    computed, configuration = work(job), job.configuration
+    computed = work(job)
+    configuration = job.configuration
     ended = [run for run in runs if run.record.cost]
-    nearest = min(
-        ended, key=lambda run: _distance(job, computed, configuration, run, gpu), default=None
-    )
+
+    def distance(run: Timed) -> tuple:
+        return _distance(job, computed, configuration, run, gpu)
+
+    nearest = min(ended, key=distance, default=None)
     if nearest is None:
         return None
-    return Estimate(job, START + nearest.record.cost.seconds * computed / nearest.work, nearest)
+    seconds = START + nearest.record.cost.seconds * computed / nearest.work
+    return Estimate(job, seconds, nearest)
 
 
 def _distance(job: Job, computed: float, configuration: str, run: Timed, gpu: bool) -> tuple:
+    """Rank a run by how far it is from a job: by kind, then by work and choices, then by time."""
     known = run.record.job
-    choices = sum(
-        getattr(job.attention, axis)["name"] != getattr(known.attention, axis)["name"]
-        for axis in AXES
-    )
-    apart = abs(math.log(computed / run.work)) + OTHER_CHOICE * choices
-    apart += OTHER_NET * (job.net.name != known.net.name) + OTHER_CORPUS * (
-        job.corpus != known.corpus
-    )
-    here = run.here and abs(math.log(computed / run.work)) < COMPARABLE
+    more_work = abs(math.log(computed / run.work))
+    apart = more_work
+    for axis in AXES:
+        own = getattr(job.attention, axis)
+        if own["name"] != getattr(known.attention, axis)["name"]:
+            apart += OTHER_CHOICE
+    if job.net.name != known.net.name:
+        apart += OTHER_NET
+    if job.corpus != known.corpus:
+        apart += OTHER_CORPUS
+    here = run.here and more_work < COMPARABLE
     kinds = (
         run.is_gpu != gpu,
         job.task != known.task,
@@ -260,39 +267,43 @@ class TrainingTime:
     def source_lines(self) -> list[str]:
         """Say which runs the estimates are based on, and how close these are to the plan."""
         nearest = {id(each.nearest): each.nearest for each in self.estimates}.values()
-        places = {
-            f"{run.record.origin.device} ({'run here' if run.here else 'precomputed'})"
-            for run in nearest
-        }
-        new = [
-            each
-            for each in self.estimates
-            if each.job.configuration != each.nearest.record.job.configuration
-        ]
+        places = set()
+        for run in nearest:
+            where = "run here" if run.here else "precomputed"
+            places.add(f"{run.record.origin.device} ({where})")
         lines = [f"based on {len(nearest)} runs on {', '.join(sorted(places))}"]
-        lines.append(
-            f"{len(self.estimates) - len(new)} of {len(self.estimates)} repeat a configuration that has run"
-        )
-        lines[-1] += f"; the other estimates may be off by {OFF:g}× or more" if new else ""
-        if other := sorted(
-            {each.job.task for each in new if each.nearest.record.job.task != each.job.task}
-        ):
+        new = []
+        other_tasks = set()
+        for each in self.estimates:
+            known = each.nearest.record.job
+            if each.job.configuration == known.configuration:
+                continue
+            new.append(each)
+            if each.job.task != known.task:
+                other_tasks.add(each.job.task)
+        total = len(self.estimates)
+        line = f"{total - len(new)} of {total} repeat a configuration that has run"
+        if new:
+            line += f"; the other estimates may be off by {OFF:g}× or more"
+        lines.append(line)
+        if other_tasks:
+            names = ", ".join(sorted(other_tasks))
             lines.append(
-                f"no run of {', '.join(other)} has a record: the time is extrapolated from another task"
+                f"no run of {names} has a record: the time is extrapolated from another task"
             )
         return lines
 
 
 def device_lines(jobs: Iterable[Job], name: str, device: Device) -> list[str]:
-    """Say how long a named device would train all jobs, those that are trained already among
-    them.
-    """
-    jobs, seconds = list(jobs), Counter()
+    """Say how long a named device would train all jobs, including those already trained."""
+    jobs = list(jobs)
+    seconds = Counter()
     for job in jobs:
         seconds[job.task] += device_seconds(job, device)
     by_task = ", ".join(f"{task} {spell_hours(spent / 3600)}" for task, spent in seconds.items())
+    total = spell_hours(seconds.total() / 3600)
     return [
-        f"on one {name}: about {spell_hours(seconds.total() / 3600)} hours to train all {len(jobs)} runs",
+        f"on one {name}: about {total} hours to train all {len(jobs)} runs",
         f"  {by_task}",
         f"  predicted from MACs at {100 * SHARE:.0f} % of the device's peak rate, not measured: "
         "large models reach 44 to 52 % (Narayanan et al. 2021), small ones less",

@@ -53,7 +53,8 @@ def cells_of(
     counts = grid_values(wanted_k, scale.k, "k")
     if len(sections) > 1 and len(spans) * len(counts) > 1:
         raise ConfigError(
-            f"sizes: with several sizes a variant has one S and one k, got S = {spans}, k = {counts}"
+            "sizes: with several sizes a variant has one S and one k, "
+            f"got S = {spans}, k = {counts}"
         )
     task = question.task
     model = section(task, "attention")

@@ -42,7 +42,7 @@ class OtherResults:
 
     @property
     def _files(self) -> list[Path]:
-        """List the files of a folder; shipped records are in it, those of a user's scale are not."""
+        """List the files of a folder; shipped records are in it, a user's are not."""
         endings = (".json", ".jsonl", ".zip")
         files = (path for path in self.path.rglob("[!.]*") if path.suffix in endings)
         return sorted(files)

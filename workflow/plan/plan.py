@@ -218,7 +218,7 @@ def _corpora(
 def _refuse_unknown_corpus(
     name: str, question: Question, scale: Scale, corpus: str, catalogue: BaseCatalogue
 ) -> None:
-    """Raise `ConfigError` with the place where scale or question names a dataset of no catalogue."""
+    """Raise `ConfigError` with the place where scale or question names an unknown dataset."""
     what = f"dataset of question {name}, scale {scale.scale}:"
     try:
         check_known(what, corpus, catalogue.choices(corpus))

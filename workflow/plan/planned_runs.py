@@ -77,14 +77,15 @@ class PlannedRuns:
 
     def optimal_predictor_options(self, slug: str) -> str:
         """Write the options of the script of optimal predictors: windows, streams, tokens."""
-        jobs = [job for job in self.jobs.values() if job.corpus == slug]
-        spans = [job.attention.span for job in jobs]
-        limits = {span["limit"] for span in spans if span.get("limit")} or {
-            span["cache"] for span in spans
-        }
-        # up to the first beyond every S
-        windows = limits | {2**n for n in range(2, max(limits).bit_length() + 1)}
-        return f"--windows {' '.join(map(str, sorted(windows)))} {self.scored_part(slug)}"
+        spans = [job.attention.span for job in self.jobs.values() if job.corpus == slug]
+        limits = {span["limit"] for span in spans if span.get("limit")}
+        if not limits:
+            limits = {span["cache"] for span in spans}
+        # powers of two from 4 up to the first beyond every S
+        last = max(limits).bit_length()
+        powers = {2**n for n in range(2, last + 1)}
+        windows = " ".join(map(str, sorted(limits | powers)))
+        return f"--windows {windows} {self.scored_part(slug)}"
 
     def scored_part(self, slug: str) -> str:
         """Write as options which part of a text nets are scored on: streams, tokens."""
@@ -95,16 +96,14 @@ class PlannedRuns:
         """Map digest to job for the jobs that read a text with a dynamic span, at the largest S
         among them.
         """
-        of_text = {row.job.digest: row.job for row in self.plain if row.job.corpus == slug}
-        jobs = {
-            digest: job
-            for digest, job in of_text.items()
-            if job.attention.span["name"] == "dynamic"
-        }
-        largest = max((job.attention.span["limit"] for job in jobs.values()), default=None)
-        return {
-            digest: job for digest, job in jobs.items() if job.attention.span["limit"] == largest
-        }
+        limits: dict[str, int] = {}
+        for row in self.plain:
+            span = row.job.attention.span
+            if row.job.corpus == slug and span["name"] == "dynamic":
+                limits[row.job.digest] = span["limit"]
+        largest = max(limits.values(), default=None)
+        widest = [digest for digest, limit in limits.items() if limit == largest]
+        return {digest: self.jobs[digest] for digest in widest}
 
     def dynamic_nets(self, slug: str) -> list[str]:
         """List the files of weights of the jobs of `dynamic_jobs` that are trained here."""
@@ -124,10 +123,11 @@ class PlannedRuns:
         """Collect the runs that are trained here although their record came with the project."""
         if self.train == "everything":
             return frozenset(self.jobs)
+        if self.train == "nothing":
+            return frozenset()
         named = {row.job.digest for row in self.plain if row.question in self.train_first}
-        return frozenset(
-            named.intersection(self.configurations.values()) if self.train == "first_seed" else ()
-        )
+        first_seeds = self.configurations.values()
+        return frozenset(named.intersection(first_seeds))
 
     def is_precomputed(self, digest: str) -> bool:
         """Say whether the record of a run is taken from what came with the project."""
@@ -173,7 +173,7 @@ class PlannedRuns:
         return {digest: store.shipped[digest].contents for digest in read}
 
     def records_of(self, question: str | None = None) -> list[str]:
-        """List the files of the records of a question: of the runs that are or were trained here."""
+        """List the files of a question's records: of the runs that are or were trained here."""
         return self._record_files(self.digests_of(question))
 
     def _record_files(self, digests: Iterable[str]) -> list[str]:
@@ -268,41 +268,41 @@ class PlannedRuns:
         """List the configurations to seek the longest S from: each span at its largest S, with all
         keys and softmax.
         """
-        best: dict[str, PlanRow] = {}
-        for row in (row for row in self.rows_of(question) if row.plain):
+        configurations: dict[str, str] = {}
+        largest: dict[str, int] = {}
+        for row in self.rows_of(question):
             attention = row.job.attention
-            plain = (
-                attention.selection["name"] == "all" and attention.normaliser["name"] == "softmax"
-            )
-            name, limit = attention.span["name"], attention.span.get("limit")
-            if (
-                plain
-                and limit
-                and (name not in best or limit > best[name].job.attention.span["limit"])
-            ):
-                best[name] = row
-        return [row.job.configuration for row in best.values()]
+            name = attention.span["name"]
+            limit = attention.span.get("limit")
+            keeps_all = attention.selection["name"] == "all"
+            is_softmax = attention.normaliser["name"] == "softmax"
+            if not (row.plain and limit and keeps_all and is_softmax):
+                continue
+            if limit > largest.get(name, 0):
+                largest[name] = limit
+                configurations[name] = row.job.configuration
+        return list(configurations.values())
 
     def digest_of(self, question: str | None = None) -> str:
         """Digest a question's rows in the plan, or all: if they change, what is made of them is
         made again.
         """
-        asked = (
-            "question",
-            "variant",
-            "label",
-            "colour",
-            "baseline",
-            "paper_corpus",
-            "S",
-            "k",
-            "size",
-            "tuning",
-        )
-        rows = self.rows_of(question)
-        lines = [
-            " ".join(str(getattr(row, key)) for key in asked) + f" {row.job.digest}" for row in rows
-        ]
+        lines = []
+        for row in self.rows_of(question):
+            asked = (
+                row.question,
+                row.variant,
+                row.label,
+                row.colour,
+                row.baseline,
+                row.paper_corpus,
+                row.S,
+                row.k,
+                row.size,
+                row.tuning,
+                row.job.digest,
+            )
+            lines.append(" ".join(map(str, asked)))
         return _digest_lines(lines)
 
 

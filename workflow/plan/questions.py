@@ -153,7 +153,8 @@ class Question(StrictModel):
         own = [name for name, variant in self.variants.items() if variant.trials]
         if own and self.trials is None:
             raise ConfigError(
-                f"variants.{own[0]}.trials: valid only if the question has trials, which these replace"
+                f"variants.{own[0]}.trials: valid only if the question has trials, "
+                "which these replace"
             )
         return self
 
@@ -218,15 +219,14 @@ def _parts_of_variants(raw: dict) -> dict[str, type[BaseModel]]:
 def check_owners(questions: dict[str, Question]) -> None:
     """Refuse a table or figure that more than one of the questions name."""
     for kind in ("tables", "figures"):
-        for name in dict.fromkeys(
-            each for question in questions.values() for each in getattr(question, kind)
-        ):
-            owners = [
-                owner for owner, question in questions.items() if name in getattr(question, kind)
-            ]
-            if len(owners) > 1:
+        owners: dict[str, list[str]] = {}
+        for owner, question in questions.items():
+            for name in dict.fromkeys(getattr(question, kind)):
+                owners.setdefault(name, []).append(owner)
+        for name, listed in owners.items():
+            if len(listed) > 1:
                 raise ConfigError(
-                    f"{kind} {name}: listed by {' and '.join(owners)}; it may belong to only one"
+                    f"{kind} {name}: listed by {' and '.join(listed)}; it may belong to only one"
                 )
 
 

@@ -37,7 +37,8 @@ def reads(kind: str, name: str) -> tuple[str, ...]:
     wanted = literals(module).get("READS")
     if not isinstance(wanted, tuple | list):
         raise ConfigError(
-            f'{shown_path(path)}: does not say what it reads; expected a line like READS = ("runs",)'
+            f"{shown_path(path)}: does not say what it reads; "
+            'expected a line like READS = ("runs",)'
         )
     for each in wanted:
         check_known(f"entry of READS in {shown_path(path)}", each, READABLE)
@@ -65,27 +66,24 @@ def _check_parameters(path: Path, module: ast.Module, name: str, given: list[str
 
     A function that the module imports is not looked at.
     """
-    found = [
-        node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == name
-    ]
+    functions = [node for node in module.body if isinstance(node, ast.FunctionDef)]
+    found = [function for function in functions if function.name == name]
     if not found or found[-1].args.vararg:
         return
-    words, taken = (
-        found[-1].args,
-        [arg.arg for arg in (*found[-1].args.posonlyargs, *found[-1].args.args)],
-    )
-    required = len(taken) - len(words.defaults)
-    named_only = [
-        arg.arg
-        for arg, default in zip(words.kwonlyargs, words.kw_defaults, strict=True)
-        if default is None
-    ]
-    swapped = set(taken) == set(given) and taken != given
-    if named_only or swapped or not required <= len(given) <= len(taken):
+    arguments = found[-1].args
+    taken = [arg.arg for arg in (*arguments.posonlyargs, *arguments.args)]
+    required = len(taken) - len(arguments.defaults)
+    named_only = []
+    for arg, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if default is None:
+            named_only.append(arg.arg)
+    is_enough = required <= len(given) <= len(taken)
+    is_swapped = set(taken) == set(given) and taken != given
+    if named_only or is_swapped or not is_enough:
         has = f"{name}({', '.join([*taken, *named_only])})"
-        raise ConfigError(
-            f"{shown_path(path)}, line {found[-1].lineno}: {has} must take ({', '.join(given)}), as READS says"
-        )
+        where = f"{shown_path(path)}, line {found[-1].lineno}"
+        wanted = ", ".join(given)
+        raise ConfigError(f"{where}: {has} must take ({wanted}), as READS says")
 
 
 def names_in(module: ast.Module) -> set[str]:

@@ -1,4 +1,4 @@
-"""A row of the plan, which question asks for which job and as what, and its description in words."""
+"""A row of the plan, which question asks for which job and as what, and its description."""
 
 import hashlib
 import re
@@ -89,7 +89,8 @@ class Labels:
     """Runs and configurations in words, by the rows of the plan that ask for them."""
 
     def __init__(self, rows: list[PlanRow]):
-        self._runs, self._configurations = defaultdict(list), defaultdict(list)
+        self._runs = defaultdict(list)
+        self._configurations = defaultdict(list)
         for row in rows:
             self._runs[row.job.digest].append(row)
             self._configurations[row.job.configuration].append(row)
@@ -107,19 +108,26 @@ class Labels:
 
 def _name_cell(row: PlanRow) -> str:
     """Name the variant, corpus, S, k and size of a row, and what it tries."""
-    grid = [
-        f"{name} = {value}" for name, value in (("S", row.S), ("k", row.k)) if value is not None
-    ]
-    grid += [f"size {row.size:g}"] if row.size != 1 else []
-    grid += [f"trial of {key} x {factor:g}" for key, factor in row.factors.items()]
-    grid += ["tuned"] if row.tuning == "tuned" else []
-    return ", ".join([f"{row.variant} on {row.corpus}", *grid])
+    parts = [f"{row.variant} on {row.corpus}"]
+    if row.S is not None:
+        parts.append(f"S = {row.S}")
+    if row.k is not None:
+        parts.append(f"k = {row.k}")
+    if row.size != 1:
+        parts.append(f"size {row.size:g}")
+    for key, factor in row.factors.items():
+        parts.append(f"trial of {key} x {factor:g}")
+    if row.tuning == "tuned":
+        parts.append("tuned")
+    return ", ".join(parts)
 
 
 def _askers(rows: list[PlanRow]) -> str:
     """Name the first question that asks for a run or configuration, and the number of others."""
     names = list(dict.fromkeys(row.question for row in rows))
-    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+    if len(names) == 1:
+        return names[0]
+    return f"{names[0]} and {len(names) - 1} more"
 
 
 def name_group(questions: Iterable[str]) -> str:
@@ -133,7 +141,8 @@ def name_group(questions: Iterable[str]) -> str:
     name = "+".join(names)
     if len(name) <= LONGEST_NAME:
         return name
-    return f"{names[0]}+{len(names) - 1}-{hashlib.sha256(name.encode()).hexdigest()[:DIGITS]}"
+    digest = hashlib.sha256(name.encode()).hexdigest()[:DIGITS]
+    return f"{names[0]}+{len(names) - 1}-{digest}"
 
 
 def name_choice(job: Job) -> str:

@@ -131,8 +131,8 @@ class Scale(StrictModel):
     def trials_are_of_questions(cls, raw):
         if isinstance(raw, dict) and "trials" in raw:
             raise ConfigError(
-                "trials belong to a question (studies/*/questions); a scale runs them if it sets trial_seed, "
-                "which must not be one of its seeds"
+                "trials belong to a question (studies/*/questions); "
+                "a scale runs them if it sets trial_seed, which must not be one of its seeds"
             )
         return raw
 

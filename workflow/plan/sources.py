@@ -67,27 +67,41 @@ def imports(file: str) -> tuple[str, ...]:
     """List the files of the suite that a file imports anywhere, and the C beside one that builds
     it.
     """
-    files: dict[str, None] = {}
+    files: list[str] = []
     if file == BUILDER:
-        files |= dict.fromkeys(sorted(files_under(f"{Path(file).parent}/*.[ch]")))
-    nodes = ast.walk(parse_python(ROOT / file)) if file.endswith(".py") else ()
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            modules = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            here = Path(file).parts[: -node.level] if node.level else ()  # of a relative import
-            module = ".".join([*here, *([node.module] if node.module else [])])
-            modules = [module, *(f"{module}.{alias.name}" for alias in node.names)]
-        else:
-            continue
-        for module in modules:
-            place = ROOT / module.replace(".", "/")
-            for path in (place.with_suffix(".py"), place / "__init__.py"):
-                if module.split(".")[0] in ("models", "workflow") and path.is_file():
-                    files[path.relative_to(ROOT).as_posix()] = None
-            if module.startswith("studies.") and (path := module_file(module)):
-                files[file_in_suite(path)] = None
-    return tuple(files)
+        files += sorted(files_under(f"{Path(file).parent}/*.[ch]"))
+    if file.endswith(".py"):
+        for node in ast.walk(parse_python(ROOT / file)):
+            for module in _modules_in(node, file):
+                files += _files_of_module(module)
+    return tuple(dict.fromkeys(files))
+
+
+def _modules_in(node: ast.AST, file: str) -> list[str]:
+    """Name the modules that an import of a file may mean; none of any other node."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if not isinstance(node, ast.ImportFrom):
+        return []
+    # of a relative import, the package that it starts from
+    package = Path(file).parts[: -node.level] if node.level else ()
+    module = ".".join([*package, *([node.module] if node.module else [])])
+    # each name may be a module itself
+    inside = [f"{module}.{alias.name}" for alias in node.names]
+    return [module, *inside]
+
+
+def _files_of_module(module: str) -> list[str]:
+    """Find the files of the suite that hold a module; none of another package."""
+    room = module.split(".")[0]
+    if room == "studies":
+        path = module_file(module) if "." in module else None
+        return [file_in_suite(path)] if path else []
+    if room not in ("models", "workflow"):
+        return []
+    place = ROOT / module.replace(".", "/")
+    candidates = (place.with_suffix(".py"), place / "__init__.py")
+    return [path.relative_to(ROOT).as_posix() for path in candidates if path.is_file()]
 
 
 def is_alternative(file: str) -> bool:
@@ -110,12 +124,10 @@ def closure(*entries: str, rooms: tuple[str, ...]) -> frozenset[str]:
             continue
         followed.add(file)
         for other in imports(file):
-            beside = Path(other).parent == Path(file).parent
-            if (
-                Path(other).name in REGISTRIES
-                or not other.startswith(rooms)
-                or (is_alternative(other) and not beside)
-            ):
+            if Path(other).name in REGISTRIES or not other.startswith(rooms):
+                continue
+            is_neighbour = Path(other).parent == Path(file).parent
+            if is_alternative(other) and not is_neighbour:
                 continue
             waiting.append(other)
     return frozenset(followed)

@@ -46,8 +46,8 @@ SHARED_PAGES = (
 class Targets:
     """The config, read and checked; every list in a stable order.
 
-    questions: those with a run. measures: by task. untuned: the questions whose trials this scale does not run. other_results:
-    those that stand beside these in the ledger, by name.
+    questions: those with a run. measures: by task. untuned: the questions whose trials this scale
+    does not run. other_results: those compared with these in the ledger, by name.
     """
 
     setup: Setup
@@ -126,7 +126,8 @@ class Targets:
         """Write where and how a run is trained, and which file says what trial it follows."""
         choice = "".join(f" --choice {file}" for file in self.runs.choice_of(digest))
         devices = self.runs.jobs[digest].training.devices
-        return f"--device {self.config.device} --backend {self.config.backend} --devices {devices}{choice}"
+        where = f"--device {self.config.device} --backend {self.config.backend}"
+        return f"{where} --devices {devices}{choice}"
 
     # costs
 
@@ -155,13 +156,11 @@ class Targets:
     def kinds_read(self, name: str) -> set[str]:
         """List the kinds of rows that a question's tables, figures, claims and page read."""
         question = self.questions[name]
-        read = {
-            each
-            for kind in ENDINGS
-            for artefact in getattr(question, kind)
-            for each in reads(kind, artefact)
-        }
-        return {*read, *costs_claimed(name), *costs_shown(name)}
+        read = {*costs_claimed(name), *costs_shown(name)}
+        for kind in ENDINGS:
+            for artefact in getattr(question, kind):
+                read.update(reads(kind, artefact))
+        return read
 
     def costs_of(self, name: str) -> list[str]:
         """List the files that a question reads beside its records."""
@@ -204,10 +203,8 @@ class Targets:
         about = load_claim(name).about
         if about == FORMULAS:
             return []
-        return [
-            *([self.layers] if about == LAYERS else self.answer_of(about)),
-            *self.evidence_files,
-        ]
+        files = [self.layers] if about == LAYERS else self.answer_of(about)
+        return [*files, *self.evidence_files]
 
     def is_judged(self, claim: str) -> bool:
         """Say whether this config asks for what a claim is about."""
@@ -232,11 +229,13 @@ class Targets:
     @property
     def all_rows(self) -> list[str]:
         """List the runs of all questions, the costs that their pages show, and the layers."""
-        shown = [
-            [self.rows_of(name), *self.cost_files(name, *costs_shown(name))]
-            for name in self.questions
-        ]
-        return list(dict.fromkeys([*chain(*shown), *([self.layers] if self.reads_layers else [])]))
+        files = []
+        for name in self.questions:
+            files.append(self.rows_of(name))
+            files += self.cost_files(name, *costs_shown(name))
+        if self.reads_layers:
+            files.append(self.layers)
+        return list(dict.fromkeys(files))
 
     @property
     def shared_pages(self) -> list[str]:
@@ -312,13 +311,16 @@ def asked_of(targets: Targets, name: str) -> str:
     """Return a question, with what the scale lacks of what it asks for: seeds, and a seed for its
     trials.
     """
-    question, seeds = (
-        targets.questions[name],
-        len({row.job.seed for row in targets.runs.rows_of(name) if row.plain}),
-    )
-    lacks = [f"{seeds} of {question.seeds} seeds"] if seeds < (question.seeds or 0) else []
-    lacks += ["not tuned at this scale"] if name in targets.untuned else []
-    return question.question + (f" ({'; '.join(lacks)})" if lacks else "")
+    question = targets.questions[name]
+    seeds = len({row.job.seed for row in targets.runs.rows_of(name) if row.plain})
+    lacks = []
+    if question.seeds is not None and seeds < question.seeds:
+        lacks.append(f"{seeds} of {question.seeds} seeds")
+    if name in targets.untuned:
+        lacks.append("not tuned at this scale")
+    if not lacks:
+        return question.question
+    return f"{question.question} ({'; '.join(lacks)})"
 
 
 def describe(targets: Targets) -> dict[str, str]:
