@@ -138,14 +138,6 @@ def test_results_that_lie_elsewhere_and_are_linked_are_in_the_bundle_as_files(tm
         assert not any(entry.external_attr >> 28 for entry in archive.infolist())  # none is a link
 
 
-def test_a_bundle_holds_what_belongs_to_its_texts(tmp_path):
-    write_text(
-        scale_of(write_set(tmp_path)) / "optimal_predictor" / "topics.json",
-        write_rows("optimal_predictor", []),
-    )
-    assert f"results/{_site.SCALE}/optimal_predictor/topics.json" in contents(bundled(tmp_path))
-
-
 def rewrite(path, change):
     """Change the contents of a bundle by hand."""
     change(content := contents(path))
@@ -266,12 +258,6 @@ def test_what_a_bundle_says_of_itself_cannot_steer_a_terminal_or_begin_a_line(tm
         r"gpu\x1b[2J\n0 of 9 numbers differ in B" in printed
         and printed.replace("\n", "").isprintable()
     )
-
-
-def test_a_configuration_of_two_questions_is_compared_once():
-    questions, shared = ("span_limit", "adaptive_vs_xl"), {"configuration": "shared"}
-    runs = table(*(run(question, seed=seed) | shared for question in questions for seed in (1, 2)))
-    assert {each.key.question for each in compare_cells(runs, runs).differences} == {"span_limit"}
 
 
 def test_a_variant_that_breaks_has_moved():
