@@ -116,8 +116,11 @@ def on_dark() -> dict[str, str]:
 def as_named(runs: pd.DataFrame) -> pd.DataFrame:
     """Name the variants of one question by their labels, and add the `colour` of each as hex."""
     labels = dict(zip(runs["variant"], runs["label"], strict=True))
-    colours = runs["variant"].map(colours_of(runs))
-    return runs.assign(variant=runs["label"], baseline=runs["baseline"].map(labels), colour=colours)
+    return runs.assign(
+        variant=runs["label"],
+        baseline=runs["baseline"].map(labels),
+        colour=runs["variant"].map(colours_of(runs)),
+    )
 
 
 def colours_of(runs: pd.DataFrame) -> dict[str, str]:
@@ -135,12 +138,13 @@ def colours_of(runs: pd.DataFrame) -> dict[str, str]:
         if is_named or (colour and colour not in chosen.values()):
             chosen[variant["variant"]] = colour
 
-    rest = [variant["variant"] for variant in variants if variant["variant"] not in chosen]
+    names = [variant["variant"] for variant in variants]
+    rest = [name for name in names if name not in chosen]
     free = [colour for colour in COLOURS.values() if colour not in chosen.values()]
     if len(rest) > len(free):
         free = [INK] * len(rest)
     chosen.update(zip(rest, free, strict=False))
-    return {variant["variant"]: chosen[variant["variant"]] for variant in variants}
+    return {name: chosen[name] for name in names}
 
 
 def attention_of(run: dict) -> str:

@@ -63,21 +63,29 @@ def draw(data: pd.DataFrame, queries: str, keys: str):
     if not len(data):
         return draw_message(NO_MAPS)
     panels = [weights for _, weights in data.groupby("panel", sort=False)]
-    height = REST + ROW * (panels[0]["query"].max() + 1)
+    queries_shown = panels[0]["query"].max() + 1
+    height = REST + ROW * queries_shown
     figure, axes = canvas(rows=len(panels), height=height, squeeze=False)
     for panel, weights in zip(axes[:, 0], panels, strict=True):
         grid = weights.pivot(index="query", columns="key", values="weight")
-        rows = weights.drop_duplicates("query").sort_values("query")["query_piece"]
-        columns = weights.drop_duplicates("key").sort_values("key")["key_piece"]
-        mesh = draw_heat(panel, grid.to_numpy(), rows.tolist(), columns.tolist())
-        shows(mesh, weights.sort_values(["query", "key"]).index)
-        _count_keys(panel, grid.to_numpy())
-        panel.set_title(fold(weights["panel"].iloc[0], NAMED))
+        values = grid.to_numpy()
+        mesh = draw_heat(panel, values, _pieces(weights, "query"), _pieces(weights, "key"))
+        in_order = weights.sort_values(["query", "key"])
+        shows(mesh, in_order.index)
+        _count_keys(panel, values)
+        title = weights["panel"].iloc[0]
+        panel.set_title(fold(title, NAMED))
         panel.set_xlabel(keys)
         panel.set_ylabel(queries)
     scale = figure.colorbar(mesh, ax=list(axes[:, 0]), location="bottom", aspect=40, pad=0.01)
     scale.set_label("weight")
     return figure
+
+
+def _pieces(weights: pd.DataFrame, side: str) -> list[str]:
+    """List the subwords of one axis in order. side: query | key."""
+    once = weights.drop_duplicates(side)
+    return once.sort_values(side)[f"{side}_piece"].tolist()
 
 
 def _count_keys(axes, weights: np.ndarray) -> None:

@@ -78,7 +78,10 @@ def shows(drawn, rows: Iterable[int]) -> None:
     if isinstance(line, Line2D):
         points = np.asarray(line.get_xydata(), float)
     is_drawn = np.isfinite(points).all(axis=1)
-    kept = [str(row) for row, drawn_here in zip(rows, is_drawn, strict=True) if drawn_here]
+    kept = []
+    for row, has_place in zip(rows, is_drawn, strict=True):
+        if has_place:
+            kept.append(str(row))
     if not kept:
         return
     kind = "cells" if isinstance(line, QuadMesh) else "shows"
@@ -105,7 +108,8 @@ def tell(numbers: pd.DataFrame, svg: str) -> Told:
     name_columns = [name for name in NAMES if name in numbers]
     columns = [column for column in numbers if _is_told(column)]
     rows = {}
-    for number, row in numbers.loc[sorted(shown)].to_dict("index").items():
+    shown_rows = numbers.loc[sorted(shown)].to_dict("index")
+    for number, row in shown_rows.items():
         names = [str(row[name]) for name in name_columns if not missing(row[name])]
         rows[number] = ToldRow(
             variant=names[0] if names else "",
@@ -137,7 +141,9 @@ def _value(row: Mapping, column: str) -> str | None:
     if missing(low) or missing(high) or low == high:
         return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
     half = half_width(low, high)
-    return f"{to_digits(value, half)} ({to_digits(low, half)} to {to_digits(high, half)})"
+    mean = to_digits(value, half)
+    interval = f"{to_digits(low, half)} to {to_digits(high, half)}"
+    return f"{mean} ({interval})"
 
 
 def _runs(row: Mapping, column: str) -> list[list[str]]:

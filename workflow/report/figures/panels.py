@@ -47,10 +47,9 @@ def name_parts(figure) -> None:
     placed = [axes for axes in shown if axes.get_subplotspec() is not None]
     boxes = _fill_columns(figure, placed)
     for axes, box in boxes.items():
-        row = axes.get_subplotspec().rowspan
-        in_row = [other for other in placed if other.get_subplotspec().rowspan == row]
-        low = min(boxes[other].y0 for other in in_row)
-        high = max(boxes[other].y1 for other in in_row)
+        in_row = [boxes[other] for other in placed if _row_of(other) == _row_of(axes)]
+        low = min(other.y0 for other in in_row)
+        high = max(other.y1 for other in in_row)
         panel = Bbox.from_extents(box.x0, low, box.x1, high)
         axes.set_gid(_name_part(figure, PANEL, panel))
     for axes in shown:  # of a colour bar
@@ -58,6 +57,10 @@ def name_parts(figure) -> None:
             axes.set_gid(_name_part(figure, PANEL, axes.get_tightbbox()))
     for legend in figure.legends:
         _name_entries(figure, legend)
+
+
+def _row_of(axes) -> range:
+    return axes.get_subplotspec().rowspan
 
 
 def _name_entries(figure, legend) -> None:
@@ -96,9 +99,19 @@ def _fill_columns(figure, placed: list) -> dict:
         start = place.colspan.start * width
         end = start + width
         # pixels that the axes alone take, without their labels
-        inner = Bbox.from_extents(start + left, axes.bbox.y0, end - right, axes.bbox.y1)
+        inner = Bbox.from_extents(
+            start + left,
+            axes.bbox.y0,
+            end - right,
+            axes.bbox.y1,
+        )
         axes.set_position(inner.transformed(figure.transFigure.inverted()))
-        filled[axes] = Bbox.from_extents(start + margin, box.y0, end - margin, box.y1)
+        filled[axes] = Bbox.from_extents(
+            start + margin,
+            box.y0,
+            end - margin,
+            box.y1,
+        )
     return filled
 
 

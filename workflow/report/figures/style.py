@@ -37,6 +37,7 @@ LETTERS = 12  # that fit side by side in an inch
 ROW = 0.22  # inches of height of a row of a legend
 OFFSETS = (5, 4), (5, -10), (-5, 4), (-5, -10)  # of names from their points, in typographic points
 STILL = "barely moved"  # a learned span
+NO_LINE = ("None", "none", "", " ")  # styles of marks alone
 END = "end"  # the id of names at the ends of lines
 MESSAGE = "message"  # the id of the words that stand in place of a figure
 NEAR = 3  # pixels between a name and what it must not touch
@@ -180,11 +181,17 @@ def share_legend(figure) -> None:
         return
     width, height = figure.get_size_inches()
     longest = max(len(name) for name in handles)
-    in_a_row = int(LETTERS * width) // (longest + 7)  # 7 letters: a handle and its margins
+    letters = int(LETTERS * width)
+    in_a_row = letters // (longest + 7)  # 7 letters: a handle and its margins
     columns = max(1, min(len(handles), in_a_row))
     rows = math.ceil(len(handles) / columns)
     figure.set_size_inches(width, height + ROW * rows)
-    figure.legend([*handles.values()], [*handles], loc="outside upper center", ncols=columns)
+    figure.legend(
+        list(handles.values()),
+        list(handles),
+        loc="outside upper center",
+        ncols=columns,
+    )
 
 
 def label_ends(figure) -> None:
@@ -225,14 +232,18 @@ def _ends_of(axes) -> list[tuple[str, tuple[float, float]]]:
     """List the named lines of some length with the place of their last point that is drawn."""
     ends = []
     for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
-        line = next((part for part in flatten([handle]) if isinstance(part, Line2D)), None)
-        if line is None or name == STILL or line.get_linestyle() in ("None", "none", "", " "):
+        lines = [part for part in flatten([handle]) if isinstance(part, Line2D)]
+        if not lines or name == STILL:
+            continue
+        line = lines[0]
+        if line.get_linestyle() in NO_LINE:
             continue
         points = np.asarray(line.get_xydata(), float)
         points = points[np.isfinite(points).all(1)]
         # not a level from edge to edge
         if len(points) > 1 and line.get_transform() == axes.transData:
-            ends.append((name, tuple(points[points[:, 0].argmax()])))
+            last = points[:, 0].argmax()
+            ends.append((name, tuple(points[last])))
     return ends
 
 
@@ -296,13 +307,16 @@ def _is_clear(
     box: Bbox, own: np.ndarray, others: np.ndarray, kept: list[Bbox], inside: Bbox
 ) -> bool:
     """Whether a name is nearest to its own point and touches no other name, point or edge."""
-    touches_name = any(box.overlaps(other) for other in kept)
-    if touches_name or box.count_contains(others):
+    if any(box.overlaps(other) for other in kept):
+        return False
+    if box.count_contains(others):
+        return False
+    if box.x0 <= inside.x0 or box.x1 >= inside.x1:
         return False
     middle = np.array([(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2])
-    nearest = _distances(others, middle).min(initial=np.inf)
-    is_nearest = nearest > np.hypot(*(own - middle))
-    return bool(is_nearest and inside.x0 < box.x0 and box.x1 < inside.x1)
+    to_own = np.hypot(*(own - middle))
+    to_others = _distances(others, middle)
+    return bool(to_others.min(initial=np.inf) > to_own)
 
 
 def draw_points(axes, data: pd.DataFrame, x: str, colour: str) -> None:
@@ -321,8 +335,10 @@ def bars_of(
     Where there is no interval, it reaches 0.
     """
     values = data[mean].astype(float)
-    below = values - data[low].astype(float)
-    above = data[high].astype(float) - values
+    lows = data[low].astype(float)
+    highs = data[high].astype(float)
+    below = values - lows
+    above = highs - values
     return [below.fillna(0), above.fillna(0)]
 
 
@@ -375,7 +391,8 @@ def set_count_ticks(axis) -> None:
 
 def set_log(axis) -> None:
     """Make an axis logarithmic, once its data are drawn, with as few ticks as tell its range."""
-    getattr(axis.axes, f"set_{axis.axis_name}scale")("log")
+    set_scale = getattr(axis.axes, f"set_{axis.axis_name}scale")
+    set_scale("log")
     low, high = sorted(axis.get_view_interval())
     axis.set_major_locator(log_locator(low, high))
     axis.set_minor_formatter(NullFormatter())
@@ -384,8 +401,9 @@ def set_log(axis) -> None:
 
 def set_powers(axis, labels: dict[float, str]) -> None:
     """Give an axis a scale of powers of two, with these labels at these values alone."""
-    getattr(axis.axes, f"set_{axis.axis_name}scale")("log", base=2)
-    axis.set_ticks([*labels], [*labels.values()])
+    set_scale = getattr(axis.axes, f"set_{axis.axis_name}scale")
+    set_scale("log", base=2)
+    axis.set_ticks(list(labels), list(labels.values()))
     axis.set_minor_locator(NullLocator())
 
 
