@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from workflow.tasks.char_lm.catalogue import Topics
-from workflow.tasks.char_lm.optimal_predictor import Reader
+from workflow.tasks.char_lm.optimal_predictor import OptimalPredictor
 from workflow.tasks.char_lm.topics import TopicText
 
 TINY = Topics(words=5, states=2, durations=[8, 30], spread=1.5, seed=3)
@@ -67,7 +67,7 @@ def bits_by_chain(source, seen: str, character: str) -> float:
 @pytest.mark.parametrize("window", [1, 2, 5, 17])
 def test_a_window_knows_what_the_chain_of_characters_says(window, source):
     text = source.draw(60).decode()
-    ours, begin = Reader(source).bits_within(text, window), text.index(" ") + 1
+    ours, begin = OptimalPredictor(source).bits_within(text, window), text.index(" ") + 1
     for position in range(max(begin, window), len(text), 3):
         expected = bits_by_chain(source, text[position - window : position], text[position])
         assert ours[position - begin] == pytest.approx(expected, abs=1e-9)
@@ -90,7 +90,7 @@ def test_noise_is_its_share_of_words_that_say_nothing_and_leaves_the_others_as_t
 def test_a_reader_of_few_words_begins_where_the_last_governed_ones_do(count, noisy):
     """It knows where they begin: the chain of characters is told so by the blank before them."""
     text = noisy.draw(60).decode()
-    words, ours = text.split(" "), Reader(noisy).bits_of_last(text, count)
+    words, ours = text.split(" "), OptimalPredictor(noisy).bits_of_last(text, count)
     begins = np.cumsum([0, *(len(word) + 1 for word in words)])
     governed = [n for n, word in enumerate(words[:-1]) if n and word in noisy.lexicon[:5]]
     for number in range(2, len(words) - 1):
@@ -103,7 +103,7 @@ def test_a_reader_of_few_words_begins_where_the_last_governed_ones_do(count, noi
 
 def test_a_reader_of_all_governed_words_is_the_best(noisy):
     """But for noise before the first of them, which says that time went by."""
-    text, reader = noisy.draw(400).decode(), Reader(noisy)
+    text, reader = noisy.draw(400).decode(), OptimalPredictor(noisy)
     assert reader.bits_of_last(text, 1000)[100:].mean() == pytest.approx(
         reader.bits(text)[100:].mean(), abs=0.02
     )
@@ -114,7 +114,7 @@ def test_a_reader_of_all_governed_words_is_the_best(noisy):
 
 
 def test_the_optimal_predictor_is_one_whose_window_holds_everything(source):
-    text, reader = source.draw(300).decode(), Reader(source)
+    text, reader = source.draw(300).decode(), OptimalPredictor(source)
     np.testing.assert_allclose(reader.bits(text), reader.bits_within(text, len(text)), atol=1e-9)
 
 
@@ -125,7 +125,7 @@ def test_one_state_is_the_entropy_of_a_word():
     source = TopicText(Topics(words=6, states=1, durations=[10], spread=1.0, seed=2))
     p, lengths = source.emission[0], np.array([len(word) + 1 for word in source.lexicon])
     entropy = -(p * np.log2(p)).sum() / (p * lengths).sum()
-    bits = Reader(source).bits(source.draw(60_000).decode())
+    bits = OptimalPredictor(source).bits(source.draw(60_000).decode())
     assert bits.mean() == pytest.approx(entropy, rel=0.01)
 
 
@@ -133,7 +133,7 @@ def test_a_long_text_follows_what_the_reader_says(source):
     """How often a character comes after two others, counted, is the reader's probability within its
     scatter.
     """
-    text, reader, window = source.draw(300_000).decode(), Reader(source), 2
+    text, reader, window = source.draw(300_000).decode(), OptimalPredictor(source), 2
     first = text.index(" ") + 1
     predicted = 2 ** -reader.bits_within(text[:4000], window)
     for position in range(first + window, 3000, 97):

@@ -17,7 +17,7 @@ from workflow.config.errors import ConfigError
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
 from workflow.tasks.char_lm import store
-from workflow.tasks.char_lm.optimal_predictor import Reader
+from workflow.tasks.char_lm.optimal_predictor import OptimalPredictor
 from workflow.tasks.char_lm.topics import TopicText
 from workflow.tasks.spec import load_corpora
 
@@ -34,7 +34,7 @@ def read_streams(corpus: store.Corpus, streams: int, tokens: int) -> list[str]:
     return ["".join(corpus.symbols[letter] for letter in row).removesuffix("<eos>") for row in rows]
 
 
-def measure(reader: Reader, texts: list[str], windows: list[int]) -> list[dict]:
+def measure(reader: OptimalPredictor, texts: list[str], windows: list[int]) -> list[dict]:
     """Compute a row for each window, and for each number of governed words where noise stands
     between them.
     """
@@ -77,7 +77,7 @@ def main(argv: list[str] | None = None) -> None:
         fault = "the optimal predictor is known only for corpora of kind topics"
         raise ConfigError(f"corpus '{options.name}': {fault}")
     texts = read_streams(store.read(options.data), options.streams, options.tokens)
-    rows = measure(Reader(TopicText(topics)), texts, options.windows)
+    rows = measure(OptimalPredictor(TopicText(topics)), texts, options.windows)
     write_text(
         options.out,
         write_rows("optimal_predictor", [{"corpus": options.name} | row for row in rows]),

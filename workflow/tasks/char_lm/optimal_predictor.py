@@ -45,7 +45,7 @@ class Spelling:
         return [number for number, word in enumerate(self.words) for _ in word]
 
 
-class Reader:
+class OptimalPredictor:
     """The optimal predictor of texts drawn with the probabilities of `source`."""
 
     def __init__(self, source: TopicText):
