@@ -121,7 +121,7 @@ def test_the_definition_gives_the_engines_numbers(variant, tmp_path):
 def test_a_backend_that_cannot_compute_a_job_leaves_a_record(tmp_path):
     record = record_of(tmp_path, "triton")
     assert (record.status, record.cost) == ("error", None)
-    assert record.reason == "ValueError: backend 'triton' cannot compute this layer: it needs a GPU"
+    assert record.reason.startswith("ValueError: backend 'triton'")
 
 
 def test_the_names_of_backends_stand_once_and_are_what_computes():

@@ -141,7 +141,5 @@ def test_a_choice_that_it_does_not_know_is_left_to_other_code():
     layer.selection = Louder(layer.shape, k=2)
     x, past = inputs(layer, 5, 4, 2)
     check_stream(layer, x, past)
-    with pytest.raises(
-        ValueError, match="backend 'compiled' cannot compute this layer: it does not support Louder"
-    ):
+    with pytest.raises(ValueError, match="'compiled' .* Louder"):
         Engine("compiled").attend(layer, x, past)

@@ -62,11 +62,11 @@ def test_a_file_without_one_public_class_is_no_choice(name, source, tmp_path, mo
     (tmp_path / "spans").mkdir()
     (tmp_path / "spans" / f"{name}.py").write_text(source)
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(ValueError, match=f"spans.{name} must define one class without a leading _"):
+    with pytest.raises(ValueError, match=f"spans.{name} .* one class"):
         public_class(f"spans.{name}")
     monkeypatch.setattr(choices, "ATTENTION", tmp_path)
     monkeypatch.setattr(choices, "choice_names", lambda axis: (name,))
-    with pytest.raises(ConfigError, match="expected one class without a leading _"):
+    with pytest.raises(ConfigError, match="one class"):
         choice_settings("span", name)
 
 

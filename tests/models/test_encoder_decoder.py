@@ -158,32 +158,21 @@ def test_sinusoids_are_the_printed_ones():
 
 @pytest.mark.parametrize("source, target", [(LONGEST + 1, 3), (3, LONGEST + 1)])
 def test_a_sentence_longer_than_max_length_is_refused(source, target):
-    with pytest.raises(
-        ValueError, match=r"^a sentence of 25 tokens is longer than max_length = 24$"
-    ):
+    with pytest.raises(ValueError, match="25 .* max_length = 24"):
         translator(PLAIN)(words(1, source), words(1, target))
     translator(PLAIN)(words(1, LONGEST), words(1, LONGEST))
 
 
 @pytest.mark.parametrize(
-    "changed, sizes, line",
+    "changed, told",
     [
-        (
-            {"apply_to": ["encoders"]},
-            {},
-            "unknown part 'encoders' in apply_to; valid: encoder, decoder, cross",
-        ),
-        ({}, {"norm": "mid"}, "unknown norm 'mid'; valid: post, pre"),
-        (
-            {},
-            {"positional_encoding": "rotary"},
-            "unknown positional_encoding 'rotary'; valid: sinusoid, learned, none",
-        ),
-        ({}, {"heads": 5}, "heads h = 5 must divide d_model = 12, unless d_k and d_v are given"),
-        ({}, {"max_length": 25}, "span full caches 24, less than a sentence of max_length = 25"),
+        ({"apply_to": ["encoders"]}, "apply_to; valid: encoder, decoder, cross"),
+        ({"norm": "mid"}, "norm 'mid'; valid: post, pre"),
+        ({"positional_encoding": "rotary"}, "'rotary'; valid: sinusoid, learned, none"),
+        ({"heads": 5}, "h = 5 .* d_model = 12"),
+        ({"max_length": 25}, "full caches 24, .* 25"),
     ],
 )
-def test_settings_that_it_cannot_be_built_from_are_refused(changed, sizes, line):
-    with pytest.raises(ValueError) as error:
-        translator(PLAIN, **changed, **sizes)
-    assert str(error.value) == line
+def test_settings_that_it_cannot_be_built_from_are_refused(changed, told):
+    with pytest.raises(ValueError, match=told):
+        translator(PLAIN, **changed)

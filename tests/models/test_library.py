@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from models.attention.choice import Choice, Shape, settings_of
+from models.attention.choice import Choice, Shape
 from models.attention.layers import build_choice
 from models.library import CHOICES, attention, layer
 
@@ -51,52 +51,32 @@ def test_plain_attention_is_torchs():
 
 
 @pytest.mark.parametrize(
-    "settings, line",
+    "settings, told",
     [
-        ({"span": "fixd"}, "unknown span 'fixd'; valid: adaptive, dynamic, fixed, full, sinks"),
-        (
-            {"span": {"name": "dynamic", "limit": 40}},
-            "a span that follows the input needs a layer's inputs",
-        ),
-        ({"span": 7}, "span must be a name, a mapping of its name and settings or a choice, got 7"),
-        ({"span": {"name": "fixed", "limit": 0}}, "limit must be at least 1, got 0"),
-        ({"dropout": 1.5}, "dropout must be within 0 and 1, got 1.5"),
+        ({"span": "fixd"}, "'fixd'; valid: adaptive, dynamic, fixed, full, sinks"),
+        ({"span": {"name": "dynamic", "limit": 40}}, "follows the input"),
+        ({"span": 7}, "span .* 7"),
+        ({"span": {"name": "fixed", "limit": 0}}, "limit .* 1, got 0"),
+        ({"dropout": 1.5}, "dropout .* 1.5"),
     ],
 )
-def test_what_cannot_be_is_named(settings, line):
-    with pytest.raises(ValueError, match=line):
+def test_what_cannot_be_is_named(settings, told):
+    with pytest.raises(ValueError, match=told):
         attention(*drawn(), **settings)
-    with pytest.raises(
-        ValueError, match="unknown axis 'spans'; valid: span, selection, normaliser, position"
-    ):
+    with pytest.raises(ValueError, match="'spans'; valid: span, selection, normaliser, position"):
         layer(12, 3, spans="full")
 
 
-NEEDED = [
-    (axis, name)
-    for axis in CHOICES
-    for name in CHOICES[axis]
-    if any(settings_of(CHOICES[axis][name]).values())
-]
-
-
-# whose cache is `keys`
-@pytest.mark.parametrize("axis, name", [each for each in NEEDED if each != ("span", "full")])
-def test_a_setting_that_is_missing_or_unknown_is_named(axis, name):
-    needed = next(setting for setting, needed in settings_of(CHOICES[axis][name]).items() if needed)
-    for call in (
-        lambda **choice: attention(*drawn(), **choice),
-        lambda **choice: layer(12, 3, **choice),
-    ):
-        with pytest.raises(
-            ValueError,
-            match=f"^{axis} '{name}' needs the setting '{needed}', for instance {{[^\\n]*}}$",
-        ):
-            call(**{axis: name})
-        with pytest.raises(
-            ValueError, match=f"^{axis} '{name}' has no setting 'colour'; valid: .*{needed}"
-        ):
-            call(**{axis: {"name": name, **CHOICES[axis][name].example, "colour": 1}})
+@pytest.mark.parametrize(
+    "axis, name, needed",
+    [("span", "fixed", "limit"), ("selection", "top_k", "k"), ("position", "relative", "limit")],
+)
+def test_a_setting_that_is_missing_or_unknown_is_named(axis, name, needed):
+    with pytest.raises(ValueError, match=f"{axis} '{name}' .* '{needed}'"):
+        attention(*drawn(), **{axis: name})
+    unknown = {"name": name, **CHOICES[axis][name].example, "colour": 1}
+    with pytest.raises(ValueError, match=f"{axis} '{name}' .* 'colour'; valid: .*{needed}"):
+        layer(12, 3, **{axis: unknown})
 
 
 class _ByScore(Choice):
@@ -104,7 +84,8 @@ class _ByScore(Choice):
 
     def __init__(self, shape, *, replaced: bool, again: bool = False):
         super().__init__()
-        self.replaced, self.again = replaced, again
+        self.replaced = replaced
+        self.again = again
 
     def forward(self, kept):
         weights = kept.softmax(-1)
@@ -116,23 +97,19 @@ class _ByScore(Choice):
 @pytest.mark.parametrize("again, word", [(False, "NaN"), (True, "a gradient of NaN")])
 def test_a_normaliser_that_makes_nan_of_a_key_not_seen_is_refused_with_the_cause(again, word):
     """0 * -inf, in what it gives or in its gradient alone."""
-    shape, line = (
-        Shape(12, 3),
-        f"gives {word} in a row with a masked key: the score of that key is -inf",
-    )
-    for call in (
-        lambda choice: attention(*drawn(), normaliser=choice),
-        lambda choice: layer(12, 3, normaliser=choice),
-    ):
-        with pytest.raises(ValueError, match=line):
-            call(_ByScore(shape, replaced=False, again=again))
-        call(_ByScore(shape, replaced=True, again=again))
+    shape = Shape(12, 3)
+    attention(*drawn(), normaliser=_ByScore(shape, replaced=True, again=again))
+    wrong = _ByScore(shape, replaced=False, again=again)
+    with pytest.raises(ValueError, match=f"normaliser '_ByScore' gives {word} "):
+        attention(*drawn(), normaliser=wrong)
+    with pytest.raises(ValueError, match=f"normaliser '_ByScore' gives {word} "):
+        layer(12, 3, normaliser=wrong)
 
 
 @pytest.mark.parametrize("axis", ["selection", "normaliser"])
 def test_a_choice_by_name_that_makes_nan_is_refused_when_it_is_built(axis, monkeypatch):
     monkeypatch.setitem(CHOICES[axis], "by_score", _ByScore)
-    with pytest.raises(ValueError, match=f"^{axis} 'by_score' gives NaN"):
+    with pytest.raises(ValueError, match=f"{axis} 'by_score' .* NaN"):
         build_choice(axis, {"name": "by_score", "replaced": 0}, Shape(12, 3))
 
 

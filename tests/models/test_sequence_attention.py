@@ -144,7 +144,5 @@ def test_what_needs_distances_is_refused_where_there_are_none(axis):
         if name in ("full", "none"):
             layer_of(attention, False)
         else:
-            with pytest.raises(
-                ValueError, match=f"^{axis} {choice.__name__} needs distances.*valid: full, none$"
-            ):
+            with pytest.raises(ValueError, match=f"{axis} {choice.__name__} .*valid: full, none"):
                 layer_of(attention, False)
