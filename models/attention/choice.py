@@ -79,7 +79,10 @@ def _check_setting(name: str, value: float, annotation, settings: dict) -> None:
     if isinstance(value, bool) or not hasattr(value, converts):
         kind = "whole number" if is_whole else "number"
         raise ValueError(f"{name} must be a {kind}, got {value!r}")
-    if not math.isfinite(value) or not all(each.holds(value, settings) for each in ranges):
+    is_valid = math.isfinite(value)
+    for each in ranges:
+        is_valid = is_valid and each.holds(value, settings)
+    if not is_valid:
         valid = " and ".join(map(str, ranges)) or "finite"
         raise ValueError(f"{name} must be {valid}, got {value!r}")
 

@@ -109,8 +109,10 @@ def _score(q: Tensor, k: Tensor, choices: Variant, x: Tensor, reach: int) -> Ten
     content = position.content(q)
     keys = position.turn(k, place)
     # Content: the first n keys apart from the others, B h T n and B h T (K - n).
-    to_first = _score_first(content, keys[..., :first, :], choices, own, reach)
-    to_others = position.turn(content, own) @ keys[..., first:, :].mT
+    first_keys = keys[..., :first, :]
+    other_keys = keys[..., first:, :]
+    to_first = _score_first(content, first_keys, choices, own, reach)
+    to_others = position.turn(content, own) @ other_keys.mT
     score = torch.cat([to_first, to_others], -1)
 
     # Distance, as it counts for positions: T K.
@@ -128,7 +130,9 @@ def _score(q: Tensor, k: Tensor, choices: Variant, x: Tensor, reach: int) -> Ten
     score = score / math.sqrt(q.size(-1))
 
     bias = position.bias(x.clamp(1, far))
-    return score if bias is None else score + bias.to(score.dtype)
+    if bias is None:
+        return score
+    return score + bias.to(score.dtype)
 
 
 def _score_first(
@@ -185,8 +189,10 @@ class Definition:
         y = attend(q, k, v, z, layer, reach=reach, drop=layer.drop)
 
         # No gradient goes into the past.
-        rows = torch.cat([inputs, x.detach().transpose(0, 1)])
-        next_past = layer.span.keep(rows, layer.span.cache_length(reach))
+        own = x.detach().transpose(0, 1)
+        rows = torch.cat([inputs, own])
+        length = layer.span.cache_length(reach)
+        next_past = layer.span.keep(rows, length)
         return y.transpose(1, 2), (next_past,)
 
     def attend_sequence(

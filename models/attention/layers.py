@@ -32,10 +32,11 @@ class MultiHeadBase(nn.Module):
         self.selection = selection
         self.normaliser = normaliser
         self.position = position
-        self.query = Linear(shape.d_model, shape.heads * shape.d_k, bias=False)
-        self.key = Linear(shape.d_model, shape.key_heads * shape.d_k, bias=False)
-        self.value = Linear(shape.d_model, shape.key_heads * shape.d_v, bias=False)
-        self.out = Linear(shape.heads * shape.d_v, shape.d_model, bias=False)
+        d_model = shape.d_model
+        self.query = Linear(d_model, shape.heads * shape.d_k, bias=False)
+        self.key = Linear(d_model, shape.key_heads * shape.d_k, bias=False)
+        self.value = Linear(d_model, shape.key_heads * shape.d_v, bias=False)
+        self.out = Linear(shape.heads * shape.d_v, d_model, bias=False)
 
     @property
     def choices(self) -> list[Choice]:
@@ -44,7 +45,9 @@ class MultiHeadBase(nn.Module):
     @property
     def drop(self) -> float:
         """Return the dropout on the weights in the mode the layer is in."""
-        return self.dropout if self.training else 0.0
+        if self.training:
+            return self.dropout
+        return 0.0
 
     def split(self, x: Tensor, heads: int | None = None) -> Tensor:
         """Cut into heads: B T c -> B h T c/h."""
@@ -92,8 +95,10 @@ class StreamAttention(MultiHeadBase):
         ValueError where x is not as wide as the layer, or the cache is of another number of
         streams.
         """
-        is_block = x.dim() == 3 and x.size(2) == self.shape.d_model
-        if not is_block or any(part.size(1) != x.size(0) for part in past):
+        fits = x.dim() == 3 and x.size(2) == self.shape.d_model
+        for part in past:
+            fits = fits and part.size(1) == x.size(0)
+        if not fits:
             raise ValueError(
                 f"a block of streams is B T {self.shape.d_model}, "
                 "with a cache of the same B streams; "

@@ -44,10 +44,14 @@ class Choices:
 
 def farthest(variant: Variant, keys: int) -> int:
     """Return the most of `keys` keys that any head may ever see, by its span and its position."""
-    limits = (variant.span.limit, variant.position.limit)
-    return min([keys, *(limit for limit in limits if limit is not None)])
+    for limit in (variant.span.limit, variant.position.limit):
+        if limit is not None:
+            keys = min(keys, limit)
+    return keys
 
 
 def for_all_heads(x: Tensor, shape: Shape, axis: int) -> Tensor:
     """Repeat heads of keys or values for the heads of queries that share them."""
-    return x if shape.sharing == 1 else x.repeat_interleave(shape.sharing, axis)
+    if shape.sharing == 1:
+        return x
+    return x.repeat_interleave(shape.sharing, axis)

@@ -102,8 +102,10 @@ class Seq2Seq(AttentionNet):
 
     @property
     def attentions(self) -> list:
-        own = [block.attention for block in (*self.encoder, *self.decoder)]
-        return own + [block.cross for block in self.decoder]
+        of_encoder = [block.attention for block in self.encoder]
+        of_decoder = [block.attention for block in self.decoder]
+        cross = [block.cross for block in self.decoder]
+        return of_encoder + of_decoder + cross
 
     def facts(self) -> dict:
         """Collect the facts of all choices but full spans: sentences are read whole."""

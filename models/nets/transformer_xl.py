@@ -38,7 +38,8 @@ class TransformerXLNet(CharLM):
 
     def embed(self, tokens: Tensor) -> Tensor:
         x = self.embedding(tokens)
-        return dropout(x * math.sqrt(x.size(-1)), self.dropout, self.training)
+        d_model = x.size(-1)
+        return dropout(x * math.sqrt(d_model), self.dropout, self.training)
 
     def read_out(self, x: Tensor) -> Tensor:
         x = dropout(x, self.dropout, self.training)

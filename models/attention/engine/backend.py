@@ -70,7 +70,8 @@ class Backend:
             "band": None,
         }
         if self.name == "auto":
-            return next(name for name, obstacle in obstacles.items() if not obstacle)
+            possible = [name for name, obstacle in obstacles.items() if not obstacle]
+            return possible[0]
         obstacle = obstacles[self.name]
         if obstacle:
             raise ValueError(f"backend '{self.name}' cannot compute this layer: {obstacle}")
@@ -125,9 +126,9 @@ class Backend:
 
 def _in_words(group: HeadGroup) -> str:
     """Name a group's choices, and the k of a selection that has one."""
-    span, selection, normaliser = (
-        type(choice).__name__ for choice in (group.span, group.selection, group.normaliser)
-    )
+    span = type(group.span).__name__
+    selection = type(group.selection).__name__
+    normaliser = type(group.normaliser).__name__
     k = getattr(group.selection, "k", None)
     if k is not None:
         selection = f"{selection} k={k}"
@@ -149,7 +150,9 @@ def kernel_obstacle(choices: Variant | HeadGroup, d_k: int, d_r: int, d_v: int) 
         return "it supports only spans without a mask, or with a ramp"
     if d_r != d_k:
         return "it needs position keys as wide as the keys"
-    return f"its tiles are {WIDEST_TILE} wide at most" if max(d_k, d_v) > WIDEST_TILE else None
+    if max(d_k, d_v) > WIDEST_TILE:
+        return f"its tiles are {WIDEST_TILE} wide at most"
+    return None
 
 
 def _triton_obstacle(

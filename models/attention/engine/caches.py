@@ -16,9 +16,14 @@ SLACK = 4  # a new buffer has room for a quarter more rows, so that rows are sel
 
 def streams(past: list[Past], rows) -> list[Past]:
     """Keep the caches of some streams alone, by layer. rows: a slice or an index."""
-    if isinstance(rows, Tensor):
-        return [tuple(_selected(part, rows) for part in parts) for parts in past]
-    return [tuple(part[:, rows] for part in parts) for parts in past]
+    by_layer = []
+    for parts in past:
+        if isinstance(rows, Tensor):
+            kept = [_selected(part, rows) for part in parts]
+        else:
+            kept = [part[:, rows] for part in parts]
+        by_layer.append(tuple(kept))
+    return by_layer
 
 
 def _selected(part: Tensor, rows: Tensor) -> Tensor:
@@ -149,8 +154,9 @@ class KeysAndValues:
             parts.append(pick_heads(k, shared, 2))
             parts.append(pick_heads(v, shared, 2))
         # a layer has a cache for as many groups as it has heads: more than there may be parts
-        appended = zip(layer.caches, past, parts, strict=False)
-        self.rows = [cache.append(old, part) for cache, old, part in appended]
+        self.rows = []
+        for cache, old, part in zip(layer.caches, past, parts, strict=False):
+            self.rows.append(cache.append(old, part))
 
     def keys_and_values(
         self, number: int, heads: tuple[int, ...], rows: slice

@@ -68,7 +68,8 @@ def attend_compiled(group: HeadGroup, q, r, k, v, position_keys, z, parameters: 
     k = k.permute(1, 2, 0, 3)  # K B g dk -> B g K dk
     v = v.permute(1, 2, 0, 3)
     # All heads of a group have the same keys.
-    pattern = pattern_of(group, (k.size(2),) * group.heads, None, None, alpha)
+    counts = (k.size(2),) * group.heads
+    pattern = pattern_of(group, counts, None, None, alpha)
     return attend(pattern, q, r, k, v, position_keys, z, alpha)
 
 
@@ -97,11 +98,14 @@ def attend_sequence(
     q, r, k, v, position_keys, z, parameters = tensors
     alpha = alpha_of(group, parameters, q)
     if position_keys is not None:  # x = W .. 1 .. W
-        position_keys = torch.cat([position_keys, position_keys[..., :-1].flip(-1)], -1)
+        behind = position_keys[..., :-1].flip(-1)
+        position_keys = torch.cat([position_keys, behind], -1)
     counts = (k.size(2),) * group.heads
     kind = SENTENCE if reads_itself else CROSS
-    pattern = pattern_of(group, counts, None, None, alpha, kind, q.size(-1) ** -0.5)
-    return attend(pattern, q, r, k, v, position_keys, z, alpha, visible.sum(1))
+    scale = q.size(-1) ** -0.5
+    pattern = pattern_of(group, counts, None, None, alpha, kind, scale)
+    lengths = visible.sum(1)
+    return attend(pattern, q, r, k, v, position_keys, z, alpha, lengths)
 
 
 def twin(

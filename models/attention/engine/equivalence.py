@@ -110,7 +110,9 @@ def inputs_of(case: Case, T: int, K: int, by_head: bool, dtype: torch.dtype) -> 
         "v": (K, shape.d_v),
         "dy": (T, shape.d_v),
     }
-    inputs = {name: torch.randn(*streams, *size) for name, size in sizes.items()}
+    inputs = {}
+    for name, size in sizes.items():
+        inputs[name] = torch.randn(*streams, *size)
     tables = (shape.heads,) if by_head else ()
     inputs["position_keys"] = torch.randn(*tables, shape.d_k, case.limit)
     inputs["q"] /= sqrt(shape.d_k)
@@ -122,9 +124,11 @@ def inputs_of(case: Case, T: int, K: int, by_head: bool, dtype: torch.dtype) -> 
     # Between whole numbers, whole, at the start and at the limit.
     spans = torch.tensor([17.3, 30.0, 0.0, case.limit]).double()
     if case.span.follows_input:
-        inputs["z"] = spans[torch.randint(len(spans), (*streams, T, 1))]
+        index = torch.randint(len(spans), (*streams, T, 1))
+        inputs["z"] = spans[index]
     elif case.ramp is not None:
-        inputs["z"] = spans.repeat(shape.heads)[: shape.heads].view(-1, 1, 1)
+        in_turn = spans.repeat(shape.heads)[: shape.heads]
+        inputs["z"] = in_turn.view(-1, 1, 1)
     return inputs
 
 
@@ -174,7 +178,8 @@ def check_equivalence(twin, device: str, dtype: torch.dtype, case: Case) -> None
 
 def _relative_error(found: Tensor, expected: Tensor) -> Tensor:
     """Return the largest difference over the largest entry."""
-    return (found.cpu().double() - expected).abs().max() / expected.abs().max()
+    difference = found.cpu().double() - expected
+    return difference.abs().max() / expected.abs().max()
 
 
 def call(case: Case, twin, q, r, k, v, position_keys, z=None) -> Tensor:

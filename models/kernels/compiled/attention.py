@@ -183,7 +183,8 @@ def _check_positions(pattern: Pattern, p: Tensor, r: Tensor | None, H: int) -> N
     """Raise ValueError unless the queries r meet a position key at every distance."""
     *heads, d_r, columns = p.shape
     takes_positions = r is not None and pattern.kind != CROSS
-    if not takes_positions or heads not in ([], [H]) or d_r != r.size(-1):
+    fits = takes_positions and heads in ([], [H]) and d_r == r.size(-1)
+    if not fits:
         shapes = f"{tuple(p.shape)} for queries {None if r is None else tuple(r.shape)}"
         raise ValueError(f"position keys do not fit: {shapes}")
     longest = max(pattern.keys, default=0)
@@ -415,6 +416,9 @@ def attend(pattern: Pattern, q, r, k, v, p, z, alpha, lengths: Tensor | None = N
 
     Rows that are not contiguous are copied. ValueError where shapes, types or sizes do not fit.
     """
-    q, r, k, v = (rows_contiguous(x) for x in (q, r, k, v))
+    q = rows_contiguous(q)
+    r = rows_contiguous(r)
+    k = rows_contiguous(k)
+    v = rows_contiguous(v)
     alone = not torch.is_grad_enabled()
     return _Attend.apply(pattern, lengths, q, r, k, v, p, z, alpha, alone)

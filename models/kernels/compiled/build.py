@@ -135,8 +135,9 @@ def _load(real: str, folder: Path) -> ctypes.CDLL:
             done = _run([*command, *sources, "-lm", "-o", str(made)])
             if not done.returncode:
                 return ctypes.CDLL(str(made.replace(path)))
-    lines = [line.strip() for line in done.stderr.splitlines() if "error" in line] or ["no message"]
-    raise CannotCompile(f"{compiler[0]} failed: {lines[0]}"[:300])
+    errors = [line.strip() for line in done.stderr.splitlines() if "error" in line]
+    message = errors[0] if errors else "no message"
+    raise CannotCompile(f"{compiler[0]} failed: {message}"[:300])
 
 
 def _run(command: list[str]) -> subprocess.CompletedProcess:
