@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from workflow.config.files import ROOT, atomic_write
@@ -217,10 +217,21 @@ def with_minus(value):
     return NEGATIVE.sub(numbers.MINUS, value) if type(value) is str else value
 
 
+def _compiled_before() -> FileSystemBytecodeCache | None:
+    """Keep compiled templates for the next process, next to what Snakemake keeps."""
+    folder = Path(".snakemake", "templates")
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError:  # no workflow runs here, or nobody may write: each process compiles its own
+        return None
+    return FileSystemBytecodeCache(str(folder))
+
+
 @cache  # a template is compiled once for all pages
 def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
+        bytecode_cache=_compiled_before(),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
