@@ -180,44 +180,6 @@ def test_rules_import_the_plan(path):
     assert all(line.split()[1].startswith(allowed) for line in lines)
 
 
-def rules(path: Path) -> list[str]:
-    """The rules of a file, those that a loop makes too."""
-    return re.findall(
-        r"^ *rule[^\n]*:\n.*?(?=^ *\w+ [^\n]*:\n|^\S|\Z)",
-        path.read_text(),
-        re.MULTILINE | re.DOTALL,
-    )
-
-
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / "workflow" / "rules").glob("*.smk")), ids=lambda path: path.name
-)
-def test_rules_are_short_say_what_they_do_and_only_declare(path):
-    """A docstring for readers of the rules, a message for readers of a dry run."""
-    assert rules(path) and "    run:" not in path.read_text()
-    for rule in rules(path):
-        lines = [line for line in rule.splitlines() if line.strip()]
-        assert len(lines) <= 34, lines[0]
-        assert lines[1].strip().startswith('"""'), lines[0]
-        assert "shell:" not in rule or "message:" in rule or "unknown_target" in rule, lines[0]
-
-
-def test_functions_fit_a_screen():
-    long = []
-    for path in CODE:
-        functions = [
-            node
-            for node in ast.walk(ast.parse(path.read_text()))
-            if isinstance(node, ast.FunctionDef)
-        ]
-        long += [
-            f"{name(path)}: {each.name}"
-            for each in functions
-            if each.end_lineno - each.lineno >= 60
-        ]
-    assert not long
-
-
 @pytest.mark.parametrize("kind", ["tables", "figures"])
 def test_every_artefact_is_asked_for_by_a_question_and_none_is_missing(kind):
     from workflow.config.studies import study_files

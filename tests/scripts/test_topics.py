@@ -17,7 +17,7 @@ from workflow.scripts import optimal_predictor, topic_borders
 from workflow.scripts.topic_borders import around_borders, spans_over, within_words
 from workflow.tasks.char_lm import store
 from workflow.tasks.char_lm.catalogue import Topics
-from workflow.tasks.char_lm.optimal_predictor import Reader
+from workflow.tasks.char_lm.optimal_predictor import OptimalPredictor
 from workflow.tasks.char_lm.topics import TopicText
 from workflow.tasks.spec import load_corpora
 
@@ -98,7 +98,7 @@ def test_every_reader_reads_what_nets_are_scored_on(tmp_path):
     )
     kind, rows = read_rows(tmp_path / "out.json")
     assert kind == "optimal_predictor" and [row["window"] for row in rows] == [0, 4, 16, None]
-    streams, reader = (text[:300], text[300:600]), Reader(source)
+    streams, reader = (text[:300], text[300:600]), OptimalPredictor(source)
     expected = np.concatenate([reader.bits_within(stream, 16) for stream in streams])
     assert rows[2]["bpc"] == pytest.approx(expected.mean()) and rows[2]["characters"] == len(
         expected

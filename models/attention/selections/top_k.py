@@ -28,6 +28,6 @@ class TopK(Choice):
     def forward(self, masked: Tensor) -> Tensor:
         if self.k >= masked.size(-1):
             return masked
-        # .. 1, the k-th largest
+        # the k-th largest of each row: .. 1
         threshold = masked.detach().topk(self.k, dim=-1, sorted=True).values[..., -1:]
         return masked.masked_fill(masked < threshold, -math.inf)
