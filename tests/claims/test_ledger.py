@@ -14,7 +14,7 @@ from tests._runs import every_run, failed, run
 from workflow.claims.collect import collect_evidence
 from workflow.claims.evidence import RunsOfPair
 from workflow.claims.files import as_json, read_claims, read_ledger, write_ledger
-from workflow.claims.ledger import Ledger, OtherSet, compare_sets, judge_all
+from workflow.claims.ledger import OtherSet, compare_sets, judge_all
 from workflow.claims.schema import costs_claimed, known_claims, load_claim
 from workflow.claims.verdict import VERDICTS
 from workflow.config.errors import ConfigError
@@ -23,7 +23,6 @@ from workflow.plan.other_results import find_other_results
 from workflow.plan.questions import known_questions
 from workflow.report.pages.claims import run_pages
 from workflow.report.pages.index import root_page
-from workflow.report.pages.search import search_script
 from workflow.report.pages.site import Site
 from workflow.results.record import write_text
 from workflow.results.runs_table import Frames, as_frame
@@ -42,10 +41,8 @@ def test_the_ledger_of_a_whole_scale(suite):
     assert claims["dynamic_equals_adaptive"]["why"].startswith("2 seeds")
     assert claims["flops_cut"]["verdict"] == "reproduced"
     assert claims["top_k_helps_xl"]["verdict"] == "inconclusive"  # the same in every run
-    table = pd.read_csv(folder / "ledger.csv").set_index("name")
-    assert list(table.index) == known_claims()
-    assert table.loc["flops_stay_flat", "measured at"].startswith("scale test; a device")
-    assert pd.isna(table.loc["flops_cut", "measured at"])  # a formula
+    table = pd.read_csv(folder / "ledger.csv")
+    assert table["name"].tolist() == known_claims()
 
 
 def test_a_ledger_without_evidence_holds_every_claim(tmp_path):
@@ -53,9 +50,6 @@ def test_a_ledger_without_evidence_holds_every_claim(tmp_path):
     write_ledger(path, OWN, [], None)
     content = json.loads(path.read_text())
     assert [line["name"] for line in content["claims"]] == known_claims()
-    assert content["provenance"] == []
-    asked = {line.name for line in read_ledger(path).claims}
-    assert asked == {line["name"] for line in content["claims"] if line["question"] is None}
     assert read_ledger(tmp_path / "none.json") is None
 
 
@@ -101,7 +95,7 @@ def test_tuned_verdicts_are_corrected_for_as_many_claims_as_those_on_one_recipe(
         lines.append(replace(line, name=name))
     lines[0] = replace(lines[0], tuned=lines[0])
     first, *others = judge_all(lines)
-    assert first.holm == pytest.approx(0.06) and first.tuned.holm == pytest.approx(0.06)
+    assert (first.holm, first.tuned.holm) == pytest.approx((0.06, 0.06))
     assert first.tuned.verdict == first.verdict
     assert [line.tuned for line in others] == [None, None]
 
@@ -137,7 +131,7 @@ def test_the_largest_scale_with_a_telling_verdict_is_shown(own, others, overall,
     sets = [other(scale, judged(verdict)) for scale, verdict in others.items()]
     (line,) = compare_sets([judged(own)], *OWN, sets)
     assert (line.overall, line.speaks, line.verdict) == (overall, speaks, own)
-    assert len(line.sets) == 1 + len(others) and line.shown.set == speaks
+    assert len(line.sets) == 1 + len(others)
     # a set that measured nothing of a claim is left out
     sets = [other(scale, judged(verdict, None)) for scale, verdict in others.items()]
     (line,) = compare_sets([judged(own)], *OWN, sets)
@@ -163,43 +157,31 @@ def test_corpora_that_contradict_the_verdict_are_named(verdict, corpora):
     assert compared.sets[0].otherwise_on == corpora
 
 
-def test_the_verdict_of_another_scale_names_it():
-    line = in_ledger(evidence_at("small"))
-    for own, said in (("small", '"reproduced"'), ("laptop", '"reproduced at scale small"')):
-        assert said in search_script(as_frame([run()]), Ledger(own, (), (line,)), {}, {})
-
-
-def named(scale: str, *paths: str) -> list[str]:
-    return [each.name for each in find_other_results(scale, list(paths)).values()]
-
-
-def test_other_results_are_folders_of_scales_or_bundles(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "scale, path",
+    [("laptop", "results/large"), ("paper", "results/paper"), ("paper", "~nobody-here/b.zip")],
+)
+def test_what_is_no_other_result_is_refused(scale, path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "results/paper").mkdir(parents=True)
-    with pytest.raises(ConfigError, match="'results/paper'"):
-        find_other_results("laptop", ["results/paper"])
-    (tmp_path / "results/paper/plan.json").write_text("[]")
-    assert named("laptop", "results/paper") == ["overnight", "small", "paper"]
-    assert named("overnight") == ["laptop", "small"]
-    for wrong in ("results/paper", "~nobody-here/b.zip"):
-        with pytest.raises(ConfigError, match=f"'{wrong}'"):
-            find_other_results("paper", [wrong])
+    (tmp_path / "results/large").mkdir(parents=True)
+    write_text(tmp_path / "results/paper/plan.json", "[]")
+    with pytest.raises(ConfigError, match=f"'{path}'"):
+        find_other_results(scale, [path])
 
 
 def test_other_results_of_one_name_have_their_paths_as_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    bundles = ["a/bundle.zip", "b/bundle.zip", "~/bundle.zip", "LARGE.ZIP"]
+    bundles = ["a/bundle.zip", "b/bundle.zip", "LARGE.ZIP"]
     folders = ["theirs/laptop", "results/overnight"]
     for path in bundles:
-        place = tmp_path / path.replace("~", "home")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        zipfile.ZipFile(place, "w").close()
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        zipfile.ZipFile(tmp_path / path, "w").close()
     for path in folders:
         write_text(tmp_path / path / "plan.json", "[]")
-    paths = [*bundles, *folders]
     # a set that ships with the project is shown once
-    assert named("laptop", *paths, str(PRECOMPUTED / "overnight")) == ["overnight", "small", *paths]
+    paths = [*bundles, *folders, str(PRECOMPUTED / "overnight")]
+    found = find_other_results("laptop", paths)
+    assert [each.name for each in found.values()] == ["overnight", "small", *bundles, *folders]
 
 
 def test_runs_of_another_scale_link_to_its_report_if_it_was_made(tmp_path):
@@ -212,8 +194,6 @@ def test_runs_of_another_scale_link_to_its_report_if_it_was_made(tmp_path):
     there = run_pages(site, evidence, place, is_own=False)
     assert there == {"a": f"../overnight/{place}a.html"}
     assert (site.reports / there["a"]).resolve() == made.resolve()
-    here = {name: f"{place}{name}.html" for name in "ab"}
-    assert run_pages(site, evidence, place, is_own=True) == here
 
 
 def test_a_report_whose_models_converged_comes_before_a_larger_one(tmp_path):

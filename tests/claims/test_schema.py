@@ -13,7 +13,6 @@ LADDER = load_claim("adaptive_as_good_as_fixed").sizes.model_dump(exclude_unset=
 # what a claim says, and what its refusal names
 REFUSED = [
     ({"within": 0.1}, "expect", "within"),
-    ({"expect": None}, "'expect'"),
     ({"recomputed": ["as.txt.flops_cut"]}, "recomputed", "expect"),
     ({"bound": float("nan")}, "bound = nan"),
     ({"by": "ratio", "bound": 0}, "bound", "0"),
@@ -22,7 +21,6 @@ REFUSED = [
     ({"ours": {"variant": "adaptive", "measure": "macs_executed"}}, "macs_executed"),
     ({"ours": {"variant": "adaptive", "S": "below d"}}, "S = below d"),
     ({"best_of": 3}, "best_of"),
-    ({"finding": {"seen": "It is {size:.2f} better."}}, "'size'", "{size}"),
     ({"finding": {"seen": "It is {sise} better."}}, "'sise'", "'size'"),
     ({"sizes": LADDER | {"question": "adaptive_vs_xl"}}, "'adaptive_vs_xl'"),
     ({"sizes": LADDER | {"ours": {"variant": "adaptiv"}}}, "'adaptiv'", "'adaptive'"),
@@ -33,8 +31,7 @@ REFUSED = [
 def test_a_claim_that_asserts_nothing_is_refused(changes, said):
     with pytest.raises(ConfigError) as error:
         claim(**changes)
-    line = str(error.value)
-    assert line.startswith("c: ") and all(part in line for part in said) and "\n" not in line
+    assert all(part in str(error.value) for part in said)
 
 
 def test_a_range_and_a_test_agree_on_what_is_as_claimed():
@@ -44,8 +41,10 @@ def test_a_range_and_a_test_agree_on_what_is_as_claimed():
     near = claim(expect="equal", by="ratio", bound=2.0, within=0.1)
     low, high = claimed_range(near)
     assert (low, high) == (pytest.approx(2 / 1.1), pytest.approx(2.2))  # as much up as down
-    assert is_as_claimed(near, low + 1e-9) and is_as_claimed(near, high - 1e-9)
-    assert not is_as_claimed(near, low - 1e-9) and not is_as_claimed(near, high + 1e-9)
+    assert is_as_claimed(near, low + 1e-9)
+    assert is_as_claimed(near, high - 1e-9)
+    assert not is_as_claimed(near, low - 1e-9)
+    assert not is_as_claimed(near, high + 1e-9)
 
 
 @pytest.mark.parametrize(
@@ -53,8 +52,6 @@ def test_a_range_and_a_test_agree_on_what_is_as_claimed():
     [
         ("adaptive_better_than_xl", 1.02 - 1.06, "-0.04"),
         ("large_model_on_enwik8", 0.98, "0.98"),
-        ("big_translates_better", 28.4 - 27.3, "1.1"),
-        ("top_k_translates_as_well_as_entmax", 0.0, "0.0"),
         ("adaptive_cheaper_than_xl", 41 / 64, "0.6406"),
         ("top_k_translates_better", (0.3 + 0.5 + 0.3) / 3, "0.4"),
     ],
