@@ -43,7 +43,8 @@ def test_a_cell_returns_from_a_table_as_it_was():
     ]
     rows = make_table(cells).to_dict("records")
     assert [Cell.from_record(row) for row in rows] == cells
-    assert cells[1].value == Missing(rows[1]["note"]) and pd.isna(rows[1]["value"])
+    assert cells[1].value == Missing(rows[1]["note"])
+    assert pd.isna(rows[1]["value"])
 
 
 def test_a_column_that_runs_do_not_have_is_refused_with_the_nearest():
@@ -125,7 +126,8 @@ def test_a_ratio_is_of_means_over_seeds_and_of_one_value_where_measured_once():
 )
 def test_a_ratio_without_one_side_says_which(ours, base, status, reason):
     cell = ratio_to_fixed("macs_executed", ours, base)
-    assert cell.status == status and cell.value.reason.startswith(reason)
+    assert cell.status == status
+    assert cell.value.reason.startswith(reason)
 
 
 @pytest.mark.parametrize("rows, seed", [([failed(seed=1), run(seed=2)], 2), ([failed(seed=1)], 1)])

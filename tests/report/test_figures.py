@@ -37,13 +37,16 @@ def test_every_figure_can_be_drawn(name, frames):
     builder = load_builder("figures", name)
     figure = builder.draw(builder.data(*builder_inputs("figures", name, frames)))
     figure.draw_without_rendering()
-    assert figure.axes and builder.TITLE and builder.CAPTION
+    assert figure.axes
+    assert builder.TITLE
+    assert builder.CAPTION
 
 
 def test_the_two_heads_are_the_nearest_and_the_farthest():
     """Mean distances of the heads: 1.1, 1.5, 1.8, 1.4."""
     nearest, farthest = adaptive_span_figure1.data(everything())["head"].unique()
-    assert "layer 1, head 1" in nearest and "layer 2, head 1" in farthest
+    assert "layer 1, head 1" in nearest
+    assert "layer 2, head 1" in farthest
 
 
 def test_the_mask_falls_from_one_to_zero_over_the_ramp():

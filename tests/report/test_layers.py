@@ -9,9 +9,7 @@ import torch
 from models.kernels.compiled import build
 from studies.aiayn.figures import aiayn_table1_times
 from studies.aiayn.tables import aiayn_table1
-from tests import _site
 from tests._layers import layer, layers
-from tests._runs import run
 from tests.report._cells import at
 from workflow.claims.published import load as printed
 from workflow.config.errors import ConfigError
@@ -21,11 +19,8 @@ from workflow.report.comparison import join
 from workflow.report.table_files import read_table, write_table
 from workflow.results.layers import exponent
 from workflow.results.precomputed import NOT_MEASURED
-from workflow.results.record import write_text
-from workflow.results.rows import write_rows
 from workflow.results.runs_table import read_frames
 from workflow.scripts import layers as layers_script
-from workflow.scripts.summary import failure_lines
 
 HOW = {"passes": 2, "seconds": 0.001, "memory_mb": 256, "layer_width": 8, "layer_lengths": [16, 8]}
 TIME_256 = ("Self-Attention", "time, n = 256")
@@ -51,7 +46,8 @@ def test_table_1_has_the_fitted_exponents_next_to_the_formulas():
     fitted = {"time": 2, "formula": 2, "with projections": 1.415037, "memory": 1}
     for name, value in fitted.items():
         slope = at(cells, "Self-Attention", f"exponent of n, {name}")
-        assert slope["value"] == pytest.approx(value) and slope["note"] == ""
+        assert slope["value"] == pytest.approx(value)
+        assert slope["note"] == ""
     time = at(cells, "Self-Attention", "time, n = 128")
     assert (time["value"], time["unit"], time["kind"]) == (pytest.approx(163.84), "ms", "measured")
 
@@ -59,9 +55,12 @@ def test_table_1_has_the_fitted_exponents_next_to_the_formulas():
 def test_a_length_that_did_not_fit_is_failed_and_left_out_of_the_fit():
     cells = aiayn_table1.build(layers())
     cell = at(cells, *TIME_256)
-    assert cell["status"] == "failed" and pd.isna(cell["value"]) and "oom" in cell["note"]
+    assert cell["status"] == "failed"
+    assert pd.isna(cell["value"])
+    assert "oom" in cell["note"]
     fit = at(cells, *TIME_EXPONENT)
-    assert fit["value"] == pytest.approx(2) and "n = 256" in fit["note"]
+    assert fit["value"] == pytest.approx(2)
+    assert "n = 256" in fit["note"]
     alone = layers().query("layer == 'self' and n > 64")
     assert at(aiayn_table1.build(alone), *TIME_EXPONENT)["status"] == "failed"
 
@@ -107,7 +106,8 @@ def test_what_place_50_of_100_depends_on(name, first, last):
     y = LAYERS[name](8).double()(x)
     y[0, 50].sum().backward()
     seen = x.grad[0].abs().sum(-1).nonzero().flatten().tolist()
-    assert y.shape == x.shape and seen == [*range(first, last + 1)]
+    assert y.shape == x.shape
+    assert seen == [*range(first, last + 1)]
 
 
 def test_layers_are_measured_and_reach_the_table(tmp_path):
@@ -116,8 +116,11 @@ def test_layers_are_measured_and_reach_the_table(tmp_path):
     frames = read_frames([measured])
     rows = frames.layers
     assert rows.groupby("layer")["n"].apply(list).to_dict() == {name: [8, 16] for name in LAYERS}
-    assert (rows["status"] == "ok").all() and (rows["ms"] > 0).all() and (rows["rounds"] >= 6).all()
-    assert rows["bytes"].notna().all() and set(rows["d"]) == {8}
+    assert (rows["status"] == "ok").all()
+    assert (rows["ms"] > 0).all()
+    assert (rows["rounds"] >= 6).all()
+    assert rows["bytes"].notna().all()
+    assert set(rows["d"]) == {8}
     write_table(tmp_path / "t.json", "aiayn_table1", frames)
     origin = read_table(tmp_path / "t.json").provenance
     assert "d = 8" in origin
@@ -139,12 +142,3 @@ def test_a_length_beyond_the_budget_is_oom_and_is_not_timed():
 def test_one_length_gives_no_exponent_and_is_refused():
     with pytest.raises(ConfigError, match="layer_lengths"):
         read_measure(json.dumps(HOW | {"layer_lengths": [64]}))
-
-
-def test_the_summary_names_layers_that_failed(tmp_path):
-    scale = tmp_path / "results" / _site.SCALE
-    write_text(scale / "plan.json", json.dumps([_site.planned(run())]))
-    rows = [layer("self", 8, 1.0), layer("self", 16, None, "oom")]
-    write_text(scale / "layers.json", write_rows("layers", rows))
-    (line,) = failure_lines(_site.site_of(tmp_path))
-    assert "self, n = 16" in line and "oom" in line

@@ -5,8 +5,8 @@ import pytest
 
 from tests._runs import as_frame, run
 from workflow.report.comparison import compare
-from workflow.report.layout import list_columns, list_rows, text_of
-from workflow.report.tables.cells import analytic, cited, measured
+from workflow.report.layout import list_columns, text_of
+from workflow.report.tables.cells import measured
 from workflow.report.tables.paired import gain
 from workflow.results.statistics import over_seeds
 
@@ -33,7 +33,8 @@ def test_few_seeds_are_shown_as_themselves_and_more_by_their_interval():
     """Mean 2.1, standard error .1 / sqrt(3), t(.975, 2) = 4.303."""
     two = over_seeds([18.3, 26.8])
     assert two["value"] == pytest.approx(22.55)
-    assert two["points"] == [18.3, 26.8] and two["low"] is None
+    assert two["points"] == [18.3, 26.8]
+    assert two["low"] is None
     three = over_seeds([2.0, 2.1, 2.2])
     assert three["high"] - 2.1 == pytest.approx(4.303 * 0.1 / 3**0.5, rel=1e-3)
     equal = over_seeds([7.0] * 4)
@@ -62,16 +63,3 @@ def test_a_difference_of_bounded_scores_has_bounds_too():
     cell = gain("r", "gain", ours, base, ("dev_complete", "dev_complete"))
     assert (cell.value, cell.low) == (-70.0, -100.0)
     assert cell.high == pytest.approx(59.1, abs=0.1)
-
-
-def test_published_values_stand_apart_unless_they_are_comparable_and_cited_rows_below():
-    cells = [
-        cited("theirs", "test", "as.t1.t12.test", "bpc"),
-        measured("r", "test", scored(2.0), "dev_bpc", "as.t1.as_small.test"),
-        analytic("r", "#FLOPS", 41_607_168, "", "as.t1.as_small.flops"),
-        measured("r", "other", scored(2.0), "dev_bpc"),
-    ]
-    compared = [compare(cell) for cell in cells]
-    apart = {"test": True, "#FLOPS": False, "other": False}
-    assert {column.title: column.apart for column in list_columns(compared)} == apart
-    assert list_rows(compared) == [("r", False), ("theirs", True)]

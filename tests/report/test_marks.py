@@ -29,7 +29,9 @@ def picture() -> str:
 
 def test_a_point_that_is_not_drawn_has_no_row_and_parts_go_with_the_first():
     svg = picture()
-    assert 'data-rows="0"' in svg and 'data-rows="2"' in svg and 'data-rows="0 1"' not in svg
+    assert 'data-rows="0"' in svg
+    assert 'data-rows="2"' in svg
+    assert 'data-rows="0 1"' not in svg
     assert svg.count('data-with="0"') == 4  # two caps, the bar and the band
     assert "shows-" not in svg
 

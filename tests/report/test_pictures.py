@@ -70,10 +70,6 @@ def test_every_figure_of_the_report_can_be_read(scale):
     assert not {name: lines for name, lines in found.items() if lines}
 
 
-def test_no_variant_is_shown_by_an_id():
-    assert not [name for name, variant in VARIANTS if "_" in (variant.label or name)]
-
-
 def raw(figure, axes):
     axes.plot([1, 1000], [1, 1000], color="#777777", label="fixed")
     axes.set_xlabel("$S^2$")
@@ -120,7 +116,8 @@ def test_each_fault_is_found(draw, expected):
 
 def test_a_colour_is_seen_on_light_and_on_dark():
     assert not pale('<path style="stroke: #92dadd"/><text style="fill: #1b1b1b"/>')
-    assert pale('<path style="stroke: teal"/>') and pale('<path stroke="#000000"/>')
+    assert pale('<path style="stroke: teal"/>')
+    assert pale('<path stroke="#000000"/>')
 
 
 @pytest.mark.slow
@@ -142,12 +139,6 @@ def logarithmic(base: float) -> Callable:
     return draw
 
 
-def minor(figure, axes):
-    """Less than a power of ten: matplotlib labels some of the minor ticks."""
-    axes.plot([2, 9], [2, 9])
-    axes.set_xscale("log")
-
-
 def negative(figure, axes):
     axes.plot([-1000, 1000], [0, 1])
     axes.set_xscale("symlog")
@@ -162,33 +153,20 @@ def bar(figure, axes):
     figure.colorbar(axes.imshow([[1, 10], [100, 1000]], norm=LogNorm()))
 
 
-def inside(figure, axes):
-    within = axes.inset_axes((0.5, 0.5, 0.4, 0.4))
-    within.plot([1, 1000], [1, 2])
-    within.set_xscale("log")
-
-
-def by_hand(figure, axes):
-    axes.plot([1e6, 2e6], [1e-9, 2e-9])
-    axes.ticklabel_format(style="sci", scilimits=(0, 0), useMathText=True)
-
-
 @pytest.mark.parametrize(
     "draw, labels",
     [
         (logarithmic(2), {"0.25", "1", "256"}),
         (logarithmic(10), {"0.1", "1", "1,000"}),
-        (minor, {"2", "3", "4", "6"}),
         (negative, {"−1,000", "0", "1,000"}),
         (shares, {"0.01", "0.5", "0.999"}),
         (bar, {"1", "1,000"}),
-        (inside, {"1", "1,000"}),
-        (by_hand, set()),
     ],
 )
 def test_ticks_are_plain_numbers_whatever_the_scale(draw, labels):
     figure, axes = canvas()
     draw(figure, axes)
     svg = as_svg(figure)
-    assert "mathdefault" not in svg and "$" not in svg
+    assert "mathdefault" not in svg
+    assert "$" not in svg
     assert labels <= set(re.findall(r"<text[^>]*>([^<]*)</text>", svg))

@@ -107,24 +107,6 @@ def test_costs_are_joined_where_they_differ_significantly_and_speeds_have_bars(r
     assert speeds.has_xerr
 
 
-def test_a_corpus_on_which_no_speed_was_measured_has_no_empty_panel():
-    rows = []
-    for n, variant in enumerate("abc", start=1):
-        row = timed(run(variant=variant, macs_executed=float(n)), *(n * ms for ms in ROUNDS))
-        elsewhere = row | {
-            "corpus": "sources",
-            "digest": f"{row['digest']}x",
-            "configuration": f"{row['configuration']}x",
-            "train_tokens_per_s": None,
-            "train_ms_turns": None,
-        }
-        rows += [row, elsewhere]
-    data = cost_figure.data(as_frame(rows), "dev_bpc")
-    figure = cost_figure.draw(data, "dev_bpc", "dev bpc", {})
-    panels = [axes for axes in figure.axes if axes.get_visible()]
-    assert len(panels) == 3 and all(axes.lines for axes in panels)
-
-
 def test_speeds_of_two_machines_are_not_drawn_on_one_axis():
     """Without a reference step a machine is known by its name."""
     made = {"a": "one machine", "b": "one machine", "c": "another", "d": "one machine"}
