@@ -6,7 +6,7 @@ from tests._claims import evidence_at, in_ledger, line_of, pair
 from workflow.claims.disagreement import disagreeing, opposes
 from workflow.claims.evidence import PrintedFinding
 from workflow.claims.ledger import Ledger
-from workflow.report.pages.effect_words import form_of_effect, say_effect, summarise_disagreeing
+from workflow.report.pages.effect_words import say_effect, summarise_disagreeing
 from workflow.report.pages.strips import forest_of
 
 RATIO = {"by": "ratio", "unit": "×", "measure": ("train_tokens_per_s",)}
@@ -24,11 +24,6 @@ PRINTED = PrintedFinding(-0.04, "-0.04", "It is {size} better.", None)
 def test_an_effect_has_its_direction_in_words(effect, low, high, said):
     evidence = evidence_at("small", effect, low=low, high=high)
     assert say_effect(evidence, line_of()) == said
-
-
-def test_an_interval_that_excludes_no_effect_never_shows_it_as_an_end():
-    excluding = evidence_at("small", 0.065, low=0.0003, high=0.1297)
-    assert form_of_effect(excluding, "bpc").text(excluding.low) == "0.0003"
 
 
 @pytest.mark.parametrize(
@@ -88,7 +83,9 @@ def test_a_strip_has_the_effect_its_interval_and_the_claim_on_one_axis():
     evidence = evidence_at("laptop", pairs=pairs, of="seed")
     (group,) = forest(in_ledger(evidence, abstract="A", finding=PRINTED))
     (row,) = group.rows
-    assert (row.effect, row.interval, row.asked) == ("0.16 bpc lower", "0.06 to 0.26", "-0.04")
+    assert row.effect == "0.16 bpc lower"
+    assert row.interval == "0.06 to 0.26"
+    assert row.asked == "-0.04"
     strip = row.strip
     places = [0, strip.low, strip.effect, strip.printed, strip.claimed[1], 100]
     assert places == sorted(places)

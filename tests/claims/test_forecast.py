@@ -1,5 +1,6 @@
 """Forecasts from sizes whose effects follow a known rule, and how often a prediction was right."""
 
+import numpy as np
 import pytest
 
 from tests._claims import evidence_at, in_ledger
@@ -9,20 +10,20 @@ from workflow.claims.forecast import PREDICTORS, forecast, score
 from workflow.results.statistics import mean_interval
 
 LARGEST, LINE, POWER = PREDICTORS
+SIZES = np.array([1e3, 1e4, 1e5, 1e6])
 AT = (1e8, 1e8)
 EMPTY = dict.fromkeys(("effect", "low", "high", "n", "p", "ours", "than", "verdict", "why", "of"))
 
 
-def ladder(
-    ours, than, sizes=(1e3, 1e4, 1e5, 1e6), texts=("a",), scatter=0.0, most=None
-) -> list[Rung]:
-    """Rungs whose scores are functions of N; three seeds are `scatter` apart around them."""
+def ladder(ours, than, texts=("a",), scatter=0.0, most=None) -> list[Rung]:
+    """Rungs with a score for each size; three seeds are `scatter` apart around them."""
     rungs = []
-    for n in sizes:
+    for n, our_score, than_score in zip(SIZES, ours, than, strict=True):
         pairs = []
         for text in texts:
             for turn, off in enumerate((-scatter, 0.0, scatter)):
-                pairs.append(Scores(text=text, turn=turn, ours=ours(n) + off, than=than(n) - off))
+                scores = {"ours": our_score + off, "than": than_score - off}
+                pairs.append(Scores(text=text, turn=turn, **scores))
         rung = Rung(
             **EMPTY,
             size=n,
@@ -38,22 +39,31 @@ def ladder(
     return rungs
 
 
+TWO = [2.0] * 4
+MORE = [2.5] * 4
+
+
 def test_each_predictor_finds_its_own_rule():
-    law = forecast(ladder(lambda n: 4 * n**-0.1, lambda n: 5 * n**-0.12), AT)
+    ours = 4 * SIZES**-0.1
+    than = 5 * SIZES**-0.12
+    law = forecast(ladder(ours, than), AT)
+    assert law[LARGEST].effect == pytest.approx(ours[-1] - than[-1])
     assert law[POWER].effect == pytest.approx(4 * 1e8**-0.1 - 5 * 1e8**-0.12)
-    assert law[LARGEST].effect == pytest.approx(4 * 1e6**-0.1 - 5 * 1e6**-0.12)
-    digits = ladder(lambda n: 2.0, lambda n: 2.0 + 1e-9 * len(str(int(n))))
-    straight = forecast(digits, AT)
-    # of numbers with four to seven digits, at nine
-    assert straight[LINE].effect == pytest.approx(-9e-9)
-    assert forecast(ladder(lambda n: 1.0, lambda n: 1.0, sizes=(1e3,)), AT) == {}
+    # from 10^3 to 10^6, at 10^8
+    straight = forecast(ladder(TWO, 2.0 + 1e-9 * np.log10(SIZES)), AT)
+    assert straight[LINE].effect == pytest.approx(-8e-9)
     # with an upper bound the distance from it follows the power law
-    rungs = ladder(lambda n: 100 - 90 * n**-0.1, lambda n: 100 - 80 * n**-0.1, most=100.0)
+    rungs = ladder(100 - 90 * SIZES**-0.1, 100 - 80 * SIZES**-0.1, most=100.0)
     assert forecast(rungs, AT)[POWER].effect == pytest.approx(-10 * 1e8**-0.1)
 
 
+def test_one_size_tells_nothing():
+    assert forecast(ladder(TWO, MORE)[:1], AT) == {}
+    assert {each.ladders for each in score([ladder(TWO, MORE)[:2]])} == {0}
+
+
 def test_corpora_count_equally_and_seeds_that_differ_give_an_interval():
-    rungs = ladder(lambda n: 2.0, lambda n: 2.5, texts=("a", "b"), scatter=0.1)
+    rungs = ladder(TWO, MORE, texts=("a", "b"), scatter=0.1)
     found = forecast(rungs, AT)[LARGEST]
     _, low, high = mean_interval([-0.7, -0.5, -0.3] * 2, ["a"] * 3 + ["b"] * 3)
     assert found.effect == pytest.approx(-0.5)
@@ -62,11 +72,12 @@ def test_corpora_count_equally_and_seeds_that_differ_give_an_interval():
 
 def test_a_back_test_predicts_the_largest_size_from_the_others():
     # the sign of the effect changes at the end
-    turns = ladder(lambda n: 2.0 if n < 1e6 else 3.0, lambda n: 2.5, scatter=0.01)
-    stays = ladder(lambda n: 2.0, lambda n: 2.5, texts=("a", "b"), scatter=0.01)
+    turns = ladder([2.0, 2.0, 2.0, 3.0], MORE, scatter=0.01)
+    stays = ladder(TWO, MORE, texts=("a", "b"), scatter=0.01)
     scores = {each.predictor: each for each in score([turns, stays])}
     assert {(each.ladders, each.sign) for each in scores.values()} == {(3, 2)}
-    assert scores[LARGEST].covered == scores[POWER].covered == 2
+    assert scores[LARGEST].covered == 2
+    assert scores[POWER].covered == 2
     assert scores[LARGEST].by_coin == 4 / 8
 
 

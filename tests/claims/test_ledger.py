@@ -130,7 +130,9 @@ def other(scale: str, *lines) -> OtherSet:
 def test_the_largest_scale_with_a_telling_verdict_is_shown(own, others, overall, speaks):
     sets = [other(scale, judged(verdict)) for scale, verdict in others.items()]
     (line,) = compare_sets([judged(own)], *OWN, sets)
-    assert (line.overall, line.speaks, line.verdict) == (overall, speaks, own)
+    assert line.overall == overall
+    assert line.speaks == speaks
+    assert line.verdict == own
     assert len(line.sets) == 1 + len(others)
     # a set that measured nothing of a claim is left out
     sets = [other(scale, judged(verdict, None)) for scale, verdict in others.items()]

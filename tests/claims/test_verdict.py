@@ -53,7 +53,9 @@ def test_counts_have_no_seeds_and_on_two_corpora_are_no_sample(counts, verdict):
         table["configuration"] += text
         tables.append(table)
     line = evidence_of(claim(**MEMORY), pd.concat(tables))
-    assert (line.n, line.verdict, line.p) == (len(counts), verdict, None)
+    assert line.n == len(counts)
+    assert line.verdict == verdict
+    assert line.p is None
 
 
 @pytest.mark.parametrize(
@@ -78,7 +80,9 @@ def test_what_follows_from_spans_that_have_not_grown_is_not_converged():
     elsewhere = scores.assign(corpus="words", digest="w" + scores["digest"], mean_span=40.0)
     tables = [scores.assign(corpus="sources"), elsewhere]
     line = evidence_of(claim(), pd.concat(tables, ignore_index=True))
-    assert (line.n, line.verdict, line.p) == (6, "not converged", None)
+    assert line.n == 6
+    assert line.verdict == "not converged"
+    assert line.p is None
     assert line.why.endswith("on Python sources at S = 64")
     # a span that begins at its limit cannot grow
     assert judge_alone(claim(), scores.assign(S=8)).verdict == "reproduced"

@@ -21,13 +21,15 @@ from workflow.tasks.char_lm import store as characters
 def data(tmp_path_factory) -> Path:
     """Two of the suite's texts, short, and one that is from elsewhere."""
     folder = tmp_path_factory.mktemp("data")
-    ids = {split: np.array([1, 2, 0], np.uint16) for split in store.SPLITS}
+    ids = dict.fromkeys(store.SPLITS, np.array([1, 2, 0], np.uint16))
     for name in ("topics", "enwik8"):
         text = characters.Corpus(
             name, **ids, symbols=["<eos>", "a", "ä"], checksum="", unit="character", about=""
         )
         characters.write(folder / f"{name}.npz", text)
-    split = store.Split([np.array([4], np.uint16)], [np.array([5], np.uint16)], ["eins"], ["one"])
+    source = np.array([4], np.uint16)
+    target = np.array([5], np.uint16)
+    split = store.Split([source], [target], ["eins"], ["one"])
     symbols = ["<pad>", "<bos>", "<eos>", "<unk>", "▁eins", "▁one"]
     pairs = store.Pairs("phrases-deen", "de", "en", split, split, split, symbols, "", "")
     store.write(folder / "phrases-deen.npz", pairs)

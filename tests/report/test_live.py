@@ -24,8 +24,10 @@ def spans(site, page):
 def point_at(page, place: int) -> None:
     found = page.locator("#figure-answer-effect [data-rows] use").nth(place)
     found.scroll_into_view_if_needed()
-    mark = found.bounding_box()
-    page.mouse.move(mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
+    box = found.bounding_box()
+    across = box["x"] + box["width"] / 2
+    down = box["y"] + box["height"] / 2
+    page.mouse.move(across, down)
 
 
 def test_a_pointer_shows_a_mark_and_a_click_its_runs(spans):

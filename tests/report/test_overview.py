@@ -61,10 +61,13 @@ def test_a_choice_is_compared_with_its_baseline_seed_by_seed_with_the_ratios_of_
         "adaptive", ADAPTIVE, macs_executed=2e4
     )
     (found,) = collect_isolated(frames_of(rows), "overnight")
-    assert (found.axis, found.choice, found.base_choice) == ("span", "adaptive", "fixed")
+    assert found.axis == "span"
+    assert found.choice == "adaptive"
+    assert found.base_choice == "fixed"
     difference = found.difference
     # the mean of three pairs whose standard deviation is 0.01: 4.303 x 0.01 / sqrt(3) = 0.0248
-    assert (difference.mean, difference.n) == (pytest.approx(-0.02), 3)
+    assert difference.mean == pytest.approx(-0.02)
+    assert difference.n == 3
     assert (difference.low, difference.high) == pytest.approx((-0.0448, 0.0048), abs=1e-4)
     assert found.ratio("macs_executed").value == pytest.approx(0.25)
 
@@ -126,12 +129,10 @@ def test_cells_of_a_column_are_corrected_for_each_other_and_what_nothing_tests_i
         ("Normaliser", "sparsemax"),
     ]
     adaptive, empty = cells["Span", "adaptive span"]
-    assert (adaptive.text, adaptive.significant, adaptive.better, empty) == (
-        "0.030 better",
-        True,
-        True,
-        None,
-    )
+    assert adaptive.text == "0.030 better"
+    assert adaptive.significant
+    assert adaptive.better
+    assert empty is None
     top_k, bleu = cells["Selection", "top-k"]
     assert (top_k.text, top_k.significant) == ("0.020 worse", False)
     assert bleu.significant
