@@ -19,7 +19,7 @@ import pytest
 from tests._copied import copied
 from tests._training import train_command
 from tests.cluster.slurm import eventually, missing, one_node
-from workflow.plan.requests import UNKNOWN
+from workflow.plan.estimate import UNKNOWN
 from workflow.results.record import read_record
 
 ABSENT = importlib.util.find_spec("snakemake_executor_plugin_slurm") is None

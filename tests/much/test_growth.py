@@ -10,7 +10,7 @@ import yaml
 
 from tests._runs import run
 from workflow.config.files import ROOT
-from workflow.plan.row import digests, pattern
+from workflow.plan.planned_runs import digests, pattern
 from workflow.plan.targets import Targets
 from workflow.report.pages.pivot import pivot_page
 from workflow.results.runs_table import as_frame

@@ -8,9 +8,8 @@ import pytest
 
 from tests._finished import timed
 from tests._jobs import job
-from workflow.plan import requests
-from workflow.plan.estimate import OFF
-from workflow.plan.requests import DAY, NOTICE, SHORT, UNKNOWN, Requests
+from workflow.plan import estimate
+from workflow.plan.estimate import DAY, NOTICE, OFF, SHORT, UNKNOWN, Requests
 
 PEAK = 1 << 30  # bytes of what tests._finished made up
 
@@ -20,7 +19,7 @@ def asked(monkeypatch):
     """Requests for one planned job, where such runs have ended."""
 
     def make(planned, *ended, scheduled=True, gpus=0):
-        monkeypatch.setattr(requests, "read_timed", lambda runs: list(ended))
+        monkeypatch.setattr(estimate, "read_timed", lambda runs: list(ended))
         configurations = {"configuration": "digest"}
         runs = SimpleNamespace(jobs={"digest": planned}, configurations=configurations)
         targets = SimpleNamespace(runs=runs, config=SimpleNamespace(gpus=gpus))
@@ -81,7 +80,7 @@ def test_a_timing_has_its_node_to_itself_and_a_run_is_told_before_its_time_is_up
 def test_where_nothing_is_scheduled_nothing_is_asked_for_and_no_record_is_read(asked, monkeypatch):
     of_two = job(devices=2)
     made = asked(of_two, scheduled=False, gpus=1)
-    monkeypatch.setattr(requests, "read_timed", lambda runs: pytest.fail("a record was read"))
+    monkeypatch.setattr(estimate, "read_timed", lambda runs: pytest.fail("a record was read"))
     asked_for = [made.of_data(), made.of_timing(), made.of_configuration()]
     assert asked_for == [{}, {}, {}] and made.group is None and set(made.of_run()) == {"gpu"}
     # one a device

@@ -11,8 +11,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import config_file
 from workflow.config.strict import parse, read_yaml
 from workflow.plan.config import known_scales, load_setup
-from workflow.plan.fairness import Trained, unnamed_settings
-from workflow.plan.plan import plan
+from workflow.plan.plan import Trained, plan, unnamed_settings
 from workflow.plan.questions import Question, known_questions, load_question
 from workflow.plan.scales import Scale, load_scale, merge
 from workflow.report.answers import caveats

@@ -10,7 +10,7 @@ from tests._jobs import VARIANTS, captioning, job, parsing, translation
 from tests.refused._kind import forget
 from workflow.config.choices import AXES
 from workflow.plan import sources
-from workflow.plan.code import Code
+from workflow.plan.targets import Code
 from workflow.tasks.spec import TASKS
 
 JOBS = {name: job(**changes) for name, changes in VARIANTS.items()}

@@ -13,9 +13,8 @@ from workflow.config.trials import every_trial, multiply
 from workflow.plan.config import load_setup
 from workflow.plan.jobs import grown
 from workflow.plan.plan import plan
-from workflow.plan.planned_runs import PlannedRuns
+from workflow.plan.planned_runs import Labels, PlannedRuns
 from workflow.plan.questions import Question, load_question
-from workflow.plan.row import Labels
 from workflow.plan.scales import Scale, load_scale
 from workflow.plan.targets import Targets, asked_of
 

@@ -10,7 +10,7 @@ from tests._jobs import job
 from tests._runs import run
 from tests._training import origin, run_script, write_job
 from workflow.config.errors import ConfigError
-from workflow.plan.row import name_choice
+from workflow.plan.planned_runs import name_choice
 from workflow.report.pages.run import Uses, run_page
 from workflow.results import store
 from workflow.results.record import Record, read_record, write_record, write_text

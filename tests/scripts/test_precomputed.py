@@ -16,7 +16,7 @@ from tests._training import origin, write_job
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.costs.trained_net import TrainedRun
-from workflow.plan import precomputed_files
+from workflow.plan import other_results
 from workflow.plan.scales import load_scale
 from workflow.plan.sources import DIGITS
 from workflow.plan.targets import Targets
@@ -210,7 +210,7 @@ def test_speeds_of_one_machine_are_taken_until_a_question_has_a_configuration_of
     rest = [
         row for row in room.precomputed_costs("throughput", "laptop") if row["configuration"] != own
     ]
-    monkeypatch.setattr(precomputed_files, "precomputed_costs", lambda kind, scale: rest)
+    monkeypatch.setattr(other_results, "precomputed_costs", lambda kind, scale: rest)
     asking = {row.question for row in default.runs.rows if row.job.configuration == own}
     compared = {group for question in asking for group in default.runs.groups_of(question)}
     assert (

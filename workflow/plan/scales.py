@@ -101,7 +101,7 @@ class Scale(StrictModel):
     question and corpus, what stands in place of recipes_at. trial_seed: of the trials of questions
     that have some, null for no trials. follows_papers: whether each recipe is its paper's, so that
     variants may differ in training settings that their question does not name
-    (`workflow.plan.fairness`).
+    (`workflow.plan.plan`).
     """
 
     scale: str

@@ -1,34 +1,119 @@
 """Tell the Snakefile which files there are, what each is made from, and how each is described.
 
 A question's tables, figures, claims and pages are made together, from its own runs and the costs
-and code that they read. What concerns several questions is made from their files. Below `Targets`:
-descriptions of what can be asked for by name, and the error for a name that is misspelt.
+and code that they read. What concerns several questions is made from their files. `Code` digests
+the code behind each rule's outputs, a parameter of the rule: a change makes its outputs again.
+Below `Targets`: descriptions of what can be asked for by name, and the error for a name that is
+misspelt. Snakemake calls a function of wildcards only once the job is due, so no job is looked up
+that nobody asked for.
 """
 
+import hashlib
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain
+from pathlib import Path
 from typing import NoReturn
 
 from workflow.claims.measures import FORMULAS, LAYERS
-from workflow.claims.schema import costs_claimed, known_claims, load_claim
+from workflow.claims.schema import claims_about, costs_claimed, known_claims, load_claim
 from workflow.config.errors import ConfigError, nearest, suggest
+from workflow.config.files import config_file
 from workflow.config.renamed import new_name
 from workflow.config.strict import read_yaml
-from workflow.config.studies import part_of, study_file
-from workflow.plan.code import Code
+from workflow.config.studies import known_studies, part_of, study_file
+from workflow.plan import sources
 from workflow.plan.config import Config, Setup, load_setup, place_in_config
-from workflow.plan.fairness import is_untuned
-from workflow.plan.other_results import OtherResults, find_other_results
-from workflow.plan.plan import plan
+from workflow.plan.other_results import (
+    OtherResults,
+    PrecomputedFiles,
+    SharedMeasurements,
+    find_other_results,
+)
+from workflow.plan.plan import is_untuned, plan
 from workflow.plan.planned_runs import PlannedRuns
-from workflow.plan.precomputed_files import PrecomputedFiles, SharedMeasurements
-from workflow.plan.questions import Question, check_owners, find_owners
+from workflow.plan.questions import Question, check_owners, find_owners, load_question
 from workflow.plan.reads import costs_shown, reads
 from workflow.plan.scales import Measure
 from workflow.results.registry import COSTS, OF_TEXTS
+from workflow.tasks.spec import TASKS
+
+PAGES = "workflow/report/templates/*"  # templates, styles and scripts of the pages
+# their titles are badges in tables, figures, claims and pages
+TEXTS = [f"tasks/{task}.yaml" for task in TASKS]
+
+
+class Code:
+    """One method for each kind of thing that is made."""
+
+    def __init__(self, runs: PlannedRuns):
+        self.runs = runs
+
+    def of_corpus(self, slug: str) -> str:
+        file = sources.file_of(TASKS[self.runs.corpora[slug].job.task].write_corpus)
+        return sources.digest(sources.closure(file, rooms=("workflow/tasks",)))
+
+    def of_run(self, digest: str) -> str:
+        return sources.digest(sources.of_run(self.runs.jobs[digest]))
+
+    def of_cost(self, kind: str, configuration: str) -> str:
+        """Digest what measures a configuration, and what it measures."""
+        return sources.digest(sources.of_script(kind, self.runs.job_of(configuration)))
+
+    def of_script(self, name: str) -> str:
+        """Digest what measures the machine or a text, not a net."""
+        return sources.digest(sources.of_script(name))
+
+    def of_throughput(self, group: str) -> str:
+        files = {"benchmarks/test_throughput.py"}
+        for job in self.runs.jobs_of(group):
+            files |= sources.of_script("throughput", job)
+        return sources.digest(frozenset(files))
+
+    def of_topic_borders(self, slug: str) -> str:
+        jobs = self.runs.dynamic_jobs(slug).values()
+        first = next(iter(jobs), None)
+        return sources.digest(sources.of_script("topic_borders", first))
+
+    def of_question(self, name: str) -> str:
+        """Digest the code and config behind the tables, figures, claims and pages of a question."""
+        question = load_question(name)
+        builders = [
+            *_files("tables", question.tables),
+            *_files("figures", question.figures),
+        ]
+        asked = [*_files("questions", [name]), *_files("claims", claims_about(name))]
+        return self._of_report("question", map(sources.file_in_suite, builders), asked)
+
+    def of_evidence(self) -> str:
+        return self._of_report("evidence", [], _files("claims", known_claims()))
+
+    def of_report(self, questions: Iterable[str]) -> str:
+        """Digest the same of what stands on all questions."""
+        return self._of_report(
+            "report", [], [*_files("questions", questions), *_files("claims", known_claims())]
+        )
+
+    def _of_report(self, script: str, builders: Iterable[str], asked: list[Path]) -> str:
+        contents = [config_file(name) for name in TEXTS]
+        for study in known_studies():
+            printed = [part_of(study, name) for name in ("study.yaml", "formulas.py")]
+            contents += [path for path in printed if path is not None]
+        contents += asked
+        content = hashlib.sha256()
+        for path in contents:
+            content.update(path.read_bytes())
+        files = sources.of_report(script, *builders)
+        if script != "evidence":
+            files |= sources.files_under(PAGES)
+        return f"{sources.digest(files)} {content.hexdigest()[: sources.DIGITS]}"
+
+
+def _files(kind: str, names: Iterable[str]) -> list[Path]:
+    return [study_file(kind, name) for name in names]
+
 
 ENDINGS = {"tables": ("csv", "tex", "json"), "figures": ("svg", "pdf", "png", "csv")}
 SHARED_PAGES = (
@@ -378,3 +463,30 @@ def _why_unknown(targets: Targets, target: str, rules: list[str]) -> str:
             f"{line} the config does not include it; run it with --config 'questions=[{question}]'"
         )
     return f"{line} the config's papers, tasks, questions or scale exclude its question {question}"
+
+
+def of(wildcard: str, function: Callable) -> Callable:
+    """Look up what `function` says of the value of one wildcard: `of("digest", runs.data_of)`."""
+
+    def look_up(wildcards):
+        return function(getattr(wildcards, wildcard))
+
+    return look_up
+
+
+def label_of(wildcard: str, function: Callable) -> Callable:
+    """Look up a label, whose change makes nothing again: Snakemake sees that it takes `output`."""
+
+    def look_up(wildcards, output):
+        return function(getattr(wildcards, wildcard))
+
+    return look_up
+
+
+def later(function: Callable, *arguments) -> Callable:
+    """Call a function of the plan with these arguments once a job is due."""
+
+    def look_up(wildcards):
+        return function(*arguments)
+
+    return look_up

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from workflow.plan.fairness import Trained, unnamed_settings
+from workflow.plan.plan import Trained, unnamed_settings
 from workflow.plan.questions import Question
 from workflow.report.answers.answer import Answer, Difference
 from workflow.report.answers.effects import Comparison, place_on

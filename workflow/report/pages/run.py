@@ -7,8 +7,8 @@ import pandas as pd
 
 from workflow.config.choices import AXES
 from workflow.config.strict import read_json
+from workflow.plan.planned_runs import name_choice
 from workflow.plan.questions import load_question
-from workflow.plan.row import name_choice
 from workflow.report.answers.curves_figure import PART_OF_DEV
 from workflow.report.builders import load_builder
 from workflow.report.figures.colours import on_page, shades

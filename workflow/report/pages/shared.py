@@ -13,8 +13,8 @@ from workflow.claims.files import read_ledger, write_ledger
 from workflow.claims.ledger import Ledger
 from workflow.config import renamed
 from workflow.config.files import list_folder
+from workflow.plan.planned_runs import read_plan
 from workflow.plan.questions import Question, known_questions
-from workflow.plan.row import read_plan
 from workflow.report.answers.files import answer_file
 from workflow.report.overview.files import (
     OVERVIEW,
