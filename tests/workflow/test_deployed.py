@@ -166,4 +166,4 @@ def test_a_container_with_half_a_processor_has_one_core(folder):
     )
     if "unshare:" in said.stderr or "mount:" in said.stderr:
         pytest.skip("nothing can be mounted here")
-    assert said.returncode == 0 and " on 1 core, " in said.stderr, said.stderr
+    assert said.returncode == 0 and "Provided cores: 1" in said.stderr, said.stderr

@@ -301,7 +301,7 @@ def test_a_documented_command_works_as_it_stands_there(command, done):
     folder.mkdir(exist_ok=True)
     files = archive.list_files(done[0] / "results", done[0] / "reports", "smoke")
     archive.write_archive(
-        done[0] / "other.zip", files, "smoke", {"reports/index.html": b"root"}, {}
+        done[0] / "other.zip", files, {"reports/index.html": b"root"}, "smoke", (), {}
     )
     for name in ("my.txt", "my.de", "my.en"):
         (done[0] / name).write_text("a line of text\n" * 4000)
