@@ -93,31 +93,19 @@ def test_an_example_is_read_in_both_languages_and_identifies_nothing(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "settings, line",
+    "settings, value",
     [
-        (
-            {"changes": {"valid.en": b"a\nb\n\nd\n"}},
-            "valid.en, line 3: empty; every line must hold a sentence",
-        ),
-        ({"pairs": {"dev": 5}}, "valid.de has 4 lines, expected 5: replace both files"),
-        (
-            {"vocabulary": 9999},
-            "'birds-deen': a vocabulary of 9,999 pieces is more than the corpus allows; at most ",
-        ),
-        ({"vocabulary": 12}, "a vocabulary of 12 pieces is too small: its characters alone take "),
-        (
-            {"example": {"de": "Vögel " * 9, "en": "a"}},
-            r"example of 'birds-deen', line 1: \d+ pieces, at most 15 in",
-        ),
-        ({"example": {"de": "a\nb", "en": "birds"}}, "has 2 lines"),
+        ({"changes": {"valid.en": b"a\nb\n\nd\n"}}, "valid.en, line 3"),
+        ({"pairs": {"dev": 5}}, "valid.de .*4 .*5"),
+        ({"vocabulary": 9999}, "'birds-deen'.*9,999"),
+        ({"vocabulary": 12}, "vocabulary.* 12 "),
+        ({"example": {"de": "Vögel " * 9, "en": "a"}}, "example of 'birds-deen', line 1.* 15 "),
+        ({"example": {"de": "a\nb", "en": "birds"}}, " 2 "),
     ],
 )
-def test_official_files_that_do_not_fit_their_entry_are_refused_in_one_line(
-    settings, line, tmp_path
-):
-    with pytest.raises(ConfigError, match=line) as error:
+def test_official_files_that_do_not_fit_their_entry_are_refused(settings, value, tmp_path):
+    with pytest.raises(ConfigError, match=value):
         load(tmp_path, **settings)
-    assert "\n" not in str(error.value)
 
 
 def test_only_a_file_with_a_known_checksum_is_fetched(tmp_path, monkeypatch):
@@ -149,45 +137,36 @@ def test_two_files_of_the_users_are_split_by_line(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    "de, en, line",
+    "de, en, value",
     [
-        (b"a\nb\n", b"x\ny\n", "2 lines are too few to split into train, dev and test; at least 3"),
-        (b"a\nb\nc\n", b"x\ny\n", "my.de has 3 lines and .*my.en has 2 lines"),
-        (b"a\n\nc\n", b"x\ny\nz\n", "my.de, line 2: empty"),
-        (
-            b"\xef\xbb\xbfa\nb\nc\xff\n",
-            b"x\ny\nz\n",
-            "my.de, line 3: byte 0xff at offset 8 is not UTF-8",
-        ),
-        (
-            b"a\n" * 40,
-            b"x\n" * 37 + b"x " * 1200 + b"\nx\nx\n",
-            "my.en, line 38: .* pieces, at most 1,000 in dev",
-        ),
-        (
-            b"a " * 400 + b"\na\na\n",
-            b"x\n" * 3,
-            "every training pair has more than 175 pieces on a side",
-        ),
+        (b"a\nb\n", b"x\ny\n", "2 lines"),
+        (b"a\nb\nc\n", b"x\ny\n", "my.de .*3 .*my.en .*2"),
+        (b"a\n\nc\n", b"x\ny\nz\n", "my.de, line 2"),
+        (b"\xef\xbb\xbfa\nb\nc\xff\n", b"x\ny\nz\n", "my.de, line 3: .*0xff .*8"),
+        (b"a\n" * 40, b"x\n" * 37 + b"x " * 1200 + b"\nx\nx\n", "my.en, line 38: .*1,000 .*dev"),
+        (b"a " * 400 + b"\na\na\n", b"x\n" * 3, "175"),
     ],
 )
-def test_a_users_files_that_are_no_pairs_are_refused(de, en, line, tmp_path):
-    with pytest.raises(ConfigError, match=line):
+def test_a_users_files_that_are_no_pairs_are_refused(de, en, value, tmp_path):
+    with pytest.raises(ConfigError, match=value):
         build_pairs(load_corpora("translation"), user_pair(tmp_path, de, en), None)
 
 
-def test_a_users_pair_is_two_files_and_named_by_their_texts_and_languages(tmp_path):
-    pairs, name = load_corpora("translation"), user_pair(tmp_path, b"a\nb\nc\n", b"x\ny\nz\n")
+def test_a_users_pair_is_identified_by_its_contents_and_languages(tmp_path):
+    pairs = load_corpora("translation")
+    name = user_pair(tmp_path, b"a\nb\nc\n", b"x\ny\nz\n")
     turned = f"pairs:{tmp_path}/my.en,{tmp_path}/my.de"
-    checksums = {pairs.checksum(name), pairs.checksum(turned)}
-    assert pairs.slug(name) == f"pairs-{pairs.checksum(name)[7:15]}"
-    checksums.add(pairs.checksum(user_pair(tmp_path, b"a\nb\ncc\n", b"x\ny\nz\n")))
-    assert len(checksums) == 3
-    for wrong in ("a.de", "a.de,", "a,b,c"):
-        with pytest.raises(
-            ConfigError, match="expected two files with a comma between them, pairs:SRC,TGT"
-        ):
-            pairs.checksum(f"pairs:{wrong}")
+    before = pairs.checksum(name)
+    assert pairs.slug(name) == f"pairs-{before[7:15]}"
+    assert pairs.checksum(turned) != before
+    user_pair(tmp_path, b"a\nb\ncc\n", b"x\ny\nz\n")
+    assert pairs.checksum(name) != before
+
+
+@pytest.mark.parametrize("wrong", ["a.de", "a.de,", "a,b,c"])
+def test_a_users_pair_is_two_files(wrong):
+    with pytest.raises(ConfigError, match="pairs:SRC,TGT"):
+        load_corpora("translation").checksum(f"pairs:{wrong}")
 
 
 # The catalogue
@@ -208,18 +187,15 @@ def test_what_identifies_a_pair_changes_with_anything_that_changes_its_ids_or_sc
 
 
 @pytest.mark.parametrize(
-    "change, line",
+    "change, value",
     [
-        ({"target": "fr"}, "files.train must name de and fr, got de, en"),
-        ({"files": {}}, "kind files takes files for train, dev and test"),
-        ({"kind": "embedded"}, "an embedded dataset has a checksum and no files"),
-        ({"example": {"de": "Die 1."}}, "example must have a sentence in de and en"),
+        ({"target": "fr"}, "files.train .*fr"),
+        ({"files": {}}, "files"),
+        ({"kind": "embedded"}, "embedded"),
+        ({"example": {"de": "Die 1."}}, "example"),
     ],
 )
-def test_a_wrong_entry_is_refused_in_one_line(change, line):
-    with pytest.raises(ConfigError, match=line):
-        parse(
-            PairCatalogue,
-            {"metric": "bleu", "pairs": {"birds": raw_entry(files()) | change}},
-            "text",
-        )
+def test_a_wrong_entry_is_refused(change, value):
+    entry = raw_entry(files()) | change
+    with pytest.raises(ConfigError, match=value):
+        parse(PairCatalogue, {"metric": "bleu", "pairs": {"birds": entry}}, "text")

@@ -49,16 +49,7 @@ def test_pieces_give_back_every_held_out_sentence(name):
 
 def test_other_versions_are_refused_with_the_pins(monkeypatch):
     monkeypatch.setattr(phrases, "generate_phrases", lambda: [{"en": "one", "de": "eins"}])
-    monkeypatch.setattr(
-        embedded, "version", lambda name: {"babel": "2.19.0", "num2words": "0.5.14"}[name]
-    )
-    line = "babel==2.18.0 and num2words==0.5.14, .* babel==2.19.0 and num2words==0.5.14"
-    with pytest.raises(ConfigError, match=f"'phrases-ende': sha256 .* expected .*; .* {line}"):
+    here = {"babel": "2.19.0", "num2words": "0.5.14"}
+    monkeypatch.setattr(embedded, "version", here.get)
+    with pytest.raises(ConfigError, match="'phrases-ende'.*babel==2.18.0 .*babel==2.19.0"):
         build_pairs(load_corpora("translation"), "phrases-ende", None)
-
-
-def test_a_language_there_is_not_is_refused_with_the_nearest():
-    with pytest.raises(
-        ConfigError, match="unknown language of the embedded phrases 'fi': did you mean 'vi'"
-    ):
-        phrases.generate_bitext("en", "fi")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sacrebleu import corpus_bleu
 
-from tests.tasks._texts import REAL, needs
+from tests.tasks._texts import REAL
 from workflow.config.missing import Missing
 from workflow.report.tables.paired import bleu
 from workflow.tasks.spec import load_corpora
@@ -89,19 +89,6 @@ def test_counts_of_sentences_add_up_to_the_score_of_the_corpus():
     outputs, references = ["a b c d e", "a c b d x"], ["a b c d e f", "a b c d e"]
     total = np.array(count_sentences(outputs, references)).sum(0)
     assert bleu(total) == pytest.approx(score(outputs, references)[0]["bleu"])
-
-
-@needs("iwslt14_de_en")
-def test_iwslts_pieces_are_its_tokens_again():
-    cut, whole = (
-        read_side(
-            gzip.decompress((REAL / f"iwslt14_de_en/{place}/test.en.gz").read_bytes()),
-            place,
-            lowercase=False,
-        )
-        for place in ("bpe10k", "tok")
-    )
-    assert cut.join().lines == whole.lines
 
 
 def test_bleu_of_nothing_has_a_reason_in_place_of_a_number():

@@ -10,7 +10,7 @@ from tests._jobs import VARIANTS, corpus, job
 from tests._training import CPU
 from workflow.costs.trained_net import build_model
 from workflow.tasks.char_lm.runner import probe
-from workflow.tasks.char_lm.streams import Streams, cut, score_text
+from workflow.tasks.char_lm.streams import Streams, score_text
 
 
 def test_streams_are_contiguous_and_blocks_follow_one_another_then_start_anew_at_a_random_offset():
@@ -42,10 +42,6 @@ def test_evaluation_bookkeeping_of_five_million_characters():
     bpc, scored = score_text(Uniform(), np.zeros(5_000_000, np.uint16), streams=8, block=512)
     assert scored == 4_997_120
     assert bpc == pytest.approx(2)  # four symbols, nothing known
-
-
-def test_cut_drops_the_remainder():
-    assert cut(np.arange(11), 3).tolist() == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
 
 
 def test_mean_weights_by_distance_sum_to_one():

@@ -27,13 +27,8 @@ TEXT = b"some text\n" * 900
     [
         ("text", bytes),
         ("text.gz", gzip.compress),
-        ("text.GZ", gzip.compress),
         ("TEXT.Xz", lzma.compress),
-        ("text.ZIP", zipped),
-        (
-            "text.zip",
-            lambda text: zipped(text, "texts/", "__MACOSX/texts/._text", "texts/.DS_Store"),
-        ),
+        ("text.ZIP", lambda text: zipped(text, "texts/", "__MACOSX/texts/._text", ".DS_Store")),
     ],
 )
 @pytest.mark.parametrize("folder", [".", "below"])
@@ -48,30 +43,22 @@ def test_a_file_is_found_in_the_data_folder_or_one_below(folder, name, pack, tmp
 )
 def test_a_broken_archive_is_refused_with_what_was_expected(spoil, tmp_path):
     (tmp_path / "text.gz").write_bytes(spoil(gzip.compress(TEXT)))
-    with pytest.raises(
-        ConfigError,
-        match=f"truncated or corrupted .* unpack to 9,000 bytes, {entry(TEXT).checksum}",
-    ):
+    with pytest.raises(ConfigError, match=f"text.gz.*9,000 .*{entry(TEXT).checksum}"):
         data.read_file(catalogue(TEXT), "text", str(tmp_path))
 
 
-@pytest.mark.parametrize(
-    "content, size", [(TEXT[:-1], r" \(8,999 bytes, expected 9,000\)"), (TEXT[:-1] + b"x", "")]
-)
+@pytest.mark.parametrize("content, size", [(TEXT[:-1], "8,999 .*9,000"), (TEXT[:-1] + b"x", "")])
 def test_a_truncated_or_corrupted_file_is_refused_with_both_checksums(content, size, tmp_path):
     (tmp_path / "text").write_bytes(content)
-    actual, expected = (hashlib.sha256(text).hexdigest() for text in (content, TEXT))
-    with pytest.raises(
-        ConfigError, match=f"text: sha256 {actual}{size}, expected {expected}; delete or replace"
-    ):
+    actual = hashlib.sha256(content).hexdigest()
+    expected = hashlib.sha256(TEXT).hexdigest()
+    with pytest.raises(ConfigError, match=f"{actual}.*{size}.*{expected}"):
         data.read_file(catalogue(TEXT), "text", str(tmp_path))
 
 
-@pytest.mark.parametrize(
-    "folder, line", [(".", "not found in data_dir .*text; uncompressed"), ("no", "no such fold")]
-)
-def test_a_missing_file_or_folder_is_refused_with_the_names_looked_for(folder, line, tmp_path):
-    with pytest.raises(ConfigError, match=line):
+@pytest.mark.parametrize("folder, value", [(".", "data_dir .*text"), ("no", "/no")])
+def test_a_missing_file_or_folder_is_refused_with_the_names_looked_for(folder, value, tmp_path):
+    with pytest.raises(ConfigError, match=value):
         data.read_file(catalogue(TEXT), "text", str(tmp_path / folder))
 
 
@@ -86,25 +73,22 @@ def test_a_prefix_is_cut_from_the_official_file(pack, name, tmp_path):
         data.read_file(texts, "start", str(tmp_path))
 
 
-def test_a_split_shorter_than_a_block_is_refused():
-    of_two_streams = job(block=8, batch=4)  # of which 16 bytes each are scored at once
-    refuse_short("file:x", [68, 34, 34], "byte", of_two_streams)
-    with pytest.raises(
-        ConfigError, match="dev has 33 bytes, 16 for each of 2 streams; more than 16 are needed"
-    ):
-        refuse_short("file:x", [68, 33, 34], "byte", of_two_streams)
-    with pytest.raises(
-        ConfigError, match="train has 67 bytes, 16 for each of 4 streams; more than 16 are needed"
-    ):
-        refuse_short("file:x", [67, 34, 34], "byte", of_two_streams)
-    few = of_two_streams.evaluation.model_copy(update={"dev_tokens": 30})
-    with pytest.raises(
-        ConfigError,
-        match="dev has 30 bytes to score, 15 for each of 2 streams; more than 16 are needed",
-    ):
-        refuse_short(
-            "file:x", [68, 34, 34], "byte", of_two_streams.model_copy(update={"evaluation": few})
-        )
+@pytest.mark.parametrize(
+    "sizes, dev_tokens, value",
+    [
+        ([68, 33, 34], 0, "dev .*33 .*16 .*2 streams"),
+        ([67, 34, 34], 0, "train .*67 .*16 .*4 streams"),
+        ([68, 34, 34], 30, "dev .*30 .*15 .*2 streams"),
+    ],
+)
+def test_a_split_shorter_than_a_block_is_refused(sizes, dev_tokens, value):
+    small = job(block=8, batch=4)  # two streams, of which 16 bytes each are scored at once
+    refuse_short("file:x", [68, 34, 34], "byte", small)
+    if dev_tokens:
+        few = small.evaluation.model_copy(update={"dev_tokens": dev_tokens})
+        small = small.model_copy(update={"evaluation": few})
+    with pytest.raises(ConfigError, match=value):
+        refuse_short("file:x", sizes, "byte", small)
 
 
 def test_the_script_makes_a_corpus_of_a_users_file(tmp_path, capsys):
@@ -130,9 +114,8 @@ def test_another_version_is_refused_with_the_pin_and_both_checksums(monkeypatch)
     monkeypatch.setitem(data.READERS, "sources", lambda: b"other")
     monkeypatch.setattr(embedded, "version", lambda name: "1.15.0")
     pinned = load_corpora("char_lm").entry("sources")
-    actual = hashlib.sha256(b"other").hexdigest()
-    line = f"sha256 {actual} .*{pinned.checksum[7:]}; .*sympy==1.14.0, but sympy==1.15.0"
-    with pytest.raises(ConfigError, match=line):
+    value = f"{pinned.checksum[7:]}.*sympy==1.14.0.*sympy==1.15.0"
+    with pytest.raises(ConfigError, match=value):
         data.read_embedded("sources", pinned)
 
 
