@@ -19,7 +19,7 @@ rule evidence:
     message:
         "judge the claims by the results in {params.called}"
     shell:
-        "python -m workflow.scripts.evidence {params.called:q} {params.path:q} {output:q} > {log:q} 2>&1"
+        "python -m workflow.scripts.evidence -- {params.called:q} {params.path:q} {output:q} > {log:q} 2>&1"
 
 
 rule report:
