@@ -10,6 +10,7 @@ import pytest
 from tests._copied import ROOT, snakemake
 from workflow.claims.schema import known_claims, load_claim
 from workflow.config.strict import read_yaml
+from workflow.plan.questions import RULES
 from workflow.plan.targets import Targets
 
 NODE = re.compile(r'^\s*(\d+)\[label = "([^"]*)"')
@@ -68,6 +69,13 @@ def jobs_behind(graph, target: str) -> dict[str, list[str]]:
 
 def digests(jobs: dict[str, list[str]]) -> set[str]:
     return {wildcards.removeprefix("digest: ") for wildcards in jobs["train"]}
+
+
+def test_the_names_of_all_rules_are_taken(targets, tmp_path):
+    said = snakemake(tmp_path, "-s", str(ROOT / "workflow" / "Snakefile"), "--list-rules")
+    listed = {line.split()[0] for line in said.stdout.splitlines() if line.strip()}
+    of_files = {name for name in listed if "." in name}
+    assert listed - of_files - {*targets.named} == {*RULES}
 
 
 def test_every_question_paper_and_claim_plans_its_own_trainings(targets, graph):

@@ -126,7 +126,7 @@ def choice_facts() -> tuple[Fact, ...]:
     facts: dict[str, Fact] = {}
     for folder in AXES.values():
         for path in list_folder(ATTENTION / folder, ".py"):
-            for declared in _read(path.read_text(encoding="utf-8"), path).values():
+            for declared in _read(path).values():
                 for name, fact in _facts(declared.literals):
                     facts.setdefault(name, fact)
     return tuple(facts.values())
@@ -161,19 +161,15 @@ def _declared(axis: str, name: str) -> Declared:
     """Read what a choice declares; `ConfigError` unless its file has one class without a _."""
     check_known(axis, name, choice_names(axis))
     path = ATTENTION / AXES[axis] / f"{name}.py"
-    classes = _read(path.read_text(encoding="utf-8"), path)
+    classes = _read(path)
     if len(classes) != 1:
         raise ConfigError(f"{path}: expected one class without a leading _, got {len(classes)}")
     (declared,) = classes.values()
     return declared
 
 
-@cache
-def _read(source: str, path: Path) -> dict[str, Declared]:
-    """Read the declarations of a file's classes without a leading _, by name.
-
-    Cached by the content; the path is named in errors.
-    """
+def _read(path: Path) -> dict[str, Declared]:
+    """Read the declarations of a file's classes without a leading _, by name."""
     classes = {}
     for node in parse_python(path).body:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):

@@ -293,11 +293,19 @@ def load_yaml(text: str, loader: type[UniqueKeyLoader] = UniqueKeyLoader, file: 
 
 
 def parse_python(path: Path) -> ast.Module:
-    """Parse a Python file without running it; `ConfigError` where it is none."""
+    """Parse a Python file without running it, once for each content; `ConfigError` where it is none.
+
+    The same content of the same file is the same object.
+    """
     try:
-        return ast.parse(path.read_text(encoding="utf-8"))
+        return _parse_source(path, path.read_text(encoding="utf-8"))
     except (SyntaxError, ValueError) as error:
         raise ConfigError(f"{shown_path(path)}: not Python: {error}") from None
+
+
+@cache
+def _parse_source(path: Path, source: str) -> ast.Module:
+    return ast.parse(source)
 
 
 def read_yaml(path: Path, loader: type[UniqueKeyLoader] = UniqueKeyLoader) -> dict:

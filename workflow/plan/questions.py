@@ -2,7 +2,6 @@
 that answer it.
 """
 
-import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, field_validator, model_validator
 
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.files import ROOT, list_folder
 from workflow.config.strict import Name, PositiveStrictInt, StrictModel, one_of, parse, read_yaml
 from workflow.config.studies import (
     KINDS,
@@ -25,8 +23,30 @@ from workflow.config.trials import Trials
 from workflow.tasks.spec import TASKS, UNFINISHED, check_task, section
 from workflow.tasks.task import TaskSpec
 
-# those that rules/ writes in a loop have names that no file can have
-RULE = re.compile(r"^rule (\w+):", re.MULTILINE)
+# Rules are targets too. Those written in a loop have names that no file can have, or are named after
+# what they make.
+RULES = (
+    "all",
+    "audit",
+    "bundle",
+    "bundle_archive",
+    "choose",
+    "corpus",
+    "costs",
+    "evidence",
+    "layers",
+    "longest_span",
+    "optimal_predictor",
+    "plan",
+    "precomputed",
+    "reference",
+    "report",
+    "throughput",
+    "topic_borders",
+    "train",
+    "train_again",
+    "unknown_target",
+)
 PaperName = Annotated[str, one_of("paper", known_studies)]
 Values = PositiveStrictInt | str | Annotated[list[PositiveStrictInt], Field(min_length=1)] | None
 
@@ -236,28 +256,25 @@ def find_owners() -> dict[str, str]:
     A question shares its name with the table and figure that it names; `ConfigError` for any other
     name of two things.
     """
-    rules = "".join(
-        path.read_text(encoding="utf-8")
-        for path in list_folder(ROOT / "workflow" / "rules", ".smk")
-    )
     # claims may be about formulas
-    owners = dict.fromkeys(["formulas", *RULE.findall(rules)], "the workflow itself")
+    owners = dict.fromkeys(["formulas", *RULES], "the workflow itself")
     asked = {name: load_question(name) for name in known_questions()}
-    answers = {
-        (kind, name)
-        for name in asked
-        for kind in ("tables", "figures")
-        if name in getattr(asked[name], kind)
-    }
+    answers = set()
+    for name, question in asked.items():
+        for kind in ("tables", "figures"):
+            if name in getattr(question, kind):
+                answers.add((kind, name))
     things = [("studies", name, part_of(name, "study.yaml")) for name in known_studies()]
-    left_out = {("questions", name) for name in questions_left_out()}
-    files = [(kind, name, path) for kind in KINDS for name, (_, path) in study_files(kind).items()]
-    things += [each for each in files if each[:2] not in left_out]
-    for path, name in [
-        (shown_path(path), name.lower())
-        for kind, name, path in things
-        if (kind, name) not in answers
-    ]:
-        if (owner := owners.setdefault(name, path)) != path:
-            raise ConfigError(f"{path}: {owner} has this name already; choose another")
+    left_out = questions_left_out()
+    for kind in KINDS:
+        for name, (_, path) in study_files(kind).items():
+            if kind != "questions" or name not in left_out:
+                things.append((kind, name, path))
+    for kind, name, path in things:
+        if (kind, name) in answers:
+            continue
+        shown = shown_path(path)
+        owner = owners.setdefault(name.lower(), shown)
+        if owner != shown:
+            raise ConfigError(f"{shown}: {owner} has this name already; choose another")
     return owners

@@ -26,13 +26,17 @@ TAKES = {"tables": "build", "figures": "data"}  # the function that is given wha
 READABLE = (*FRAMES, MAPS, *COSTS)
 
 
-@cache
 def reads(kind: str, name: str) -> tuple[str, ...]:
     """Return a file's `READS`; `ConfigError` if it has none or names what cannot be read. kind:
     tables | figures.
     """
     path = study_file(kind, name)
-    module = parse_python(path)
+    return _reads_of(kind, path, parse_python(path))
+
+
+@cache
+def _reads_of(kind: str, path: Path, module: ast.Module) -> tuple[str, ...]:
+    """Check what a module holds and read its `READS`, once for each content of its file."""
     _check_holds(path, module, HOLDS[kind])
     wanted = literals(module).get("READS")
     if not isinstance(wanted, tuple | list):
