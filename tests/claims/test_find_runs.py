@@ -92,13 +92,14 @@ def test_layers_are_read_without_runs():
         squared = n**2 / 1e4
         rows.append(layer("self", n, squared, d=8, turns=[squared, squared]))
         rows.append(layer("rnn", n, n / 10, d=8, turns=[n / 10, n / 11]))
-    growth = evidence_of(load_claim("attention_grows_with_n_squared"), None, layers(*rows))
+    quadratic = load_claim("attention_grows_with_n_squared")
+    growth = evidence_of(quadratic, None, layers(*rows))
     faster = load_claim("attention_is_faster_than_recurrence")
     speed = evidence_of(faster, None, layers(*rows))
     # at n = 4 alone, the one below d
     assert growth.effect == pytest.approx(2.0)
     assert speed.ours == 16 / 1e4
-    narrow = evidence_of(faster, None, layers(*(row | {"d": 2} for row in rows)))
+    narrow = evidence_of(faster, None, layers(*rows).assign(d=2))
     assert narrow.effect is None
     assert narrow.verdict == "not tested"
     assert evidence_of(faster, both()).why == NOT_ASKED

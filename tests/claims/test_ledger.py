@@ -69,7 +69,8 @@ def test_a_file_that_is_no_evidence_is_refused(content, said, tmp_path):
 
 
 def test_evidence_is_read_as_it_was_written(tmp_path):
-    line = line_of(effect=-0.1, pairs=(pair(), replace(pair(), turn=("8 ms", 3))), texts=("a",))
+    pairs = (pair(), replace(pair(), turn=("8 ms", 3)))
+    line = line_of(effect=-0.1, pairs=pairs, texts=("a",))
     line = replace(line, tuned=line, by_text={"a": float("inf")})
     path = tmp_path / "claims.json"
     path.write_text(as_json({"provenance": "", "claims": [line]}))
@@ -145,7 +146,8 @@ def test_the_largest_scale_with_a_telling_verdict_is_shown(own, others, overall,
 )
 def test_converged_models_speak_first_then_those_closest_to_it(own, theirs, speaks):
     larger = other("small", judged("consistent", late_gain=theirs))
-    (line,) = compare_sets([judged("reproduced", late_gain=own)], *OWN, [larger])
+    ours = judged("reproduced", late_gain=own)
+    (line,) = compare_sets([ours], *OWN, [larger])
     assert line.speaks == speaks
     assert [each.set for each in line.sets] == ["small", "laptop"]
 
@@ -182,8 +184,8 @@ def test_other_results_of_one_name_have_their_paths_as_names(tmp_path, monkeypat
         write_text(tmp_path / path / "plan.json", "[]")
     # a set that ships with the project is shown once
     paths = [*bundles, *folders, str(PRECOMPUTED / "overnight")]
-    found = find_other_results("laptop", paths)
-    assert [each.name for each in found.values()] == ["overnight", "small", *bundles, *folders]
+    names = [each.name for each in find_other_results("laptop", paths).values()]
+    assert names == ["overnight", "small", *bundles, *folders]
 
 
 def test_runs_of_another_scale_link_to_its_report_if_it_was_made(tmp_path):

@@ -33,12 +33,15 @@ def folder(tmp_path_factory):
     rows = []
     for name, bpc in BPC.items():
         rows += [run(MINE, name, seed, dev_bpc=bpc + seed / 100) for seed in (1, 2, 3)]
-    planned = [*rows, rows[0] | {"question": OTHER}, failed(question=OTHER, variant="fixed")]
+    shared = rows[0] | {"question": OTHER}
+    planned = [*rows, shared, failed(question=OTHER, variant="fixed")]
     write_text(scale / "plan.json", json.dumps([*map(_site.planned, planned)]))
     for row in planned:
-        write_record(folder / "results" / "runs" / row["digest"] / "record.json", _site.record(row))
+        run_folder = folder / "results" / "runs" / row["digest"]
+        write_record(run_folder / "record.json", _site.record(row))
     _site.write_rows_of(scale, rows)
-    write_evidence(scale / "claims" / f"{MINE}.json", MINE, read_frames(_site.inputs(scale, MINE)))
+    frames = read_frames(_site.inputs(scale, MINE))
+    write_evidence(scale / "claims" / f"{MINE}.json", MINE, frames)
     _site.write_question(folder, MINE)
     return folder
 

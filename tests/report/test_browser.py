@@ -38,7 +38,8 @@ def test_pages_load_without_errors_ask_for_nothing_else_and_fit_their_window(
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             colour = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
-            assert (sum(map(int, re.findall(r"\d+", colour))) < 150) == (scheme == "dark"), path
+            brightness = sum(map(int, re.findall(r"\d+", colour)))
+            assert (brightness < 150) == (scheme == "dark"), path
     assert not errors
     assert all(url.startswith(("file:", "data:")) for url in requests)
 
@@ -132,8 +133,8 @@ def test_nothing_serious_stands_between_a_reader_and_a_page(scheme, rules, page,
     for path in paths:
         page.goto(path.as_uri())
         violations = axe.run(page, options=options).response["violations"]
-        serious = [each for each in violations if each["impact"] in ("serious", "critical")]
-        assert not serious, [(path, each["id"], each["nodes"][0]["html"][:300]) for each in serious]
+        for each in violations:
+            assert each["impact"] not in ("serious", "critical"), (path, each["id"])
 
 
 def test_what_a_filtered_table_shows_is_copied(site, page):

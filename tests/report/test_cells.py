@@ -34,7 +34,8 @@ def test_a_mean_over_seeds_keeps_its_runs_and_a_setting_has_no_interval():
     assert size.value == 64
     assert size.low is None
     assert size.kind == "setting"
-    cell = measured("r", "dev", as_frame([run(seed=1), failed(seed=2)]), "dev_bpc")
+    broken = as_frame([run(seed=1), failed(seed=2)])
+    cell = measured("r", "dev", broken, "dev_bpc")
     assert cell.status == "ok"
     assert cell.n == 1
     assert cell.low is None

@@ -38,8 +38,9 @@ def test_figure_4_shows_the_head_with_the_highest_mean_maximum_bottom_layer_firs
     names = ["softmax, decoder layer 1, head 2", "top-k, decoder layer 1, head 2"]
     assert weights["panel"].unique().tolist()[:2] == names
     assert weights["head"].unique().tolist() == ["2", "1"]
-    assert weights[weights["panel"] == names[0]]["weight"].tolist() == [0.9, 0.1, 0.2, 0.8]
-    assert weights[weights["panel"] == names[0]]["query_piece"].tolist() == [
+    first = weights[weights["panel"] == names[0]]
+    assert first["weight"].tolist() == [0.9, 0.1, 0.2, 0.8]
+    assert first["query_piece"].tolist() == [
         "<bos>",
         "<bos>",
         "▁two",
@@ -48,9 +49,15 @@ def test_figure_4_shows_the_head_with_the_highest_mean_maximum_bottom_layer_firs
 
 
 def test_the_maps_are_of_one_text_and_one_seed_that_both_nets_have():
-    top_k = [looked(variant="top_k", k=4, seed=2), looked(variant="top_k", paper_corpus="other")]
-    used = pick_compared(as_frame([looked(), looked(seed=2), *top_k]))
-    assert list(zip(used["variant"], used["seed"], strict=True)) == [("softmax", 2), ("top_k", 2)]
+    rows = [
+        looked(),
+        looked(seed=2),
+        looked(variant="top_k", k=4, seed=2),
+        looked(variant="top_k", paper_corpus="other"),
+    ]
+    used = pick_compared(as_frame(rows))
+    assert used["variant"].tolist() == ["softmax", "top_k"]
+    assert used["seed"].tolist() == [2, 2]
     nothing = [
         looked(),
         translated(variant="top_k", maps={}),
@@ -72,7 +79,8 @@ def test_the_sharpest_heads_of_all_layers_are_drawn_of_a_seed_that_ended_well():
     assert aiayn_attention.used(runs)["seed"].tolist() == [2]
     weights = aiayn_attention.data(runs)
     heads = weights[["layer", "head"]].drop_duplicates()
-    assert list(heads.itertuples(index=False, name=None)) == [(12, 1), (1, 2), (1, 1), (12, 2)]
-    first = weights[(weights["layer"] == 12) & (weights["head"] == 1)]
-    assert first[first["key_piece"] == "zwei"]["weight"].tolist() == [1, 1]
+    assert heads["layer"].tolist() == [12, 1, 1, 12]
+    assert heads["head"].tolist() == [1, 2, 1, 2]
+    first = weights.query("layer == 12 and head == 1 and key_piece == 'zwei'")
+    assert first["weight"].tolist() == [1, 1]
     assert not len(aiayn_attention.data(as_frame([translated(**base, maps={})])))

@@ -139,9 +139,10 @@ def test_cells_of_a_column_are_corrected_for_each_other_and_what_nothing_tests_i
     assert not bleu.better
     assert cells["Normaliser", "sparsemax"][0].mark.low is None
     # one axis for the column, better to the right: the marks are in the order of their numbers
-    marks = [cells[place][0].mark.value for place in cells]
-    assert sorted(marks) == [marks[3], marks[1], marks[2], marks[0]]
-    assert {cells[place][0].mark.zero for place in cells} == {adaptive.mark.zero}
+    marks = [row[0].mark for row in cells.values()]
+    by_value = sorted(marks, key=lambda mark: mark.value)
+    assert [marks.index(mark) for mark in by_value] == [3, 1, 2, 0]
+    assert {mark.zero for mark in marks} == {adaptive.mark.zero}
 
 
 def test_a_converged_scale_comes_first_then_the_strongest():

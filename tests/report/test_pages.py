@@ -128,7 +128,8 @@ RUN = "questions/span_limit/span_limit-{}-64-None-1.html"
 
 def test_the_ledger_leads_to_the_runs_behind_each_claim(suite, site):
     """Runs of other results are named, for they have no page here."""
-    lines = json.loads((suite / "results" / _site.SCALE / "ledger.json").read_text())["claims"]
+    ledger = suite / "results" / _site.SCALE / "ledger.json"
+    lines = json.loads(ledger.read_text())["claims"]
     rows = {}
     for row in (site / "ledger.html").read_text().split('<tr id="claim-')[1:]:
         rows[row.partition('"')[0]] = row

@@ -43,7 +43,8 @@ def names_within(texts: list[str]) -> list[str]:
     for catalogue in map(load_corpora, TASKS):
         titles |= {name: catalogue.title(name) for name in catalogue.entries}
     titles |= {name: variant.label or name for name, variant in VARIANTS}
-    ids = {name for name, title in titles.items() if name != title and len(name) > 1}
+    ids = {name for name, title in titles.items() if name != title}
+    ids = {name for name in ids if len(name) > 1}
     longest_first = sorted(filter(None, titles.values()), key=len, reverse=True)
     found = []
     for text in texts:

@@ -13,7 +13,7 @@ from workflow.results.registry import COSTS, OF_TEXTS
 from workflow.results.runs_table import Frames
 
 BUILDERS = [(kind, name) for kind in ("tables", "figures") for name in study_files(kind)]
-ENTRIES = [(kind, name, entry) for kind, name in BUILDERS for entry in reads(kind, name)]
+ENTRIES = [(*builder, entry) for builder in BUILDERS for entry in reads(*builder)]
 FRAMES = ("runs", "layers", *OF_TEXTS)
 
 

@@ -1,6 +1,7 @@
 """Every speed that a table, figure or answer shows has its interval; none is ranked without."""
 
 import random
+from itertools import chain
 
 import pandas as pd
 import pytest
@@ -41,7 +42,8 @@ def shown(kind: str, name: str, rows: list[dict], seed: int) -> pd.DataFrame:
     for row in rows:
         draw = random.Random(f"{seed} {row['configuration']}")
         middle = draw.uniform(10, 40)
-        frame.append(timed(row, *(middle * draw.uniform(0.95, 1.05) for _ in range(3))))
+        rounds = [middle * draw.uniform(0.95, 1.05) for _ in range(3)]
+        frame.append(timed(row, *rounds))
     builder = load_builder(kind, name)
     build = builder.build if kind == "tables" else builder.data
     return build(as_frame(*split_costs(frame))).reset_index(drop=True)
@@ -52,11 +54,11 @@ def test_every_number_that_a_timing_changes_has_an_interval(kind, name, monkeypa
     """What is shown of a timing is found by drawing all of them anew: nothing else changes."""
     # which takes seconds, and reads no timing
     monkeypatch.setattr(paired, "bootstrap", lambda *counts: (0.0, 1.0))
-    rows = [
-        row
-        for row in every_run()
-        if row["seed"] == 1 and name in getattr(load_question(row["question"]), kind)
-    ]
+    rows = []
+    for row in every_run():
+        question = load_question(row["question"])
+        if row["seed"] == 1 and name in getattr(question, kind):
+            rows.append(row)
     before = shown(kind, name, rows, seed=1)
     after = shown(kind, name, rows, seed=2)
     intervals = {"value": ("low", "high"), "mean": ("low", "high")}
@@ -73,7 +75,7 @@ def test_every_number_that_a_timing_changes_has_an_interval(kind, name, monkeypa
         assert (after.loc[differs, low] < values[differs]).all(), column
         assert (after.loc[differs, high] > values[differs]).all(), column
     assert changed
-    known = {*intervals, *(end for pair in intervals.values() for end in pair)}
+    known = {*intervals, *chain(*intervals.values())}
     others = [column for column in before.select_dtypes("number") if column not in known]
     pd.testing.assert_frame_equal(before[others], after[others])
 
@@ -96,11 +98,13 @@ def test_speeds_have_a_ratio_where_they_differ_significantly():
 def test_costs_are_joined_where_they_differ_significantly_and_speeds_have_bars(rounds, style):
     rows = []
     for S in (32, 64):
+        about = {"S": S, "macs_executed": float(S)}
+        of_S = ROUNDS if S == 32 else rounds
         for seed in (1, 2, 3):
-            row = run(variant="fixed", S=S, seed=seed, macs_executed=float(S))
-            rows.append(timed(row, *(ROUNDS if S == 32 else rounds)))
-        rows.append(timed(run(variant="other", S=S, macs_executed=float(S)), 5.0, 5.01, 5.02))
-    figure = cost_figure.draw(cost_figure.data(as_frame(rows), "dev_bpc"), "dev_bpc", "dev bpc", {})
+            rows.append(timed(run(variant="fixed", seed=seed, **about), *of_S))
+        rows.append(timed(run(variant="other", **about), 5.0, 5.01, 5.02))
+    data = cost_figure.data(as_frame(rows), "dev_bpc")
+    figure = cost_figure.draw(data, "dev_bpc", "dev bpc", {})
     macs, speeds = (axes.containers[0] for axes in figure.axes)
     assert macs.lines[0].get_linestyle() == "-"
     assert speeds.lines[0].get_linestyle() == style

@@ -160,8 +160,9 @@ def test_figure_3_has_softmax_at_infinity_and_of_the_papers_curve_what_it_prints
     ]
     points = explicit_sparse_figure3.data(as_frame(rows))
     measured = points[points["source"] == "measured"].set_index("k")
-    assert measured.loc[2, ["mean", "n", "points"]].tolist() == [pytest.approx(20.5), 2, [20, 21]]
-    assert measured.loc[np.inf, ["mean", "n", "failed"]].tolist() == [19, 1, 1]
+    assert measured["mean"].to_dict() == {2: 20.5, np.inf: 19}
+    assert measured["n"].to_dict() == {2: 2, np.inf: 1}
+    assert measured.loc[np.inf, "failed"] == 1
     published = points[points["source"] == "published"]
     assert published["k"].tolist() == [4, 8, 16, 32, np.inf]
     printed = published.dropna(subset=["mean"]).set_index("k")["mean"]
