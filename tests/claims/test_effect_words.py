@@ -2,28 +2,15 @@
 
 import pytest
 
-from tests._claims import evidence_at, in_ledger, line_of, pair
+from tests._claims import evidence_at, in_ledger, pair
 from workflow.claims.disagreement import disagreeing, opposes
 from workflow.claims.evidence import PrintedFinding
 from workflow.claims.ledger import Ledger
-from workflow.report.pages.effect_words import say_effect, summarise_disagreeing
+from workflow.report.pages.effect_words import summarise_disagreeing
 from workflow.report.pages.strips import forest_of
 
 RATIO = {"by": "ratio", "unit": "×", "measure": ("train_tokens_per_s",)}
 PRINTED = PrintedFinding(-0.04, "-0.04", "It is {size} better.", None)
-
-
-@pytest.mark.parametrize(
-    "effect, low, high, said",
-    [
-        (-0.026, -0.044, -0.007, ("0.026 bpc lower", "0.007 to 0.044")),
-        (-0.026, -0.044, 0.007, ("0.026 bpc lower", "0.007 higher to 0.044 lower")),
-        (None, None, None, ("", "")),
-    ],
-)
-def test_an_effect_has_its_direction_in_words(effect, low, high, said):
-    evidence = evidence_at("small", effect, low=low, high=high)
-    assert say_effect(evidence, line_of()) == said
 
 
 @pytest.mark.parametrize(

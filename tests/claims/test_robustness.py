@@ -265,18 +265,3 @@ def test_the_page_of_headlines_has_forecasts_only_with_their_score(ladder, tuned
     assert forecasts["times"] == pytest.approx(38.36e6 / 4000, rel=0.02)
     # .2, .1, .05 go on falling, below zero
     assert [each.sign for each in page["scores"]["all"]] == [0, 1, 1]
-
-
-def test_the_longest_ladder_is_shown_and_all_of_them_test_the_predictors(ladder):
-    rungs = collect_sizes(NAME, CLAIM, ladder)
-    (line,) = judge_all(collect([NAME], ladder))
-    sets = []
-    for scale, sizes in (("small", rungs[2:3]), ("overnight", rungs), ("laptop", rungs[1:])):
-        sets.append(set_of(line, scale, tuned=None, sizes=sizes))
-    page = page_of(line, *sets)
-    row = page["papers"][0][1][0]
-    assert row["of_sizes"] == "overnight"
-    assert len(row["sizes"]) == 4
-    assert {each.ladders for each in page["scores"]["all"]} == {2}
-    assert page["few"]
-    assert not page["trusted"]

@@ -18,28 +18,23 @@ def of(
     """Make runs around these scores. apart: how far the first seed is above, and the last below, on
     test.
     """
-    return [
-        run(
-            variant=variant,
-            seed=seed,
-            macs_executed=cost,
-            dev_bpc=dev + seed / 1000,
-            test_bpc=test + seed / 500 + (2 - seed) * apart,
-        )
-        for seed in range(1, seeds + 1)
-    ]
+    rows = []
+    for seed in range(1, seeds + 1):
+        scores = {
+            "dev_bpc": dev + seed / 1000,
+            "test_bpc": test + seed / 500 + (2 - seed) * apart,
+        }
+        rows.append(run(variant=variant, seed=seed, macs_executed=cost, **scores))
+    return rows
 
 
 @pytest.fixture
 def runs():
     """Dear and worse, cheap and best on test though not on dev, and one of too few seeds."""
-    rows = (
-        of("a", 1e4, 2.0, 2.2)
-        + of("b", 2e4, 2.1, 2.0)
-        + of("c", 3e4, 1.8, 2.1)
-        + of("d", 4e4, 1.9, 1.7)
-    )
-    return as_frame(rows + of("e", 5e4, 1.0, 1.0, seeds=2))
+    rows = of("a", 1e4, 2.0, 2.2) + of("b", 2e4, 2.1, 2.0)
+    rows += of("c", 3e4, 1.8, 2.1) + of("d", 4e4, 1.9, 1.7)
+    rows += of("e", 5e4, 1.0, 1.0, seeds=2)
+    return as_frame(rows)
 
 
 def taken(rows: list[dict]) -> list[str]:
@@ -99,14 +94,11 @@ def test_translations_are_chosen_by_the_score_that_is_shown():
 
 def test_runs_whose_trial_chose_the_recipe_are_not_their_own_rivals(runs):
     """They hold the numbers of the recipe's runs."""
-    trial = {"tuning": "trial", "digest": "trial", "factors": {"lr": 1.0}}
-    copies = runs[runs["variant"] == "c"].assign(
-        tuning="tuned", follows="trial", configuration="copies"
-    )
+    trial = runs.head(1).assign(tuning="trial", digest="trial", factors=[{"lr": 1.0}])
+    copies = runs[runs["variant"] == "c"]
+    copies = copies.assign(tuning="tuned", follows="trial", configuration="copies")
     copies["digest"] = "copy of " + copies["digest"]
-    tried = pd.concat(
-        [runs, runs.iloc[:1].assign(**{key: [value] for key, value in trial.items()}), copies]
-    )
+    tried = pd.concat([runs, trial, copies])
     assert model_selection_page(tried).texts[0].nets == 4
     other = tried.assign(factors=tried["factors"].map(lambda factors: factors and {"lr": 2.0}))
     assert model_selection_page(other).texts[0].nets == 5

@@ -1,6 +1,4 @@
-"""Pages as text: nothing unescaped, no address outside, every link resolves, every number beside
-its published one.
-"""
+"""Pages as text: nothing unescaped, no address outside, every link resolves."""
 
 import json
 import re
@@ -36,9 +34,8 @@ def links(path: Path) -> SimpleNamespace:
     page = re.sub(r"(<script[^>]*>).*?</script>", r"\1", path.read_text(), flags=re.DOTALL)
     found = re.findall(r'\s(id|href|src|xlink:href)="([^"]*)"', page)
     ids = [value for key, value in found if key == "id"]
-    return SimpleNamespace(
-        ids=ids, addresses=[unescape(value) for key, value in found if key != "id"]
-    )
+    addresses = [unescape(value) for key, value in found if key != "id"]
+    return SimpleNamespace(ids=ids, addresses=addresses)
 
 
 def check_links(reports: Path) -> None:

@@ -2,9 +2,6 @@
 
 import re
 
-import numpy as np
-import pytest
-
 from workflow.report.figures.style import (
     MESSAGE,
     SIZE,
@@ -56,24 +53,6 @@ def test_each_part_is_in_one_svg_and_every_reference_is_found():
     assert set(re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', page)) <= {
         pair for name in ids for pair in ((name, ""), ("", name))
     }
-
-
-@pytest.mark.parametrize(
-    "names, ends, labelled",
-    [
-        (["fixed span", "adaptive span"], [1.0, 1.0], True),  # moved apart
-        (["a", "b", "c", "d", "e"], [1.0, 1.0, 1.0, 1.0, 1.0], False),  # too far from their lines
-        (["a name too long to stand there", "b"], [1.0, 2.0], False),
-        (["alone"], [1.0], False),
-    ],
-)
-def test_a_line_is_named_at_its_end_where_there_is_room(names, ends, labelled):
-    figure = picture(names, ends)
-    as_svg(figure)
-    for axes in figure.axes:
-        assert [text.get_text() for text in axes.texts] == (names if labelled else [])
-        heights = sorted(text.get_window_extent().y0 for text in axes.texts)
-        assert all(gap > SIZE for gap in np.diff(heights))
 
 
 def test_a_figure_without_data_says_so_in_its_file_and_is_known_by_it():

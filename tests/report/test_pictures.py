@@ -2,10 +2,9 @@
 
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
-from matplotlib.colors import LogNorm
 
 from tests._records import SCALES, recorded
 from tests.report._pictures import faults, pale, words
@@ -13,7 +12,7 @@ from workflow.config.studies import study_files
 from workflow.plan.questions import known_questions, load_question
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.figure_files import add_foot
-from workflow.report.figures.style import as_svg, canvas, set_log, share_legend
+from workflow.report.figures.style import canvas, set_log, share_legend
 from workflow.report.pages.question import draw_figures
 from workflow.tasks.spec import TASKS, load_corpora
 
@@ -129,45 +128,3 @@ def test_no_share_in_a_table_is_beyond_all_or_below_nothing(scale):
         cells = load_builder("tables", name).build(*builder_inputs("tables", name, frames))
         shares = cells[cells["unit"] == "%"]["value"].dropna()
         assert shares.between(0, 100).all(), name
-
-
-def logarithmic(base: float) -> Callable:
-    def draw(figure, axes):
-        axes.plot([1, 1000], [1 / 8, 1000])
-        axes.set_xscale("log", base=base)
-        axes.set_yscale("log", base=base)
-
-    return draw
-
-
-def negative(figure, axes):
-    axes.plot([-1000, 1000], [0, 1])
-    axes.set_xscale("symlog")
-
-
-def shares(figure, axes):
-    axes.plot([0.01, 0.999], [0, 1])
-    axes.set_xscale("logit")
-
-
-def bar(figure, axes):
-    figure.colorbar(axes.imshow([[1, 10], [100, 1000]], norm=LogNorm()))
-
-
-@pytest.mark.parametrize(
-    "draw, labels",
-    [
-        (logarithmic(2), {"0.25", "1", "256"}),
-        (logarithmic(10), {"0.1", "1", "1,000"}),
-        (negative, {"−1,000", "0", "1,000"}),
-        (shares, {"0.01", "0.5", "0.999"}),
-        (bar, {"1", "1,000"}),
-    ],
-)
-def test_ticks_are_plain_numbers_whatever_the_scale(draw, labels):
-    figure, axes = canvas()
-    draw(figure, axes)
-    svg = as_svg(figure)
-    assert "mathdefault" not in svg
-    assert "$" not in svg
-    assert labels <= set(re.findall(r"<text[^>]*>([^<]*)</text>", svg))
