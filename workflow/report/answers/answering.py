@@ -10,6 +10,7 @@ The steps: `read_basis` splits the runs into those of the recipe and those that 
 interval is that of its pairs: `workflow.results.statistics.mean_interval`, called in `effects`.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -29,7 +30,7 @@ from workflow.report.answers.answer import (
     Settings,
     Status,
 )
-from workflow.report.answers.effects import GRID, OWN, baselines, place_on
+from workflow.report.answers.effects import OWN, baselines, place_on, varying_axes
 from workflow.report.answers.evidence import Evidence, weigh
 from workflow.report.answers.model_sizes import Trend, trends
 from workflow.report.answers.ratios import growth, largest, why_no_ratio
@@ -145,10 +146,13 @@ def _with_recipe(tuned: Answer, recipe: Answer) -> Answer:
     """
     state = _state_of(recipe)
     untuned = f"With the recipe's settings, without tuning: {recipe.headline}, {state}."
+    warnings = list(tuned.caveats)
+    notes = list(tuned.notes)
     if state != _state_of(tuned):
-        answer = caveats.place(tuned, [*tuned.caveats, untuned], tuned.notes)
+        warnings.append(untuned)
     else:
-        answer = caveats.place(tuned, tuned.caveats, [untuned, *tuned.notes])
+        notes.insert(0, untuned)
+    answer = caveats.place(tuned, warnings, notes)
     return replace(answer, costs=recipe.costs, cost=recipe.cost)
 
 
@@ -183,17 +187,24 @@ class _Finding:
 
 def _answer_of(seen: Evidence, settings: Settings, tolerances: Tolerances) -> Answer:
     """Answer by runs that are all tuned, or all of the recipe, with the template of their kind."""
+    finding = _find(seen, tolerances)
+    return _finish(finding, seen, settings)
+
+
+def _find(seen: Evidence, tolerances: Tolerances) -> _Finding:
+    """Choose the template that fits the evidence, and fill it."""
     over_sizes = trends(seen.scored, seen.of, seen.quantity, seen.unit)
     if over_sizes:
-        finding = _over_sizes(seen, over_sizes)
-    elif not seen.differences:
-        is_alone = seen.own["variant"].nunique() == 1 and len(seen.finished)
-        finding = _level(seen) if is_alone else _not_tested(seen)
-    elif len({each.variant for each in seen.differences}) > NAMED:
-        finding = _of_many(seen)
-    else:
-        finding = _of_few(seen, tolerances)
-    return _finish(finding, seen, settings)
+        return _over_sizes(seen, over_sizes)
+    if not seen.differences:
+        is_alone = seen.own["variant"].nunique() == 1
+        if is_alone and len(seen.finished):
+            return _level(seen)
+        return _not_tested(seen)
+    compared = {each.variant for each in seen.differences}
+    if len(compared) > NAMED:
+        return _of_many(seen)
+    return _of_few(seen, tolerances)
 
 
 def _finish(finding: _Finding, seen: Evidence, settings: Settings) -> Answer:
@@ -202,7 +213,9 @@ def _finish(finding: _Finding, seen: Evidence, settings: Settings) -> Answer:
     if finding.still_learning and status in ("answered", "equivalent"):
         status = "not converged"
     named = {each.baseline for each in seen.differences}
-    corpora = tuple(seen.corpora) if finding.corpora is None else finding.corpora
+    corpora = finding.corpora
+    if corpora is None:
+        corpora = tuple(seen.corpora)
     answer = Answer(
         status=status,
         kind=finding.kind,
@@ -219,7 +232,8 @@ def _finish(finding: _Finding, seen: Evidence, settings: Settings) -> Answer:
         baseline=named.pop() if len(named) == 1 else None,
     )
     warnings = [*finding.still_learning, *finding.warnings]
-    notes = [*finding.notes, *caveats.of_runs(seen.own, seen.quantity)]
+    of_runs = caveats.of_runs(seen.own, seen.quantity)
+    notes = [*finding.notes, *of_runs]
     return caveats.place(answer, warnings, notes)
 
 
@@ -237,10 +251,12 @@ def _of_few(seen: Evidence, tolerances: Tolerances) -> _Finding:
     if status == "equivalent":
         names = f"{quoted(head.variant)} scores as well as {quoted(head.baseline)}"
         sentence = f"{names}, to within {tolerance:g} {seen.unit}"
+    elif is_curve:
+        sentence = _along(main)
     else:
-        sentence = _along(main) if is_curve else _one_by_one(seen.differences, seen.axes)
+        sentence = _one_by_one(seen.differences, seen.axes)
     costs = seen.costs.ratios(seen.of)
-    mine = tuple(ratio for ratio in costs.ratios if ratio.variant == head.variant)
+    mine = costs.of_variant(head.variant)
     notes = [
         *_of_others(seen, first),
         *caveats.along_grid(seen),
@@ -248,7 +264,8 @@ def _of_few(seen: Evidence, tolerances: Tolerances) -> _Finding:
         *why_no_ratio(costs.apart),
         *caveats.spans(seen.finished, seen.tokens),
     ]
-    place = place_on(_grid_of(head.variant, seen), head.S, head.k)
+    axes = _grid_of(head.variant, seen)
+    place = place_on(axes, head.S, head.k)
     return _Finding(
         status=status,
         kind="curve" if is_curve else "variants",
@@ -268,7 +285,9 @@ def _judge(head: Difference, main: list[Difference], tolerance: float | None) ->
     """Judge a difference; along a grid, whether it is significant anywhere on it."""
     if _is_within(head, tolerance):
         return "equivalent"
-    return "answered" if any(each.significant for each in main) else "inconclusive"
+    if any(each.significant for each in main):
+        return "answered"
+    return "inconclusive"
 
 
 def _is_within(difference: Difference, tolerance: float | None) -> bool:
@@ -282,12 +301,15 @@ def _one_by_one(differences: list[Difference], axes: list[str]) -> str:
     """Say in one sentence which variants score better or worse, the main contrast first."""
     groups: dict[tuple[str, str], list[Difference]] = {}
     for each in differences:
-        groups.setdefault((each.state, each.baseline), []).append(each)
+        alike = (each.state, each.baseline)
+        groups.setdefault(alike, []).append(each)
     first, *rest = groups.values()
     parts = [_clause(first, axes)]
     for group in rest:
-        has_same_baseline = group[0].baseline == first[0].baseline
-        parts.append(_short_clause(group) if has_same_baseline else _clause(group, axes))
+        if group[0].baseline == first[0].baseline:
+            parts.append(_short_clause(group))
+        else:
+            parts.append(_clause(group, axes))
     main = _clause(differences[:1], axes)
     tally = f"{main}; other comparisons: {_tally(differences[1:])}"
     return _shortest("; ".join(parts), tally)
@@ -298,27 +320,38 @@ def _clause(group: list[Difference], axes: list[str]) -> str:
     first = group[0]
     names = _names(group)
     verbs = OF_ONE if len(names) == 1 else OF_SEVERAL
-    place = place_on(axes, first.S, first.k) if len(group) == 1 else ""
-    return f"{join(names)} {verbs[first.state]} {quoted(first.baseline)}{place}"
+    verb = verbs[first.state]
+    compared = f"{join(names)} {verb} {quoted(first.baseline)}"
+    if len(group) > 1:
+        return compared
+    return compared + place_on(axes, first.S, first.k)
 
 
 def _short_clause(group: list[Difference]) -> str:
     """Say the same where the baseline was named before: `a and b score worse`."""
     names = _names(group)
+    is_plural = len(names) > 1
     state = group[0].state
     if state == INCONCLUSIVE:
-        return f"{join(names)} {'are' if len(names) > 1 else 'is'} inconclusive"
-    return f"{join(names)} {'score' if len(names) > 1 else 'scores'} {state}"
+        verb = "are" if is_plural else "is"
+    else:
+        verb = "score" if is_plural else "scores"
+    return f"{join(names)} {verb} {state}"
 
 
 def _names(group: list[Difference]) -> list[str]:
-    return [*dict.fromkeys(quoted(each.variant) for each in group)]
+    names = [quoted(each.variant) for each in group]
+    return list(dict.fromkeys(names))
 
 
 def _tally(differences: Iterable[Difference]) -> str:
     """Count states: `1 better, 2 worse`."""
-    states = [each.state for each in differences]
-    return ", ".join(f"{states.count(state)} {state}" for state in STATES if state in states)
+    counts = Counter(each.state for each in differences)
+    parts = []
+    for state in STATES:
+        if counts[state]:
+            parts.append(f"{counts[state]} {state}")
+    return ", ".join(parts)
 
 
 def _grid_of(variant: str, seen: Evidence) -> list[str]:
@@ -332,19 +365,24 @@ def _along(main: list[Difference]) -> str:
 
     The state of the headline comes first.
     """
-    groups: dict[str, list[Difference]] = {main[-1].state: []}
+    head = main[-1]
+    groups: dict[str, list[Difference]] = {head.state: []}
     for each in main:
         groups.setdefault(each.state, []).append(each)
     parts = []
     for state, members in groups.items():
-        compared = state if parts else f"{OF_ONE[state]} {quoted(main[0].baseline)}"
-        parts.append(f"{compared} {_places(members, main)}")
-    return f"{quoted(main[0].variant)} {'; '.join(parts)}"
+        places = _places(members, main)
+        # only the first part names the baseline
+        compared = state
+        if not parts:
+            compared = f"{OF_ONE[state]} {quoted(head.baseline)}"
+        parts.append(f"{compared} {places}")
+    return f"{quoted(head.variant)} {'; '.join(parts)}"
 
 
 def _places(members: list[Difference], main: list[Difference]) -> str:
     """Say where on the grid some differences are. main: all of the variant."""
-    axes = [axis for axis in GRID if len({getattr(each, axis) for each in main}) > 1]
+    axes = varying_axes(main)
     is_everywhere = len(members) == len(main)
     each_place = "any" if members[0].state == INCONCLUSIVE else "each"
     if len(axes) > 1:
@@ -353,19 +391,34 @@ def _places(members: list[Difference], main: list[Difference]) -> str:
     (axis,) = axes
     values = [f"{getattr(each, axis):g}" for each in members]
     if is_everywhere and len(main) > 2:
-        return f"at {each_place} {axis} from {values[0]} to {values[-1]}"
+        least = values[0]
+        most = values[-1]
+        return f"at {each_place} {axis} from {least} to {most}"
     return f"at {axis} = {join(values)}"
 
 
 def _of_others(seen: Evidence, main: str) -> list[str]:
     """Give the number of each other variant, at its largest place."""
-    last = {each.variant: each for each in seen.differences if each.variant != main}
     lines = []
-    for each in last.values():
+    for each in _last_of_variants(seen.differences):
+        if each.variant == main:
+            continue
         place = place_on(seen.axes, each.S, each.k)
-        names = f"{capital(quoted(each.variant))} compared with {quoted(each.baseline)}"
-        lines.append(f"{names}: {each.text_at(place)}, {each.state}.")
+        difference = each.text_at(place)
+        lines.append(f"{_compared(each)}: {difference}, {each.state}.")
     return lines
+
+
+def _last_of_variants(differences: list[Difference]) -> list[Difference]:
+    """List the difference of each variant at its largest S and k."""
+    last = {each.variant: each for each in differences}
+    return list(last.values())
+
+
+def _compared(each: Difference) -> str:
+    """Name a variant and its baseline at the start of a sentence."""
+    variant = capital(quoted(each.variant))
+    return f"{variant} compared with {quoted(each.baseline)}"
 
 
 # --- many variants ---------------------------------------------------------------------------
@@ -373,7 +426,7 @@ def _of_others(seen: Evidence, main: str) -> list[str]:
 
 def _of_many(seen: Evidence) -> _Finding:
     """Count the variants that differ from their baselines, each at its largest S and k."""
-    last = [*{each.variant: each for each in seen.differences}.values()]
+    last = _last_of_variants(seen.differences)
     tested = [each for each in last if each.holm is not None]
     better = sum(each.state == BETTER for each in tested)
     worse = sum(each.state == WORSE for each in tested)
@@ -425,11 +478,16 @@ def _ends(differences: list[Difference]) -> str:
     """Name the worst and the best, between which all others are."""
 
     def score(each: Difference) -> float:
-        return abs(each.mean) if each.direction == BETTER else -abs(each.mean)
+        size = abs(each.mean)
+        return size if each.direction == BETTER else -size
 
-    by_score = sorted(differences, key=score)
-    ends = [f"{each.size} ({quoted(each.variant)})" for each in (by_score[0], by_score[-1])]
-    return _shortest(f"differences range from {' to '.join(ends)}")
+    def name(each: Difference) -> str:
+        return f"{each.size} ({quoted(each.variant)})"
+
+    worst = min(differences, key=score)
+    # of equal ones the last: as in a sorted list
+    best = max(reversed(differences), key=score)
+    return _shortest(f"differences range from {name(worst)} to {name(best)}")
 
 
 # --- sizes -----------------------------------------------------------------------------------
@@ -440,7 +498,7 @@ def _over_sizes(seen: Evidence, found: list[Trend]) -> _Finding:
     first, *others = found
     head = first.large
     costs = seen.costs.ratios(seen.of)
-    mine = tuple(ratio for ratio in costs.ratios if ratio.variant == head.variant)
+    mine = costs.of_variant(head.variant)
     has_ended = seen.runs["status"] == "ok"
     has_score = seen.runs[seen.quantity].notna()
     scored = seen.runs[has_ended & has_score]
@@ -469,10 +527,9 @@ def _over_sizes(seen: Evidence, found: list[Trend]) -> _Finding:
 
 def _trend(trend: Trend) -> str:
     """Say how a difference changes from the smallest models to the largest."""
-    large = trend.large
-    names = f"{capital(quoted(large.variant))} compared with {quoted(large.baseline)}"
     change = "a significant change" if trend.changed else "no significant change"
-    return f"{names}: {change} from {trend.small.size} at {_parameters(trend.parameters[0])}"
+    smallest = _parameters(trend.parameters[0])
+    return f"{_compared(trend.large)}: {change} from {trend.small.size} at {smallest}"
 
 
 def _changed(trend: Trend) -> str:
@@ -503,7 +560,8 @@ def _level(seen: Evidence) -> _Finding:
         quantity = "mean_span"
         unit = seen.tokens
         shorter = _longest_spans(learned)
-        sentence = f"{shorter}; limit {learned['S'].max():.0f} {seen.tokens}"
+        limit = learned["S"].max()
+        sentence = f"{shorter}; limit {limit:.0f} {seen.tokens}"
         rows = learned
     levels = {
         title: group[quantity].astype(float).tolist()
@@ -549,20 +607,24 @@ def _write_levels(levels: dict[str, list[float]], quantity: str, unit: str) -> s
             continue
         half = (high - low) / 2
         means.append(_write_level(mean, half, quantity))
-        ends = [_write_level(end, half, quantity) for end in (low, high)]
-        intervals.append(f"{' to '.join(ends)}{on}")
+        least = _write_level(low, half, quantity)
+        most = _write_level(high, half, quantity)
+        intervals.append(f"{least} to {most}{on}")
     kind = "Mean span " if quantity == "mean_span" else ""
     basis = ", ".join(intervals)
     if any(" to " in each for each in intervals):
         basis = f"95 % CI {basis}"
-    n = f"n = {_range([len(values) for values in levels.values()])}"
+    seeds = [len(values) for values in levels.values()]
+    n = f"n = {_range(seeds)}"
     if len(levels) > 1:
         return f"{kind}{join(means)} {unit} ({basis}; {n} each)"
     return f"{kind}{means[0]} {unit} ({basis}, {n})"
 
 
 def _write_level(value: float, half: float | None, quantity: str) -> str:
-    return f"{value:.0f}" if quantity == "mean_span" else to_digits(value, half)
+    if quantity == "mean_span":
+        return f"{value:.0f}"
+    return to_digits(value, half)
 
 
 # --- nothing to compare ----------------------------------------------------------------------
@@ -589,13 +651,16 @@ def _not_tested(seen: Evidence) -> _Finding:
 def _why_not_tested(seen: Evidence) -> tuple[str, str]:
     """Give the reason why nothing was compared, and a sentence on it."""
     if not len(seen.finished):
-        return "Every run failed", f"all {count(seen.own['digest'].nunique(), 'run')} failed"
+        every = count(seen.own["digest"].nunique(), "run")
+        return "Every run failed", f"all {every} failed"
     unmoved = seen.finished[hardly_moved(seen.finished)]
     if len(unmoved):
         return "No conclusion: learned spans barely moved", _write_unmoved(unmoved)
-    if seen.comparisons and all(each.keeps_all or each.is_same for each in seen.comparisons):
+    are_same = [each.keeps_all or each.is_same for each in seen.comparisons]
+    if are_same and all(are_same):
         return "Nothing to compare", "the variants are the same at this scale"
-    bases = [*dict.fromkeys(quoted(each.baseline) for each in seen.comparisons)]
+    names = [quoted(each.baseline) for each in seen.comparisons]
+    bases = list(dict.fromkeys(names))
     sentence = f"no finished run of {join(bases)} matches a run of another variant"
     return "Nothing to compare", sentence
 
@@ -605,8 +670,11 @@ def _write_unmoved(unmoved: pd.DataFrame) -> str:
     variant = unmoved["variant"].iloc[0]
     runs = unmoved[unmoved["variant"] == variant]
     means = runs[["mean_span", "S", "start_span"]].astype(float).mean()
-    span = f"mean span {means['mean_span']:.1f} (limit {means['S']:.0f})"
-    return f"{span}, barely above its initial value of {means['start_span']:.1f}"
+    span = means["mean_span"]
+    limit = means["S"]
+    start = means["start_span"]
+    written = f"mean span {span:.1f} (limit {limit:.0f})"
+    return f"{written}, barely above its initial value of {start:.1f}"
 
 
 # --- costs and words -------------------------------------------------------------------------
@@ -619,9 +687,12 @@ def _write_costs(ratios: tuple[Ratio, ...], seen: Evidence) -> str:
         first = ratios[0]
         place = place_on(seen.axes, first.S, first.k)
         costs = join([each.text for each in ratios])
-        lines.append(f"Cost compared with {quoted(first.baseline)}{place}: {costs}.")
+        base = quoted(first.baseline)
+        lines.append(f"Cost compared with {base}{place}: {costs}.")
     for grown in growth(seen.finished):
-        ratios_of = [f"{ratio:.1f}× for {quoted(name)}" for name, ratio in grown.ratios.items()]
+        ratios_of = []
+        for name, ratio in grown.ratios.items():
+            ratios_of.append(f"{ratio:.1f}× for {quoted(name)}")
         ends = f"From {grown.axis} = {grown.low:g} to {grown.high:g}"
         lines.append(f"{ends} the MACs grow {join(ratios_of)}.")
     return " ".join(lines)
@@ -638,10 +709,17 @@ def _write_range(ratios: tuple[Ratio, ...]) -> str:
         ends = dict.fromkeys([of_cost[0], of_cost[-1]])
         written = [f"{each.number} ({quoted(each.variant)})" for each in ends]
         parts.append(f"{title} {' to '.join(written)}")
-    return f"Costs that differ from the baseline's: {'; '.join(parts)}." if parts else ""
+    if not parts:
+        return ""
+    return f"Costs that differ from the baseline's: {'; '.join(parts)}."
 
 
 def _shortest(*sentences: str) -> str:
     """Return the first that has at most `MOST_WORDS` words, else the last, as a sentence."""
-    fits = (each for each in sentences if len(each.split()) <= MOST_WORDS)
-    return f"{capital(next(fits, sentences[-1])).removesuffix('.')}."
+    chosen = sentences[-1]
+    for each in sentences:
+        if len(each.split()) <= MOST_WORDS:
+            chosen = each
+            break
+    without_end = capital(chosen).removesuffix(".")
+    return f"{without_end}."

@@ -61,9 +61,10 @@ def of_difference(head: Difference, seen: Evidence) -> list[str]:
         lines += _missing_corpora(head, seen.own, seen)
     if head.low is None:
         lines.append(f"An interval needs at least {FEWEST} seeds on each corpus.")
-    elif head.p is not None and head.p <= LEVEL and not head.significant:
-        correction = f"Holm correction for {_tests(seen)} comparisons"
-        lines.append(f"Significant individually, but not after {correction}.")
+        return lines
+    is_significant_alone = head.p is not None and head.p <= LEVEL
+    if is_significant_alone and not head.significant:
+        lines.append(f"Significant individually, but not after {_correction(seen)}.")
     return lines
 
 
@@ -73,7 +74,7 @@ def of_count(tested: list[Difference], seen: Evidence) -> list[str]:
     left = sum(each.significant for each in tested)
     lines = []
     if alone > left:
-        correction = f"Holm correction for {_tests(seen)} comparisons"
+        correction = _correction(seen)
         lines.append(f"{alone} are significant individually, {left} after {correction}.")
     reversed_on_some = []
     for each in tested:
@@ -103,8 +104,9 @@ def unmoved(runs: pd.DataFrame) -> list[str]:
     if still.empty:
         return []
     places = []
-    for (variant, title), _ in still.groupby(["variant", "title"], sort=False):
-        places.append(f"{quoted(variant)} on {title}")
+    once = still.drop_duplicates(["variant", "title"])
+    for run in once.itertuples():
+        places.append(f"{quoted(run.variant)} on {run.title}")
     return [f"No conclusion where learned spans barely moved: {join(places)}."]
 
 
@@ -114,9 +116,12 @@ def papers_recipes(question: Question, runs: pd.DataFrame, records: dict[str, Re
     No other scale's plan has any. runs: of every size, with their trials. records: by digest.
     """
     trained = []
-    for run in runs[runs["tuning"].isna()].itertuples():
-        settings = records[run.digest].job.training.model_dump()
-        trained.append(Trained(run.variant, (run.corpus, run.size), settings))
+    untuned = runs[runs["tuning"].isna()]
+    for run in untuned.itertuples():
+        job = records[run.digest].job
+        settings = job.training.model_dump()
+        place = (run.corpus, run.size)
+        trained.append(Trained(run.variant, place, settings))
     is_tuned = bool((runs["tuning"] == "tuned").any())
     differing = unnamed_settings(question, trained, tuned=is_tuned)
     if not differing:
@@ -138,7 +143,8 @@ def _on_each_corpus(difference: Difference) -> str:
 
 def _missing_corpora(head: Difference, runs: pd.DataFrame, seen: Evidence) -> list[str]:
     """Say on which corpora of some runs there is no difference, and why."""
-    missing = [title for title in runs["title"].unique() if title not in head.by_corpus]
+    titles = runs["title"].unique()
+    missing = [title for title in titles if title not in head.by_corpus]
     if not missing:
         return []
     compared = join([*head.by_corpus])
@@ -147,15 +153,18 @@ def _missing_corpora(head: Difference, runs: pd.DataFrame, seen: Evidence) -> li
 
 def _why_missing(head: Difference, missing: list[str], seen: Evidence) -> str:
     """Say why a difference lacks corpora: learned spans that hardly moved, or no pair."""
-    of_pair = seen.runs["variant"].isin([head.variant, head.baseline])
-    still = seen.runs[hardly_moved(seen.runs) & of_pair]
+    pair = [head.variant, head.baseline]
+    of_pair = seen.runs["variant"].isin(pair)
+    is_still = hardly_moved(seen.runs)
+    still = seen.runs[is_still & of_pair]
     if set(missing) <= set(still["title"]):
         return f"learned spans barely moved on {join(missing)}"
     return f"no pair of runs on {join(missing)}"
 
 
-def _tests(seen: Evidence) -> int:
-    return sum(each.p is not None for each in seen.differences)
+def _correction(seen: Evidence) -> str:
+    tests = sum(each.p is not None for each in seen.differences)
+    return f"Holm correction for {tests} comparisons"
 
 
 # --- footnotes -------------------------------------------------------------------------------
@@ -266,19 +275,26 @@ def along_grid(seen: Evidence) -> list[str]:
         interval = f"95 % CI {change.interval}{sign}"
         ends = f"From {each.axis} = {least:g} to {most:g}"
         parts = by_ends.setdefault(ends, [])
-        parts.append(f"{quoted(change.variant)} {change.size} ({interval})")
-    return [f"{ends}: {join(parts)}." for ends, parts in by_ends.items()]
+        variant = quoted(change.variant)
+        parts.append(f"{variant} {change.size} ({interval})")
+    lines = []
+    for ends, parts in by_ends.items():
+        lines.append(f"{ends}: {join(parts)}.")
+    return lines
 
 
 def of_runs(runs: pd.DataFrame, score: str) -> list[str]:
     """Count the runs that failed, by status, and those that ended well without a score."""
-    is_unscored = (runs["status"] == "ok") & runs[score].isna()
-    runs = runs.assign(status=runs["status"].mask(is_unscored, "not scored"))
+    status = runs["status"]
+    is_unscored = (status == "ok") & runs[score].isna()
+    runs = runs.assign(status=status.mask(is_unscored, "not scored"))
     broken = runs[runs["status"] != "ok"].drop_duplicates("digest")
     if not len(broken):
         return []
     counts = broken["status"].value_counts()
-    kinds = [f"{how_many} {status}" for status, how_many in counts.items()]
+    kinds = []
+    for kind, how_many in counts.items():
+        kinds.append(f"{how_many} {kind}")
     every = count(runs["digest"].nunique(), "run")
     return [f"{len(broken)} of {every} failed ({join(kinds)})."]
 
@@ -288,7 +304,8 @@ def failed_at_sizes(runs: pd.DataFrame) -> list[str]:
     others = runs[runs["size"] != 1]
     broken = others[others["status"] != "ok"]
     lines = []
-    for (variant, size), rows in broken.groupby(["variant", "size"], sort=False):
+    by_model = broken.groupby(["variant", "size"], sort=False)
+    for (variant, size), rows in by_model:
         name = capital(quoted(variant))
         failed = count(len(rows), "run")
         reason = rows["reason"].iloc[0]
@@ -323,8 +340,9 @@ def spans(finished: pd.DataFrame, tokens: str) -> list[str]:
     for variant, every in groups[:NAMED]:
         rows = largest(every)
         limit = rows["S"].max()
-        parts = _write_spans(rows)
-        lines.append(f"Mean span of {quoted(variant)}: {join(parts)}; limit {limit:.0f} {tokens}.")
+        written = join(_write_spans(rows))
+        name = quoted(variant)
+        lines.append(f"Mean span of {name}: {written}; limit {limit:.0f} {tokens}.")
     return lines
 
 
@@ -336,10 +354,12 @@ def _write_spans(rows: pd.DataFrame) -> list[str]:
     parts = []
     for title, mean in means.iterrows():
         on = f" on {title}" if len(means) > 1 else ""
-        start = ""
+        span = mean["mean_span"]
+        start = mean["start_span"]
+        still = ""
         if is_still[title]:
-            start = f" (barely above its initial value of {mean['start_span']:.0f})"
-        parts.append(f"{mean['mean_span']:.0f}{on}{start}")
+            still = f" (barely above its initial value of {start:.0f})"
+        parts.append(f"{span:.0f}{on}{still}")
     return parts
 
 
@@ -350,24 +370,30 @@ def cost_alone(rows: pd.DataFrame, tokens: str) -> str:
     speed = _mean_cost(rows, "train_tokens_per_s")
     parts = []
     if is_number(macs):
-        parts.append(f"{number(macs)} MACs per {tokens.removesuffix('s')}")
+        token = tokens.removesuffix("s")
+        parts.append(f"{number(macs)} MACs per {token}")
     if is_number(memory):
         parts.append(f"{number(memory, 'bytes')} of training memory")
     if is_number(speed):
         parts.append(f"a training speed of {number(speed)} {tokens}/s")
-    return f"Cost: {join(parts)}." if parts else ""
+    if not parts:
+        return ""
+    return f"Cost: {join(parts)}."
 
 
 def _mean_cost(rows: pd.DataFrame, name: str) -> float | None:
     if name not in rows:
         return None
-    return rows.groupby("configuration")[name].mean().mean()
+    by_configuration = rows.groupby("configuration")
+    return by_configuration[name].mean().mean()
 
 
 def name_unmoved(still: pd.DataFrame) -> list[str]:
     """Name the variants, corpora and limits of learned spans that hardly moved, for a caption."""
     places = []
-    for (variant, title), rows in still.groupby(["variant", "title"], sort=False):
-        limits = sorted({int(S) for S in rows["S"].dropna()})
+    groups = still.groupby(["variant", "title"], sort=False)
+    for (variant, title), rows in groups:
+        known = rows["S"].dropna()
+        limits = sorted({int(S) for S in known})
         places.append(f"{variant} on {title}{at_limits(limits)}")
     return places

@@ -5,7 +5,7 @@ corpus counting alike, with the 95 % interval and p of `workflow.results.statist
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
@@ -80,7 +80,9 @@ class Comparison:
     @property
     def is_unmatched(self) -> bool:
         """Whether the baseline lacks a run to compare with."""
-        return self.effect is None and not self.is_same and not self.keeps_all
+        if self.is_same or self.keeps_all:
+            return False
+        return self.effect is None
 
     @property
     def is_one(self) -> bool:
@@ -88,9 +90,9 @@ class Comparison:
 
         That is: k is all that the span holds, and no pair differs.
         """
-        return (
-            self.keeps_all and self.effect is not None and not any(self.effect.by_corpus.values())
-        )
+        if not self.keeps_all or self.effect is None:
+            return False
+        return not any(self.effect.by_corpus.values())
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,8 @@ class Place:
 
 def effect_of(differences: pd.Series) -> Effect | None:
     """Average paired differences, indexed by (title, seed); None where there are none."""
-    return effect_of_pairs(dict(zip(differences.index, differences.tolist(), strict=True)))
+    values = zip(differences.index, differences.tolist(), strict=True)
+    return effect_of_pairs(dict(values))
 
 
 def effect_of_pairs(differences: Mapping[tuple[str, int], float]) -> Effect | None:
@@ -126,7 +129,8 @@ def effect_of_pairs(differences: Mapping[tuple[str, int], float]) -> Effect | No
     else:
         mean, low, high = mean_interval(values, corpora)
         # without scatter there is no t: all pairs agree exactly
-        p = p_of(values, blocks=corpora) if scatter(values, corpora) else float(mean == 0)
+        has_scatter = scatter(values, corpora) > 0
+        p = p_of(values, blocks=corpora) if has_scatter else float(mean == 0)
     return Effect(
         mean=mean,
         low=low,
@@ -160,7 +164,8 @@ def by_text_and_seed(runs: pd.DataFrame, quantity: str) -> pd.Series:
     """Index the quantity of finished runs by (title of the corpus, seed)."""
     # one corpus may stand in for two of the paper's
     finished = runs[runs["status"] == "ok"].drop_duplicates("digest")
-    return finished.groupby(["title", "seed"], sort=False)[quantity].mean().astype(float)
+    by_pair = finished.groupby(["title", "seed"], sort=False)
+    return by_pair[quantity].mean().astype(float)
 
 
 def places(runs: pd.DataFrame) -> Iterator[tuple[str, float | None, float | None, pd.DataFrame]]:
@@ -169,7 +174,8 @@ def places(runs: pd.DataFrame) -> Iterator[tuple[str, float | None, float | None
     Variants are in the order of the question, S and k rising.
     """
     for variant, rows in runs.groupby("variant", sort=False):
-        for (S, k), group in rows.groupby([*GRID], dropna=False, sort=True):
+        by_place = rows.groupby([*GRID], dropna=False, sort=True)
+        for (S, k), group in by_place:
             yield variant, _known(S), _known(k), group
 
 
@@ -195,8 +201,10 @@ def baselines(runs: pd.DataFrame) -> dict[str, str]:
 def matching_runs(base: pd.DataFrame, S: float | None, k: float | None) -> pd.DataFrame:
     """Select the runs of a variant at this S and k, or at the only ones that it has."""
     for axis, value in zip(GRID, (S, k), strict=True):
-        if base[axis].nunique(dropna=False) > 1:
-            base = base[base[axis].isna() if value is None else base[axis] == value]
+        has = base[axis]
+        if has.nunique(dropna=False) > 1:
+            is_same = has.isna() if value is None else has == value
+            base = base[is_same]
     return base
 
 
@@ -205,7 +213,8 @@ def list_places(runs: pd.DataFrame, quantity: str) -> list[Place]:
     found = []
     for variant, S, k, group in places(runs):
         scores = by_text_and_seed(group, quantity).dropna().to_dict()
-        found.append(Place(variant, S, k, scores, frozenset(group["digest"])))
+        digests = frozenset(group["digest"])
+        found.append(Place(variant, S, k, scores, digests))
     return found
 
 
@@ -221,7 +230,8 @@ def compare_places(places: Sequence[Place], of: Mapping[str, str]) -> list[Compa
     for place in places:
         base = of.get(place.variant)
         if base:
-            found.append(_compare(place, base, by_variant.get(base, [])))
+            of_base = by_variant.get(base, [])
+            found.append(_compare(place, base, of_base))
     return found
 
 
@@ -231,20 +241,47 @@ def _compare(place: Place, base: str, of_base: list[Place]) -> Comparison:
     effect = None
     if than is not None and not is_same:
         effect = effect_of_pairs(_paired(place.scores, than.scores))
-    comparison = Comparison(place.variant, base, place.S, place.k, effect, is_same)
-    return replace(comparison, effect=None) if comparison.is_one else comparison
+    comparison = Comparison(
+        variant=place.variant,
+        baseline=base,
+        S=place.S,
+        k=place.k,
+        effect=effect,
+        is_same=is_same,
+    )
+    if comparison.is_one:
+        return replace(comparison, effect=None)
+    return comparison
 
 
 def _same_place(of_base: list[Place], place: Place) -> Place | None:
     """Find the baseline's place at the same S and k, or the only one that it has on an axis."""
     for axis in GRID:
-        if len({getattr(each, axis) for each in of_base}) > 1:
-            of_base = [each for each in of_base if getattr(each, axis) == getattr(place, axis)]
+        # anew for each axis: one place at this S is taken whatever its k
+        if axis in varying_axes(of_base):
+            here = getattr(place, axis)
+            of_base = [each for each in of_base if getattr(each, axis) == here]
     return of_base[0] if of_base else None
 
 
+def varying_axes(places: Iterable) -> list[str]:
+    """List the axes of the grid on which these places, or differences, have several values."""
+    places = list(places)
+    axes = []
+    for axis in GRID:
+        values = {getattr(each, axis) for each in places}
+        if len(values) > 1:
+            axes.append(axis)
+    return axes
+
+
 def _paired(ours: dict, theirs: dict) -> dict:
-    return {key: value - theirs[key] for key, value in ours.items() if key in theirs}
+    """Subtract the scores of the base, for the seeds that both have."""
+    differences = {}
+    for key, value in ours.items():
+        if key in theirs:
+            differences[key] = value - theirs[key]
+    return differences
 
 
 def effect_between(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> Effect | None:
@@ -256,14 +293,20 @@ def effect_between(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> Eff
 
 def place_on(axes: Sequence[str], S: float | None, k: float | None) -> str:
     """Name a place on these axes, ` at S = 64, k = 8`, as far as it has them."""
-    values = name_places(S if "S" in axes else None, k if "k" in axes else None)
-    return f" at {', '.join(values)}" if values else ""
+    shown_S = S if "S" in axes else None
+    shown_k = k if "k" in axes else None
+    values = name_places(shown_S, shown_k)
+    if not values:
+        return ""
+    return f" at {', '.join(values)}"
 
 
 def axes_of(runs: pd.DataFrame) -> list[str]:
     """List S and k if some variant has several of them; the one with more values first."""
-    counts = {axis: runs.groupby("variant")[axis].nunique().max() for axis in GRID}
-    return sorted((axis for axis in GRID if counts[axis] > 1), key=lambda axis: -counts[axis])
+    by_variant = runs.groupby("variant")
+    counts = {axis: by_variant[axis].nunique().max() for axis in GRID}
+    several = [axis for axis in GRID if counts[axis] > 1]
+    return sorted(several, key=lambda axis: -counts[axis])
 
 
 def change_along(runs: pd.DataFrame, axis: str, quantity: str) -> Effect | None:

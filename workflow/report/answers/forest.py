@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from matplotlib.ticker import MaxNLocator
 
 from workflow.report.answers.answer import Answer, Difference
-from workflow.report.answers.effects import GRID, place_on
+from workflow.report.answers.effects import place_on, varying_axes
 from workflow.report.figures.colours import on_page
 from workflow.results.numbers import MINUS, to_digits
 from workflow.results.registry import REGISTRY
@@ -131,8 +131,10 @@ def _row(
     axis: _Axis,
 ) -> Row:
     same = [other for other in shown if other.variant == each.variant]
-    varied = [name for name in GRID if len({getattr(other, name) for other in same}) > 1]
-    place = place_on(varied, each.S, each.k).replace(" at ", ", ").replace(" = ", NO_BREAK)
+    varied = varying_axes(same)
+    place = place_on(varied, each.S, each.k)
+    place = place.replace(" at ", ", ")
+    place = place.replace(" = ", NO_BREAK)
     corpora = each.by_corpus if len(each.by_corpus) > 1 else {}
     return Row(
         variant=each.variant,

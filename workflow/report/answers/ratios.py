@@ -33,6 +33,9 @@ class Costs:
     ratios: tuple[Ratio, ...]
     apart: dict[tuple[str, str], str]
 
+    def of_variant(self, variant: str) -> tuple[Ratio, ...]:
+        return tuple(ratio for ratio in self.ratios if ratio.variant == variant)
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -95,7 +98,8 @@ class CostTable:
                 continue
             S, k = self._place(variant)
             ours = self._measured((variant,), self._largest[variant])
-            theirs = self._measured((base, S, k), matching_runs(self._every[base], S, k))
+            of_base = matching_runs(self._every[base], S, k)
+            theirs = self._measured((base, S, k), of_base)
             for name, title in COST_TITLES.items():
                 why = _why_apart(ours, theirs, name, base)
                 if why:
@@ -118,13 +122,17 @@ class CostTable:
 
     def _place(self, variant: str) -> tuple[float | None, float | None]:
         first = self._largest[variant].iloc[0]
-        S, k = (None if pd.isna(first[axis]) else float(first[axis]) for axis in GRID)
-        return S, k
+        return _known(first["S"]), _known(first["k"])
 
     def _measured(self, key: tuple, rows: pd.DataFrame) -> Measured:
         if key not in self._known:
-            self._known[key] = _measure(rows[rows.index.isin(self._moved)])
+            has_moved = rows.index.isin(self._moved)
+            self._known[key] = _measure(rows[has_moved])
         return self._known[key]
+
+
+def _known(value: float) -> float | None:
+    return None if pd.isna(value) else float(value)
 
 
 def _measure(rows: pd.DataFrame) -> Measured:
@@ -143,22 +151,27 @@ def _why_apart(ours: Measured, theirs: Measured, name: str, base: str) -> str | 
     """Say why two measurements of a cost cannot be compared; None where they can, or lack."""
     mine = ours.makers.get(name)
     other = theirs.makers.get(name)
-    return mine.why_apart(other, base) if mine and other else None
+    if not mine or not other:
+        return None
+    return mine.why_apart(other, base)
 
 
 def _divide(ours: Measured, theirs: Measured, name: str) -> Quotient | None:
     """Divide a cost by that of the base; None where it differs by less than is worth telling."""
     if name in SPEEDS:
-        shown = ratio_of_turns(ours.turns.get(name, {}), theirs.turns.get(name, {}))
+        of_ours = ours.turns.get(name, {})
+        of_theirs = theirs.turns.get(name, {})
+        shown = ratio_of_turns(of_ours, of_theirs)
         is_different = bool(shown["value"]) and told_apart(shown)
         value = shown["value"] if is_different else math.nan
         found = Quotient(value, shown["low"], shown["high"])
     else:
         found = Quotient(_divide_counts(ours, theirs, name), None, None)
     least = max(WORTH, COUNTED.get(name, 0))
-    if not is_number(found.value) or abs(found.value - 1) < least:
+    if not is_number(found.value):
         return None
-    return found
+    distance = abs(found.value - 1)
+    return found if distance >= least else None
 
 
 def _divide_counts(ours: Measured, theirs: Measured, name: str) -> float:
@@ -181,7 +194,9 @@ def ratio_of_means(rows: pd.DataFrame, base: pd.DataFrame, quantity: str) -> flo
     shared = {*rows["corpus"]} & {*base["corpus"]}
     part = _mean_on(rows, shared, quantity)
     whole = _mean_on(base, shared, quantity)
-    return part / whole if whole else math.nan
+    if not whole:
+        return math.nan
+    return part / whole
 
 
 def _mean_on(rows: pd.DataFrame, corpora: set[str], quantity: str) -> float:
@@ -192,8 +207,9 @@ def _mean_on(rows: pd.DataFrame, corpora: set[str], quantity: str) -> float:
 def largest(rows: pd.DataFrame) -> pd.DataFrame:
     """Select the runs at the largest S and k that a variant has."""
     for axis in GRID:
-        if rows[axis].notna().any():
-            rows = rows[rows[axis] == rows[axis].max()]
+        values = rows[axis]
+        if values.notna().any():
+            rows = rows[values == values.max()]
     return rows
 
 
@@ -210,7 +226,8 @@ def growth(finished: pd.DataFrame) -> list[Growth]:
         high = float(finished[axis].max())
         sides = _ends_of(finished, axis, low, high)
         ratios = _ratios_of_ends(sides)
-        if any(abs(ratio - 1) >= WORTH for ratio in ratios.values()):
+        distances = [abs(ratio - 1) for ratio in ratios.values()]
+        if max(distances, default=0) >= WORTH:
             found.append(Growth(axis, low, high, ratios))
     return found
 
@@ -220,7 +237,8 @@ def _ends_of(
 ) -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
     """Select for a few variants the runs at both ends of an axis."""
     sides = {}
-    for variant, rows in list(finished.groupby("variant", sort=False))[:NAMED]:
+    by_variant = list(finished.groupby("variant", sort=False))
+    for variant, rows in by_variant[:NAMED]:
         values = set(rows[axis])
         if low in values and high in values:
             at_low = rows[rows[axis] == low]
@@ -258,10 +276,12 @@ def why_no_ratio(apart: dict[tuple[str, str], str]) -> list[str]:
     """Say which costs of which variants are not compared, a sentence for each reason."""
     costs: dict[tuple[str, str], list[str]] = {}
     for (variant, title), why in apart.items():
-        costs.setdefault((variant, why), []).append(title)
+        reason = (variant, why)
+        costs.setdefault(reason, []).append(title)
     variants: dict[tuple[str, str], list[str]] = {}
     for (variant, why), titles in costs.items():
-        variants.setdefault((join(titles), why), []).append(variant)
+        reason = (join(titles), why)
+        variants.setdefault(reason, []).append(variant)
     lines = []
     for (titles, why), names in variants.items():
         of = join([quoted(name) for name in names])

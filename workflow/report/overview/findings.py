@@ -68,10 +68,20 @@ def _of(choice: tuple[str, str], task: str | None = None) -> Callable[[Isolated]
     """Select comparisons of a choice by the recipe, in models of the scale's own size."""
 
     def is_of(each: Isolated) -> bool:
-        chosen = (each.axis, each.choice) == choice and task in (None, each.task)
-        return chosen and each.size == 1 and not each.tuned and not _is_reversed(each)
+        if not _is_of_choice(each, choice, task):
+            return False
+        return each.size == 1
 
     return is_of
+
+
+def _is_of_choice(each: Isolated, choice: tuple[str, str], task: str | None) -> bool:
+    """Whether a comparison by the recipe is of a choice, in a task or in any."""
+    if (each.axis, each.choice) != choice or each.tuned:
+        return False
+    if task is not None and each.task != task:
+        return False
+    return not _is_reversed(each)
 
 
 def _is_reversed(each: Isolated) -> bool:
@@ -83,7 +93,8 @@ def _is_reversed(each: Isolated) -> bool:
 
 
 def _is_adaptive_worth_it(found: list[Isolated]) -> Finding | None:
-    each = best(found, lambda each: _of(LEARNED)(each) and each.base_choice == "fixed")
+    is_learned = _of(LEARNED)
+    each = best(found, lambda each: is_learned(each) and each.base_choice == "fixed")
     if not each:
         return None
     costs = []
@@ -93,7 +104,9 @@ def _is_adaptive_worth_it(found: list[Isolated]) -> Finding | None:
     speed = each.ratio("train_tokens_per_s")
     if speed:
         costs.append(f"{write_times(speed)} the step time")
-    saved = f", at {' and '.join(costs)}" if costs else ""
+    saved = ""
+    if costs:
+        saved = f", at {' and '.join(costs)}"
     parts = (
         Part(f"{_verdict(each, found)}: "),
         _number(each),
@@ -115,15 +128,20 @@ def _does_sparse_help(found: list[Isolated]) -> Finding | None:
     if not chosen:
         return None
     first, *others = chosen
+    verdict = _verdict(first, found)
     name = choice_name(first.axis, first.choice)
+    base = choice_name(first.axis, first.base_choice)
     parts = [
-        Part(f"{_verdict(first, found)}: {name} is "),
+        Part(f"{verdict}: {name} is "),
         _number(first),
-        Part(f" than {choice_name(first.axis, first.base_choice)}"),
+        Part(f" than {base}"),
     ]
     for each in others:
-        parts += [Part(f"; {choice_name(each.axis, each.choice)}, "), _number(each)]
-    parts += [Part(f". {_place(first)}."), *_elsewhere(first, found)]
+        name = choice_name(each.axis, each.choice)
+        parts.append(Part(f"; {name}, "))
+        parts.append(_number(each))
+    parts.append(Part(f". {_place(first)}."))
+    parts += _elsewhere(first, found)
     return Finding("Does sparse attention help translation?", tuple(parts))
 
 
@@ -146,7 +164,8 @@ def _what_it_costs(found: list[Isolated]) -> Finding | None:
         interval = "" if number else write_times_interval(ratio)
         if interval:
             shown = f"{shown} (95 % CI {interval})"
-        parts.append(Part(f"{comma}{choice_name(each.axis, each.choice)} "))
+        name = choice_name(each.axis, each.choice)
+        parts.append(Part(f"{comma}{name} "))
         parts.append(Part(shown, page_of(each)))
     parts.append(Part(f". {_place(home, n=False)}."))
     return Finding("What does sparse attention cost?", tuple(parts))
@@ -158,7 +177,8 @@ def _is_sparse(each: Isolated) -> bool:
 
 def _timed_with(home: Isolated, found: list[Isolated]) -> list[Isolated]:
     """List the selections and normalisers that the same question timed, by axis."""
-    alike = [each for each in found if (each.set, each.question) == (home.set, home.question)]
+    asked = (home.set, home.question)
+    alike = [each for each in found if (each.set, each.question) == asked]
     alike.sort(key=lambda each: GROUPS.index(each.axis))
     return [
         each
@@ -193,8 +213,9 @@ def _does_tuning_change_it(found: list[Isolated]) -> Finding | None:
 def _compare_tuned(tuned: Isolated, recipe: Isolated) -> Finding:
     is_same = _is_same(tuned.difference, recipe.difference)
     verdict = "Not its direction" if is_same else "Yes"
+    name = choice_name(tuned.axis, tuned.choice)
     parts = (
-        Part(f"{verdict}: {choice_name(tuned.axis, tuned.choice)} is "),
+        Part(f"{verdict}: {name} is "),
         _number(tuned),
         Part(" with each variant tuned, and "),
         _number(recipe),
@@ -210,15 +231,18 @@ def _of_recipe(tuned: Isolated, found: list[Isolated]) -> Isolated | None:
 
 def _is_same(tuned: Difference, recipe: Difference) -> bool:
     """Whether both have one direction, and the tuned interval holds the recipe's mean."""
-    is_held = tuned.low is None or tuned.low <= recipe.mean <= tuned.high
-    return is_held and tuned.direction == recipe.direction
+    if tuned.direction != recipe.direction:
+        return False
+    return tuned.low is None or tuned.low <= recipe.mean <= tuned.high
 
 
 def _is_same_question(each: Isolated, other: Isolated) -> bool:
     """Whether a comparison in models of the scale's own size is of the same variants."""
-    ours = (each.set, each.question, each.axis, each.choice, each.base_choice)
-    theirs = (other.set, other.question, other.axis, other.choice, other.base_choice)
-    return ours == theirs and each.size == 1
+    is_asked_alike = each.set == other.set and each.question == other.question
+    if not is_asked_alike or each.size != 1:
+        return False
+    is_of_choice = each.axis == other.axis and each.choice == other.choice
+    return is_of_choice and each.base_choice == other.base_choice
 
 
 # --- does model size change it? --------------------------------------------------------------
@@ -227,7 +251,8 @@ def _is_same_question(each: Isolated, other: Isolated) -> bool:
 def _does_size_change_it(found: list[Isolated]) -> Finding | None:
     """Compare the smallest and the largest model: a learned span, and top-k in translation."""
     parts: list[Part] = []
-    for choice, task in ((LEARNED, None), (SPARSE[0], TRANSLATION)):
+    asked = ((LEARNED, None), (SPARSE[0], TRANSLATION))
+    for choice, task in asked:
         ladder = _ladder(found, choice, task)
         if not ladder:
             continue
@@ -236,14 +261,17 @@ def _does_size_change_it(found: list[Isolated]) -> Finding | None:
         overlaps = _overlap(small.difference, large.difference)
         verdict = "No detectable change" if overlaps else "Yes"
         space = " " if parts else ""
+        name = choice_name(*choice)
         parts += [
-            Part(f"{space}{verdict} for {choice_name(*choice)}: "),
+            Part(f"{space}{verdict} for {name}: "),
             _number(small),
             Part(f" at {small.size:g}× the width, "),
             _number(large),
             Part(f" at {large.size:g}× (scale {large.scale})."),
         ]
-    return Finding("Does model size change it?", tuple(parts)) if parts else None
+    if not parts:
+        return None
+    return Finding("Does model size change it?", tuple(parts))
 
 
 def _overlap(small: Difference, large: Difference) -> bool:
@@ -266,17 +294,23 @@ def _ladder(found: list[Isolated], choice: tuple[str, str], task: str | None) ->
     """
     by_home: dict[tuple, list[Isolated]] = {}
     for each in found:
-        is_of_choice = (each.axis, each.choice) == choice and task in (None, each.task)
-        if not is_of_choice or not each.difference or each.tuned or _is_reversed(each):
+        if not each.difference or not _is_of_choice(each, choice, task):
             continue
-        home = (each.set, each.question, frozenset(each.difference.by_corpus))
+        corpora = frozenset(each.difference.by_corpus)
+        home = (each.set, each.question, corpora)
         by_home.setdefault(home, []).append(each)
     ladders = []
     for every in by_home.values():
         every.sort(key=lambda each: each.size)
-        if len({each.size for each in every}) > 1:
+        sizes = {each.size for each in every}
+        if len(sizes) > 1:
             ladders.append(every)
-    return min(ladders, key=lambda every: (-len(every), rank(every[-1])), default=[])
+
+    def order(ladder: list[Isolated]) -> tuple:
+        largest = ladder[-1]
+        return -len(ladder), rank(largest)
+
+    return min(ladders, key=order, default=[])
 
 
 # --- verdicts, numbers and places ------------------------------------------------------------
@@ -297,7 +331,8 @@ def _verdict(each: Isolated, found: list[Isolated]) -> str:
 
 def _number(each: Isolated) -> Part:
     """Write a difference with its interval and n, with a link to its question."""
-    return Part(write_number(each.difference, late=not each.is_converged), page_of(each))
+    written = write_number(each.difference, late=not each.is_converged)
+    return Part(written, page_of(each))
 
 
 def write_number(difference: Difference, *, late: bool = False) -> str:
@@ -313,10 +348,13 @@ def write_number(difference: Difference, *, late: bool = False) -> str:
 def _place(each: Isolated, *, n: bool = True) -> str:
     """Say where a number holds: its scale and, with n, how many corpora."""
     place = capital(where(each))
-    corpora = len(each.difference.by_corpus) if each.difference else 0
-    if not n or not corpora:
+    if not n or not each.difference:
         return place
-    return f"{place}, {'1 corpus' if corpora == 1 else f'{corpora} corpora'}"
+    corpora = len(each.difference.by_corpus)
+    if not corpora:
+        return place
+    how_many = "1 corpus" if corpora == 1 else f"{corpora} corpora"
+    return f"{place}, {how_many}"
 
 
 def _elsewhere(each: Isolated, found: list[Isolated]) -> list[Part]:
@@ -324,16 +362,24 @@ def _elsewhere(each: Isolated, found: list[Isolated]) -> list[Part]:
     parts = []
     for other in _disagreeing(each, found):
         on = join([*other.difference.by_corpus])
-        parts += [Part(f" Scale {other.scale} disagrees: "), _number(other), Part(f" on {on}.")]
+        parts += [
+            Part(f" Scale {other.scale} disagrees: "),
+            _number(other),
+            Part(f" on {on}."),
+        ]
     return parts
 
 
 def _disagreeing(each: Isolated, found: list[Isolated]) -> list[Isolated]:
     """List the best comparison of each other set that is significant in the other direction."""
     is_same = _of((each.axis, each.choice), each.task)
-    others = [other for other in found if is_same(other) and other.base_choice == each.base_choice]
+    others = []
+    for other in found:
+        if is_same(other) and other.base_choice == each.base_choice:
+            others.append(other)
+    sets = [other.set for other in others if other.set != each.set]
     disagreeing = []
-    for name in dict.fromkeys(other.set for other in others if other.set != each.set):
+    for name in dict.fromkeys(sets):
         other = best(others, lambda other, name=name: other.set == name)
         if other is None:
             continue

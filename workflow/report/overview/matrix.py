@@ -150,7 +150,10 @@ def rank(each: Isolated) -> tuple:
 
 def best(found: Iterable[Isolated], chosen: Callable[[Isolated], bool]) -> Isolated | None:
     """Return the best comparison of those that are chosen and have a difference."""
-    candidates = [each for each in found if each.difference and chosen(each)]
+    candidates = []
+    for each in found:
+        if each.difference and chosen(each):
+            candidates.append(each)
     return min(candidates, key=rank, default=None)
 
 
@@ -159,7 +162,8 @@ def make_matrix(found: Iterable[Isolated]) -> Matrix:
     of_recipe = [each for each in found if each.size == 1 and not each.tuned]
     of_recipe.sort(key=rank)
     quantities = _quantities(of_recipe)
-    chosen = _choose_scores(of_recipe, [each for each in quantities if each.is_score])
+    scores = [each for each in quantities if each.is_score]
+    chosen = _choose_scores(of_recipe, scores)
     costs = [each for each in quantities if not each.is_score]
     chosen |= _choose_costs(of_recipe, chosen, costs)
     columns = []
@@ -187,7 +191,12 @@ def _quantities(found: list[Isolated]) -> list[Quantity]:
     """List the scores of all tasks that have a comparison, the one with most first, then costs."""
     choices = {(each.task, each.axis, each.choice) for each in found if each.difference}
     counts = Counter(task for task, *_ in choices)
-    tasks = sorted(counts, key=lambda task: (-counts[task], REGISTRY[score_of(task)].unit))
+
+    def order(task: str) -> tuple[int, str]:
+        unit = REGISTRY[score_of(task)].unit
+        return -counts[task], unit
+
+    tasks = sorted(counts, key=order)
     scores = [Quantity(score_of(task), task) for task in tasks]
     return scores + [Quantity(name) for name in COSTS]
 
@@ -199,13 +208,15 @@ def _choose_scores(found: list[Isolated], scores: list[Quantity]) -> dict[Place,
     """
     chosen: dict[Place, Isolated] = {}
     for quantity in scores:
-        of_task = [each for each in found if each.task == quantity.task and each.difference]
+        compared = [each for each in found if each.difference]
+        of_task = [each for each in compared if each.task == quantity.task]
         for axis in GROUPS:
             on_axis = [each for each in of_task if each.axis == axis]
             base = baseline_of(on_axis)
             for each in on_axis:
                 if each.base_choice == base:
-                    chosen.setdefault(Place(axis, each.choice, quantity.name), each)
+                    place = Place(axis, each.choice, quantity.name)
+                    chosen.setdefault(place, each)
     return chosen
 
 
@@ -229,7 +240,8 @@ def _choose_costs(
     """
     rows: dict[tuple[str, str], list[Isolated]] = {}
     for place, each in scores.items():
-        rows.setdefault((place.axis, place.choice), []).append(each)
+        row = (place.axis, place.choice)
+        rows.setdefault(row, []).append(each)
     chosen: dict[Place, Isolated] = {}
     for (axis, choice), of_scores in rows.items():
         base = of_scores[0].base_choice
@@ -239,9 +251,11 @@ def _choose_costs(
             if (each.axis, each.choice, each.base_choice) == (axis, choice, base)
         ]
         for quantity in costs:
-            measured = [each for each in (*of_scores, *alike) if each.ratio(quantity.name)]
+            candidates = [*of_scores, *alike]
+            measured = [each for each in candidates if each.ratio(quantity.name)]
             if measured:
-                chosen[Place(axis, choice, quantity.name)] = measured[0]
+                place = Place(axis, choice, quantity.name)
+                chosen[place] = measured[0]
     return chosen
 
 
@@ -251,7 +265,8 @@ def _choose_costs(
 def _group(axis: str, columns: list["_Cells"]) -> Group:
     choices: dict[str, None] = {}
     for column in columns:
-        choices |= dict.fromkeys(choice for on, choice in column.chosen if on == axis)
+        on_axis = [choice for on, choice in column.chosen if on == axis]
+        choices.update(dict.fromkeys(on_axis))
     rows = []
     for choice in choices:
         cells = tuple(column.cell(axis, choice) for column in columns)
@@ -265,12 +280,17 @@ def _baseline(axis: str, columns: list["_Cells"]) -> str:
     for column in columns:
         if not column.quantity.is_score:
             continue
-        bases = {each.base_choice for (on, _), each in column.chosen.items() if on == axis}
-        for base in sorted(bases):
-            named.setdefault(choice_name(axis, base), []).append(column.quantity.title)
+        for base in column.bases(axis):
+            name = choice_name(axis, base)
+            titles = named.setdefault(name, [])
+            titles.append(column.quantity.title)
     if len(named) == 1:
         return next(iter(named))
-    return join([f"{base} ({', '.join(titles)})" for base, titles in named.items()])
+    parts = []
+    for base, titles in named.items():
+        listed = ", ".join(titles)
+        parts.append(f"{base} ({listed})")
+    return join(parts)
 
 
 @dataclass(frozen=True)
@@ -283,7 +303,8 @@ class _Number:
 
     @property
     def ends(self) -> list[float]:
-        return [end for end in (self.value, self.low, self.high) if end is not None]
+        ends = (self.value, self.low, self.high)
+        return [end for end in ends if end is not None]
 
     def turned(self) -> "_Number":
         """Change the sign, so that the ends of the interval change places."""
@@ -305,12 +326,21 @@ class _Cells:
         self.corrected = self._correct()
         numbers = self.numbers.values()
         # one number of decimals for the column
-        self.half = median_half(half_width(each.low, each.high) for each in numbers)
+        halves = [half_width(each.low, each.high) for each in numbers]
+        self.half = median_half(halves)
         ends = [0.0]
         for each in numbers:
             ends += each.ends
         self.least = min(ends)
         self.most = max(ends)
+
+    def bases(self, axis: str) -> list[str]:
+        """List the choices that the comparisons on an axis have as their baselines."""
+        found = set()
+        for (on, _), each in self.chosen.items():
+            if on == axis:
+                found.add(each.base_choice)
+        return sorted(found)
 
     @property
     def column(self) -> Column:
@@ -329,7 +359,11 @@ class _Cells:
             number = _Number(difference.mean, difference.low, difference.high)
             return number.turned() if REGISTRY[name].better == "lower" else number
         ratio = each.ratio(name)
-        number = _Number(math.log(ratio.value), _log(ratio.low), _log(ratio.high))
+        number = _Number(
+            value=math.log(ratio.value),
+            low=_log(ratio.low),
+            high=_log(ratio.high),
+        )
         return number.turned() if name in INVERTED else number
 
     def _correct(self) -> dict[tuple[str, str], float]:
@@ -340,7 +374,8 @@ class _Cells:
         for place, each in self.chosen.items():
             if each.difference.p is not None:
                 tested[place] = each.difference.p
-        return dict(zip(tested, holm([*tested.values()]), strict=True))
+        corrected = holm(list(tested.values()))
+        return dict(zip(tested, corrected, strict=True))
 
     def cell(self, axis: str, choice: str) -> Cell | None:
         """Make the cell of a row; None where nothing tests it."""
@@ -355,7 +390,8 @@ class _Cells:
             high=self._place(number.high),
         )
         if self.quantity.is_score:
-            return self._score_cell(each, mark, number.value, self.corrected.get((axis, choice)))
+            p = self.corrected.get((axis, choice))
+            return self._score_cell(each, mark, number.value, p)
         ratio = each.ratio(self.quantity.name)
         return Cell(
             text=write_times(ratio),
@@ -370,8 +406,9 @@ class _Cells:
     def _score_cell(self, each: Isolated, mark: Mark, value: float, p: float | None) -> Cell:
         """Make the cell of a score. p: after correction."""
         difference = replace(each.difference, holm=p)
+        size = to_digits(abs(difference.mean), self.half)
         return Cell(
-            text=f"{to_digits(abs(difference.mean), self.half)} {difference.direction}",
+            text=f"{size} {difference.direction}",
             title=describe(each, difference),
             page=page_of(each),
             significant=p is not None and p <= LEVEL,
@@ -384,7 +421,8 @@ class _Cells:
         if value is None:
             return None
         width = (self.most - self.least) or 1.0
-        return round(EDGE + (100 - 2 * EDGE) * (value - self.least) / width, 1)
+        drawn = 100 - 2 * EDGE
+        return round(EDGE + drawn * (value - self.least) / width, 1)
 
 
 def _log(value: float | None) -> float | None:
@@ -405,8 +443,11 @@ def write_times(ratio: Ratio) -> str:
     >>> write_times(Ratio("a", "b", None, None, "train_tokens_per_s", 2.0, None, None))
     '0.50×'
     """
-    value = 1 / ratio.value if ratio.quantity in INVERTED else ratio.value
-    return f"{value:.1f}×" if value >= 10 else f"{value:.2f}×"
+    value = ratio.value
+    if ratio.quantity in INVERTED:
+        value = 1 / value
+    decimals = 1 if value >= 10 else 2
+    return f"{value:.{decimals}f}×"
 
 
 def write_times_interval(ratio: Ratio) -> str:
@@ -423,10 +464,11 @@ def write_times_interval(ratio: Ratio) -> str:
 def where(each: Isolated) -> str:
     """Say where a comparison holds: `scale overnight, S = 512, not converged`."""
     parts = [f"scale {each.scale}"]
-    if each.difference and each.difference.S:
-        parts.append(f"S = {each.difference.S:g}")
-    if each.difference and each.difference.k:
-        parts.append(f"k = {each.difference.k:g}")
+    difference = each.difference
+    if difference and difference.S:
+        parts.append(f"S = {difference.S:g}")
+    if difference and difference.k:
+        parts.append(f"k = {difference.k:g}")
     if not each.is_converged:
         parts.append("not converged")
     return ", ".join(parts)
@@ -448,4 +490,5 @@ def describe_cost(each: Isolated, ratio: Ratio) -> str:
     interval = write_times_interval(ratio)
     if interval:
         shown += f" (95 % CI {interval} over rounds)"
-    return f"{ratio.variant} compared with {ratio.baseline}: {shown}; {where(each)}"
+    names = f"{ratio.variant} compared with {ratio.baseline}"
+    return f"{names}: {shown}; {where(each)}"

@@ -7,7 +7,7 @@ corpora are others. A mark has the colour of its attention in all figures: `_loo
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -175,8 +175,10 @@ def make_picture(points: Iterable[Point], own: str) -> Picture:
     looks = _looks({point.attention for point in points})
     panels: dict[tuple[str, str, str], list[Point]] = {}
     for point in points:
-        panels.setdefault((point.set, point.task, point.corpus), []).append(point)
-    ordered = sorted((each for each in panels.values() if len(each) > 1), key=_order)
+        place = (point.set, point.task, point.corpus)
+        panels.setdefault(place, []).append(point)
+    drawn = [each for each in panels.values() if len(each) > 1]
+    ordered = sorted(drawn, key=_order)
     main = _choose_main(ordered)
     others = [each for each in ordered if each not in main]
     others.sort(key=lambda each: each[0].set != own)
@@ -194,7 +196,8 @@ def make_picture(points: Iterable[Point], own: str) -> Picture:
 def _order(points: list[Point]) -> tuple:
     """Order panels: converged ones first, then the strongest scale, then the most variants."""
     first = points[0]
-    late = pd.Series([point.late_gain for point in points if point.size == 1]).median()
+    gains = [point.late_gain for point in points if point.size == 1]
+    late = pd.Series(gains).median()
     still_learning = 0.0 if converged(late) else late
     return still_learning, -strength(first.scale), -len(points), first.corpus
 
@@ -208,12 +211,14 @@ def _choose_main(ordered: list[list[Point]]) -> list[list[Point]]:
     counts = Counter(point.task for panel in ordered for point in panel)
     of_tasks = []
     for task, _ in counts.most_common(2):
-        of_tasks.append([panel for panel in panels if panel[0].task == task])
+        of_task = [panel for panel in panels if panel[0].task == task]
+        of_tasks.append(of_task)
     first = of_tasks[0] if of_tasks else []
     second = of_tasks[1] if len(of_tasks) > 1 else []
-    chosen = [*first[: FIRST - 1], *second[:1]]
+    chosen = first[: FIRST - 1] + second[:1]
     rest = [panel for panel in panels if panel not in chosen]
-    return [*chosen, *rest[: FIRST - len(chosen)]]
+    free = FIRST - len(chosen)
+    return chosen + rest[:free]
 
 
 def _without_repeats(panels: list[list[Point]]) -> list[list[Point]]:
@@ -239,7 +244,8 @@ def _looks(attentions: set[Attention]) -> dict[Attention, Look]:
         if kind not in COLOURS:
             kind = _kind(replace(each, selection="all", normaliser="softmax"))
         colour = COLOURS[kind]
-        looks[each] = Look(on_page(colour), SHAPES[taken[colour] % len(SHAPES)])
+        shape = SHAPES[taken[colour] % len(SHAPES)]
+        looks[each] = Look(on_page(colour), shape)
         taken[colour] += 1
     return looks
 
@@ -251,9 +257,13 @@ def _order_of_looks(each: Attention) -> tuple:
 
 def _kind(each: Attention) -> str:
     """Name an attention as `COLOURS` does; a span that has no colour counts as a fixed one."""
-    span = each.span if each.span in COLOURS else "fixed"
-    choices = {"selection": each.selection, "normaliser": each.normaliser}
-    return attention_of({"net": each.model, "span": span, **choices})
+    choices = {
+        "net": each.model,
+        "span": each.span if each.span in COLOURS else "fixed",
+        "selection": each.selection,
+        "normaliser": each.normaliser,
+    }
+    return attention_of(choices)
 
 
 # --- a panel ---------------------------------------------------------------------------------
@@ -263,11 +273,16 @@ def path_of(shape: str, x: float, y: float) -> str:
     """Draw a shape around a place, as an SVG path."""
     r = RADIUS
     if shape == "circle":
-        right = f"A{r:g} {r:g} 0 0 1 {x + r:g} {y:g}"
-        left = f"A{r:g} {r:g} 0 0 1 {x - r:g} {y:g}"
-        return f"M{x - r:g} {y:g}{right}{left}"
-    corners = " ".join(f"{x + r * right:g} {y + r * down:g}" for right, down in CORNERS[shape])
-    return f"M{corners}z"
+        # two half circles, to the right end and back
+        left_end = f"{x - r:g} {y:g}"
+        right_end = f"{x + r:g} {y:g}"
+        arc = f"A{r:g} {r:g} 0 0 1"
+        return f"M{left_end}{arc} {right_end}{arc} {left_end}"
+    corners = []
+    for right, down in CORNERS[shape]:
+        corners.append(f"{x + r * right:g} {y + r * down:g}")
+    outline = " ".join(corners)
+    return f"M{outline}z"
 
 
 def _draw(points: list[Point], looks: dict[Attention, Look]) -> Panel:
@@ -277,13 +292,17 @@ def _draw(points: list[Point], looks: dict[Attention, Look]) -> Panel:
         points = [each for each in points if each.size == 1]  # sizes were measured at another S
     largest: dict[Attention, float] = {}
     for each in points:
-        largest[each.attention] = max(each.size, largest.get(each.attention, 0.0))
+        known = largest.get(each.attention, 0.0)
+        largest[each.attention] = max(each.size, known)
     spots = []
     for each in points:
+        look = looks[each.attention]
         is_largest = each.size == largest[each.attention]
-        spots.append(_spot(each, looks[each.attention], labelled=is_largest))
-    seeds = sorted({each.n for each in points})
-    n = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
+        spots.append(_spot(each, look, labelled=is_largest))
+    seeds = [each.n for each in points]
+    fewest = min(seeds)
+    most = max(seeds)
+    n = f"{fewest} to {most}" if fewest < most else f"{fewest}"
     score = REGISTRY[score_of(first.task)]
     where = f"{first.title}, scale {first.scale}"
     words = _Words(
@@ -356,19 +375,32 @@ class _Placed:
 def _lay_out(spots: list[_Spot], words: _Words, *, turned: bool) -> Panel:
     """Place marks, ticks and labels. turned: whether a lower score is drawn higher."""
     bottom = HEIGHT - BOTTOM
-    xs = _Axis([spot.x for spot in spots], LEFT, WIDTH - RIGHT, log=True)
+    costs = [spot.x for spot in spots]
+    xs = _Axis(costs, LEFT, WIDTH - RIGHT, log=True)
     values = []
     for spot in spots:
-        values += [value for value in (spot.low, spot.y, spot.high) if value is not None]
-    ys = _Axis(values, TOP, bottom) if turned else _Axis(values, bottom, TOP)
-    placed = [_Placed(spot, xs.place(spot.x), ys.place(spot.y)) for spot in spots]
+        interval = (spot.low, spot.y, spot.high)
+        values += [value for value in interval if value is not None]
+    ends = (TOP, bottom) if turned else (bottom, TOP)
+    ys = _Axis(values, *ends)
+    placed = []
+    for spot in spots:
+        x = xs.place(spot.x)
+        y = ys.place(spot.y)
+        placed.append(_Placed(spot, x, y))
     labels = _label(placed, bottom)
     marks = []
     for number, each in enumerate(placed):
         marks.append(_mark(each, ys, labels.get(number)))
     named = {label.text for label in labels.values()}
-    missing = {spot.name: spot.look for spot in spots if spot.labelled and spot.name not in named}
-    keys = [Key(name, path_of(look.shape, 5, 5), look.colour) for name, look in missing.items()]
+    missing: dict[str, Look] = {}
+    for spot in spots:
+        if spot.labelled and spot.name not in named:
+            missing[spot.name] = spot.look
+    keys = []
+    for name, look in missing.items():
+        shape = path_of(look.shape, 5, 5)
+        keys.append(Key(name, shape, look.colour))
     return Panel(
         title=words.title,
         note=words.note,
@@ -406,10 +438,12 @@ def _lines(placed: list[_Placed]) -> list[Line]:
         groups.setdefault(each.spot.group, []).append(each)
     lines = []
     for group in groups.values():
-        if len(group) > 1:
-            points = [f"{each.x},{each.y}" for each in sorted(group, key=lambda each: each.x)]
-            leftmost = min(group, key=lambda each: each.x)
-            lines.append(Line(" ".join(points), leftmost.spot.look.colour))
+        if len(group) < 2:
+            continue
+        group.sort(key=lambda each: each.x)
+        points = [f"{each.x},{each.y}" for each in group]
+        colour = group[0].spot.look.colour
+        lines.append(Line(" ".join(points), colour))
     return lines
 
 
@@ -426,9 +460,9 @@ class _Box:
     bottom: float
 
     def overlaps(self, other: "_Box") -> bool:
-        is_beside = self.right <= other.left or other.right <= self.left
-        is_above_or_below = self.bottom <= other.top or other.bottom <= self.top
-        return not is_beside and not is_above_or_below
+        overlaps_across = self.left < other.right and other.left < self.right
+        overlaps_down = self.top < other.bottom and other.top < self.bottom
+        return overlaps_across and overlaps_down
 
 
 def _label(placed: list[_Placed], bottom: float) -> dict[int, Label]:
@@ -438,9 +472,13 @@ def _label(placed: list[_Placed], bottom: float) -> dict[int, Label]:
     """
     taken = []
     for each in placed:
-        left = each.x - RADIUS
-        top = each.y - RADIUS
-        taken.append(_Box(left, top, each.x + RADIUS, each.y + RADIUS))
+        box = _Box(
+            left=each.x - RADIUS,
+            top=each.y - RADIUS,
+            right=each.x + RADIUS,
+            bottom=each.y + RADIUS,
+        )
+        taken.append(box)
     labels: dict[int, Label] = {}
     for number in _order_of_labels(placed):
         each = placed[number]
@@ -489,7 +527,12 @@ def _candidates(placed: _Placed) -> list[tuple[Label, float]]:
 
 def _box_of(label: Label, left: float) -> _Box:
     width = LETTER * len(label.text)
-    return _Box(left, label.y - TYPE * 0.8, left + width, label.y + TYPE * 0.2)
+    return _Box(
+        left=left,
+        top=label.y - TYPE * 0.8,
+        right=left + width,
+        bottom=label.y + TYPE * 0.2,
+    )
 
 
 def _is_inside(box: _Box, bottom: float) -> bool:
@@ -525,33 +568,47 @@ class _Axis:
     def place(self, value: float | None) -> float | None:
         if value is None:
             return None
-        share = (self._scaled(value) - self.low) / (self.high - self.low)
-        return round(self.first + share * (self.last - self.first), 1)
+        width = self.high - self.low
+        share = (self._scaled(value) - self.low) / width
+        length = self.last - self.first
+        return round(self.first + share * length, 1)
 
     def ticks(self) -> tuple[Tick, ...]:
         if self.log:
             values = _log_ticks(10**self.low, 10**self.high)
-            return tuple(Tick(self.place(value), short_number(value)) for value in values)
+            return self._ticks_at(values, short_number)
         step = _step((self.high - self.low) / TICKS)
         decimals = max(0, -math.floor(math.log10(step)))
         first = math.ceil(self.low / step)
         last = math.floor(self.high / step)
         values = [number * step for number in range(first, last + 1)]
-        return tuple(Tick(self.place(value), f"{value:,.{decimals}f}") for value in values)
+        return self._ticks_at(values, lambda value: f"{value:,.{decimals}f}")
+
+    def _ticks_at(self, values: list[float], write: Callable[[float], str]) -> tuple[Tick, ...]:
+        ticks = []
+        for value in values:
+            ticks.append(Tick(self.place(value), write(value)))
+        return tuple(ticks)
 
 
 def _step(about: float) -> float:
     """Round a distance of ticks up to 1, 2 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(about))
-    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= about)
+    steps = [factor * power for factor in (1, 2, 5, 10)]
+    return next(step for step in steps if step >= about)
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
     """List 1, 2 and 5 times powers of ten in a range; fewer where these are too many."""
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    least = math.floor(math.log10(low))
+    most = math.ceil(math.log10(high))
+    powers = range(least, most + 1)
     inside: list[float] = []
-    for factors in ((1, 2, 3, 5), (1, 2, 5), (1, 3), (1,)):
-        values = [factor * 10.0**power for power in powers for factor in factors]
+    choices = ((1, 2, 3, 5), (1, 2, 5), (1, 3), (1,))
+    for factors in choices:
+        values = []
+        for power in powers:
+            values += [factor * 10.0**power for factor in factors]
         inside = [value for value in values if low <= value <= high]
         if len(inside) <= TICKS + 1:
             break
