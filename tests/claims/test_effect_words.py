@@ -88,7 +88,8 @@ def test_claims_of_one_unit_share_an_axis_with_its_null_value():
     untested = in_ledger(evidence_at("laptop", None), name="d", abstract="D", effect=None)
     bpc, ratios, others = forest(first, second, ratio, untested)
     assert [row.name for row in bpc.rows] == ["a", "b"]
-    assert bpc.rows[0].strip.effect < bpc.axis.null < bpc.rows[1].strip.effect
+    negative, positive = (row.strip for row in bpc.rows)
+    assert negative.effect < bpc.axis.null < positive.effect
     assert (bpc.axis.null, "0") in bpc.axis.ticks
     assert (ratios.axis.null, "1") in ratios.axis.ticks
     mark = ratios.rows[0].strip

@@ -36,8 +36,13 @@ EQUAL = {"expect": "equal", "within": 0.1}
     ],
 )
 def test_verdicts(changes, effect, low, high, p, holm, verdict):
-    line = line_of(claim(**changes), effect=effect, low=low, high=high, p=p, holm=holm)
-    assert judge(line, claim(**changes)).name == verdict
+    asserted = claim(**changes)
+    line = line_of(asserted, effect=effect, low=low, high=high, p=p, holm=holm)
+    assert judge(line, asserted).name == verdict
+
+
+def verdict_of(asserted: Claim, rows: pd.DataFrame) -> str:
+    return judge_alone(asserted, rows).verdict
 
 
 @pytest.mark.parametrize(
@@ -68,24 +73,23 @@ def test_memory_is_inconclusive_within_the_variation_between_processes(share, ve
 
 
 def test_what_follows_from_spans_that_have_not_grown_is_not_converged():
-    scores = both(ours=(2.0, 2.01, 2.02), than=(2.3, 2.31, 2.33))
-    scores = scores.assign(mean_span=9.0, start_span=8.0)
-    counted = scores.assign(memory_train_bytes=[5.0, 5, 5, 10, 10, 10])
+    scores = both().assign(mean_span=9.0, start_span=8.0)
+    scores["memory_train_bytes"] = [5.0, 5, 5, 10, 10, 10]
     dynamic = scores.assign(span="dynamic", mean_span=10.3, start_span=10.2)
     memory = claim(measure="memory_train_bytes")
-    for asserted, rows in ((memory, counted), (claim(), scores), (claim(), dynamic)):
+    for asserted, rows in ((memory, scores), (claim(), scores), (claim(), dynamic)):
         line = evidence_of(asserted, rows)
-        assert (line.verdict, line.p) == ("not converged", None)
-    # spans that grew on one corpus, or at one S, say nothing of another
-    elsewhere = scores.assign(corpus="words", digest="w" + scores["digest"], mean_span=40.0)
+        assert line.verdict == "not converged"
+        assert line.p is None
+    # spans that grew on one corpus say nothing of another
+    elsewhere = scores.assign(corpus="words", mean_span=40.0)
+    elsewhere["digest"] = "w" + scores["digest"]
     tables = [scores.assign(corpus="sources"), elsewhere]
     line = evidence_of(claim(), pd.concat(tables, ignore_index=True))
     assert line.n == 6
     assert line.verdict == "not converged"
-    assert line.p is None
-    assert line.why.endswith("on Python sources at S = 64")
     # a span that begins at its limit cannot grow
-    assert judge_alone(claim(), scores.assign(S=8)).verdict == "reproduced"
+    assert verdict_of(claim(), scores.assign(S=8)) == "reproduced"
 
 
 @pytest.mark.parametrize(
@@ -121,14 +125,15 @@ def test_each_corpus_counts_equally_and_once():
     assert evidence_of(claim(), same).n == 3
 
 
-def test_an_effect_certainly_below_what_is_negligible_is_equivalent():
+@pytest.mark.parametrize(
+    "than, verdict", [((2.0, 2.0005, 2.0), "equivalent"), ((2.0, 2.1, 1.9), "inconclusive")]
+)
+def test_an_effect_certainly_below_what_is_negligible_is_equivalent(than, verdict):
     """Nine pairs .001 apart around +.002 bpc: not as claimed, and certainly less than .01."""
     asserted = claim(negligible=0.01)
-    near = [2.002 + 0.001 * off for off in (-1, 0, 1)]
-    for than, verdict in (((2.0, 2.0005, 2.0), "equivalent"), ((2.0, 2.1, 1.9), "inconclusive")):
-        line = evidence_of(asserted, both(near, than))
-        assert (line.p_none <= 0.05) == (verdict == "equivalent")
-        assert judge(replace(line, holm=1.0), asserted).name == verdict
+    line = evidence_of(asserted, both((2.001, 2.002, 2.003), than))
+    assert (line.p_none <= 0.05) == (verdict == "equivalent")
+    assert judge(replace(line, holm=1.0), asserted).name == verdict
 
 
 def test_a_published_score_is_compared_with_as_many_seeds_and_at_most_consistent():
@@ -142,24 +147,26 @@ def test_a_published_score_is_compared_with_as_many_seeds_and_at_most_consistent
 
 def test_runs_that_still_learn_neither_contradict_nor_reproduce_a_claim():
     against = both(ours=(2.3, 2.31, 2.33), than=(2.0, 2.01, 2.02))
-    assert judge_alone(claim(), against).verdict == "not reproduced"
+    assert verdict_of(claim(), against) == "not reproduced"
     late = against.assign(late_gain=[0, 0, 0.05, 0, 0, 0])
-    assert judge_alone(claim(), late).verdict == "not converged"
-    assert judge_alone(claim(), both().assign(late_gain=1.0)).verdict == "consistent"
+    assert verdict_of(claim(), late) == "not converged"
+    assert verdict_of(claim(), both(late_gain=1.0)) == "consistent"
 
 
-def test_more_training_changes_what_follows_from_learned_spans_and_no_other_cost():
-    bpc = both()["dev_bpc"]
-    late = both().assign(macs_executed=bpc, mean_span=bpc, late_gain=[0.05, 0, 0, 0, 0, 0])
-    for measure in ("macs_executed", "mean_span"):
-        line = judge_alone(claim(measure=measure), late)
-        assert (line.late_gain, line.verdict) == (0.05, "consistent")
-        assert judge_alone(claim(measure=measure, expect="more"), late).verdict == "not converged"
-        line = judge_alone(claim(measure=measure), late.assign(span="fixed"))
-        assert (line.late_gain, line.verdict) == (None, "reproduced")
+@pytest.mark.parametrize("measure", ["macs_executed", "mean_span"])
+def test_more_training_changes_what_follows_from_learned_spans_and_no_other_cost(measure):
+    late = both()
+    late[measure] = late["dev_bpc"]
+    late["late_gain"] = [0.05, 0, 0, 0, 0, 0]
+    less = claim(measure=measure)
+    assert judge_alone(less, late).late_gain == 0.05
+    assert verdict_of(less, late) == "consistent"
+    assert verdict_of(claim(measure=measure, expect="more"), late) == "not converged"
     # a fixed span costs the same however long it trains
-    baseline = late.assign(late_gain=[0, 0, 0, 0.05, 0, 0])
-    assert judge_alone(claim(measure="macs_executed"), baseline).verdict == "reproduced"
+    assert verdict_of(less, late.assign(span="fixed")) == "reproduced"
+    if measure == "macs_executed":
+        baseline = late.assign(late_gain=[0, 0, 0, 0.05, 0, 0])
+        assert verdict_of(less, baseline) == "reproduced"
 
 
 def test_interim_analyses_count_in_a_verdict():
@@ -180,8 +187,8 @@ def test_a_ratio_is_averaged_as_logarithms():
 
 def test_formulas_are_compared_with_the_printed_digits():
     line = evidence_of(load_claim("feed_forward_share"), both())
-    assert (line.verdict, line.published) == ("reproduced", ("as.txt.ff_share_256",))
+    assert line.verdict == "reproduced"
+    assert line.published == ("as.txt.ff_share_256",)
     formula = {key: CLAIM[key] for key in ("claim", "paper", "where")}
-    wrong = parse(Claim, formula | {"recomputed": ["as.t1.t12.flops", "as.t1.t64.flops"]}, "c")
-    # the paper truncates the first
-    assert evidence_of(wrong, both()).verdict == "not reproduced"
+    formula["recomputed"] = ["as.t1.t12.flops", "as.t1.t64.flops"]  # the first is truncated
+    assert evidence_of(parse(Claim, formula, "c"), both()).verdict == "not reproduced"
