@@ -53,12 +53,11 @@ def cuda(monkeypatch):
 def test_memory_is_what_cudas_allocator_counts_and_a_cpu_asks_no_gpu(cuda):
     assert (hardware.peak_bytes(CUDA), hardware.reserved_bytes(CUDA)) == (7, 9)
     hardware.reset_peak(CUDA)
-    assert cuda == ["max_memory_allocated", "max_memory_reserved", "reset_peak_memory_stats"]
-    assert (
-        hardware.peak_bytes(CPU) > 1 << 20
-        and hardware.reserved_bytes(CPU) is None
-        and len(cuda) == 3
-    )
+    asked = ["max_memory_allocated", "max_memory_reserved", "reset_peak_memory_stats"]
+    assert cuda == asked
+    assert hardware.peak_bytes(CPU) > 1 << 20
+    assert hardware.reserved_bytes(CPU) is None
+    assert cuda == asked
 
 
 def test_the_memory_of_a_step_is_limited_and_counted_once_the_net_is_there(cuda):
@@ -86,22 +85,27 @@ def test_the_gpus_random_numbers_go_on_after_an_interruption(monkeypatch):
     its_own = torch.Generator().manual_seed(1)  # of a CPU, in place of the GPU's
     monkeypatch.setattr(torch.cuda, "default_generators", (its_own,))
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+
+    def draw() -> tuple[torch.Tensor, torch.Tensor]:
+        return torch.rand(3), torch.rand(3, generator=its_own)
+
     saved = random_state.save(ALONE, CUDA)
-    assert set(saved) == {"cpu", "cuda"} and set(random_state.save(ALONE, CPU)) == {"cpu"}
-    draw = lambda: (torch.rand(3), torch.rand(3, generator=its_own))  # noqa: E731
-    drawn = draw()
+    assert set(saved) == {"cpu", "cuda"}
+    assert set(random_state.save(ALONE, CPU)) == {"cpu"}
+    on_cpu, on_gpu = draw()
     random_state.restore(saved, ALONE, CUDA, 1)
-    assert all(map(torch.equal, drawn, draw()))
+    assert all(map(torch.equal, (on_cpu, on_gpu), draw()))
     random_state.restore({"cpu": saved["cpu"]}, ALONE, CUDA, 1)  # begun on a CPU
-    assert torch.equal(torch.rand(3), drawn[0]) and not torch.equal(
-        torch.rand(3, generator=its_own), drawn[1]
-    )
+    again_on_cpu, again_on_gpu = draw()
+    assert torch.equal(again_on_cpu, on_cpu)
+    assert not torch.equal(again_on_gpu, on_gpu)
 
 
 @pytest.mark.parametrize("script", [costs, layers, longest_span], ids=lambda each: each.__name__)
 def test_what_forks_has_not_asked_for_a_gpu_before(script, tmp_path, monkeypatch):
     """A process that has asked CUDA for anything cannot use it in a fork."""
-    asked, forked = Mock(side_effect=ZeroDivisionError), []
+    asked = Mock(side_effect=ZeroDivisionError)
+    forked = []
 
     def fork(work, *given, **settings) -> dict:
         forked.append(asked.called)
@@ -109,15 +113,17 @@ def test_what_forks_has_not_asked_for_a_gpu_before(script, tmp_path, monkeypatch
 
     monkeypatch.setattr(torch.cuda, "is_available", asked)
     monkeypatch.setattr(script, "in_fresh_process", fork)
-    weights = str(
-        write_weights(
-            job(**VARIANTS["fixed"]), tmp_path / "run", build_model(job(), CPU, 7).state_dict()
-        )
-    )
-    out, measure = str(tmp_path / "out.json"), ["--measure", json.dumps(MEASURE)]
-    words = {costs: [weights, "--flops", out, "--memory", out], layers: [out, *measure]}
+    state = build_model(job(), CPU, 7).state_dict()
+    weights = str(write_weights(job(**VARIANTS["fixed"]), tmp_path / "run", state))
+    out = str(tmp_path / "out.json")
+    measure = ["--measure", json.dumps(MEASURE)]
+    words = {
+        costs: [weights, "--flops", out, "--memory", out],
+        layers: [out, *measure],
+        longest_span: [weights, out, *measure],
+    }
     with suppress(ZeroDivisionError):
-        script.main(words.get(script, [weights, out, *measure]))
+        script.main(words[script])
     assert forked and not any(forked)
     # the others compute nothing on a GPU in their own process
     assert asked.called or script is not layers

@@ -39,31 +39,22 @@ def test_without_a_gpu_it_ends_at_once_in_one_line(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "words, scale, device, tasks",
+    "words, settings",
     [
-        ((), "small", "cuda", TASKS),
-        (("SCALE=smoke", "DEVICE=cpu", "TASKS=null"), "smoke", "cpu", "null"),
+        ((), {"scale=small", "device=cuda", f"tasks={TASKS}"}),
+        (("SCALE=smoke", "DEVICE=cpu", "TASKS=null"), {"scale=smoke", "device=cpu", "tasks=null"}),
     ],
 )
-def test_it_looks_at_the_machine_first_and_ends_with_the_bundle(
-    words, scale, device, tasks, tmp_path
-):
+def test_it_looks_at_the_machine_first_and_ends_with_the_bundle(words, settings, tmp_path):
     (tmp_path / ".venv").mkdir()
     for name in ("pyproject.toml", "constraints.txt", ".venv/installed"):
         (tmp_path / name).touch()
-    said = {name: f'echo {name} "$@"' for name in ("python", "snakemake")}
+    programs = {name: f'echo {name} "$@"' for name in ("python", "snakemake")}
     ended = make(
-        tmp_path,
-        "gpu",
-        *words,
-        nvidia_smi="echo 'GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)'",
-        **said,
+        tmp_path, "gpu", *words, nvidia_smi="echo 'GPU 0: a GPU (UUID: GPU-1)'", **programs
     )
     assert ended.returncode == 0, ended.stderr
     doctor, snakemake, bundle = ended.stdout.splitlines()[-3:]
-    assert doctor == f"python -m workflow.cli.doctor --device {device}"
-    options = (
-        f"--workflow-profile profiles/gpu --config scale={scale} device={device} tasks={tasks}"
-    )
-    assert snakemake == f"snakemake {options} -- all bundle"
-    assert bundle == f"results/{scale}/bundle.zip"
+    assert "workflow.cli.doctor" in doctor
+    assert {*snakemake.split()} >= settings | {"profiles/gpu", "all", "bundle"}
+    assert bundle.endswith("bundle.zip")

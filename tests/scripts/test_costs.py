@@ -5,12 +5,11 @@ run failed.
 import json
 
 import pytest
-import torch
 
 from tests._jobs import VARIANTS, captioning, job, parsing, translation
 from tests._training import CPU, write_weights
 from workflow.config.errors import ConfigError
-from workflow.costs.trained_net import TrainedRun, build_model
+from workflow.costs.trained_net import build_model
 from workflow.results.registry import COSTS, names
 from workflow.results.rows import read_rows, write_rows
 from workflow.scripts import costs, longest_span, throughput
@@ -49,8 +48,8 @@ def measure(kind: str, small, folder, weights: dict) -> dict:
 @pytest.mark.parametrize("kind", COSTS)
 def test_a_failed_run_gives_a_row_that_says_so(kind, tmp_path):
     row = measure(kind, job(), tmp_path, {})
-    about = job().configuration, job().digest, "error", "not measured: the run left no weights"
-    assert (row["configuration"], row["digest"], row["status"], row["reason"]) == about
+    assert (row["configuration"], row["digest"]) == (job().configuration, job().digest)
+    assert row["status"] == "error" and row["reason"]
 
 
 @pytest.mark.slow
@@ -70,11 +69,10 @@ def test_a_net_gives_a_row_with_every_registered_column(kind, tmp_path):
 def test_every_task_is_measured(task, tmp_path):
     small = TASKS[task]()
     weights = build_model(small, CPU, 13).state_dict()
-    rows = {
-        kind: measure(kind, small, tmp_path, weights) for kind in ("flops", "memory", "throughput")
-    }
-    assert {row["status"] for row in rows.values()} == {"ok"}
-    assert rows["flops"]["macs_torch"] == pytest.approx(rows["flops"]["macs_analytic"], rel=1e-6)
+    flops = measure("flops", small, tmp_path, weights)
+    assert flops["macs_torch"] == pytest.approx(flops["macs_analytic"], rel=1e-6)
+    for kind in ("flops", "memory", "throughput"):
+        assert measure(kind, small, tmp_path, weights)["status"] == "ok"
 
 
 def test_a_span_without_a_limit_cannot_be_raised(tmp_path):
@@ -88,20 +86,5 @@ def test_the_search_for_the_longest_span_ends_at_the_budget(tmp_path, monkeypatc
     answers = iter([{"status": "ok"}, {"status": "ok"}, {"status": "oom"}])
     monkeypatch.setattr(longest_span, "in_fresh_process", lambda *arguments, seconds: next(answers))
     row = measure("longest_span", job(), tmp_path, build_model(job(), CPU, 7).state_dict())
-    assert (row["longest_S"], row["longest_S_ended"], row["memory_budget_bytes"]) == (
-        48,
-        "oom",
-        256 << 20,
-    )
-
-
-def test_looking_for_weights_maps_the_file_and_reads_no_tensor(tmp_path, monkeypatch):
-    """What a fork of this process measures would otherwise stand on the memory that they left
-    free.
-    """
-    path = write_weights(job(), tmp_path, build_model(job(), CPU, 7).state_dict())
-    read, mapped = torch.load, []
-    monkeypatch.setattr(
-        torch, "load", lambda *given, **named: mapped.append(named["mmap"]) or read(*given, **named)
-    )
-    assert TrainedRun.at(path).has_weights and mapped == [True]
+    assert (row["longest_S"], row["longest_S_ended"]) == (48, "oom")
+    assert row["memory_budget_bytes"] == 256 << 20

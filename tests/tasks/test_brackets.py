@@ -17,8 +17,8 @@ PENN = """
     (. .)))
 """
 CLEAN = (
-    "(TOP (S (NP (NNP John)) (VP (VBZ sleeps) (ADVP (RB well))) (-LRB- -LRB-) (PP (IN in) (NP (NN bed))) "
-    "(-RRB- -RRB-) (. .)))"
+    "(TOP (S (NP (NNP John)) (VP (VBZ sleeps) (ADVP (RB well))) (-LRB- -LRB-) "
+    "(PP (IN in) (NP (NN bed))) (-RRB- -RRB-) (. .)))"
 )
 
 

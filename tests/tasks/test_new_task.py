@@ -26,7 +26,8 @@ IN_NATS = {  # what docs/task.md writes, and what a loss in nats takes
         ("import ExampleTitles", "import Curve, ExampleTitles"),
         (
             "TASK = TaskSpec(",
-            'NATS = Metric("nats", "nats", better="lower", splits=("train", "dev"))\nTASK = TaskSpec(',
+            'NATS = Metric("nats", "nats", better="lower", splits=("train", "dev"))\n'
+            "TASK = TaskSpec(",
         ),
         ("metrics=(", "metrics=(PERPLEXITY.loss, "),
     ),

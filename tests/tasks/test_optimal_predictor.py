@@ -25,91 +25,97 @@ def noisy():
 
 
 def spelled_out(source) -> tuple[np.ndarray, list[str], np.ndarray]:
-    """Spell out the chain of characters: transitions between (joint state, word, place in it),
-    characters, rest.
+    """Spell out the chain of characters, with nothing of the predictor's.
 
-    Nothing of the reader's is used: a character is followed by the next of its word, a blank by any
-    word in any state.
+    Its states are (joint state, word, place in the word): a character is followed by the next of
+    its word, a blank by any word in any state. Returns transitions, characters, and the
+    distribution at rest.
     """
-    words, joints = [f"{word} " for word in source.lexicon], source.joint_states
-    cells = [
-        (a, v, n)
-        for a in range(len(joints))
-        for v in range(len(words))
-        for n in range(len(words[v]))
-    ]
+    words = [f"{word} " for word in source.lexicon]
+    joints = source.joint_states
+    cells = []
+    for joint in range(len(joints)):
+        for word, letters in enumerate(words):
+            cells += [(joint, word, place) for place in range(len(letters))]
     index = {cell: i for i, cell in enumerate(cells)}
     chain = np.zeros((len(cells), len(cells)))
-    for a, v, n in cells:
-        if n + 1 < len(words[v]):
-            chain[index[a, v, n], index[a, v, n + 1]] = 1
+    for cell in cells:
+        joint, word, place = cell
+        if place + 1 < len(words[word]):
+            chain[index[cell], index[joint, word, place + 1]] = 1
             continue
-        for b, joint in enumerate(joints):
-            change = [
-                p / 2 + (1 - p) * (x == y)
-                for p, x, y in zip(source.renewal, joints[a], joint, strict=True)
-            ]
-            for u in range(len(words)):
-                chain[index[a, v, n], index[b, u, 0]] = np.prod(change) * source.emission[b, u]
+        for other, states in enumerate(joints):
+            change = 1.0
+            for p, before, after in zip(source.renewal, joints[joint], states, strict=True):
+                # renewed with probability p, to either state
+                change *= p / 2 + (1 - p) * (before == after)
+            for following in range(len(words)):
+                reached = index[other, following, 0]
+                chain[index[cell], reached] = change * source.emission[other, following]
     values, vectors = np.linalg.eig(chain.T)
     rest = np.real(vectors[:, np.argmax(np.real(values))])
-    return chain, [words[v][n] for _, v, n in cells], rest / rest.sum()
+    characters = [words[word][place] for _, word, place in cells]
+    return chain, characters, rest / rest.sum()
 
 
 def bits_by_chain(source, seen: str, character: str) -> float:
     chain, characters, belief = spelled_out(source)
-    for n, each in enumerate(seen):
-        belief = (belief @ chain if n else belief) * np.array([c == each for c in characters])
+    letters = np.array(characters)
+    for number, each in enumerate(seen):
+        if number:
+            belief = belief @ chain
+        belief = belief * (letters == each)
     after = belief @ chain
-    return -np.log2(after[[c == character for c in characters]].sum() / after.sum())
+    return -np.log2(after[letters == character].sum() / after.sum())
 
 
 @pytest.mark.parametrize("window", [1, 2, 5, 17])
 def test_a_window_knows_what_the_chain_of_characters_says(window, source):
     text = source.draw(60).decode()
-    ours, begin = OptimalPredictor(source).bits_within(text, window), text.index(" ") + 1
+    ours = OptimalPredictor(source).bits_within(text, window)
+    begin = text.index(" ") + 1
     for position in range(max(begin, window), len(text), 3):
-        expected = bits_by_chain(source, text[position - window : position], text[position])
+        seen = text[position - window : position]
+        expected = bits_by_chain(source, seen, text[position])
         assert ours[position - begin] == pytest.approx(expected, abs=1e-9)
 
 
-def test_noise_is_its_share_of_words_that_say_nothing_and_leaves_the_others_as_they_were(
-    source, noisy
-):
+def test_noise_is_its_share_of_words_that_say_nothing_and_leaves_the_others(source, noisy):
     assert noisy.lexicon[:5] == source.lexicon and len(set(noisy.lexicon)) == 10
-    assert (
-        noisy.emission[:, 5:].sum(1) == pytest.approx(0.5, abs=1e-4)
-        and np.ptp(noisy.emission[:, 5:]) < 1e-5
-    )
+    noise = noisy.emission[:, 5:]
+    assert noise.sum(1) == pytest.approx(0.5, abs=1e-4)
+    assert np.ptp(noise) < 1e-5
     assert (noisy.weights[:, :5] == source.weights).all()
     words = noisy.draw(30_000).decode().split()[:-1]
-    assert np.mean([word in noisy.lexicon[5:] for word in words]) == pytest.approx(0.5, abs=0.02)
+    share = np.mean([word in noisy.lexicon[5:] for word in words])
+    assert share == pytest.approx(0.5, abs=0.02)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_a_reader_of_few_words_begins_where_the_last_governed_ones_do(count, noisy):
-    """It knows where they begin: the chain of characters is told so by the blank before them."""
+    """The blank before them tells the chain of characters where they begin."""
     text = noisy.draw(60).decode()
-    words, ours = text.split(" "), OptimalPredictor(noisy).bits_of_last(text, count)
+    words = text.split(" ")
+    ours = OptimalPredictor(noisy).bits_of_last(text, count)
     begins = np.cumsum([0, *(len(word) + 1 for word in words)])
     governed = [n for n, word in enumerate(words[:-1]) if n and word in noisy.lexicon[:5]]
     for number in range(2, len(words) - 1):
         before = [n for n in governed if n < number][-count:]
-        start = begins[before[0] if before else number] - 1
+        first = before[0] if before else number
         position = begins[number] + 1  # the second letter of the word
-        expected = bits_by_chain(noisy, text[start:position], text[position])
+        seen = text[begins[first] - 1 : position]
+        expected = bits_by_chain(noisy, seen, text[position])
         assert ours[position - begins[1]] == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_reader_of_all_governed_words_is_the_best(noisy):
     """But for noise before the first of them, which says that time went by."""
-    text, reader = noisy.draw(400).decode(), OptimalPredictor(noisy)
-    assert reader.bits_of_last(text, 1000)[100:].mean() == pytest.approx(
-        reader.bits(text)[100:].mean(), abs=0.02
-    )
-    scores = [
-        reader.bits_of_last(noisy.draw(20_000).decode(), count).mean() for count in (1, 4, 16)
-    ]
+    text = noisy.draw(400).decode()
+    reader = OptimalPredictor(noisy)
+    best = reader.bits(text)[100:].mean()
+    assert reader.bits_of_last(text, 1000)[100:].mean() == pytest.approx(best, abs=0.02)
+    long = noisy.draw(20_000).decode()
+    scores = [reader.bits_of_last(long, count).mean() for count in (1, 4, 16)]
     assert scores == sorted(scores, reverse=True)
 
 
@@ -119,31 +125,28 @@ def test_the_optimal_predictor_is_one_whose_window_holds_everything(source):
 
 
 def test_one_state_is_the_entropy_of_a_word():
-    """Without topics words are independent: bits of a word by its probability, over its mean
-    length.
-    """
+    """Without topics words are independent: bits of a word over its mean length."""
     source = TopicText(Topics(words=6, states=1, durations=[10], spread=1.0, seed=2))
-    p, lengths = source.emission[0], np.array([len(word) + 1 for word in source.lexicon])
+    p = source.emission[0]
+    lengths = np.array([len(word) + 1 for word in source.lexicon])
     entropy = -(p * np.log2(p)).sum() / (p * lengths).sum()
     bits = OptimalPredictor(source).bits(source.draw(60_000).decode())
     assert bits.mean() == pytest.approx(entropy, rel=0.01)
 
 
 def test_a_long_text_follows_what_the_reader_says(source):
-    """How often a character comes after two others, counted, is the reader's probability within its
-    scatter.
-    """
-    text, reader, window = source.draw(300_000).decode(), OptimalPredictor(source), 2
+    """The share of characters after two others is the predicted probability, within its scatter."""
+    window = 2
+    text = source.draw(300_000).decode()
+    bits = OptimalPredictor(source).bits_within(text[:4000], window)
     first = text.index(" ") + 1
-    predicted = 2 ** -reader.bits_within(text[:4000], window)
     for position in range(first + window, 3000, 97):
-        seen, character = text[position - window : position], text[position]
+        seen = text[position - window : position]
         often = len(re.findall(f"(?={seen})", text))
-        p = predicted[position - first]
+        followed = len(re.findall(f"(?={seen}{text[position]})", text))
+        p = 2 ** -bits[position - first]
         deviation = (p * (1 - p) / often) ** 0.5
-        assert len(re.findall(f"(?={seen}{character})", text)) / often == pytest.approx(
-            p, abs=5 * deviation + 1e-4
-        )
+        assert followed / often == pytest.approx(p, abs=5 * deviation + 1e-4)
 
 
 def test_the_text_is_the_same_wherever_it_is_drawn_to(source):

@@ -37,7 +37,8 @@ def trees(count=300, seed=0) -> Pairs:
 
 
 def _bracketed(text: str) -> str:
-    return f"(TOP (S {' '.join('(A a)' if word == 'a' else '(X (B b)' for word in text)}{')' * text.count('b')}))"
+    inside = " ".join("(A a)" if word == "a" else "(X (B b)" for word in text)
+    return f"(TOP (S {inside}{')' * text.count('b')}))"
 
 
 def test_the_right_symbols_score_all_and_none_score_nothing():

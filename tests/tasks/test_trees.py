@@ -22,18 +22,32 @@ def user_treebank(tmp_path, lines=LINES) -> tuple[TreeCatalogue, str]:
     return TreeCatalogue(metric="f1", trees={}), f"trees:{path}"
 
 
-def test_a_statement_becomes_the_tree_that_python_reads():
-    source = "def f(y):\n    x = g(y, *z)[1:]  # why\n    return -1\n    u = f'{x}'\n    a.b.c += {k: 'a b'}\n"
-    assert [format_tree(tree) for tree in parse_statements(source)] == [
-        "(TOP (Assign (NAME x) (EQUAL =) (Subscript (Call (NAME g) (LPAR -LRB-) (NAME y) (COMMA ,) (Starred (STAR *) "
-        "(NAME z)) (RPAR -RRB-)) (LSQB [) (Slice (NUMBER 1) (COLON :)) (RSQB ]))))"
-    ]  # the second is too short, the third formatted, the fourth has a space in a token
-    source = "x = [a for a in (b, c) if not a]\nf(lambda u: u)\n"
-    assert [format_tree(tree) for tree in parse_statements(source)] == [
-        "(TOP (Assign (NAME x) (EQUAL =) (ListComp (LSQB [) (NAME a) (KEYWORD for) (NAME a) (KEYWORD in) (Tuple (LPAR "
-        "-LRB-) (NAME b) (COMMA ,) (NAME c) (RPAR -RRB-)) (KEYWORD if) (UnaryOp (KEYWORD not) (NAME a)) (RSQB ]))))",
-        "(TOP (Expr (Call (NAME f) (LPAR -LRB-) (Lambda (KEYWORD lambda) (NAME u) (COLON :) (NAME u)) (RPAR -RRB-))))",
-    ]
+CALL = (
+    "(TOP (Assign (NAME x) (EQUAL =) (Subscript (Call (NAME g) (LPAR -LRB-) (NAME y) (COMMA ,) "
+    "(Starred (STAR *) (NAME z)) (RPAR -RRB-)) (LSQB [) (Slice (NUMBER 1) (COLON :)) (RSQB ]))))"
+)
+COMPREHENSION = (
+    "(TOP (Assign (NAME x) (EQUAL =) (ListComp (LSQB [) (NAME a) (KEYWORD for) (NAME a) "
+    "(KEYWORD in) (Tuple (LPAR -LRB-) (NAME b) (COMMA ,) (NAME c) (RPAR -RRB-)) (KEYWORD if) "
+    "(UnaryOp (KEYWORD not) (NAME a)) (RSQB ]))))"
+)
+LAMBDA = (
+    "(TOP (Expr (Call (NAME f) (LPAR -LRB-) (Lambda (KEYWORD lambda) (NAME u) (COLON :) "
+    "(NAME u)) (RPAR -RRB-))))"
+)
+
+
+@pytest.mark.parametrize(
+    "source, trees",
+    [
+        ("def f(y):\n    x = g(y, *z)[1:]  # why\n", [CALL]),
+        ("x = [a for a in (b, c) if not a]\nf(lambda u: u)\n", [COMPREHENSION, LAMBDA]),
+        # too short, formatted, a blank in a token
+        ("def f():\n    return -1\nu = f'{x}'\na.b.c += {k: 'a b'}\n", []),
+    ],
+)
+def test_a_statement_becomes_the_tree_that_python_reads(source, trees):
+    assert [format_tree(tree) for tree in parse_statements(source)] == trees
 
 
 @pytest.mark.slow
@@ -57,15 +71,14 @@ def test_a_users_trees_are_cut_in_three(tmp_path):
     catalogue, name = user_treebank(tmp_path)
     corpus = build_trees(catalogue, name, None)
     assert [len(split.source) for split in (corpus.train, corpus.dev, corpus.test)] == [23, 1, 1]
-    assert corpus.test.source_text == ["the cow sees a cow"] and corpus.test.target_text == [
-        f"(TOP {LINES[-1]})"
-    ]
+    assert corpus.test.source_text == ["the cow sees a cow"]
+    assert corpus.test.target_text == [f"(TOP {LINES[-1]})"]
     symbols = " ".join(corpus.symbols[i] for i in corpus.test.target[0])
     assert symbols == "(S (NP DT NN )NP (VP VBZ (NP DT NN )NP )VP )S"
-    assert "▁the" in corpus.symbols and corpus.checksum == catalogue.checksum(name)
+    assert corpus.checksum == catalogue.checksum(name)
     changed, _ = user_treebank(tmp_path, LINES[1:])
-    assert changed.checksum(name) != corpus.checksum and catalogue.slug(name).startswith("trees-")
-    with pytest.raises(ConfigError, match="2 trees; at least 3 are needed"):
+    assert changed.checksum(name) != corpus.checksum
+    with pytest.raises(ConfigError, match="2 trees"):
         build_trees(*user_treebank(tmp_path, LINES[:2]), None)
 
 
@@ -86,16 +99,17 @@ def write_sections(tmp_path, leave_out="", **changes):
     return TreeCatalogue(metric="f1", trees={"ptb": {**entry, "sections": sections, **changes}})
 
 
-def test_a_licensed_copy_is_read_by_section_and_refused_where_it_is_not_whole(tmp_path):
+def test_a_licensed_copy_is_read_by_section(tmp_path):
     corpus = build_trees(write_sections(tmp_path), "ptb", str(tmp_path))
     assert [len(split.source) for split in (corpus.train, corpus.dev, corpus.test)] == [8, 4, 4]
-    with pytest.raises(
-        ConfigError, match=r"'ptb': not found because data_dir \(or ATTENTION_DATA_DIR\) is not set"
-    ):
+
+
+def test_a_licensed_copy_that_is_not_whole_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="'ptb': .*ATTENTION_DATA_DIR"):
         load_corpora("parsing").checksum("ptb")
     catalogue = write_sections(tmp_path / "a", leave_out="22")
-    with pytest.raises(ConfigError, match=r"wsj has no \*.mrg or \*.prd in 22, which is dev"):
+    with pytest.raises(ConfigError, match="wsj .*22.* dev"):
         catalogue.checksum("ptb", str(tmp_path / "a"))
     catalogue = write_sections(tmp_path / "b", trees={"train": 9, "dev": 4, "test": 4})
-    with pytest.raises(ConfigError, match="train has 8 trees, the official one 9"):
+    with pytest.raises(ConfigError, match="train .*8 .*9"):
         build_trees(catalogue, "ptb", str(tmp_path / "b"))
