@@ -32,16 +32,16 @@ def texts(quantity: str, unit: str, *rows: tuple[float, ...]) -> list[str]:
 def test_few_seeds_are_shown_as_themselves_and_more_by_their_interval():
     """Mean 2.1, standard error .1 / sqrt(3), t(.975, 2) = 4.303."""
     two = over_seeds([18.3, 26.8])
-    assert two["value"] == pytest.approx(22.55)
-    assert two["points"] == [18.3, 26.8]
-    assert two["low"] is None
+    assert two.value == pytest.approx(22.55)
+    assert two.points == [18.3, 26.8]
+    assert two.low is None
     three = over_seeds([2.0, 2.1, 2.2])
-    assert three["high"] - 2.1 == pytest.approx(4.303 * 0.1 / 3**0.5, rel=1e-3)
+    assert three.high - 2.1 == pytest.approx(4.303 * 0.1 / 3**0.5, rel=1e-3)
     equal = over_seeds([7.0] * 4)
-    assert equal["value"] == 7.0
-    assert equal["points"] is None
-    assert equal["low"] is None
-    assert over_seeds([])["value"] is None
+    assert equal.value == 7.0
+    assert equal.points is None
+    assert equal.low is None
+    assert over_seeds([]).value is None
     shown = texts("dev_bpc", "BLEU", (18.3, 26.8), (20.0, 21.0, 22.0))
     assert shown == ["18.3, 26.8", "21.0 ± 2.5"]
 

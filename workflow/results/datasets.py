@@ -6,7 +6,7 @@ replaces several.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -37,7 +37,11 @@ class BadgeOfColumns(Badge):
 
     @classmethod
     def from_record(cls, record: Mapping) -> "BadgeOfColumns":
-        return cls(record["badge"], record["about"], tuple(record["columns"]))
+        return cls(
+            badge=record["badge"],
+            about=record["about"],
+            columns=tuple(record["columns"]),
+        )
 
 
 def badge_of(task: str, paper_corpora: Iterable[str], corpus: str) -> Badge:
@@ -47,10 +51,11 @@ def badge_of(task: str, paper_corpora: Iterable[str], corpus: str) -> Badge:
     plan.
     """
     catalogue = _catalogue(task, config_file(f"tasks/{task}.yaml"))
-    others = [
-        each for each in paper_corpora if corpus != each and not catalogue.is_part(corpus, each)
-    ]
-    names = [catalogue.title(corpus), *dict.fromkeys(catalogue.title(each) for each in others)]
+    replaced: dict[str, None] = {}
+    for each in paper_corpora:
+        if corpus != each and not catalogue.is_part(corpus, each):
+            replaced[catalogue.title(each)] = None
+    names = [catalogue.title(corpus), *replaced]
     return Badge(", not ".join(names), catalogue.about(corpus))
 
 
@@ -62,7 +67,9 @@ def _catalogue(task: str, path: Path) -> BaseCatalogue:
 
 def badges(runs: pd.DataFrame | None) -> list[Badge]:
     """List the badge of every dataset that the runs use, sorted by name."""
-    read = set() if runs is None else set(_badges(runs).values())
+    if runs is None:
+        return []
+    read = set(_badges(runs).values())
     return sorted(read, key=lambda badge: badge.badge)
 
 
@@ -77,7 +84,8 @@ def badge_of_bits(rows: Iterable[Mapping]) -> Badge:
         return Badge(
             "bit-exact", "Reproducible bit for bit on any x86 CPU. Verify with `snakemake audit`."
         )
-    commits = ", ".join(sorted({row["commit"][:7] for row in bound}))
+    short = {row["commit"][:7] for row in bound}
+    commits = ", ".join(sorted(short))
     badge = "bit-exact on one machine only"
     if len(bound) < len(once):
         badge = f"{len(bound)} of {len(once)} runs: {badge}"
@@ -99,7 +107,10 @@ def _badges(runs: pd.DataFrame) -> dict[tuple[str, str], Badge]:
 
 def names_of_texts(runs: pd.DataFrame) -> dict[str, str]:
     """Name the badge of each text. runs: of one task."""
-    return {corpus: each.badge for (_, corpus), each in _badges(runs).items()}
+    names = {}
+    for (_, corpus), each in _badges(runs).items():
+        names[corpus] = each.badge
+    return names
 
 
 def name_badges(runs: pd.DataFrame | None) -> str:
@@ -111,8 +122,15 @@ def with_badge(runs: pd.DataFrame) -> pd.DataFrame:
     """Add to runs `text`, the badge of their dataset; one row for each run, as in `with_titles`."""
     of_dataset = _badges(runs)
     once = _once(runs)
-    texts = [of_dataset[key].badge for key in zip(once["task"], once["corpus"], strict=True)]
-    return once.assign(text=pd.Series(texts, index=once.index, dtype=object))
+    names = {key: each.badge for key, each in of_dataset.items()}
+    return once.assign(text=_name_each(once, lambda *key: names[key]))
+
+
+def _name_each(once: pd.DataFrame, name: Callable[[str, str], str]) -> pd.Series:
+    """Name the dataset of each run. name: of a task and a corpus."""
+    datasets = zip(once["task"], once["corpus"], strict=True)
+    names = [name(task, corpus) for task, corpus in datasets]
+    return pd.Series(names, index=once.index, dtype=object)
 
 
 def _once(runs: pd.DataFrame) -> pd.DataFrame:
@@ -145,13 +163,20 @@ def name_directions(
         return columns
     shown = dict.fromkeys(directions)
     for printed, paper_corpus in directions.items():
-        corpora = runs.loc[runs["paper_corpus"] == paper_corpus, "corpus"].unique()
-        read = dict.fromkeys(map(direction_of, corpora))
-        other = read and [*read] != [direction_of(paper_corpus)]
-        shown[printed] = f"{' and '.join(read)} (paper: {printed})" if other else printed
+        is_of_paper = runs["paper_corpus"] == paper_corpus
+        corpora = runs.loc[is_of_paper, "corpus"].unique()
+        read = list(dict.fromkeys(map(direction_of, corpora)))
+        shown[printed] = printed
+        if read and read != [direction_of(paper_corpus)]:
+            listed = " and ".join(read)
+            shown[printed] = f"{listed} (paper: {printed})"
     # all at once: what one direction is called may be the paper's name of another
     any_of = re.compile("|".join(map(re.escape, directions)))
-    return columns.map(lambda title: any_of.sub(lambda found: shown[found[0]], title))
+
+    def rename(title: str) -> str:
+        return any_of.sub(lambda found: shown[found[0]], title)
+
+    return columns.map(rename)
 
 
 def with_titles(runs: pd.DataFrame) -> pd.DataFrame:
@@ -161,15 +186,15 @@ def with_titles(runs: pd.DataFrame) -> pd.DataFrame:
     variant, S and k.
     """
     once = _once(runs)
-    titles = [title_of(*key) for key in zip(once["task"], once["corpus"], strict=True)]
-    return once.assign(title=pd.Series(titles, index=once.index, dtype=object))
+    return once.assign(title=_name_each(once, title_of))
 
 
 def texts_of_cells(cells: pd.DataFrame, runs: pd.DataFrame | None) -> list[list[str]]:
     """List for each cell of a table the badges of what the runs behind it read."""
     read: dict[str, set[str]] = {}
     if runs is not None:
-        read = with_badge(runs).groupby("digest")["text"].agg(set).to_dict()
+        by_run = with_badge(runs).groupby("digest")
+        read = by_run["text"].agg(set).to_dict()
     texts = []
     for digests in cells["digests"]:
         of_cell = {text for digest in digests for text in read[digest]}

@@ -22,7 +22,10 @@ def exponent(n: Iterable[float], values: Iterable[float]) -> float | None:
 
     None where positive values have no two n.
     """
-    points = [(math.log(x), math.log(y)) for x, y in zip(n, values, strict=True) if y > 0]
+    points = []
+    for x, y in zip(n, values, strict=True):
+        if y > 0:
+            points.append((math.log(x), math.log(y)))
     if len({x for x, _ in points}) < 2:
         return None
     mean_x = sum(x for x, _ in points) / len(points)
@@ -47,10 +50,13 @@ def origin(layers: pd.DataFrame) -> str:
     """Describe in one line how the layers were measured."""
     if not len(layers):
         return "layers were not measured"
-    widths = ", ".join(map(str, sorted(layers["d"].unique())))
+    of_layers = sorted(layers["d"].unique())
+    widths = ", ".join(map(str, of_layers))
     rounds = layers["rounds"].dropna()
     timed = "not timed"
     if len(rounds):
-        timed = f"{rounds.min():.0f} to {rounds.max():.0f} steps in interleaved rounds"
+        fewest = rounds.min()
+        most = rounds.max()
+        timed = f"{fewest:.0f} to {most:.0f} steps in interleaved rounds"
     devices = ", ".join(sorted(layers["device"].unique()))
     return f"{devices}; d = {widths}; one sequence, one thread; {timed}"

@@ -25,24 +25,33 @@ PRINTED = re.compile(
 
 
 def missing(value) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
+    if value is None:
+        return True
+    return isinstance(value, float) and math.isnan(value)
 
 
 def name_places(S: float | None, k: float | None) -> list[str]:
     """Name the places of a run on its grids, as far as it has them: `S = 64`, `k = 8`."""
-    places = {"S": S, "k": k}
-    return [f"{axis} = {value:g}" for axis, value in places.items() if not missing(value)]
+    named = []
+    if not missing(S):
+        named.append(f"S = {S:g}")
+    if not missing(k):
+        named.append(f"k = {k:g}")
+    return named
 
 
 def at_limits(limits: list[int]) -> str:
     """Name the limits S of a few runs, ` at S = 128 and 256`; nothing for runs without a limit."""
     if not limits:
         return ""
-    return f" at S = {join([f'{S:,}' for S in limits])}"
+    values = [f"{S:,}" for S in limits]
+    return f" at S = {join(values)}"
 
 
 def is_number(value) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return math.isfinite(value)
 
 
 def rounded(value: float, places: int) -> float:
@@ -65,7 +74,8 @@ class Form:
         """Write one value of the column: text stays as it is, a missing value is empty."""
         if not is_number(value) or abs(value) >= HUGE:
             return number(value)
-        return f"{rounded(value / self.scale, self.places):,.{self.places}f}{self.suffix}"
+        shown = rounded(value / self.scale, self.places)
+        return f"{shown:,.{self.places}f}{self.suffix}"
 
 
 def form_of(values: Iterable, halves: Iterable = (), unit: str = "") -> Form:
@@ -80,7 +90,10 @@ def form_of(values: Iterable, halves: Iterable = (), unit: str = "") -> Form:
     sizes = [size / scale for size in sizes]
     # an interval of rounding errors alone is none
     least = 1e-9 * scale * max(sizes)
-    narrow = [half / scale for half in halves if is_number(half) and half > least]
+    narrow = []
+    for half in halves:
+        if is_number(half) and half > least:
+            narrow.append(half / scale)
     if narrow:
         places = _decimals(min(narrow), OF_INTERVAL)
         return Form(min(places, MOST), scale, suffix)
@@ -122,9 +135,10 @@ class Printed:
         digits = re.sub("[,_]", "", parts["digits"])
         suffix = parts["suffix"]
         exponent = int(parts["exponent"] or 0)
-        value = float(f"{digits}e{exponent}") * TIMES[suffix]
+        factor = TIMES[suffix]
+        value = float(f"{digits}e{exponent}") * factor
         decimals = len(digits.partition(".")[2])
-        place = 10.0**exponent * TIMES[suffix] / 10**decimals
+        place = 10.0**exponent * factor / 10**decimals
         if exponent:
             return cls(value, f"{digits}e{exponent}{suffix}", place)
         if "." in digits or suffix:
@@ -136,7 +150,8 @@ class Printed:
 
         A half is rounded either way.
         """
-        return abs(result - self.value) <= self.place / 2 * (1 + 1e-9)
+        half = self.place / 2 * (1 + 1e-9)
+        return abs(result - self.value) <= half
 
 
 def _place_of_whole(value: float) -> float:
@@ -148,8 +163,11 @@ def _place_of_whole(value: float) -> float:
 
 def longest(values: Iterable[float]) -> int:
     """Count the most decimals that any of these numbers is written with."""
-    decimals = [f"{value:.9f}".partition(".")[2].rstrip("0") for value in values]
-    return max(map(len, decimals), default=0)
+    most = 0
+    for value in values:
+        _, _, decimals = f"{value:.9f}".partition(".")
+        most = max(most, len(decimals.rstrip("0")))
+    return most
 
 
 def _scale(smallest: float, unit: str) -> tuple[float, str]:
@@ -172,7 +190,8 @@ def _decimals(size: float, digits: int) -> int:
     if digits == DIGITS:
         size = max(size, 1.0)
     rounded_size = float(f"{size:.{digits - 1}e}")  # 9.996 has the digits of 10.00
-    return max(0, digits - 1 - math.floor(math.log10(rounded_size)))
+    power = math.floor(math.log10(rounded_size))
+    return max(0, digits - 1 - power)
 
 
 def number(value, unit: str = "") -> str:
@@ -182,8 +201,10 @@ def number(value, unit: str = "") -> str:
     """
     if missing(value):
         return ""
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
     if not is_number(value):
-        return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        return str(value)
     if abs(value) >= HUGE:
         return f"{value:.4g}".replace("e+", "e")
     scale, suffix = _scale(abs(value), unit)
@@ -201,8 +222,10 @@ def within(value, low: float | None, high: float | None, unit: str = "") -> str:
     if 1000 <= abs(value) < SUFFIXES[-1][0]:
         form = Form()
     else:
-        form = form_of([value], [(high - low) / 2], unit)
-    return form.text(value) + reach(value, low, high, form.text)
+        half = (high - low) / 2
+        form = form_of([value], [half], unit)
+    interval = reach(value, low, high, form.text)
+    return form.text(value) + interval
 
 
 def reach(value: float, low: float, high: float, write: Callable[[float], str]) -> str:
@@ -220,7 +243,9 @@ def reach(value: float, low: float, high: float, write: Callable[[float], str]) 
 def quantity(value, unit: str = "") -> str:
     """Write a number with its unit, where the number does not already show it."""
     text = number(value, unit)
-    return f"{text}{behind(unit)}" if text else ""
+    if not text:
+        return ""
+    return f"{text}{behind(unit)}"
 
 
 def behind(unit: str) -> str:
@@ -238,7 +263,9 @@ def percent(value) -> str:
     if not is_number(value):
         return ""
     places = 1 if abs(value) < 1000 else 0
-    return f"{value:+.{places}f} %" if rounded(value, places) else "0 %"
+    if not rounded(value, places):
+        return "0 %"
+    return f"{value:+.{places}f} %"
 
 
 def to_digits(value: float | None, half: float | None = None) -> str:
@@ -255,9 +282,10 @@ def to_digits(value: float | None, half: float | None = None) -> str:
     else:
         size = abs(value) or 1.0
         digits = DIGITS
-    decimals = min(6, max(0, digits - 1 - math.floor(math.log10(size))))
-    # no minus before a zero
-    return f"{round(value, decimals) + 0.0:,.{decimals}f}".replace("-", MINUS)
+    power = math.floor(math.log10(size))
+    decimals = min(6, max(0, digits - 1 - power))
+    written = f"{rounded(value, decimals):,.{decimals}f}"
+    return written.replace("-", MINUS)
 
 
 def reach_to_digits(value: float, ends: tuple[float, float], half: float | None) -> str:
@@ -272,7 +300,9 @@ def to_place(value: float, place: float) -> str:
     ('-0.04', '1.5M')
     """
     decimals = max(0, -round(math.log10(place)))
-    return f"{rounded(value, decimals):,.{decimals}f}" if decimals else number(value)
+    if not decimals:
+        return number(value)
+    return f"{rounded(value, decimals):,.{decimals}f}"
 
 
 def capital(text: str) -> str:
@@ -284,7 +314,9 @@ def join(parts: list[str]) -> str:
     """Join parts as `a, b and c`."""
     if len(parts) < 2:
         return "".join(parts)
-    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+    *others, last = parts
+    listed = ", ".join(others)
+    return f"{listed} and {last}"
 
 
 def count(number: int, noun: str) -> str:

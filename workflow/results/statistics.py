@@ -16,6 +16,7 @@ however many pairs it has.
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import fmean
 
 # Scipy.stats has the same; its import takes a second
@@ -59,30 +60,39 @@ def mean_interval(
     quantile = stdtrit(_freedom(values, blocks), 1 - LEVEL / 2)
     half = quantile * _error(values, blocks)
     least, most = bounds
-    return mean, max(least, mean - half), min(most, mean + half)
+    low = max(least, mean - half)
+    high = min(most, mean + half)
+    return mean, low, high
+
+
+@dataclass(frozen=True)
+class Summary:
+    """How a few values are shown everywhere: seeds, or turns of a timing.
+
+    value: their mean; None without values. low, high: its 95 % interval, from `FEWEST` values on.
+    points: the values themselves, where they are fewer. What is the same for every seed has neither.
+    """
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    points: list[float] | None = None
 
 
 def over_seeds(
     values: Sequence[float], blocks: Sequence[str] | None = None, bounds: Bounds = UNBOUNDED
-) -> dict:
-    """Compute how a few seeds, or turns of a timing, are shown everywhere: value, their mean; low,
-    high; points.
-
-    From `FEWEST` seeds on the mean has its interval; of fewer stand the values themselves,
-    `points`. What is the same for every seed has neither. bounds: as for `mean_interval`.
-    """
-    shown = {"value": None, "low": None, "high": None, "points": None}
-    if len(set(values)) < 2:
-        if values:
-            # not their mean, which rounding would change
-            shown["value"] = values[0]
-        return shown
+) -> Summary:
+    """Summarise the values of a few seeds, or turns. bounds: as for `mean_interval`."""
+    if not values:
+        return Summary()
+    if len(set(values)) == 1:
+        # not their mean, which rounding would change
+        return Summary(values[0])
     if len(values) < FEWEST:
-        shown["value"] = sum(values) / len(values)
-        shown["points"] = list(values)
-        return shown
+        mean = sum(values) / len(values)
+        return Summary(mean, points=list(values))
     mean, low, high = mean_interval(values, blocks, bounds)
-    return {"value": mean, "low": low, "high": high, "points": None}
+    return Summary(mean, low, high)
 
 
 def of_difference(bounds: Bounds) -> Bounds:
@@ -93,7 +103,8 @@ def of_difference(bounds: Bounds) -> Bounds:
 
 def interval_factor(n: int) -> float:
     """Compute half the 95 % interval of n values, in their standard deviations."""
-    return float(stdtrit(n - 1, 1 - LEVEL / 2) / n**0.5)
+    quantile = stdtrit(n - 1, 1 - LEVEL / 2)
+    return float(quantile / n**0.5)
 
 
 def apart_by_chance(values: Sequence[float]) -> float | None:
@@ -114,9 +125,12 @@ def widening(n: int, blocks: int) -> float:
     Drawing takes the scatter of n pairs as that of all, and its bounds from a normal distribution:
     of three pairs on one text such an interval holds 67 of a hundred means, not 95.
     """
-    student = stdtrit(blocks * (n - 1), 1 - LEVEL / 2)
+    freedom = blocks * (n - 1)
+    student = stdtrit(freedom, 1 - LEVEL / 2)
     normal = ndtri(1 - LEVEL / 2)
-    return float(math.sqrt(n / (n - 1)) * student / normal)
+    # a resample scatters around its own mean, by 1 / n less than around that of all
+    lost = math.sqrt(n / (n - 1))
+    return float(lost * student / normal)
 
 
 def half_width(low, high):
@@ -136,7 +150,8 @@ def p_of(
     """
     distance = abs(mean_of(values, blocks) - against)
     t = distance / _error(values, blocks)
-    return float(2 * stdtr(_freedom(values, blocks), -t))
+    freedom = _freedom(values, blocks)
+    return float(2 * stdtr(freedom, -t))
 
 
 def over_looks(p: float) -> float:
@@ -159,7 +174,8 @@ def p_equal(
     """
     beyond = abs(mean_of(values, blocks) - against) - within
     t = beyond / _error(values, blocks)
-    return float(stdtr(_freedom(values, blocks), t))
+    freedom = _freedom(values, blocks)
+    return float(stdtr(freedom, t))
 
 
 def detectable_effect(
@@ -193,7 +209,8 @@ def scatter(values: Sequence[float], blocks: Sequence[str] | None = None) -> flo
     for block in _blocked(values, blocks):
         mean = fmean(block)
         squares += [(value - mean) ** 2 for value in block]
-    deviation = math.sqrt(sum(squares) / _freedom(values, blocks))
+    variance = sum(squares) / _freedom(values, blocks)
+    deviation = math.sqrt(variance)
     rounding = 1e-12 * max(map(abs, values))
     return 0.0 if deviation <= rounding else deviation
 
@@ -202,7 +219,10 @@ def _blocked(values: Sequence[float], blocks: Sequence[str] | None) -> list[list
     """Group values by block; in one group where no block has two, for then none says how they
     scatter.
     """
-    if blocks is None or len(set(blocks)) == len(values):
+    if blocks is None:
+        return [list(values)]
+    is_each_alone = len(set(blocks)) == len(values)
+    if is_each_alone:
         return [list(values)]
     groups: dict[str, list[float]] = {}
     for value, block in zip(values, blocks, strict=True):

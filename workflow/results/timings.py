@@ -14,7 +14,7 @@ from statistics import fmean
 import pandas as pd
 
 from workflow.results.registry import KINDS, SPEEDS
-from workflow.results.statistics import POSITIVE, over_seeds
+from workflow.results.statistics import POSITIVE, Summary, over_seeds
 
 TIMED = SPEEDS | {f"{kind}_ms": kind for kind in KINDS}  # quantity -> what was timed
 WHOSE = ["configuration", "digest", "paper_corpus", "corpus", "S", "reference_ms"]
@@ -28,7 +28,8 @@ def turn_values(row: Mapping, quantity: str) -> list[float]:
     """
     value = row[quantity]
     turns = row.get(f"{TIMED[quantity]}_turns")
-    if not value or math.isnan(value):  # a speed of 0 is none
+    # a speed of 0 is none
+    if not value or math.isnan(value):
         return []
     if not isinstance(turns, list) or not turns or 0 in turns:
         return [float(value)]
@@ -40,8 +41,10 @@ def turn_values(row: Mapping, quantity: str) -> list[float]:
 
 def _each(rows: pd.DataFrame, quantity: str) -> list[tuple[dict, list[float]]]:
     """List whose each timing is, and its turns, configuration by configuration."""
-    columns = list(dict.fromkeys((*WHOSE, quantity, f"{TIMED[quantity]}_turns")))
-    once = rows.reindex(columns=columns).drop_duplicates("configuration")
+    turns = f"{TIMED[quantity]}_turns"
+    columns = dict.fromkeys((*WHOSE, quantity, turns))
+    read = rows.reindex(columns=list(columns))
+    once = read.drop_duplicates("configuration")
     found = []
     for row in once.to_dict("records"):
         whose = {key: row[key] for key in WHOSE}
@@ -51,7 +54,10 @@ def _each(rows: pd.DataFrame, quantity: str) -> list[tuple[dict, list[float]]]:
 
 def all_turns(rows: pd.DataFrame, quantity: str) -> list[float]:
     """List the times or speeds of every turn of every configuration."""
-    return [value for _, values in _each(rows, quantity) for value in values]
+    every = []
+    for _, values in _each(rows, quantity):
+        every += values
+    return every
 
 
 def split_turns(rows: pd.DataFrame, quantity: str) -> pd.DataFrame:
@@ -64,37 +70,46 @@ def split_turns(rows: pd.DataFrame, quantity: str) -> pd.DataFrame:
     return frame.astype({"value": float})
 
 
-def over_turns(rows: pd.DataFrame, quantity: str) -> dict:
-    """Compute value, low, high, points of a time or speed over the turns of one configuration, as
-    for seeds.
-    """
+def over_turns(rows: pd.DataFrame, quantity: str) -> Summary:
+    """Summarise a time or speed over the turns of one configuration, as for seeds."""
     return over_seeds(all_turns(rows, quantity), bounds=POSITIVE)
 
 
 def ratio_over_turns(
     rows: pd.DataFrame, base: pd.DataFrame, quantity: str, of_base: str = ""
-) -> dict:
-    """Compute value, low, high, points of a ratio, turn by turn on every text; value is None where
-    nothing compares.
+) -> Summary:
+    """Summarise a ratio, turn by turn on every corpus; its value is None where nothing compares.
 
     The mean is that of logarithms, as in claims. of_base: where the quantity of the base has
     another name.
     """
-    return ratio_of_turns(by_turn(rows, quantity), by_turn(base, of_base or quantity))
+    ours = by_turn(rows, quantity)
+    theirs = by_turn(base, of_base or quantity)
+    return ratio_of_turns(ours, theirs)
 
 
-def ratio_of_turns(ours: Mapping[tuple, float], theirs: Mapping[tuple, float]) -> dict:
-    """Compute the same of values that `by_turn` gave."""
-    common = [key for key in ours if key in theirs]
-    logarithms = [math.log(ours[key] / theirs[key]) for key in common]
-    texts = [text for text, *_ in common]
-    ratios = over_seeds(logarithms, texts)
-    for key in ("value", "low", "high"):
-        if ratios[key] is not None:
-            ratios[key] = math.exp(ratios[key])
-    if ratios["points"] is not None:
-        ratios["points"] = [math.exp(each) for each in ratios["points"]]
-    return ratios
+def ratio_of_turns(ours: Mapping[tuple, float], theirs: Mapping[tuple, float]) -> Summary:
+    """Summarise the ratio of values that `by_turn` gave."""
+    logarithms = []
+    texts = []
+    for key, value in ours.items():
+        if key in theirs:
+            logarithms.append(math.log(value / theirs[key]))
+            texts.append(key[0])
+    of_logarithms = over_seeds(logarithms, texts)
+    points = of_logarithms.points
+    if points is not None:
+        points = [math.exp(each) for each in points]
+    return Summary(
+        value=_exp(of_logarithms.value),
+        low=_exp(of_logarithms.low),
+        high=_exp(of_logarithms.high),
+        points=points,
+    )
+
+
+def _exp(value: float | None) -> float | None:
+    return None if value is None else math.exp(value)
 
 
 def by_turn(rows: pd.DataFrame, quantity: str) -> dict[tuple, float]:
@@ -116,11 +131,11 @@ def _clock(reference: float | None) -> str:
     return WITHOUT if pd.isna(reference) else f"{reference:.9g} ms"
 
 
-def told_apart(shown: dict) -> bool:
+def told_apart(shown: Summary) -> bool:
     """Say whether a ratio differs from 1: its interval does not contain 1."""
-    if shown["low"] is None:
+    if shown.low is None:
         return False
-    return not shown["low"] <= 1 <= shown["high"]
+    return not shown.low <= 1 <= shown.high
 
 
 def describe_timings(rows: Iterable[Mapping]) -> list[str]:
@@ -146,7 +161,8 @@ def describe_timings(rows: Iterable[Mapping]) -> list[str]:
 
 
 def _is_timed(row: Mapping) -> bool:
-    return any(pd.notna(row.get(name)) for name in SPEEDS)
+    speeds = [row.get(name) for name in SPEEDS]
+    return any(pd.notna(speed) for speed in speeds)
 
 
 def _how_many(some: int, timed: list) -> str:

@@ -41,8 +41,8 @@ def data(layers: pd.DataFrame) -> pd.DataFrame:
     highs = []
     for row in timed.to_dict("records"):
         summary = over_seeds(layer_costs.values_of(row, "ms"), bounds=POSITIVE)
-        lows.append(summary["low"])
-        highs.append(summary["high"])
+        lows.append(summary.low)
+        highs.append(summary.high)
     timed = timed[["layer", "n", "d", "ms"]].assign(low=lows, high=highs)
     timed = timed.astype({"low": float, "high": float})
     exponents = {}

@@ -1,5 +1,7 @@
 """BLEU by number of distractor sentences, and the attention on them."""
 
+from dataclasses import asdict
+
 import pandas as pd
 
 from workflow.report.figures.colours import as_named
@@ -50,7 +52,8 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
     for key, values in points.groupby(KEYS, sort=False)["y"]:
         panel = key[0]
         summary = over_seeds(values.tolist(), bounds=BOUNDS[panel])
-        means.append(dict(zip(KEYS, key, strict=True)) | summary)
+        place = dict(zip(KEYS, key, strict=True))
+        means.append(place | asdict(summary))
     table = pd.DataFrame(means, columns=[*KEYS, "value", "low", "high", "points"])
     return table.rename(columns={"value": "mean"})
 

@@ -81,9 +81,9 @@ def _measured(finished: pd.DataFrame, cost: str) -> pd.DataFrame:
         if cost in SPEEDS:
             shown = over_turns(group, cost)
             row |= {
-                cost: shown["value"],
-                f"{cost}_low": shown["low"],
-                f"{cost}_high": shown["high"],
+                cost: shown.value,
+                f"{cost}_low": shown.low,
+                f"{cost}_high": shown.high,
             }
         else:
             row |= dict.fromkeys((cost, f"{cost}_low", f"{cost}_high"), group[cost].mean())

@@ -58,9 +58,9 @@ def data(runs: pd.DataFrame, unit: str) -> pd.DataFrame:
             row = dict(zip(PLACE, place, strict=True)) | {
                 "line": name,
                 "step": step,
-                "mean": shown["value"],
-                "low": shown["low"],
-                "high": shown["high"],
+                "mean": shown.value,
+                "low": shown.low,
+                "high": shown.high,
                 "runs": name_runs(seeds, "value"),
             }
             rows.append(row)

@@ -162,9 +162,9 @@ def _divide(ours: Measured, theirs: Measured, name: str) -> Quotient | None:
         of_ours = ours.turns.get(name, {})
         of_theirs = theirs.turns.get(name, {})
         shown = ratio_of_turns(of_ours, of_theirs)
-        is_different = bool(shown["value"]) and told_apart(shown)
-        value = shown["value"] if is_different else math.nan
-        found = Quotient(value, shown["low"], shown["high"])
+        is_different = bool(shown.value) and told_apart(shown)
+        value = shown.value if is_different else math.nan
+        found = Quotient(value, shown.low, shown.high)
     else:
         found = Quotient(_divide_counts(ours, theirs, name), None, None)
     least = max(WORTH, COUNTED.get(name, 0))

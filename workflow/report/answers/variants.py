@@ -316,11 +316,11 @@ def _cost(runs: pd.DataFrame, name: str) -> ShownCost:
     unit = REGISTRY[name].unit
     if name in SPEEDS:
         shown = over_turns(runs, name)
-        return ShownCost(shown["value"], shown["low"], shown["high"], unit)
+        return ShownCost(shown.value, shown.low, shown.high, unit)
     if name == "mean_span":
         spans = runs[name].dropna().astype(float).tolist()
         shown = over_seeds(spans, bounds=bounds_of(name))
-        return ShownCost(shown["value"], shown["low"], shown["high"], unit)
+        return ShownCost(shown.value, shown.low, shown.high, unit)
     mean = pd.to_numeric(runs[name]).mean()
     return ShownCost(None if pd.isna(mean) else float(mean), None, None, unit)
 

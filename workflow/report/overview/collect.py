@@ -271,9 +271,9 @@ def _ratios(comparison: Comparison, rows: pd.DataFrame, base: pd.DataFrame) -> I
         low = high = None
         if name in SPEEDS:
             shown = ratio_over_turns(rows, base, name)
-            value = shown["value"]
-            low = shown["low"]
-            high = shown["high"]
+            value = shown.value
+            low = shown.low
+            high = shown.high
         else:
             value = ratio_of_means(rows, base, name)
         if is_number(value) and value:

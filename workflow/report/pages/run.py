@@ -267,9 +267,9 @@ def measured_lines(row: dict) -> Measured:
 def _write_rounds(row: dict, quantity: str) -> str:
     """Write a time or speed ± half its interval over rounds, or its rounds where they are few."""
     shown = over_seeds(turn_values(row, quantity), bounds=bounds_of(quantity))
-    if shown["points"]:
-        return ", ".join(map(number, shown["points"]))
-    return within(shown["value"], shown["low"], shown["high"])
+    if shown.points:
+        return ", ".join(map(number, shown.points))
+    return within(shown.value, shown.low, shown.high)
 
 
 def _lines(values: dict[str, object]) -> list[Line]:

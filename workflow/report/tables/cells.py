@@ -14,7 +14,7 @@ from workflow.config.missing import Missing
 from workflow.results.makers import NO_RATIO, why_apart
 from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
 from workflow.results.registry import MEASURED_BY, REGISTRY, bounds_of
-from workflow.results.statistics import Bounds, over_seeds
+from workflow.results.statistics import Bounds, Summary, over_seeds
 from workflow.results.timings import SPEEDS, TIMED, all_turns, ratio_over_turns
 from workflow.results.trained_enough import UNMOVED, hardly_moved, learned_spans
 
@@ -148,17 +148,17 @@ def _as_the_paper(runs: pd.DataFrame) -> bool:
     return bool(of_its_size and on_its_dataset)
 
 
-def with_mean(cell: Cell, summary: Mapping) -> Cell:
-    """Put a mean with its interval or points into a cell. summary: as `over_seeds` returns it.
+def with_mean(cell: Cell, summary: Summary) -> Cell:
+    """Put a mean with its interval or points into a cell.
 
     A cell whose mean is None keeps its reason for that.
     """
-    points = summary["points"]
+    points = summary.points
     return replace(
         cell,
-        value=cell.value if summary["value"] is None else summary["value"],
-        low=summary["low"],
-        high=summary["high"],
+        value=cell.value if summary.value is None else summary.value,
+        low=summary.low,
+        high=summary.high,
         points=None if points is None else tuple(points),
     )
 
@@ -325,10 +325,10 @@ def summarise(runs: pd.DataFrame, by: list[str], quantity: str) -> pd.DataFrame:
         values = values_of(finished, quantity)
         summary = over_seeds(values, bounds=bounds_of(quantity))
         row = dict(zip(by, key, strict=True))
-        row["mean"] = summary["value"]
-        row["low"] = summary["low"]
-        row["high"] = summary["high"]
-        row["points"] = summary["points"]
+        row["mean"] = summary.value
+        row["low"] = summary.low
+        row["high"] = summary.high
+        row["points"] = summary.points
         row["n"] = len(values)
         row["failed"] = len(group) - len(finished)
         row["unmoved"] = bool(hardly_moved(finished).any())
@@ -385,7 +385,7 @@ def ratio(
     if quantity not in TIMED:
         return _without_interval(cell, numerator.value / denominator.value)
     by_round = ratio_over_turns(runs, base, quantity, base_quantity)
-    if not by_round["value"]:
+    if not by_round.value:
         reason = f"no timing on a corpus shared with {base_name}"
         return replace(_without_interval(cell, Missing(reason)), status=NOT_RUN, note="")
     return with_mean(cell, by_round)
