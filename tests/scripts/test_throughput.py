@@ -38,10 +38,10 @@ def taken(passes: int, *slowdowns: float, names: str = "ab") -> dict:
 
 
 def test_a_change_of_the_machines_speed_between_two_sessions_leaves_the_ratio():
-    a, b = taken(3, 1.0, 1.0, 1.0, names="a")["a"], taken(3, 1.1, 1.1, 1.1, names="b")["b"]
-    assert a["ms"] / b["ms"] == pytest.approx(2) and b["tokens_per_s"] / a[
-        "tokens_per_s"
-    ] == pytest.approx(2)
+    a = taken(3, 1.0, 1.0, 1.0, names="a")["a"]
+    b = taken(3, 1.1, 1.1, 1.1, names="b")["b"]
+    assert a["ms"] / b["ms"] == pytest.approx(2)
+    assert b["tokens_per_s"] / a["tokens_per_s"] == pytest.approx(2)
     assert b["references"] == pytest.approx([8.8] * 3) and b["quiet"]
 
 

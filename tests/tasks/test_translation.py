@@ -23,7 +23,6 @@ from workflow.tasks.store import BOS, EOS, PAD
 from workflow.tasks.translation import runner
 from workflow.tasks.translation.runner import TranslationTask
 from workflow.training.loop import add_gradients
-from workflow.training.schedule import learning_rate
 
 
 def test_sources_end_and_targets_begin_and_end():
@@ -90,16 +89,6 @@ def test_accumulated_batches_weigh_as_much_as_their_pieces():
         steps.append([log_loss, *(weight.grad.clone() for weight in net.parameters())])
     for in_parts, at_once in zip(*steps, strict=True):
         torch.testing.assert_close(in_parts, at_once, rtol=1e-3, atol=1e-6)
-
-
-def test_the_rate_is_that_of_the_paper():
-    """d = 512, 4,000 steps of warm-up: d^-.5 min(t^-.5, t 4000^-1.5), equation 3."""
-    peak = (512 * 4000) ** -0.5
-    for t in (1, 400, 4000, 100_000):
-        paper = 512**-0.5 * min(t**-0.5, t * 4000**-1.5)
-        assert learning_rate(
-            t, lr=peak, warmup=4000, schedule="inverse_sqrt", steps=100_000
-        ) == pytest.approx(paper)
 
 
 @pytest.mark.parametrize(

@@ -107,12 +107,17 @@ def test_a_parameter_without_a_gradient_stays():
     assert stays.tolist() == [1, 1] and moves.tolist() != [1, 1]
 
 
+PEAK = (512 * 4000) ** -0.5  # of the schedule of the paper for d = 512, 4,000 steps of warm-up
+
+
 @pytest.mark.parametrize(
     "schedule, warmup, rates",
     [
         ("constant", 100, {1: 0.01, 500: 1.0}),
         ("cosine", 0, {500: 0.5, 1000: 0.0}),
         ("settling", 100, {50: 0.5, 100: 1.0, 400: 0.525, 700: 0.05, 1000: 0.05}),
+        # d^-.5 min(t^-.5, t 4000^-1.5), equation 3 of Attention Is All You Need
+        ("inverse_sqrt", 4000, {400: 0.1, 4000: 1.0, 100_000: 512**-0.5 * 100_000**-0.5 / PEAK}),
     ],
 )
 def test_learning_rates(schedule, warmup, rates):
