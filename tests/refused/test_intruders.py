@@ -16,7 +16,6 @@ from tests._jobs import job
 from tests.results.test_bundles import bundled, rewrite, rewrite_manifest, write_set
 from workflow.config.errors import ConfigError
 from workflow.report.bundle import read_bundle
-from workflow.report.pages.index import root_page
 from workflow.results.runs_table import csv_text
 from workflow.tasks import sources
 from workflow.tasks import store as stored
@@ -93,18 +92,6 @@ def test_no_file_of_a_bundle_lies_outside_it(name, tmp_path):
     )
     with pytest.raises(ConfigError, match="is outside"):
         read_bundle(tmp_path / "b.zip")
-
-
-def test_the_strongest_evidence_comes_first(tmp_path):
-    for scale in ("laptop", "mine", "overnight", "smoke"):
-        (tmp_path / scale).mkdir()
-        (tmp_path / scale / "index.html").write_text("a")
-    assert [scale.name for scale in root_page(tmp_path, tmp_path).scales] == [
-        "overnight",
-        "laptop",
-        "smoke",
-        "mine",
-    ]
 
 
 def test_no_spreadsheet_computes_a_text():

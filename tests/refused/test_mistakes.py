@@ -21,7 +21,6 @@ COMPARE = f"cli.compare {HERE} {HERE}"
 TRAIN = "scripts.train run/job.json --data none.npz --device cpu"
 COSTS = "scripts.costs run/weights.pt --flops a.json --memory b.json --device cpu"
 VARIANT = {"span": "fixed", "S": "max"}
-HALF = {**VARIANT, "times": {"heads": 0.3}}
 QUESTION = {
     "question": "Why?",
     "paper": "adaptive_span",
@@ -125,29 +124,16 @@ KINDS = {
         "scale: smoke\nscale: laptop",
     ),
     "config: bracket left open": config("not YAML", "papers: ["),
-    "config: list": config("expected keys and values, got ['scale']", "- scale"),
     "config: saved as Latin-1": config(
         "not YAML: 'utf-8' codec", "corpus: file:größe.txt".encode("latin-1")
     ),
-    "config: data_dir not there": config("data_dir 'none': no such folder", "data_dir: none"),
-    "config: misspelt backend": config(
-        "unknown backend 'bnad': did you mean 'band'?", "backend: bnad"
-    ),
     "config: no question at all": config(
         "questions = []: List should have at least 1 item", "questions: []"
-    ),
-    "config: other results not there": config(
-        "other_results 'x': neither a scale's results", "other_results: [x]"
     ),
     "config: file of the user's without its form": Kind(
         f"{SMOKE} corpus=win.txt",
         "unknown dataset 'win.txt': did you mean 'file:win.txt'?",
         {"win.txt": "a text"},
-    ),
-    "config: two files without their form": Kind(
-        f"{SMOKE} corpus=a.de,a.en",
-        "did you mean 'pairs:a.de,a.en'?",
-        {"a.de": "ein Text", "a.en": "a text"},
     ),
     "config: text of a few lines": Kind(
         f"{SMOKE} corpus=file:win.txt",
@@ -155,27 +141,12 @@ KINDS = {
         {"win.txt": "a text\n" * 15},
     ),
     "--config: no value": Kind(f"{ESTIMATE} --config scale", "--config scale: expected KEY=VALUE"),
-    "--config: bracket left open": Kind(
-        f"{ESTIMATE} --config papers=[aiayn", "--config papers=[aiayn: not YAML"
-    ),
     "--config: no JSON": Kind("scripts.plan plan.json --config {", "config: truncated or not JSON"),
-    "scale: S of 0": scale("S.0 = 0: Input should be greater than 0", S=[0, 8]),
     "scale: misspelt stand-in": scale(
         ", scale smoke: 'wrods': did you mean 'words'?", corpora={"text8": "wrods"}
     ),
-    "scale: misspelt question": scale(
-        "unknown question in config/scales/smoke 'modls'", questions=["modls"]
-    ),
     "scale: recipe of a misspelt question": scale(
         "in config/scales/smoke 'modls'", recipes_of={"modls": {}}
-    ),
-    "scale: misspelt net": scale(
-        "net: name = 'char_ml'", recipes={"base": {"net": {"name": "char_ml"}}}
-    ),
-    "scale: uneven batch": scale("accumulate must divide batch, got 5", training={"accumulate": 5}),
-    "scale: a recipe that trains one variant differently": scale(
-        "adaptive_vs_xl, scale smoke: variants differ in warmup (txl_12: 0, as_small: 3)",
-        recipes={"xl": {"training": {"warmup": 0}}},
     ),
     "scale: misspelt task": Kind(
         SMOKE, "scales/smoke 'parsin'", {"config/scales/smoke/parsin.yaml": ""}
@@ -186,14 +157,9 @@ KINDS = {
         {"config/scales/mine/captioning.yaml": "based_on: overnight"},
     ),
     "scale: ends in .yml": stray("config/scales/smoke/char_lm.yml"),
-    "scale: ends in .txt": stray("config/scales/mine/char_lm.yaml.txt"),
     "scale: a file": stray("config/scales/mine.yaml"),
     "task: of no name": stray("config/tasks/char_ml.yaml"),
-    "question: ends in .yml": stray("studies/own/questions/ramp.yml"),
     "question: ends in .YAML": stray("studies/own/questions/ramp.YAML"),
-    "question: in a folder": stray("studies/own/questions/mine/ramp.yaml"),
-    "question: beside the questions": stray("studies/own/ramp.yaml"),
-    "question: in a misspelt folder": stray("studies/own/question/ramp.yaml"),
     "question: in a study in capitals": stray("studies/Own/questions/ramp.yaml"),
     "table: among the questions": stray("studies/own/questions/mine.py"),
     "question: S longer than the text": question(
@@ -202,26 +168,15 @@ KINDS = {
     "question: k of more keys than are seen": question(
         "query sees at most 16 here; valid: 1 to 16", variants={"a": IDLE}
     ),
-    "question: no S": question("variants.a.S = []: ", variants={"a": {**VARIANT, "S": []}}),
-    "question: k of 0": question(
-        "variants.a.k = 0: Input should be greater than 0", variants={"a": {**IDLE, "k": 0}}
-    ),
     "question: table of no Python": table(
         "tabled.py: not Python: '(' was never closed", "READS = ("
     ),
     "question: table that reads what there is not": table(
         "does not say what it reads; expected a line", f"{NAMES}\nREADS = 5"
     ),
-    "question: table without its function": table(
-        "'build' is missing; it needs CAPTION, TITLE, build", "TITLE = CAPTION = ''"
-    ),
     "question: table that takes what READS does not name": table(
         "tabled.py, line 3: build(runs, layers) must take (runs)",
         "TITLE = CAPTION = ''\nREADS = ('runs', 'memory')\ndef build(runs, layers): pass",
-    ),
-    "question: table that takes its frames the other way round": table(
-        "build(optimal_predictor, runs) must take (runs, optimal_predictor)",
-        "TITLE = CAPTION = ''\nREADS = ('optimal_predictor', 'runs')\ndef build(optimal_predictor, runs): pass",
     ),
     "question: k that nothing reads": question(
         "k = 8: no choice of this variant uses it; valid: with",
@@ -237,10 +192,6 @@ KINDS = {
     "question: a factor twice": question(
         "trials: duplicate factor in [1.0, 1.0]", trials={"lr": [1, 1]}
     ),
-    "question: a choice without its name": question(
-        "span = {'ramp': 4}: 'name' is missing; valid: adaptive",
-        variants={"a": {"span": {"ramp": 4}}},
-    ),
     "config: dataset of a task that is not asked": Kind(
         f"{SMOKE} questions=[adaptive_vs_xl] corpus=trees:README.md",
         "a dataset of task parsing",
@@ -251,22 +202,8 @@ KINDS = {
     "--config: twice": Kind(
         f"{ESTIMATE} --config scale=smoke scale=laptop", "--config: scale is given twice"
     ),
-    "claim: of a misspelt question": Kind(
-        SMOKE,
-        "'adaptive_xl': did you mean 'adaptive_vs_xl'?",
-        {"studies/own/claims/mine.yaml": CLAIM | {"question": "adaptive_xl", "measure": "dev_bpc"}},
-    ),
     "question: misspelt corpus": question(
         ", scale smoke: 'text9': did you mean 'text8'?", corpora=["text9"]
-    ),
-    "question: misspelt S": question(
-        "unknown value of S 'maxx': did you mean 'max'?", variants={"a": {"S": "maxx"}}
-    ),
-    "question: misspelt recipe": question(
-        "recipe 'bas': did you mean 'base'?", variants={"a": {"recipe": "bas"}}
-    ),
-    "question: half a head": question(
-        "heads = 2 x 0.3 is not a whole number", variants={"a": HALF}
     ),
     "question: blank in its name": Kind(
         SMOKE, "expected a name of", {"studies/own/questions/my own.yaml": QUESTION}
@@ -281,9 +218,6 @@ KINDS = {
     "study: two of one name": Kind(
         f"{SMOKE} studies=[a/mine,b/mine]", "two studies have the same name", TWO
     ),
-    "study: no such home": Kind(
-        f"{SMOKE} studies=[~nobody-here/mine]", "~nobody-here/mine: no such home", {}
-    ),
     "claim: misspelt measure": Kind(
         "scripts.question adaptive_vs_xl --scale none",
         "did you mean 'dev_bpc'?",
@@ -293,12 +227,6 @@ KINDS = {
         "unknown task in run/job.json 'char_ml': did you mean 'char_lm'?", task="char_ml"
     ),
     "job: data not there": edited("none.npz: No such file or directory"),
-    "job: no corpus": Kind(
-        TRAIN, "not a corpus of this suite", {"run/job.json": JOB, "none.npz": "x"}
-    ),
-    "weights: no job beside them": Kind(
-        COSTS, "run/job.json: No such file or directory", {"run/weights.pt": "x"}
-    ),
     "weights: none": Kind(
         COSTS, "not a checkpoint of this suite", {"run/job.json": JOB, "run/weights.pt": "x"}
     ),
@@ -319,9 +247,6 @@ KINDS = {
         "cli.compare b.zip b.zip", "not a bundle that can be read", {"b.zip": b"nonsense"}
     ),
     "command: misspelt option": Kind("cli.trace a.svg --dat", "did you mean --data?"),
-    "command: no core": Kind(
-        "cli.estimate --cores 0", "invalid whole number of at least 1 value: '0'"
-    ),
 }
 
 

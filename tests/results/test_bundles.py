@@ -167,14 +167,9 @@ def rewrite_manifest(content, **changes):
             lambda content: rewrite_manifest(content, commit="a"),
             "unknown key 'commit': did you mean 'commits'",
         ),
-        (lambda content: rewrite_manifest(content, scale="../other"), "scale = '../other'"),
         (
             lambda content: rewrite_manifest(content, files={"reports/../x.html": "0"}),
             "'reports/../x.html' is out",
-        ),
-        (
-            lambda content: rewrite_manifest(content, files={"reports/run.sh": "0"}),
-            "'reports/run.sh' is outside",
         ),
     ],
 )
@@ -192,11 +187,6 @@ def test_a_damaged_bundle_is_refused(change, message, tmp_path):
         ("plan.json", "null", "expected a list of runs"),
         ("plan.json", '[{"digest": "../x"}]', "run 0"),
         ("memory/x.json", "[1]", "expected rows of one kind"),
-        (
-            "memory/x.json",
-            '{"kind": "memory", "rows": [{}]}',
-            "not runs as the workflow writes them",
-        ),
         (
             "layers.json",
             '{"kind": "layers", "rows": [{"layer": "self"}]}',
