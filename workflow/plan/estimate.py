@@ -62,21 +62,20 @@ def load_devices() -> dict[str, Device]:
 def per_update(job: Job) -> int:
     """Count the characters, or pieces with their padding, that an update learns from."""
     training = job.training
-    return (
-        training.block * training.batch
-        if hasattr(training, "block")
-        else training.tokens * training.accumulate
-    )
+    if hasattr(training, "block"):
+        return training.block * training.batch
+    return training.tokens * training.accumulate
 
 
 def work(job: Job) -> float:
     """Count a training as multiply-adds of a matrix: N (3e7 + tokens (4 d^2 + 2 d ff + 4 * 2 S d))
     per update.
     """
-    net, training = job.net, job.training
+    net = job.net
     attention = OF_ATTENTION * 2 * reach(job) * net.d_model
-    layer = PER_LAYER_AND_UPDATE + per_update(job) * (matrices(job) / net.layers + attention)
-    return training.steps * net.layers * layer
+    per_token = matrices(job) / net.layers + attention
+    layer = PER_LAYER_AND_UPDATE + per_update(job) * per_token
+    return job.training.steps * net.layers * layer
 
 
 def reach(job: Job) -> int:
@@ -84,14 +83,17 @@ def reach(job: Job) -> int:
     sentence has.
     """
     span = job.attention.span
-    return min(
-        span.get("limit") or span.get("cache") or 0, getattr(job.net, "max_length", math.inf)
-    )
+    keys = span.get("limit") or span.get("cache") or 0
+    longest = getattr(job.net, "max_length", math.inf)
+    return min(keys, longest)
 
 
 def matrices(job: Job) -> int:
     """Count the numbers in the matrices of a net's layers, roughly."""
-    return job.net.layers * (4 * job.net.d_model**2 + 2 * job.net.d_model * job.net.d_ff)
+    net = job.net
+    attention = 4 * net.d_model**2
+    feed_forward = 2 * net.d_model * net.d_ff
+    return net.layers * (attention + feed_forward)
 
 
 def memory_bytes(job: Job, record: Record) -> float | None:
@@ -116,8 +118,10 @@ def device_seconds(job: Job, device: Device) -> float:
     """Predict the seconds of a training on a named device, at the assumed share of its peak
     rate.
     """
-    half = job.training.precision == "bf16" and device.bf16 is not None
-    return training_operations(job) / (SHARE * (device.bf16 if half else device.fp32))
+    rate = device.fp32
+    if job.training.precision == "bf16" and device.bf16 is not None:
+        rate = device.bf16
+    return training_operations(job) / (SHARE * rate)
 
 
 START = 4.0  # seconds in which a run starts and ends, however little it computes
@@ -245,7 +249,8 @@ class TrainingTime:
     def of(
         cls, jobs: Iterable[Job], known: list[Timed], cores: int, *, gpu: bool = False
     ) -> "TrainingTime":
-        return cls([each for job in jobs if (each := estimate(job, known, gpu=gpu))], cores)
+        estimates = [estimate(job, known, gpu=gpu) for job in jobs]
+        return cls([each for each in estimates if each], cores)
 
     @property
     def on_gpu(self) -> bool:
@@ -384,8 +389,13 @@ class Requests:
         """Return the function that groups short runs, which travel together; None where nothing is
         scheduled.
         """
-        of_run = lambda wildcards: "short" if self.seconds_of(wildcards.digest) <= SHORT else None  # noqa: E731
-        return of_run if self.scheduled else None
+        if not self.scheduled:
+            return None
+
+        def of_run(wildcards) -> str | None:
+            return "short" if self.seconds_of(wildcards.digest) <= SHORT else None
+
+        return of_run
 
     @property
     def group_of_pages(self) -> str | None:
@@ -415,13 +425,20 @@ class Requests:
         """Return the seconds to ask for: the estimate with its error, at most the run's own limit,
         and `NOTICE`.
         """
-        limit, expected = self._job(digest).training.time_limit_s, self.estimate(digest)
-        return NOTICE + (min(limit, expected.seconds * OFF) if expected else limit)
+        asked = self._job(digest).training.time_limit_s
+        expected = self.estimate(digest)
+        if expected:
+            asked = min(asked, expected.seconds * OFF)
+        return NOTICE + asked
 
     def megabytes_of(self, digest: str) -> int:
         expected = self.estimate(digest)
-        peak = memory_bytes(self._job(digest), expected.nearest.record) if expected else None
-        return UNKNOWN if peak is None else math.ceil(SPARE * peak / 1e6)
+        if expected is None:
+            return UNKNOWN
+        peak = memory_bytes(self._job(digest), expected.nearest.record)
+        if peak is None:
+            return UNKNOWN
+        return math.ceil(SPARE * peak / 1e6)
 
     def _job(self, digest: str) -> Job:
         return self.targets.runs.jobs[digest]

@@ -44,7 +44,10 @@ class OtherResults:
     def stamp(self) -> str:
         """Digest the names, sizes and times of the files."""
         files = [self.path] if self.path.is_file() else self._files
-        seen = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+        seen = []
+        for file in files:
+            about = file.stat()
+            seen.append((str(file), about.st_size, about.st_mtime_ns))
         return json_checksum(seen)
 
     @property
@@ -76,11 +79,10 @@ def find_other_results(scale: str, named: list[str]) -> dict[str, OtherResults]:
     there is none. In the ledger they are called as they are here, without results/; in names of
     files they are a digest.
     """
-    results = {
-        name: OtherResults(name, PRECOMPUTED / name)
-        for name in precomputed_scales()
-        if name != scale
-    }
+    results = {}
+    for name in precomputed_scales():
+        if name != scale:
+            results[name] = OtherResults(name, PRECOMPUTED / name)
     for word in named:
         path = find_bundle("other_results", word)
         if path.resolve() in [PRECOMPUTED / name for name in precomputed_scales()]:
@@ -109,8 +111,11 @@ def open_records(path: str | None) -> Iterator[Store]:
 
 def recorded(runs: PlannedRuns, records: Store) -> list[str]:
     """List the runs of a plan that have a record there, and whose dataset is available."""
-    known = (digest for digest, job in runs.jobs.items() if job.corpus not in runs.missing)
-    return sorted(digest for digest in known if digest in records)
+    found = []
+    for digest, job in runs.jobs.items():
+        if job.corpus not in runs.missing and digest in records:
+            found.append(digest)
+    return sorted(found)
 
 
 class Audit:
@@ -153,11 +158,8 @@ class Audit:
         with open_records(self.of) as records:
             found = recorded(self.runs, records)
             if isinstance(wanted, str):
-                found = [
-                    digest
-                    for digest in found
-                    if digest in {row.job.digest for row in self.runs.rows_of(wanted)}
-                ]
+                asked = self.runs.digests_of(wanted)
+                found = [digest for digest in found if digest in asked]
                 wanted = len(found)
             if not found:
                 raise ConfigError("audit: no run of this config has a record there")
@@ -171,8 +173,10 @@ def _comes_late(record) -> tuple[bool, bool]:
 
     record: the JSON of its record, edited or not.
     """
-    record = record if isinstance(record, dict) else {}
-    seconds = float((record.get("cost") or {}).get("seconds", "inf"))
+    if not isinstance(record, dict):
+        record = {}
+    cost = record.get("cost") or {}
+    seconds = float(cost.get("seconds", "inf"))
     return record.get("bits") != "portable", seconds > SHORT
 
 
@@ -185,7 +189,10 @@ class SharedMeasurements:
     """
 
     def __init__(self, runs: PlannedRuns, measures: dict[str, Measure], scale: str, folder: str):
-        self.runs, self.measures, self.scale, self.folder = runs, measures, scale, folder
+        self.runs = runs
+        self.measures = measures
+        self.scale = scale
+        self.folder = folder
 
     def measure_of(self, task: str) -> str:
         """Say how the costs of a task are measured, as JSON."""
@@ -215,39 +222,38 @@ class SharedMeasurements:
             for name, settings in self.settings.items()
             if came_with(self.scale, name, settings)
         ]
-        return (
-            came
-            if self.runs.train == "nothing"
-            else [name for name in came if self._lacks_nets(name)]
-        )
+        if self.runs.train == "nothing":
+            return came
+        return [name for name in came if self._lacks_nets(name)]
 
     def _lacks_nets(self, name: str) -> bool:
         """Say whether some of the nets that are measured are not trained here: the rest would pass
         for all of them.
         """
         kind, slug = name.split("/")
-        return kind == "topic_borders" and len(self.runs.dynamic_nets(slug)) < len(
-            self.runs.dynamic_jobs(slug)
-        )
+        if kind != "topic_borders":
+            return False
+        trained = self.runs.dynamic_nets(slug)
+        return len(trained) < len(self.runs.dynamic_jobs(slug))
 
     def made_here(self, kind: str) -> list[str]:
         """List the folder of the scale, or the texts, for which this kind is measured here."""
-        wanted = [
-            name for name in self.settings if name.startswith(f"{kind}/") and name not in self.taken
-        ]
-        return [name.removeprefix(f"{kind}/") for name in wanted]
+        folder = f"{kind}/"
+        names = []
+        for name in self.settings:
+            if name.startswith(folder) and name not in self.taken:
+                names.append(name.removeprefix(folder))
+        return names
 
 
 class PrecomputedFiles:
     """What is taken of all that came with the project, and what is measured here beside it."""
 
     def __init__(self, shared: SharedMeasurements):
-        self.shared, self.runs, self.scale, self.folder = (
-            shared,
-            shared.runs,
-            shared.scale,
-            shared.folder,
-        )
+        self.shared = shared
+        self.runs = shared.runs
+        self.scale = shared.scale
+        self.folder = shared.folder
 
     @cached_property
     def configurations(self) -> list[str]:
@@ -298,9 +304,8 @@ class PrecomputedFiles:
             ]
             files += [f"results/{self.folder}/{kind}/{name}.json" for name in names]
         files += [f"results/{self.folder}/throughput/{name}.json" for name in self.timed]
-        return files + [
-            f"results/{self.folder}/{file_of_scale(name)}" for name in self.shared.taken
-        ]
+        files += [f"results/{self.folder}/{file_of_scale(name)}" for name in self.shared.taken]
+        return files
 
     @cached_property
     def list_of_shipped(self) -> list[str]:
@@ -317,11 +322,10 @@ class PrecomputedFiles:
         beside each output.
         """
         plan = f"results/{self.folder}/plan.json"
+        if not Path(plan).exists():
+            return [plan]
         gone = [digest for digest in self.runs.without_job_file if self.runs.is_precomputed(digest)]
-        return [
-            plan,
-            *(f"results/runs/{digest}/job.json" for digest in gone if Path(plan).exists()),
-        ]
+        return [plan, *(f"results/runs/{digest}/job.json" for digest in gone)]
 
     @cached_property
     def missing(self) -> list[str]:

@@ -79,8 +79,10 @@ def unnamed_settings(
 def _named_by(question: Question, variant: str, tuned: bool) -> set[str]:
     """Collect the training settings that a variant sets itself, or that its trials choose."""
     asked = question.variants[variant]
-    trials = asked.trials or question.trials or {}
-    return {*asked.training, *(trials if tuned else ())}
+    named = set(asked.training)
+    if tuned:
+        named.update(asked.trials or question.trials or ())
+    return named
 
 
 def refuse_unnamed(question: Question, rows: list[PlanRow], scale: Scale) -> None:
@@ -91,13 +93,14 @@ def refuse_unnamed(question: Question, rows: list[PlanRow], scale: Scale) -> Non
     """
     if scale.follows_papers:
         return
-    runs = [
-        Trained(row.variant, (row.paper_corpus, row.size), row.job.training.model_dump())
-        for row in rows
-    ]
+    runs = []
+    for row in rows:
+        within = (row.paper_corpus, row.size)
+        runs.append(Trained(row.variant, within, row.job.training.model_dump()))
     differing = unnamed_settings(question, runs, tuned=scale.trial_seed is not None)
     if differing:
-        settings = " and ".join(_in_words(setting, values) for setting, values in differing.items())
+        in_words = [_in_words(setting, values) for setting, values in differing.items()]
+        settings = " and ".join(in_words)
         place = f"config/scales/{scale.scale}/{question.task}.yaml"
         raise ConfigError(
             f"variants differ in {settings}, which the question does not vary; valid: one value "
@@ -111,7 +114,8 @@ def _in_words(setting: str, values: dict[str, object]) -> str:
     >>> _in_words("warmup", {"fixed": 100, "adaptive": 100, "xl": 0})
     'warmup (fixed: 100, xl: 0)'
     """
-    first, other = next(iter(values)), _first_other(values)
+    first = next(iter(values))
+    other = _first_other(values)
     return f"{setting} ({first}: {values[first]}, {other}: {values[other]})"
 
 
@@ -120,7 +124,10 @@ def _first_other(values: dict[str, object]) -> str | None:
     equal.
     """
     expected = next(iter(values.values()))
-    return next((variant for variant, value in values.items() if value != expected), None)
+    for variant, value in values.items():
+        if value != expected:
+            return variant
+    return None
 
 
 def is_untuned(question: Question, scale: Scale) -> bool:
@@ -139,7 +146,9 @@ def tuned(question: Question, rows: list[PlanRow], seed: int) -> Iterator[PlanRo
     by_variant: dict[str, list[PlanRow]] = defaultdict(list)
     for row in rows:
         by_variant[row.variant].append(row)
-    trials = {name: _trials_of(question, name, mine, seed) for name, mine in by_variant.items()}
+    trials = {}
+    for name, mine in by_variant.items():
+        trials[name] = _trials_of(question, name, mine, seed)
     tried = sum(map(len, trials.values()))
     most = len(rows) // 2  # a fifth of rows, as many tuned, and the trials
     if tried > most:
@@ -151,30 +160,26 @@ def tuned(question: Question, rows: list[PlanRow], seed: int) -> Iterator[PlanRo
         yield from trials[name]
         follows = {trial.job.digest: trial.factors for trial in trials[name]}
         for row in mine:
-            yield row.model_copy(
-                update={"tuning": "tuned", "job": row.job.model_copy(update={"trials": follows})}
-            )
+            job = row.job.model_copy(update={"trials": follows})
+            yield row.model_copy(update={"tuning": "tuned", "job": job})
 
 
 def _trials_of(question: Question, name: str, rows: list[PlanRow], seed: int) -> list[PlanRow]:
     """List the trials of a variant."""
     own = every_trial(question.variants[name].trials or question.trials)
-    if len(own) != (alike := len(every_trial(question.trials))):
+    alike = len(every_trial(question.trials))
+    if len(own) != alike:
         raise ConfigError(
             f"trials of {name}: {len(own)}, the others have {alike}; valid: the same number for all"
         )
     first = [row for row in rows if row.paper_corpus == rows[0].paper_corpus]
     last = first[-1]  # the grid rises
-    return [
-        last.model_copy(
-            update={
-                "tuning": "trial",
-                "factors": factors,
-                "job": last.job.varied(factors, seed=seed),
-            }
-        )
-        for factors in own
-    ]
+    trials = []
+    for factors in own:
+        job = last.job.varied(factors, seed=seed)
+        changes = {"tuning": "trial", "factors": factors, "job": job}
+        trials.append(last.model_copy(update=changes))
+    return trials
 
 
 def plan(setup: Setup, missing: dict[str, str] | None = None) -> list[PlanRow]:
@@ -276,7 +281,9 @@ def _check_corpora_named(setup: Setup, task: str) -> None:
     """Refuse a corpus of the scale that neither a question nor the catalogue names."""
     scale = setup.scales[task]
     catalogue = setup.catalogues[task]
-    named = {corpus for question in setup.known.values() for corpus in question.corpora}
+    named: set[str] = set()
+    for question in setup.known.values():
+        named.update(question.corpora)
     parts = {"corpora": scale.corpora, "recipes_at": scale.recipes_at}
     for name, recipes in scale.recipes_of.items():
         parts[f"recipes_of, {name}"] = recipes

@@ -80,12 +80,12 @@ def read_plan(path: Path, question: str | None = None) -> list[dict]:
     rows = [renew_row(row) for row in rows]
     if question:
         check_known("question of this plan", question, {row.get("question") for row in rows})
-    asked = {
-        number: row for number, row in enumerate(rows) if question in (None, row.get("question"))
-    }
-    for number, row in asked.items():
-        parse(WrittenRow, row, f"{shown_path(path)}: run {number}")
-    return [*asked.values()]
+    asked = []
+    for number, row in enumerate(rows):
+        if question in (None, row.get("question")):
+            parse(WrittenRow, row, f"{shown_path(path)}: run {number}")
+            asked.append(row)
+    return asked
 
 
 LONGEST_NAME = 80  # letters in the name of a file that is named after several questions
@@ -163,7 +163,9 @@ def digests(wanted: list[str], others: list[str]) -> str:
 
     Snakemake matches it against every file, so a long one would cost much time.
     """
-    return pattern(wanted) if len(wanted) <= len(others) else f"(?!{pattern(others)}){DIGEST}"
+    if len(wanted) <= len(others):
+        return pattern(wanted)
+    return f"(?!{pattern(others)}){DIGEST}"
 
 
 def pattern(names) -> str:

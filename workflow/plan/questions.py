@@ -125,12 +125,10 @@ class Question(StrictModel):
     @field_validator("score")
     @classmethod
     def is_measured(cls, score, info):
-        if score and (task := info.data.get("task")):
-            known = {
-                each.name
-                for each in TASKS[task].known.values()
-                if each.source == "metric" and each.better
-            }
+        task = info.data.get("task")
+        if score and task:
+            quantities = TASKS[task].known.values()
+            known = {each.name for each in quantities if each.source == "metric" and each.better}
             check_known("score", score, known)
         return score
 
@@ -196,8 +194,12 @@ def questions_left_out() -> dict[str, str]:
     """Map each question of an unfinished task to the task."""
     if not UNFINISHED:
         return {}
-    tasks = {name: _task_of(path) for name, (_, path) in study_files("questions").items()}
-    return {name: task for name, task in tasks.items() if task in UNFINISHED}
+    left_out = {}
+    for name, (_, path) in study_files("questions").items():
+        task = _task_of(path)
+        if task in UNFINISHED:
+            left_out[name] = task
+    return left_out
 
 
 @cache

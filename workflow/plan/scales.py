@@ -43,7 +43,8 @@ def _known_settings(settings: dict, handler, info) -> dict:
         known = choice_settings(axes[name], name)
         for key, value in values.items():
             check_known(f"setting of {axes[name]} '{name}' in {info.field_name}", key, known)
-            if wrong := known[key].refusal(key, value, values):
+            wrong = known[key].refusal(key, value, values)
+            if wrong:
                 error = ConfigError(f"{info.field_name}.{name}: {wrong}")
                 error.place = find(settings, [name, key])
                 raise error
@@ -160,10 +161,12 @@ class Scale(StrictModel):
     def recipe(self, name: str, question: str, corpus: str) -> Recipe:
         """Look up a recipe by name, as this question follows it on this corpus."""
         check_known("recipe", name, self.recipes)
-        here = self.recipes_of.get(question, {}).get(corpus) or self.recipes_at.get(
-            corpus, Recipe()
-        )
-        return Recipe(**{key: value | getattr(here, key) for key, value in self.recipes[name]})
+        of_question = self.recipes_of.get(question, {})
+        here = of_question.get(corpus) or self.recipes_at.get(corpus, Recipe())
+        sections = {}
+        for key, value in self.recipes[name]:
+            sections[key] = value | getattr(here, key)
+        return Recipe(**sections)
 
     @property
     def work(self) -> float:
@@ -172,18 +175,23 @@ class Scale(StrictModel):
         """
         recipe = next(iter(self.recipes.values()))
         training = self.training | recipe.training
-        learned = math.prod(training.get(key, 1) for key in ("steps", "block", "batch", "tokens"))
-        return learned * recipe.net["layers"] * recipe.net["d_model"] ** 2
+        factors = [training.get(key, 1) for key in ("steps", "block", "batch", "tokens")]
+        learned = math.prod(factors)
+        layers = recipe.net["layers"]
+        width = recipe.net["d_model"]
+        return learned * layers * width**2
 
 
 def known_scales() -> list[str]:
     """List the scales: folders of config/scales/, of the suite and of the folder where it is
     run.
     """
-    folders = (
-        folder for base in (ROOT, Path()) for folder in list_folder(base / "config" / "scales")
-    )
-    return sorted({folder.name for folder in folders if list_folder(folder, ".yaml")})
+    names = set()
+    for base in (ROOT, Path()):
+        for folder in list_folder(base / "config" / "scales"):
+            if list_folder(folder, ".yaml"):
+                names.add(folder.name)
+    return sorted(names)
 
 
 def tasks_of_scale(scale: str) -> list[str]:
@@ -191,11 +199,11 @@ def tasks_of_scale(scale: str) -> list[str]:
 
     Unfinished ones are left out.
     """
-    folders = [base / "config" / "scales" / scale for base in (ROOT, Path())]
-    return sorted(
-        {path.stem for folder in folders for path in list_folder(folder, ".yaml")}
-        - UNFINISHED.keys()
-    )
+    tasks = set()
+    for base in (ROOT, Path()):
+        for path in list_folder(base / "config" / "scales" / scale, ".yaml"):
+            tasks.add(path.stem)
+    return sorted(tasks - UNFINISHED.keys())
 
 
 def load_scale(scale: str, task: str) -> Scale:
@@ -203,38 +211,44 @@ def load_scale(scale: str, task: str) -> Scale:
     errors name it.
     """
     files = _files_of(scale, task)
+    elsewhere = _parts_of_recipes(task)
     for place, content in files.items():
-        parse(Scale, content, f"config/{place}", part=True, elsewhere=_parts_of_recipes(task))
-        _check_sections(content, task, f"config/{place}")
+        where = f"config/{place}"
+        parse(Scale, content, where, part=True, elsewhere=elsewhere)
+        _check_sections(content, task, where)
     whole = reduce(merge, files.values(), {}) | {"scale": scale}
     return parse(Scale, whole, f"config/scales/{scale}/{task}.yaml")
 
 
 def merge(base: dict, changes: dict) -> dict:
     """Put changes over a base: mappings are merged key by key, everything else is replaced."""
-    both = {key: (base.get(key), value) for key, value in changes.items()}
-    return base | {
-        key: merge(old, new) if isinstance(old, dict) and isinstance(new, dict) else new
-        for key, (old, new) in both.items()
-    }
+    merged = {}
+    for key, new in changes.items():
+        old = base.get(key)
+        are_mappings = isinstance(old, dict) and isinstance(new, dict)
+        merged[key] = merge(old, new) if are_mappings else new
+    return base | merged
 
 
 def _files_of(scale: str, task: str, above: tuple[str, ...] = ()) -> dict[str, dict]:
     """Read the files behind a scale, the shared one first and its own last. above: the scales that
     are based on it.
     """
-    place, shared = f"scales/{scale}/{task}.yaml", f"scales/{task}.yaml"
+    place = f"scales/{scale}/{task}.yaml"
+    shared = f"scales/{task}.yaml"
     content = read_yaml(config_file(place))
     based_on = content.get("based_on")
     if based_on is None:
-        base = {shared: read_yaml(config_file(shared))} if config_file(shared).exists() else {}
-        return base | {place: content}
+        if not config_file(shared).exists():
+            return {place: content}
+        return {shared: read_yaml(config_file(shared)), place: content}
     where = f"config/{place}"
     if based_on in (scale, *above):
         circle = " -> ".join([*above, scale, based_on])
         line = f"based_on = {based_on}: a scale cannot be based on itself: {circle}"
         raise placed(line, where, find(content, ["based_on"]))
-    others = {each for each in known_scales() if task in tasks_of_scale(each)} - {scale, *above}
+    of_task = {each for each in known_scales() if task in tasks_of_scale(each)}
+    others = of_task - {scale, *above}
     try:
         check_known(f"scale in {where}, based_on:", based_on, others)
     except ConfigError as error:
@@ -251,20 +265,22 @@ def _parts_of_recipes(task: str) -> dict[str, type[BaseModel]]:
     """Map the places of nets, training and evaluation in a scale's file to their models, which are
     the task's.
     """
-    net = {"under recipes.NAME.net": section(task, "net")}
-    return net | {f"under {name}": section(task, name) for name in ("training", "evaluation")}
+    return {
+        "under recipes.NAME.net": section(task, "net"),
+        "under training": section(task, "training"),
+        "under evaluation": section(task, "evaluation"),
+    }
 
 
 def _sections_in(content: dict) -> Iterator[tuple[str, dict]]:
     """Yield each net, training and evaluation that a file gives, of the scale and of its
     recipes.
     """
-    recipes = [
-        content.get("recipes"),
-        content.get("recipes_at"),
-        *(content.get("recipes_of") or {}).values(),
-    ]
-    for part in (content, *(recipe for each in recipes for recipe in (each or {}).values())):
+    of_questions = content.get("recipes_of") or {}
+    parts = [content]
+    for recipes in (content.get("recipes"), content.get("recipes_at"), *of_questions.values()):
+        parts += (recipes or {}).values()
+    for part in parts:
         for name in ("net", "training", "evaluation"):
             if part.get(name):
                 yield name, part[name]
@@ -274,22 +290,23 @@ def _check_sections(content: dict, task: str, where: str) -> None:
     """Refuse unknown keys of nets, training and evaluation, and values that they cannot have."""
     elsewhere = {"at the top": Scale, **_parts_of_recipes(task)}
     for name, given in _sections_in(content):
-        parse(section(task, name), given, f"{where}: {name}", part=True, elsewhere=elsewhere)
+        model = section(task, name)
+        parse(model, given, f"{where}: {name}", part=True, elsewhere=elsewhere)
 
 
 def places_of_settings(scale: str, task: str, line: str) -> dict[str, Place]:
     """Find where the settings are that a line about a scale's merged settings names, in the order
     in which it does.
     """
+    words = words_of(line)
     places: dict[str, Place] = {}
     for content in scale_contents(scale, task):
         for _, given in _sections_in(content):
-            places |= {
-                key: place
-                for key in given
-                if key != "name" and key in words_of(line) and (place := find(given, [key]))
-            }
-    return dict(sorted(places.items(), key=lambda each: words_of(line).index(each[0])))
+            for key in given:
+                place = find(given, [key])
+                if place and key != "name" and key in words:
+                    places[key] = place
+    return {key: places[key] for key in sorted(places, key=words.index)}
 
 
 def find_task(corpus: str, catalogues: dict[str, BaseCatalogue]) -> str:
@@ -309,4 +326,5 @@ def strength(scale: str) -> float:
     """Return the largest `Scale.work` among the tasks of a scale; 0 where no such scale is
     known.
     """
-    return max((load_scale(scale, task).work for task in tasks_of_scale(scale)), default=0.0)
+    works = [load_scale(scale, task).work for task in tasks_of_scale(scale)]
+    return max(works, default=0.0)

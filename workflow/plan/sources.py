@@ -50,8 +50,9 @@ def digests(files: Iterable[str]) -> dict[str, str]:
 @cache
 def digest(files: frozenset[str]) -> str:
     """Digest all of them together, as they are now: 12 hexadecimal digits."""
-    lines = "".join(f"{file} {each}\n" for file, each in digests(files).items())
-    return hashlib.sha256(lines.encode()).hexdigest()[:DIGITS]
+    lines = [f"{file} {each}\n" for file, each in digests(files).items()]
+    whole = "".join(lines).encode()
+    return hashlib.sha256(whole).hexdigest()[:DIGITS]
 
 
 def recorded(files: Iterable[str]) -> dict:
@@ -135,21 +136,25 @@ def closure(*entries: str, rooms: tuple[str, ...]) -> frozenset[str]:
 
 def file_in_suite(path: Path) -> str:
     """Name a file from the suite's folder, by its whole path where it lies elsewhere."""
-    return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.as_posix()
+    if path.is_relative_to(ROOT):
+        path = path.relative_to(ROOT)
+    return path.as_posix()
 
 
 def file_of(dotted: str) -> str:
     """Find the file of what a task names: "package.module" or "package.module:attribute"."""
-    return f"{dotted.partition(':')[0].replace('.', '/')}.py"
+    module = dotted.partition(":")[0]
+    return f"{module.replace('.', '/')}.py"
 
 
 def _named_by(job: Job) -> list[str]:
     """List the alternatives that a job names: four choices, a net, a task."""
-    choices = [
-        f"models/attention/{folder}/{getattr(job.attention, axis)['name']}.py"
-        for axis, folder in AXES.items()
-    ]
-    files = [*choices, f"models/nets/{job.net.name}.py", file_of(TASKS[job.task].runner)]
+    files = []
+    for axis, folder in AXES.items():
+        choice = getattr(job.attention, axis)["name"]
+        files.append(f"models/attention/{folder}/{choice}.py")
+    files.append(f"models/nets/{job.net.name}.py")
+    files.append(file_of(TASKS[job.task].runner))
     for file in files:
         if not (ROOT / file).is_file():
             raise ConfigError(f"{file}: no such file, but a job of task {job.task} needs it")
@@ -179,7 +184,9 @@ def of_report(script: str, *entries: str) -> frozenset[str]:
 @cache
 def files_under(*patterns: str) -> frozenset[str]:
     """List the files of the suite that match."""
-    paths = [
-        path for pattern in patterns for path in ROOT.glob(pattern) if not is_left_behind(path.name)
-    ]
-    return frozenset(path.relative_to(ROOT).as_posix() for path in paths if path.is_file())
+    files = set()
+    for pattern in patterns:
+        for path in ROOT.glob(pattern):
+            if path.is_file() and not is_left_behind(path.name):
+                files.add(path.relative_to(ROOT).as_posix())
+    return frozenset(files)

@@ -52,15 +52,18 @@ class Code:
         self.runs = runs
 
     def of_corpus(self, slug: str) -> str:
-        file = sources.file_of(TASKS[self.runs.corpora[slug].job.task].write_corpus)
-        return sources.digest(sources.closure(file, rooms=("workflow/tasks",)))
+        task = self.runs.corpora[slug].job.task
+        file = sources.file_of(TASKS[task].write_corpus)
+        files = sources.closure(file, rooms=("workflow/tasks",))
+        return sources.digest(files)
 
     def of_run(self, digest: str) -> str:
         return sources.digest(sources.of_run(self.runs.jobs[digest]))
 
     def of_cost(self, kind: str, configuration: str) -> str:
         """Digest what measures a configuration, and what it measures."""
-        return sources.digest(sources.of_script(kind, self.runs.job_of(configuration)))
+        job = self.runs.job_of(configuration)
+        return sources.digest(sources.of_script(kind, job))
 
     def of_script(self, name: str) -> str:
         """Digest what measures the machine or a text, not a net."""
@@ -92,15 +95,17 @@ class Code:
 
     def of_report(self, questions: Iterable[str]) -> str:
         """Digest the same of what stands on all questions."""
-        return self._of_report(
-            "report", [], [*_files("questions", questions), *_files("claims", known_claims())]
-        )
+        asked = _files("questions", questions)
+        asked += _files("claims", known_claims())
+        return self._of_report("report", [], asked)
 
     def _of_report(self, script: str, builders: Iterable[str], asked: list[Path]) -> str:
         contents = [config_file(name) for name in TEXTS]
         for study in known_studies():
-            printed = [part_of(study, name) for name in ("study.yaml", "formulas.py")]
-            contents += [path for path in printed if path is not None]
+            for name in ("study.yaml", "formulas.py"):
+                path = part_of(study, name)
+                if path is not None:
+                    contents.append(path)
         contents += asked
         content = hashlib.sha256()
         for path in contents:
@@ -209,28 +214,38 @@ class Targets:
 
     def training_options(self, digest: str) -> str:
         """Write where and how a run is trained, and which file says what trial it follows."""
-        choice = "".join(f" --choice {file}" for file in self.runs.choice_of(digest))
         devices = self.runs.jobs[digest].training.devices
-        where = f"--device {self.config.device} --backend {self.config.backend}"
-        return f"{where} --devices {devices}{choice}"
+        options = [
+            f"--device {self.config.device}",
+            f"--backend {self.config.backend}",
+            f"--devices {devices}",
+        ]
+        for file in self.runs.choice_of(digest):
+            options.append(f"--choice {file}")
+        return " ".join(options)
 
     # costs
 
     def cost_files(self, question: str, *kinds: str) -> list[str]:
         """List the files with these costs of a question's configurations and texts."""
         names = dict.fromkeys(COSTS, self.runs.configurations_of(question))
-        names |= {"throughput": self.runs.groups_of(question)}
-        names |= {"longest_span": self.runs.longest_spans(question)}
-        names |= dict.fromkeys(OF_TEXTS, self.runs.texts_of_topics(question))
-        return [f"{self.results}/{kind}/{name}.json" for kind in kinds for name in names[kind]]
+        names["throughput"] = self.runs.groups_of(question)
+        names["longest_span"] = self.runs.longest_spans(question)
+        for kind in OF_TEXTS:
+            names[kind] = self.runs.texts_of_topics(question)
+        files = []
+        for kind in kinds:
+            files += [f"{self.results}/{kind}/{name}.json" for name in names[kind]]
+        return files
 
     # questions
 
     def artefacts(self, kind: str) -> list[str]:
         """Name all tables or figures of the questions. kind: tables | figures."""
-        return sorted(
-            {name for question in self.questions.values() for name in getattr(question, kind)}
-        )
+        names: set[str] = set()
+        for question in self.questions.values():
+            names.update(getattr(question, kind))
+        return sorted(names)
 
     def question_with(self, kind: str, name: str) -> str:
         """Name the question that a table or figure answers."""
@@ -250,8 +265,11 @@ class Targets:
     def costs_of(self, name: str) -> list[str]:
         """List the files that a question reads beside its records."""
         wanted = self.kinds_read(name)
-        files = self.cost_files(name, *(kind for kind in (*COSTS, *OF_TEXTS) if kind in wanted))
-        return files + ([self.layers] if "layers" in wanted else [])
+        kinds = [kind for kind in (*COSTS, *OF_TEXTS) if kind in wanted]
+        files = self.cost_files(name, *kinds)
+        if "layers" in wanted:
+            files.append(self.layers)
+        return files
 
     @property
     def layers(self) -> str:
@@ -294,9 +312,9 @@ class Targets:
     def is_judged(self, claim: str) -> bool:
         """Say whether this config asks for what a claim is about."""
         about = load_claim(claim).about
-        return (
-            about in self.questions or about == FORMULAS or (about == LAYERS and self.reads_layers)
-        )
+        if about == LAYERS:
+            return self.reads_layers
+        return about == FORMULAS or about in self.questions
 
     @property
     def evidence_files(self) -> list[str]:
@@ -368,9 +386,8 @@ class Targets:
         for name in self.questions:
             names.setdefault(name, []).extend(self.answer_of(name))
         for paper in self.papers:
-            names.setdefault(paper, []).extend(
-                chain(*map(self.answer_of, self.questions_of(paper)))
-            )
+            for name in self.questions_of(paper):
+                names.setdefault(paper, []).extend(self.answer_of(name))
         return names
 
     @property
@@ -439,9 +456,11 @@ def refuse_unknown(
 
 def _why_unknown(targets: Targets, target: str, rules: list[str]) -> str:
     known = targets.setup.known
-    behind = {
-        each: name for name, one in known.items() for each in (*one.tables, *one.figures, name)
-    }
+    # by name of a question, table or figure
+    behind: dict[str, str] = {}
+    for name, question in known.items():
+        for each in (*question.tables, *question.figures, name):
+            behind[each] = name
     left_out = {name: question for name, question in behind.items() if name not in targets.named}
     known_names = [*targets.named, *rules, *left_out]
     renamed = new_name(target) if new_name(target) in known_names else None
@@ -451,18 +470,13 @@ def _why_unknown(targets: Targets, target: str, rules: list[str]) -> str:
     line += f" {hint}{'' if hint.endswith('?') else ';'}" if hint else ""
     if near not in left_out:
         return f"{line} `snakemake --list-target-rules` lists them all"
-    question, config = left_out[near], targets.config
-    task = targets.setup.known[question].task
-    if (
-        config.papers is None
-        and config.tasks is None
-        and config.questions is None
-        and task in targets.setup.scales
-    ):
-        return (
-            f"{line} the config does not include it; run it with --config 'questions=[{question}]'"
-        )
-    return f"{line} the config's papers, tasks, questions or scale exclude its question {question}"
+    owner = left_out[near]
+    config = targets.config
+    chosen = (config.papers, config.tasks, config.questions)
+    is_in_scale = known[owner].task in targets.setup.scales
+    if is_in_scale and all(names is None for names in chosen):
+        return f"{line} the config does not include it; run it with --config 'questions=[{owner}]'"
+    return f"{line} the config's papers, tasks, questions or scale exclude its question {owner}"
 
 
 def of(wildcard: str, function: Callable) -> Callable:
