@@ -56,15 +56,10 @@ def test_every_target_says_what_it_is():
     [
         ({"scale": "laptob"}, "unknown scale 'laptob': did you mean 'laptop'?"),
         (
-            {"papers": ["adaptive_spam"]},
-            "unknown paper 'adaptive_spam': did you mean 'adaptive_span'?",
-        ),
-        (
             {"questions": ["adaptive_xl"]},
             "unknown question 'adaptive_xl': did you mean 'adaptive_vs_xl'?",
         ),
         ({"device": "gpu"}, "unknown device 'gpu'"),
-        ({"tasks": ["translations"]}, "unknown task 'translations': did you mean 'translation'?"),
         ({"corpus": "enwik9"}, "unknown dataset 'enwik9': did you mean 'enwik8'?"),
         ({"corpus": "file:/no/such"}, "corpus 'file:/no/such': no such file"),
         (

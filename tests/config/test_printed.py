@@ -12,6 +12,7 @@ from workflow.config.command_line import Printed
 # clears a screen, moves up a line and back, and turns the direction of writing
 CLEAR = "\x1b[2J\x9b1A\r\u202e"
 SHOWN = r"\x1b[2J\x9b1A\r\u202e"
+WAYS = ["print('a')", "print('a', flush=True)", "print('a' * 10**6)", "print_data('a')"]
 SCRIPT = "import sys; from workflow.config.command_line import run, print_data, print_lines; run(lambda: {})"
 
 
@@ -57,9 +58,7 @@ def without_reader(command: list[str]) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-@pytest.mark.parametrize(
-    "script", ["print('a')", "print('a', flush=True)", "print('a' * 10**6)", "print_data('a')"]
-)
+@pytest.mark.parametrize("script", WAYS)
 def test_a_full_disk_under_what_is_printed_is_one_line_that_names_the_file(script):
     """/dev/full is always full. Where errors go there too, nothing is left but the exit status."""
     command = [sys.executable, "-c", SCRIPT.format(f"({script}, {script})")]
@@ -69,9 +68,7 @@ def test_a_full_disk_under_what_is_printed_is_one_line_that_names_the_file(scrip
         assert subprocess.run(command, stdout=full, stderr=full, timeout=300).returncode == 1
 
 
-@pytest.mark.parametrize(
-    "script", ["print('a')", "print('a', flush=True)", "print('a' * 10**6)", "print_data('a')"]
-)
+@pytest.mark.parametrize("script", WAYS)
 @pytest.mark.parametrize("end, code", [("", 0), ("sys.exit(3)", 3)])
 def test_a_script_that_nobody_reads_ends_as_it_would_have_without_a_word(script, end, code):
     command = [sys.executable, "-c", SCRIPT.format(f"({script}, {end})")]

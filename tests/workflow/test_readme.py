@@ -1,13 +1,10 @@
-"""What the README shows works as it stands there."""
-
-import re
+"""What the docs add to the suite works as it stands there."""
 
 import pytest
 
-from tests._copied import ROOT, copied, ended, shown, written
+from tests._copied import copied, ended, shown, written
 
 pytestmark = pytest.mark.slow
-TEXT = (ROOT / "README.md").read_text()
 
 
 def test_an_added_variant_passes_the_contract_it_did_not_write(tmp_path):
@@ -16,8 +13,3 @@ def test_an_added_variant_passes_the_contract_it_did_not_write(tmp_path):
     chosen = (*files, "-k", "within_margin and (fixed or check)")
     tested = ended(copy, "pytest", "-q", "-p", "no:cacheprovider", *chosen)
     assert tested.returncode == 0 and "passed" in tested.stdout, tested.stdout[-2000:]
-
-
-def test_the_tree_of_the_readme_is_the_tree():
-    for name in re.findall(r"^    (\w+)/ ", TEXT, re.MULTILINE):
-        assert (ROOT / name).is_dir(), name

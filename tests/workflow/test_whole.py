@@ -233,15 +233,6 @@ def test_another_scale_leaves_this_one_alone(done):
     assert (folder / "results" / "laptop" / "ledger.json").exists() and files() == before
 
 
-def test_an_unknown_target_gets_the_nearest_name(done):
-    said = snakemake(done[0], "--config", "scale=smoke", "-n", "--", "rampp")
-    assert (
-        said.returncode != 0
-        and "unknown target 'rampp': did you mean 'ramp'?" in said.stdout + said.stderr
-    )
-    assert "Traceback" not in said.stdout + said.stderr
-
-
 def test_snakemakes_own_report_has_tables_and_figures(done):
     said = snakemake(done[0], *CONFIG, "--report", "report.html")
     assert said.returncode == 0, said.stderr[-2000:]
