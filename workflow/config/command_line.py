@@ -34,20 +34,16 @@ class Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value) -> None:
         """Refuse what is none of an argument's choices, with its new name or the nearest."""
         if action.choices is not None and value not in action.choices:
-            check_known(
-                action.option_strings[0] if action.option_strings else action.dest,
-                value,
-                action.choices,
-            )
+            name = action.option_strings[0] if action.option_strings else action.dest
+            check_known(name, value, action.choices)
 
     def error(self, message: str) -> NoReturn:
         _, _, unknown = message.partition("unrecognized arguments: ")
-        near = (
-            nearest(unknown.split()[0].partition("=")[0], self._option_string_actions)
-            if unknown.strip()
-            else None
-        )
-        hint = f"did you mean {near}? " if near else ""
+        hint = ""
+        if unknown.strip():
+            option = unknown.split()[0].partition("=")[0]
+            near = nearest(option, self._option_string_actions)
+            hint = f"did you mean {near}? " if near else ""
         raise ConfigError(f"{message}; {hint}see --help")
 
 
@@ -62,7 +58,8 @@ def refuse_twice(option: str, words: list[str]) -> None:
     behind = words[places[0] + 1 :] if places else []
     given = takewhile(lambda word: not word.startswith("-"), behind)
     keys = [word.partition("=")[0] for word in given]
-    if twice := [key for key in keys if keys.count(key) > 1]:
+    twice = [key for key in keys if keys.count(key) > 1]
+    if twice:
         raise ConfigError(f"{option}: {twice[0]} is given twice and only the last would count")
 
 
@@ -87,9 +84,11 @@ class Printed:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        self.send(
-            "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
-        )
+        lines = []
+        for line in text.split("\n"):
+            words = map(printable, line.split("\t"))
+            lines.append("\t".join(words))
+        self.send("\n".join(lines))
         return len(text)
 
     def send(self, text: str) -> None:
@@ -138,7 +137,8 @@ def run(main: Callable[[], None]) -> None:
     if sys.stdout:
         sys.stdout.reconfigure(errors="backslashreplace")  # of a terminal that lacks some letters
     for name in ("stdout", "stderr"):
-        if (stream := getattr(sys, name)) and not isinstance(stream, Printed):
+        stream = getattr(sys, name)
+        if stream and not isinstance(stream, Printed):
             setattr(sys, name, Printed(stream))
     try:
         main()
@@ -146,7 +146,8 @@ def run(main: Callable[[], None]) -> None:
             sys.stdout.flush()
     except (ConfigError, OSError) as error:
         with suppress(OSError):  # the same disk may be full
-            print(f"{sys.argv[0].rsplit('/', 1)[-1]}: {explain(error)}", file=sys.stderr)
+            script = sys.argv[0].rsplit("/", 1)[-1]
+            print(f"{script}: {explain(error)}", file=sys.stderr)
         sys.exit(2 if isinstance(error, ConfigError) else 1)
 
 
@@ -158,17 +159,17 @@ def print_lines(lines: Iterable[str]) -> None:
 def print_data(text: str) -> None:
     """Print what another program reads: as it is to a file or a pipe, as all else to a terminal."""
     stream = sys.stdout
-    as_it_is = isinstance(stream, Printed) and not stream.isatty()
-    (stream.send if as_it_is else stream.write)(text)
+    if isinstance(stream, Printed) and not stream.isatty():
+        stream.send(text)
+    else:
+        stream.write(text)
 
 
 def explain(error: ConfigError | OSError) -> str:
     """Say in one line what was refused."""
-    line = (
-        str(error)
-        if isinstance(error, ConfigError)
-        else f"{error.filename or 'system'}: {error.strerror or error}"
-    )
+    line = str(error)
+    if not isinstance(error, ConfigError):
+        line = f"{error.filename or 'system'}: {error.strerror or error}"
     return printable(" ".join(line.split()))
 
 
@@ -176,4 +177,7 @@ def printable(line: str) -> str:
     """Show what moves a terminal's cursor, as names and files may hold it, in place of sending
     it.
     """
-    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line)
+    letters = []
+    for letter in line:
+        letters.append(letter if letter.isprintable() else ascii(letter)[1:-1])
+    return "".join(letters)

@@ -26,7 +26,9 @@ class UnknownKey(ConfigError):
 
     def __init__(self, line: str, key: str, valid: tuple[str, ...], place=None):
         super().__init__(line)
-        self.key, self.valid, self.place = key, valid, place
+        self.key = key
+        self.valid = valid
+        self.place = place
 
 
 def shown(value) -> str:
@@ -50,7 +52,8 @@ def suggest(value: str, valid) -> str:
     """Say what an unknown name is called now, or which valid name is most like it; empty where none
     is.
     """
-    if (name := new_name(value)) != value and name in valid:
+    name = new_name(value)
+    if name != value and name in valid:
         return f"it is now called '{name}'"
     near = nearest(value, valid)
     return f"did you mean '{near}'?" if near else ""
@@ -60,12 +63,15 @@ def check_known(what: str, value: str, valid) -> None:
     """Raise `ConfigError` unless `value` is one of `valid`; the line carries the nearest valid
     name.
     """
-    value, valid = str(value), [*map(str, valid)]
-    if value not in valid:
-        valid.sort()
-        hint = suggest(value, valid)
-        joint = f"{hint}{' ' if hint.endswith('?') else '; '}" if hint else ""
-        raise ConfigError(f"unknown {what} '{cut(value)}': {joint}{_listed(value, valid)}")
+    value = str(value)
+    names = list(map(str, valid))
+    if value in names:
+        return
+    names.sort()
+    hint = suggest(value, names)
+    if hint:
+        hint += " " if hint.endswith("?") else "; "
+    raise ConfigError(f"unknown {what} '{cut(value)}': {hint}{_listed(value, names)}")
 
 
 def _listed(value: str, valid: list[str]) -> str:

@@ -212,8 +212,10 @@ def shown_path(path: Path) -> str:
     for folder, archive in UNPACKED.items():
         if path.is_relative_to(folder):
             return f"{archive}: {path.relative_to(folder).as_posix()}"
-    base = next((base for base in (Path.cwd(), ROOT) if path.is_relative_to(base)), None)
-    return path.relative_to(base).as_posix() if base else str(path)
+    for base in (Path.cwd(), ROOT):
+        if path.is_relative_to(base):
+            return path.relative_to(base).as_posix()
+    return str(path)
 
 
 def config_file(place: str) -> Path:
@@ -234,12 +236,8 @@ def list_folder(folder: Path, ending: str = "") -> list[Path]:
     may not be read.
     """
     with suppress(OSError):
-        names = [
-            name
-            for name in os.listdir(folder)
-            if name.endswith(ending) and not is_left_behind(name)
-        ]
-        return [folder / name for name in sorted(names)]
+        names = [name for name in os.listdir(folder) if name.endswith(ending)]
+        return [folder / name for name in sorted(names) if not is_left_behind(name)]
     return []
 
 
@@ -301,7 +299,8 @@ def _remove_deserted(folder: Path, process: int) -> None:
     """
     for entry in os.scandir(folder) if os.access(folder, os.R_OK) else ():
         with suppress(OSError):
-            if (name := UNFINISHED.fullmatch(entry.name)) and _is_deserted(entry, *name.groups()):
+            name = UNFINISHED.fullmatch(entry.name)
+            if name and _is_deserted(entry, *name.groups()):
                 Path(entry).unlink(missing_ok=True)
 
 

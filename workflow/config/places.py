@@ -51,7 +51,8 @@ class PlacedList(list):
 def over(base: dict, changes: dict) -> Placed:
     """Put changes over a base, key by key; each value keeps its place."""
     both = Placed({**base, **changes})
-    kept = {key: place for key, place in getattr(base, "places", {}).items() if key not in changes}
+    of_base = getattr(base, "places", {})
+    kept = {key: place for key, place in of_base.items() if key not in changes}
     both.places = kept | getattr(changes, "places", {})
     return both
 
@@ -63,12 +64,11 @@ def find(raw, path: Iterable) -> Place | None:
     """
     place = None
     for part in path:
-        inside = (
-            part in raw
-            if isinstance(raw, dict)
-            else isinstance(raw, list) and part in range(len(raw))
-        )
-        if inside:
+        if isinstance(raw, dict):
+            is_inside = part in raw
+        else:
+            is_inside = isinstance(raw, list) and part in range(len(raw))
+        if is_inside:
             place = getattr(raw, "places", {}).get(part, place)
             raw = raw[part]
     return place
@@ -91,11 +91,15 @@ def _words(raw) -> Iterator[tuple[str, Place]]:
     """Yield each key and each value that is neither a mapping nor a list, as text with its
     place.
     """
-    pairs = (
-        raw.items() if isinstance(raw, dict) else enumerate(raw) if isinstance(raw, list) else ()
-    )
+    pairs: Iterable = ()
+    if isinstance(raw, dict):
+        pairs = raw.items()
+    elif isinstance(raw, list):
+        pairs = enumerate(raw)
+    places = getattr(raw, "places", {})
     for key, value in pairs:
-        if place := getattr(raw, "places", {}).get(key):
+        place = places.get(key)
+        if place:
             yield str(key), place
             if not isinstance(value, dict | list):
                 yield str(value), place

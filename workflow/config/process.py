@@ -47,7 +47,8 @@ def refuse_second(lock: Path, what: str) -> None:
 
 def end_with_parent() -> None:
     """Let the system kill this process at the end of the thread that forked it."""
-    if hasattr(libc := ctypes.CDLL(None), "prctl"):
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "prctl"):
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 

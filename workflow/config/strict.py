@@ -63,14 +63,16 @@ class StrictModel(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def only_known_keys(cls, raw):
+        if not isinstance(raw, dict):
+            return raw
         fields = cls.model_fields  # looked up once: a record has a thousand keys
-        for key, value in raw.items() if isinstance(raw, dict) else ():
+        for key, value in raw.items():
             if key not in fields:
                 _refuse_unknown(key, raw, fields)
-            if isinstance(value, bool | str | list | dict) and _takes_numbers(
-                fields[str(key)].annotation
-            ):
-                _refuse_quoted(key, value, raw)
+            if isinstance(value, bool | str | list | dict):
+                annotation = fields[str(key)].annotation
+                if _takes_numbers(annotation):
+                    _refuse_quoted(key, value, raw)
         return raw
 
 
@@ -86,10 +88,13 @@ def _takes_numbers(annotation) -> bool:
     """Say whether a place takes numbers, alone, in lists or by name, and no text."""
     if get_origin(annotation) is Annotated:
         return _takes_numbers(get_args(annotation)[0])
-    inside = get_args(annotation)[1:] if get_origin(annotation) is dict else get_args(annotation)
-    if inside:
-        return all(_takes_numbers(each) for each in inside if each not in (type(None), Ellipsis))
-    return annotation in (int, float)
+    inside = get_args(annotation)
+    if not inside:
+        return annotation in (int, float)
+    if get_origin(annotation) is dict:
+        inside = inside[1:]
+    values = [each for each in inside if each not in (type(None), Ellipsis)]
+    return all(map(_takes_numbers, values))
 
 
 def _refuse_quoted(key, value, raw: dict) -> None:
@@ -104,8 +109,10 @@ def _refuse_quoted(key, value, raw: dict) -> None:
 
 
 def _leaves(value) -> Iterator:
-    if isinstance(value, dict | list):
-        for each in value.values() if isinstance(value, dict) else value:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for each in value:
             yield from _leaves(each)
     else:
         yield value
@@ -178,19 +185,24 @@ def _models_in(annotation, place: str) -> Iterator[tuple[type[BaseModel], str]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation, place
     inside = get_args(annotation)
-    for each in inside[1:] if get_origin(annotation) is dict else inside:
-        yield from _models_in(each, f"{place}.NAME" if get_origin(annotation) is dict else place)
+    if get_origin(annotation) is dict:
+        inside = inside[1:]
+        place = f"{place}.NAME"
+    for each in inside:
+        yield from _models_in(each, place)
 
 
 def _first_refusal(errors: list[dict], where: str, raw) -> ConfigError:
     first = errors[0]
     if first["type"] == "missing":
         missing = [f"'{_place(each)}'" for each in errors if each["type"] == "missing"]
-        line = f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+        verb = "is" if len(missing) == 1 else "are"
+        line = f"{', '.join(missing)} {verb} missing"
         return placed(line, where, find(raw, first["loc"]))
     # A place that takes several types has an error for each; those inside a list that is one of
     # them say the most.
-    inside = [each for each in errors if f"{_place(each)}.".startswith(f"{_place(first)}.")]
+    above = f"{_place(first)}."
+    inside = [each for each in errors if f"{_place(each)}.".startswith(above)]
     place = max(map(_place, inside), key=lambda each: each.count("."))
     told = [each for each in inside if _place(each) == place]
     value = shown(told[0]["input"])
@@ -201,9 +213,8 @@ def _first_refusal(errors: list[dict], where: str, raw) -> ConfigError:
 
 
 def _place(error: dict) -> str:
-    return ".".join(
-        str(part) for part in error["loc"] if part not in ALTERNATIVES and "[" not in str(part)
-    )
+    parts = [str(part) for part in error["loc"] if part not in ALTERNATIVES]
+    return ".".join(part for part in parts if "[" not in part)
 
 
 def parse_json(text: str | bytes, where: str):
@@ -216,9 +227,10 @@ def parse_json(text: str | bytes, where: str):
 
 def read_json(path: Path, what: str = ""):
     """Read a JSON file. what: said of the file where it holds none."""
-    return parse_json(
-        path.read_bytes(), f"{shown_path(path)}: {what}" if what else shown_path(path)
-    )
+    where = shown_path(path)
+    if what:
+        where = f"{where}: {what}"
+    return parse_json(path.read_bytes(), where)
 
 
 class UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
@@ -229,7 +241,8 @@ class UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
     def construct_mapping(self, node, deep=False):
         seen = set()
         for key, _ in node.value:
-            if (name := str(key.value)) in seen:
+            name = str(key.value)
+            if name in seen:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"key '{name}' is given twice", key.start_mark
                 )
@@ -246,12 +259,11 @@ class UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         yield mapping
         mapping.update(self.construct_mapping(node))
         # a value of several lines begins where its key stands
-        lines = {
-            key: value if isinstance(value, yaml.ScalarNode) else key for key, value in node.value
-        }
-        mapping.places = {
-            self.construct_object(key): self._place(line) for key, line in lines.items()
-        }
+        places = {}
+        for key, value in node.value:
+            line = value if isinstance(value, yaml.ScalarNode) else key
+            places[self.construct_object(key)] = self._place(line)
+        mapping.places = places
 
     def construct_placed_list(self, node):
         """Make a list whose elements know their places."""

@@ -32,7 +32,10 @@ def read_also(folders: list[str]) -> None:
 
     `ConfigError` for a folder that is no study.
     """
-    paths = [Path(os.path.abspath(user_path(folder, f"studies '{folder}'"))) for folder in folders]
+    paths = []
+    for folder in folders:
+        path = user_path(folder, f"studies '{folder}'")
+        paths.append(Path(os.path.abspath(path)))
     for path in paths:
         if not (path / "study.yaml").is_file():
             raise ConfigError(f"studies: {path}: expected a folder with a study.yaml")
@@ -78,7 +81,10 @@ def part_of(study: str, name: str) -> Path | None:
 def module_file(name: str) -> Path | None:
     """Find the file of a module `studies.NAME...`; None where there is none."""
     place = Path(*name.split(".")[1:]).with_suffix(".py")
-    return next((home / place for home in _homes() if (home / place).is_file()), None)
+    for home in _homes():
+        if (home / place).is_file():
+            return home / place
+    return None
 
 
 def load_module(path: Path) -> ModuleType:
@@ -87,22 +93,24 @@ def load_module(path: Path) -> ModuleType:
     """
     import_module("studies").__path__[:] = map(str, _homes())
     home = next(home for home in _homes() if path.is_relative_to(home))
-    return import_module(".".join(["studies", *path.relative_to(home).with_suffix("").parts]))
+    parts = path.relative_to(home).with_suffix("").parts
+    return import_module(".".join(["studies", *parts]))
 
 
 def _bases() -> tuple[tuple[Path, ...], Path]:
     """Return what decides which studies there are: the folders that are named, and where the suite
     is run.
     """
-    return tuple(map(Path, json.loads(os.environ.get(NAMED) or "[]"))), Path.cwd()
+    named = json.loads(os.environ.get(NAMED) or "[]")
+    return tuple(map(Path, named)), Path.cwd()
 
 
 def _homes() -> list[Path]:
     """List the folders that hold studies, those that count first in front."""
     named, here = _bases()
-    return list(
-        dict.fromkeys([*(folder.parent for folder in named), here / "studies", ROOT / "studies"])
-    )
+    homes = [folder.parent for folder in named]
+    homes += [here / "studies", ROOT / "studies"]
+    return list(dict.fromkeys(homes))
 
 
 @cache

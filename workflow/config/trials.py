@@ -36,7 +36,10 @@ def every_trial(trials: Trials) -> list[Factors]:
     >>> every_trial({"lr": [0.5, 1.0]})
     [{'lr': 0.5}, {'lr': 1.0}]
     """
-    return [dict(zip(trials, factors, strict=True)) for factors in product(*trials.values())]
+    every = []
+    for factors in product(*trials.values()):
+        every.append(dict(zip(trials, factors, strict=True)))
+    return every
 
 
 def multiply(content: dict, factors: Factors) -> dict:

@@ -83,9 +83,9 @@ class Config(StrictModel):
     @property
     def gpus(self) -> int:
         """Return 1 where runs take a GPU, 0 where they are on a CPU."""
-        return int(
-            self.device == "cuda" or (self.device == "auto" and bool(shutil.which("nvidia-smi")))
-        )
+        if self.device == "auto":
+            return int(bool(shutil.which("nvidia-smi")))
+        return int(self.device == "cuda")
 
     @field_validator("studies")
     @classmethod
@@ -221,11 +221,15 @@ def _of_file(raw: dict) -> Placed:
     """Say of each value that config/config.yaml has where it is there; others came with the
     command.
     """
-    path, given = config_file("config.yaml"), Placed(raw)
+    path = config_file("config.yaml")
     told = read_yaml(path) if path.exists() else {}
-    given.places = {
-        key: place for key in told if raw.get(key) == told[key] and (place := find(told, [key]))
-    }
+    places = {}
+    for key, value in told.items():
+        place = find(told, [key])
+        if place and raw.get(key) == value:
+            places[key] = place
+    given = Placed(raw)
+    given.places = places
     return given
 
 
@@ -235,7 +239,10 @@ def place_in_config(error: ConfigError, raw: dict) -> ConfigError:
     """
     is_of_a_file = "/" in str(error).split(":")[0]  # "studies" is a key too
     is_of_config = not error.is_placed and not is_of_a_file
-    place = find(_of_file(raw), words_of(str(error))[:1]) if is_of_config else None
+    if not is_of_config:
+        return error
+    key = words_of(str(error))[:1]
+    place = find(_of_file(raw), key)
     return ConfigError(f"{place}: {error}") if place else error
 
 
@@ -249,8 +256,8 @@ def load_config(raw: dict) -> Config:
         refuse_unread(base / "scales", *files, "*/*.yaml")
         refuse_unread(base / "tasks", *files)
     # `snakemake --config` gives the word null as it stands.
-    given = _of_file({key: None if value == "null" else value for key, value in raw.items()})
-    config = parse(Config, given, "config", elsewhere=BELONGS)
+    told = {key: None if value == "null" else value for key, value in raw.items()}
+    config = parse(Config, _of_file(told), "config", elsewhere=BELONGS)
     if config.data_dir is None:
         config.data_dir = os.environ.get("ATTENTION_DATA_DIR")
     data_folders(config.data_dir)  # refuses a folder that does not exist

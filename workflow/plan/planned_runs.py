@@ -134,7 +134,8 @@ def _askers(rows: list[PlanRow]) -> str:
     names = list(dict.fromkeys(row.question for row in rows))
     if len(names) == 1:
         return names[0]
-    return f"{names[0]} and {len(names) - 1} more"
+    others = len(names) - 1
+    return f"{names[0]} and {others} more"
 
 
 def name_group(questions: Iterable[str]) -> str:
@@ -154,7 +155,8 @@ def name_group(questions: Iterable[str]) -> str:
 
 def name_choice(job: Job) -> str:
     """Name the choice among a job's trials: a digest of theirs."""
-    return hashlib.sha256(" ".join(job.trials).encode()).hexdigest()[:DIGITS]
+    trials = " ".join(job.trials)
+    return hashlib.sha256(trials.encode()).hexdigest()[:DIGITS]
 
 
 def digests(wanted: list[str], others: list[str]) -> str:
@@ -316,9 +318,8 @@ class PlannedRuns:
         return list(dict.fromkeys(row.job.digest for row in self.rows_of(question)))
 
     def configurations_of(self, question: str) -> list[str]:
-        return list(
-            dict.fromkeys(row.job.configuration for row in self.rows_of(question) if row.plain)
-        )
+        plain = [row for row in self.rows_of(question) if row.plain]
+        return list(dict.fromkeys(row.job.configuration for row in plain))
 
     @cached_property
     def shipped(self) -> dict[str, str]:
@@ -344,7 +345,9 @@ class PlannedRuns:
         What is made of these records is made again if one of them changes.
         """
         contents = [self.shipped[digest] for digest in digests if digest in self.shipped]
-        return _digest_lines(contents) if contents else ""
+        if not contents:
+            return ""
+        return _digest_lines(contents)
 
     def job_of(self, configuration: str) -> Job:
         """Return the job whose net is measured for a configuration."""
@@ -372,7 +375,9 @@ class PlannedRuns:
     def choice_of(self, digest: str) -> list[str]:
         """Name the file that says which trial a run follows; none of one without trials."""
         job = self.jobs[digest]
-        return [f"results/choices/{name_choice(job)}.json"] if job.trials else []
+        if not job.trials:
+            return []
+        return [f"results/choices/{name_choice(job)}.json"]
 
     def trials_of(self, choice: str) -> list[str]:
         """List the trials of a choice by digest; end with an error line if there are none."""
@@ -465,4 +470,5 @@ class PlannedRuns:
 
 
 def _digest_lines(lines: Iterable[str]) -> str:
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:DIGITS]
+    text = "\n".join(lines)
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]

@@ -58,7 +58,8 @@ def _reads_of(kind: str, path: Path, module: ast.Module) -> tuple[str, ...]:
 
 def _check_holds(path: Path, module: ast.Module, needed: set[str]) -> None:
     """Raise `ConfigError` where a module lacks one of these names."""
-    if lacking := sorted(needed - names_in(module)):
+    lacking = sorted(needed - names_in(module))
+    if lacking:
         raise ConfigError(
             f"{shown_path(path)}: '{lacking[0]}' is missing; it needs {', '.join(sorted(needed))}"
         )
@@ -99,11 +100,9 @@ def names_in(module: ast.Module) -> set[str]:
         elif isinstance(node, ast.Import | ast.ImportFrom):
             names |= {each.asname or each.name for each in node.names}
         else:
-            names |= {
-                each.id
-                for each in ast.walk(node)
-                if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
-            }
+            for each in ast.walk(node):
+                if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+                    names.add(each.id)
     return names
 
 

@@ -85,8 +85,10 @@ def _modules_in(node: ast.AST, file: str) -> list[str]:
     if not isinstance(node, ast.ImportFrom):
         return []
     # of a relative import, the package that it starts from
-    package = Path(file).parts[: -node.level] if node.level else ()
-    module = ".".join([*package, *([node.module] if node.module else [])])
+    parts = list(Path(file).parts[: -node.level]) if node.level else []
+    if node.module:
+        parts.append(node.module)
+    module = ".".join(parts)
     # each name may be a module itself
     inside = [f"{module}.{alias.name}" for alias in node.names]
     return [module, *inside]
