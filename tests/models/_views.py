@@ -1,10 +1,9 @@
-"""Inputs that are views of any memory, and inputs that do not fit: engine against definition. Run
-by test_memory.py.
+"""Compare engine and definition for views of any memory, and for inputs that do not fit.
 
-In a process of its own: code that leaves its memory ends the process, at once or much later.
+Run by test_memory.py in a process of its own: code that leaves its memory ends the process.
 """
 
-from functools import partial
+import re
 
 import pytest
 import torch
@@ -103,14 +102,13 @@ choices = draw.fixed_dictionaries(
 anything = settings(max_examples=150, phases=[Phase.generate], deadline=None, derandomize=True)
 
 
-def check(leaves: list, viewed, end, named: dict) -> None:
-    """Hold the engine to the definition: output and gradients of the memory that q, k and v are
-    views of.
-    """
+def check(leaves: list, views: list, end, named: dict) -> None:
+    """Compare outputs, and gradients of the memory that q, k and v are views of."""
     found = []
     for definition in (True, False):
         torch.manual_seed(1)  # of what a choice draws when it is built
-        y = attention(*viewed(*leaves), **named, definition=definition)
+        q, k, v = (view(leaf) for view, leaf in zip(views, leaves, strict=True))
+        y = attention(q, k, v, **named, definition=definition)
         weights = torch.linspace(-1, 2, y.numel(), dtype=y.dtype).view(y.shape)
         found.append([y, *torch.autograd.grad(end(y, weights), leaves)])
     for exact, ours in zip(*found, strict=True):
@@ -120,25 +118,25 @@ def check(leaves: list, viewed, end, named: dict) -> None:
 @anything
 @given(draw.data(), choices, draw.sampled_from(ENDS))
 def test_views_of_any_memory(data, named, end):
-    B, g, sharing = (data.draw(draw.integers(low, 3)) for low in (0, 1, 1))
-    T, K = data.draw(length), data.draw(length)
-    dk, dv = (
-        data.draw(draw.sampled_from([2, 4, 8, 18])),
-        data.draw(draw.sampled_from([0, 1, 3, 8, 17])),
-    )
+    B = data.draw(draw.integers(0, 3))
+    key_heads = data.draw(draw.integers(1, 3))
+    sharing = data.draw(draw.integers(1, 3))
+    T = data.draw(length)
+    K = data.draw(length)
+    dk = data.draw(draw.sampled_from([2, 4, 8, 18]))
+    dv = data.draw(draw.sampled_from([0, 1, 3, 8, 17]))
     ways = [data.draw(draw.sampled_from(VIEWS)) for _ in "qkv"]
     if one_for_all_times in ways or overlapping in ways:
         # equal scores tie, and rounding would choose among them
         named = {**named, "selection": "all"}
     torch.manual_seed(data.draw(draw.integers(0, 99)))
-    sizes = ((B, g * sharing, T, dk), (B, g, K, dk), (B, g, K, dv))
-    leaves, views = zip(*(way(*size) for way, size in zip(ways, sizes, strict=True)), strict=True)
-    check(
-        list(leaves),
-        lambda *memory: [view(x) for view, x in zip(views, memory, strict=True)],
-        end,
-        named,
-    )
+    q_way, k_way, v_way = ways
+    made = [
+        q_way(B, key_heads * sharing, T, dk),
+        k_way(B, key_heads, K, dk),
+        v_way(B, key_heads, K, dv),
+    ]
+    check([leaf for leaf, _ in made], [view for _, view in made], end, named)
 
 
 def test_numbers_whose_sign_torch_has_not_written_yet():
@@ -164,127 +162,95 @@ NOT_FITTING = {
 }
 
 
-def refused(*calls) -> str:
-    """Return the one line with which all calls are refused."""
-    lines = []
-    for call in calls:
-        with pytest.raises(ValueError) as refusal:
-            call()
-        lines.append(str(refusal.value))
-    assert len(set(lines)) == 1 and "\n" not in lines[0]
-    return lines[0]
+BOTH = pytest.mark.parametrize("definition", [True, False])
 
 
+@BOTH
 @pytest.mark.parametrize("sizes", NOT_FITTING.values(), ids=NOT_FITTING)
-def test_engine_and_definition_refuse_alike_what_does_not_fit(sizes):
-    given = [torch.ones(size) for size in sizes]
-    line = refused(
-        *(partial(attention, *given, definition=definition) for definition in (True, False))
-    )
-    assert all(
-        f"{name} {size} torch.float32" in line for name, size in zip("qkv", sizes, strict=True)
-    )
+def test_what_does_not_fit_is_refused_with_its_sizes(sizes, definition):
+    q, k, v = map(torch.ones, sizes)
+    told = ".*".join(re.escape(str(size)) for size in sizes)
+    with pytest.raises(ValueError, match=told):
+        attention(q, k, v, definition=definition)
 
 
+@BOTH
 @pytest.mark.parametrize("training", [True, False])
-def test_a_cache_of_one_stream_is_not_repeated_for_two(training):
-    calls = []
-    for definition in (True, False):
-        made = layer(12, 3, span={"name": "fixed", "limit": 4}, definition=definition).train(
-            training
-        )
-        past = made.start(1)
-        _, past = made(torch.randn(1, 5, 12), past)
-        calls.append(partial(made, torch.randn(2, 5, 11), made.start(2)))
-        with pytest.raises(ValueError, match=r"got a block \(2, 5, 12\)"):
-            made(torch.randn(2, 5, 12), past)
-    if training:  # else the engine caches keys and values, whose shapes its line gives
-        refused(*calls)
-    trained = layer(12, 3)
-    past = trained.start(1)
-    with pytest.raises(ValueError, match="a cache .* does not fit new rows"):
-        trained.eval()(torch.randn(1, 5, 12), past)
+def test_a_cache_of_one_stream_is_not_repeated_for_two(training, definition):
+    span = {"name": "fixed", "limit": 4}
+    made = layer(12, 3, span=span, definition=definition).train(training)
+    _, past = made(torch.randn(1, 5, 12), made.start(1))
+    with pytest.raises(ValueError, match=re.escape("(2, 5, 12)")):
+        made(torch.randn(2, 5, 12), past)
+    with pytest.raises(ValueError, match=re.escape("(2, 5, 11)")):
+        made(torch.randn(2, 5, 11), made.start(2))
 
 
+def test_a_cache_of_training_is_refused_in_evaluation():
+    made = layer(12, 3)
+    past = made.start(1)
+    with pytest.raises(ValueError, match="cache"):
+        made.eval()(torch.randn(1, 5, 12), past)
+
+
+@pytest.mark.parametrize("implementation", [Engine(), Definition()])
 @pytest.mark.parametrize("reads_itself", [True, False])
-def test_a_source_of_other_sentences_is_refused(reads_itself):
-    shape, calls = Shape(6, 3, key_heads=1), []
-    plain = {"span": {"name": "full", "cache": 9}, "selection": {"name": "all"}}
-    plain |= {"normaliser": {"name": "softmax"}, "position": {"name": "none"}}
-    made = SequenceAttention(
-        shape,
-        *(build_choice(axis, each, shape) for axis, each in plain.items()),
-        reads_itself=reads_itself,
-    )
-    x, source = torch.randn(2, 4, 6), made.project(torch.randn(1, 4, 6))
-    for made.implementation in (Engine(), Definition()):
-        calls.append(refused(partial(made, x, source, torch.ones(2, 4, dtype=torch.bool))))
-        calls.append(refused(partial(made, x, source, torch.ones(1, 4, dtype=torch.bool))))
-        refused(partial(made, x, made.project(x), torch.ones(2, 3, dtype=torch.bool)))
-    assert calls[:2] == calls[2:]
+def test_a_source_of_other_sentences_is_refused(reads_itself, implementation):
+    shape = Shape(6, 3, key_heads=1)
+    names = {"span": "full", "selection": "all", "normaliser": "softmax", "position": "none"}
+    settings = {"full": {"cache": 9}}
+    choices = [
+        build_choice(axis, {"name": name, **settings.get(name, {})}, shape)
+        for axis, name in names.items()
+    ]
+    made = SequenceAttention(shape, *choices, reads_itself=reads_itself)
+    made.implementation = implementation
+    x = torch.randn(2, 4, 6)
+    # one sentence for two, its mask too, and a mask that is shorter than its sentences
+    for rows, mask in (((1, 4, 6), (2, 4)), ((1, 4, 6), (1, 4)), ((2, 4, 6), (2, 3))):
+        source = made.project(torch.randn(rows))
+        with pytest.raises(ValueError):
+            made(x, source, torch.ones(mask, dtype=torch.bool))
 
 
 H = 2
 D = 4
-INPUTS = {
-    "q": (1, H, 5, D),
-    "r": None,
-    "k": (1, H, 9, D),
-    "v": (1, H, 9, D),
-    "p": None,
-    "z": None,
-    "alpha": (H,),
-}
+INPUTS = {"q": (1, H, 5, D), "k": (1, H, 9, D), "v": (1, H, 9, D), "alpha": (H,)}
 ROW = Layout(D, (0, D), (9 * H * D,) * 2, (H * D,) * 2)
-STREAMS, SENTENCES = (
-    Pattern(STREAM, (9, 9), None, None, 9),
-    Pattern(SENTENCE, (9, 9), None, None, 9),
-)
+WIDER_ROW = Layout(D + 1, (0, 0), (0, 0), (0, 0))
+
+
+def pattern(kind, counts=(9, 9), keys=None, **settings) -> Pattern:
+    return Pattern(kind, counts, keys, None, 9, **settings)
+
+
 BEYOND = {
-    "alpha of one head": (STREAMS, {"alpha": (1,)}),
-    "more rows than keys": (Pattern(STREAM, (9, 10), None, None, 9), {}),
-    "rows of another length": (STREAMS, {"v": (1, H, 8, D)}),
-    "a layout beyond its numbers": (Pattern(STREAM, (9, 9), ROW, None, 9), {"k": (9 * H * D - 1,)}),
-    "a layout of another width": (
-        Pattern(STREAM, (9, 9), Layout(D + 1, *(2 * (0,),) * 3), None, 9),
-        {"k": (99,)},
-    ),
-    "too few position keys": (STREAMS, {"r": (1, H, 5, D), "p": (D, 8)}),
-    "position keys of other heads": (STREAMS, {"r": (1, H, 5, D), "p": (3, D, 9)}),
-    "position queries of another width": (STREAMS, {"r": (1, H, 5, 3), "p": (D, 9)}),
-    "positions to a source": (
-        Pattern(CROSS, (9, 9), None, None, 9),
-        {"r": (1, H, 5, D), "p": (D, 9)},
-    ),
-    "a ramp without spans": (Pattern(STREAM, (9, 9), None, None, 9, ramp=3, limit=9), {}),
-    "spans of fewer queries": (
-        Pattern(STREAM, (9, 9), None, None, 9, ramp=3, limit=9),
-        {"z": (1, H, 4, 1)},
-    ),
-    "a sentence without lengths": (SENTENCES, {}),
-    "fewer queries than words": (SENTENCES, {"lengths": torch.tensor([9])}),
-    "more words than there are": (
-        Pattern(CROSS, (9, 9), None, None, 9),
-        {"lengths": torch.tensor([10])},
-    ),
-    "lengths of another type": (
-        Pattern(CROSS, (9, 9), None, None, 9),
-        {"lengths": torch.tensor([9.0])},
-    ),
+    "alpha of one head": (pattern(STREAM), {"alpha": (1,)}),
+    "more rows than keys": (pattern(STREAM, (9, 10)), {}),
+    "rows of another length": (pattern(STREAM), {"v": (1, H, 8, D)}),
+    "a layout beyond its numbers": (pattern(STREAM, keys=ROW), {"k": (9 * H * D - 1,)}),
+    "a layout of another width": (pattern(STREAM, keys=WIDER_ROW), {"k": (99,)}),
+    "too few position keys": (pattern(STREAM), {"r": (1, H, 5, D), "p": (D, 8)}),
+    "position keys of other heads": (pattern(STREAM), {"r": (1, H, 5, D), "p": (3, D, 9)}),
+    "position queries of another width": (pattern(STREAM), {"r": (1, H, 5, 3), "p": (D, 9)}),
+    "positions to a source": (pattern(CROSS), {"r": (1, H, 5, D), "p": (D, 9)}),
+    "a ramp without spans": (pattern(STREAM, ramp=3, limit=9), {}),
+    "spans of fewer queries": (pattern(STREAM, ramp=3, limit=9), {"z": (1, H, 4, 1)}),
+    "a sentence without lengths": (pattern(SENTENCE), {}),
+    "fewer queries than words": (pattern(SENTENCE), {"lengths": torch.tensor([9])}),
+    "more words than there are": (pattern(CROSS), {"lengths": torch.tensor([10])}),
+    "lengths of another type": (pattern(CROSS), {"lengths": torch.tensor([9.0])}),
 }
 
 
 @compiler
 @pytest.mark.parametrize("pattern, changed", BEYOND.values(), ids=BEYOND)
 def test_nothing_reaches_c_beyond_its_memory(pattern, changed):
-    sizes = {
-        name: size
-        for name, size in (INPUTS | changed).items()
-        if not isinstance(size, torch.Tensor)
-    }
-    tensors = {name: size and torch.ones(size) for name, size in sizes.items()}
+    inputs = dict.fromkeys(["q", "r", "k", "v", "p", "z", "alpha", "lengths"])
+    for name, value in (INPUTS | changed).items():
+        inputs[name] = value if torch.is_tensor(value) else torch.ones(value)
     with pytest.raises(ValueError):
-        attend(pattern, **tensors, lengths=changed.get("lengths"))
+        attend(pattern, **inputs)
 
 
 @pytest.mark.parametrize(
@@ -297,7 +263,9 @@ def test_no_table_has_a_size_below_zero(settings):
 
 @compiler
 def test_layers_in_c_refuse_what_they_would_read_beyond():
-    a, b, c = torch.ones(3, 4), torch.ones(4, 5), torch.ones(3, 5)
+    a = torch.ones(3, 4)
+    b = torch.ones(4, 5)
+    c = torch.ones(3, 5)
     for product in (
         Product(a, b, c, bias=torch.ones(4)),
         Product(a, b, c, bias=torch.ones(5).double()),
@@ -306,7 +274,7 @@ def test_layers_in_c_refuse_what_they_would_read_beyond():
     ):
         with pytest.raises(ValueError):
             multiply(Product(a, b, c), product)
-    x, weight = torch.ones(3, 4), torch.ones(4)
-    for y, shape in ((torch.ones(4), 4), (None, 3), (x.double(), 4)):
+    weight = torch.ones(4)
+    for added, width in ((torch.ones(4), 4), (None, 3), (a.double(), 4)):
         with pytest.raises(ValueError):
-            add_and_norm(x, y, torch.ones(shape), weight, 1e-5)
+            add_and_norm(a, added, torch.ones(width), weight, 1e-5)

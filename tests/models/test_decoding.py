@@ -23,43 +23,47 @@ def wild(symbols=11, seed=0, **sizes):
 
 
 def plain_beam(net, source, width, alpha, max_length):
-    """Search for one sentence alone, reading every prefix anew and never stopping early; a width of
-    1: the argmax.
-    """
-    beams, best = [(0.0, 0.0, [])], (-math.inf, None)
+    """Search for one sentence, reading every prefix anew and never stopping early."""
+    beams = [(0.0, 0.0, [])]  # score, sum of log-probabilities, target
+    finished = []
     for step in range(1, max_length + 1):
-        extended = [hypothesis for hypothesis in beams if hypothesis[2][-1:] == [EOS]]
-        for _, so_far, target in (
-            hypothesis for hypothesis in beams if hypothesis[2][-1:] != [EOS]
-        ):
+        extended = []
+        for hypothesis in beams:
+            _, so_far, target = hypothesis
+            if target[-1:] == [EOS]:
+                extended.append(hypothesis)
+                continue
             with torch.no_grad():
-                steps = net(source, torch.tensor([[BOS, *target]]))[0, -1].log_softmax(-1).tolist()
+                logits = net(source, torch.tensor([[BOS, *target]]))[0, -1]
+            steps = logits.log_softmax(-1).tolist()
             for token in [EOS] if step == max_length else range(EOS, len(steps)):
                 total = so_far + steps[token]
                 extended.append((total / ((5 + step) / 6) ** alpha, total, [*target, token]))
         beams = sorted(extended, reverse=True)[:width]
-        best = max([best, *((score, target) for score, _, target in beams if target[-1] == EOS)])
-    return best[1][:-1]
+        finished += [(score, target) for score, _, target in beams if target[-1] == EOS]
+    _, best = max(finished)
+    return best[:-1]
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize(
-    "width, alpha", [(1, 0.0), (2, 0.0), (3, 0.6), pytest.param(5, 1.5, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("width, alpha", [(1, 0.0), (2, 0.0), (3, 0.6)])
 def test_a_beam_equals_the_plain_search_of_each_sentence(width, alpha, seed):
-    net, source = wild(seed=seed), sentences((9, 5, 7))
+    net = wild(seed=seed)
+    source = sentences((9, 5, 7))
     targets = beam(net, source, width=width, alpha=alpha, max_length=10)
     assert targets == [plain_beam(net, row[row != 0][None], width, alpha, 10) for row in source]
 
 
 class Scripted(torch.nn.Module):
-    """Stands for a net: the next token's log-probabilities depend on what was written alone."""
+    """A model whose next token depends on what was written alone; it counts its steps."""
 
     max_length = 100
 
     def __init__(self, table: dict, otherwise: dict):
         super().__init__()
-        self.table, self.otherwise, self.steps = table, otherwise, 0
+        self.table = table
+        self.otherwise = otherwise
+        self.steps = 0
 
     def encode(self, source):
         return Written(torch.empty(len(source), 0, dtype=torch.long), source != PAD)
@@ -85,10 +89,8 @@ class Written:
         return Written(self.written[index], self.visible)
 
     def sentences(self, index):
-        return Written(
-            self.written.unflatten(0, (len(self.visible), -1))[index].flatten(0, 1),
-            self.visible[index],
-        )
+        by_sentence = self.written.unflatten(0, (len(self.visible), -1))
+        return Written(by_sentence[index].flatten(0, 1), self.visible[index])
 
 
 SOURCE = torch.tensor([[3, 3, EOS]])
@@ -108,37 +110,26 @@ CROSSING = {
     (3, 5): {4: 1.0},
     (4, 3): {4: 1.0},
 }
-BY_HAND = {  # table, width, alpha, the best target
-    "a hypothesis that ends early, .5, beats a longer one of .5 x .9 x .9 = .405": (
-        EARLY,
-        2,
-        0.0,
-        [3],
-    ),
-    "the length makes up for it with alpha = 3": (EARLY, 2, 3.0, [4, 5]),
-    "a beam of one takes the likelier step": (STEPS, 1, 0.0, [3, 3]),
-    "a wider one the likelier sentence": (STEPS, 2, 0.0, [4]),
-    "`3` .6 and `4` .4 become `4 5` .4 and `3 3` .33, each on the other's row": (
-        CROSSING,
-        2,
-        0.0,
-        [4, 5],
-    ),
-    "pad and bos are never written": (
-        {(): {PAD: 0.5, BOS: 0.3, 3: 0.2}, (3,): {PAD: 0.9, EOS: 0.1}},
-        2,
-        0.6,
-        [3],
-    ),
-}
+RESERVED = {(): {PAD: 0.5, BOS: 0.3, 3: 0.2}, (3,): {PAD: 0.9, EOS: 0.1}}
+BY_HAND = [
+    # a hypothesis that ends early, .5, beats a longer one of .5 x .9 x .9 = .405
+    (EARLY, 2, 0.0, [3]),
+    # its length makes up for it with alpha = 3
+    (EARLY, 2, 3.0, [4, 5]),
+    # a beam of one takes the likelier step, a wider one the likelier sentence
+    (STEPS, 1, 0.0, [3, 3]),
+    (STEPS, 2, 0.0, [4]),
+    # `3` .6 and `4` .4 become `4 5` .4 and `3 3` .33, each on the other's row
+    (CROSSING, 2, 0.0, [4, 5]),
+    # pad and bos are never written
+    (RESERVED, 2, 0.6, [3]),
+]
 
 
-@pytest.mark.parametrize("case", BY_HAND)
-def test_by_hand(case):
-    table, width, alpha, target = BY_HAND[case]
-    assert beam(Scripted(table, {EOS: 1.0}), SOURCE, width=width, alpha=alpha, max_length=9) == [
-        target
-    ]
+@pytest.mark.parametrize("table, width, alpha, target", BY_HAND)
+def test_by_hand(table, width, alpha, target):
+    net = Scripted(table, {EOS: 1.0})
+    assert beam(net, SOURCE, width=width, alpha=alpha, max_length=9) == [target]
 
 
 def test_it_stops_when_no_unfinished_hypothesis_can_win():
@@ -151,9 +142,8 @@ def test_it_stops_when_no_unfinished_hypothesis_can_win():
 def test_at_its_limit_a_sentence_has_only_eos_left(max_length, tokens):
     """The limit is the source's 3 tokens or 1, and 50 more, or `max_length`; eos is one of them."""
     net = Scripted({}, {3: 0.9, EOS: 0.1})
-    targets = beam(
-        net, torch.tensor([[3, 3, EOS], [EOS, 0, 0]]), width=1, alpha=0.0, max_length=max_length
-    )
+    source = torch.tensor([[3, 3, EOS], [EOS, 0, 0]])
+    targets = beam(net, source, width=1, alpha=0.0, max_length=max_length)
     assert targets == [[3] * (count - 1) for count in tokens]
     assert net.steps == max(tokens)
 
