@@ -25,7 +25,8 @@ from workflow.config import choices
 from workflow.config.choices import choice_facts, choice_names, choice_settings
 from workflow.config.errors import ConfigError
 
-SYMBOLS, ONE = 31, Shape(4, 1, 2, 3)
+SYMBOLS = 31
+ONE = Shape(4, 1, 2, 3)
 NETS = ["char_lm", pytest.param("transformer_xl", marks=pytest.mark.slow)]
 each_pair = pytest.mark.parametrize("attention", PAIRS, ids=label)
 each_net = pytest.mark.parametrize("net", NETS)
@@ -75,13 +76,10 @@ def sums_to_one(attention) -> bool:
 
 
 def stream(length=23, batch=2):
-    """Draw streams in which no token comes twice: equal keys would tie, and rounding would choose
-    among them.
-    """
+    """Draw streams in which no token comes twice; rounding would choose among equal keys."""
     generator = torch.Generator().manual_seed(5)
-    return torch.stack(
-        [torch.randperm(SYMBOLS, generator=generator)[:length] for _ in range(batch)]
-    )
+    rows = [torch.randperm(SYMBOLS, generator=generator)[:length] for _ in range(batch)]
+    return torch.stack(rows)
 
 
 @pytest.mark.parametrize(
@@ -96,8 +94,10 @@ def stream(length=23, batch=2):
 )
 def test_engine_equals_definition_with_gradients_to_every_parameter(net, attention, monkeypatch):
     monkeypatch.setattr(band, "QUERIES", 3)  # several chunks to a block
-    nets = make(attention, net, SYMBOLS), by_definition(make(attention, net, SYMBOLS))
-    ours, oracle = (with_gradients(each, read(each, stream(), 7)) for each in nets)
+    model = make(attention, net, SYMBOLS)
+    ours = with_gradients(model, read(model, stream(), 7))
+    definition = by_definition(make(attention, net, SYMBOLS))
+    oracle = with_gradients(definition, read(definition, stream(), 7))
     assert_same(ours, oracle)
     assert all(gradient.abs().sum() > 0 for gradient in ours.values())
 
@@ -113,17 +113,16 @@ def whole_numbers(axis: str, attention) -> list[str]:
 
 
 def at_its_ends(attention, whole: int, learned: float) -> StreamAttention:
-    """Make a layer of one head in 32 bits. whole: its whole numbers; learned: where its span or
-    alpha has gone.
+    """Make a layer of one head in 32 bits.
+
+    whole: all its settings that are whole numbers; learned: where its span or alpha has gone.
     """
-    given = {
-        axis: {**attention[axis], **dict.fromkeys(whole_numbers(axis, attention), whole)}
-        for axis in CHOICES
-    }
     torch.manual_seed(0)
-    layer = StreamAttention(
-        ONE, *(build_choice(axis, given[axis], ONE) for axis in CHOICES), attends_self=False
-    )
+    made = []
+    for axis in CHOICES:
+        ends = dict.fromkeys(whole_numbers(axis, attention), whole)
+        made.append(build_choice(axis, attention[axis] | ends, ONE))
+    layer = StreamAttention(ONE, *made, attends_self=False)
     for choice in layer.choices[:3]:
         for parameter in choice.parameters():
             if parameter.numel() == ONE.heads:
@@ -144,29 +143,24 @@ def test_at_the_ends_of_every_range_all_code_gives_the_definitions_numbers_in_32
                 choices.AttentionChoices(**attention | {axis: attention[axis] | {key: outside}})
             with pytest.raises(ValueError, match="at least 1|a whole number"):
                 build_choice(axis, attention[axis] | {key: outside}, ONE)
-    layer, x, past = (
-        at_its_ends(attention, whole, learned),
-        torch.randn(2, 4, 4),
-        torch.randn(1, 2, 4),
-    )
-    direction, found = torch.randn(2, 4, 1, 3), []
-    for backend in ("band", "auto"):  # by the compiled code where it knows the choices
-        found.append(
-            results(
-                lambda x, b=backend: Engine(b).attend(layer, x, (past,))[0], layer, direction, x
-            )
-        )
-    found.append(
-        results(lambda x: formula.Definition().attend(layer, x, (past,))[0], layer, direction, x)
-    )
+    layer = at_its_ends(attention, whole, learned)
+    x = torch.randn(2, 4, 4)
+    past = torch.randn(1, 2, 4)
+    direction = torch.randn(2, 4, 1, 3)
+
+    def computed_by(implementation, x, past) -> dict[str, torch.Tensor]:
+        def attend(x):
+            y, _ = implementation.attend(layer, x, (past,))
+            return y
+
+        return results(attend, layer, direction, x)
+
+    # `auto`: the compiled code where it knows the choices
+    implementations = [Engine("band"), Engine("auto"), formula.Definition()]
+    found = [computed_by(each, x, past) for each in implementations]
     layer.double()
     layer.span._fraction = None  # what a span remembers of the last block
-    exact = results(
-        lambda x: formula.Definition().attend(layer, x, (past.double(),))[0],
-        layer,
-        direction,
-        x.double(),
-    )
+    exact = computed_by(formula.Definition(), x.double(), past.double())
     for name, tensor in exact.items():
         for each in found:
             torch.testing.assert_close(
@@ -177,10 +171,12 @@ def test_at_the_ends_of_every_range_all_code_gives_the_definitions_numbers_in_32
 @each_net
 @each_pair
 def test_the_future_is_never_seen(attention, net):
-    model, tokens = make(attention, net, SYMBOLS).eval(), stream()
+    model = make(attention, net, SYMBOLS).eval()
+    tokens = stream()
     changed = tokens.clone()
     changed[:, 15:] = (changed[:, 15:] + 1) % SYMBOLS
-    before, after = read(model, tokens, 7), read(model, changed, 7)
+    before = read(model, tokens, 7)
+    after = read(model, changed, 7)
     assert torch.equal(before[:, :15], after[:, :15])
     assert not torch.equal(before[:, 15:], after[:, 15:])
 
@@ -189,11 +185,9 @@ def test_the_future_is_never_seen(attention, net):
 def test_rows_sum_to_one(attention):
     layer = make(attention, symbols=SYMBOLS).attentions[0]
     ones = torch.ones(2, 3, 20, 4, dtype=torch.float64)
-    q, k, inputs = (
-        torch.randn(shape, dtype=torch.float64)
-        for shape in ((2, 3, 7, 4), (2, 3, 20, 4), (2, 7, 12))
-    )
-    z = layer.span.extent(inputs)
+    q = torch.randn(2, 3, 7, 4).double()
+    k = torch.randn(2, 3, 20, 4).double()
+    z = layer.span.extent(torch.randn(2, 7, 12).double())
     y = formula.attend(q, k, ones, z, layer, reach=farthest(layer, 20))
     torch.testing.assert_close(y, torch.ones_like(y))
 
@@ -201,14 +195,10 @@ def test_rows_sum_to_one(attention):
 @pytest.mark.slow
 @each_pair
 def test_reading_key_by_key_equals_reading_in_blocks(attention):
-    """Exact in evaluation, where the cached keys and values are the same numbers however the stream
-    is cut.
-    """
-    if (
-        attention["span"]["name"] in ("full", "fixed", "dynamic")
-        or attention["span"]["limit"] <= 64
-    ):
-        model, tokens = make(attention, symbols=SYMBOLS).eval(), stream()
-        torch.testing.assert_close(
-            read(model, tokens, 1), read(model, tokens, 7), rtol=1e-9, atol=1e-10
-        )
+    """In evaluation the cached keys and values are the same however the stream is cut."""
+    span = attention["span"]
+    if span["name"] in ("full", "fixed", "dynamic") or span["limit"] <= 64:
+        model = make(attention, symbols=SYMBOLS).eval()
+        by_key = read(model, stream(), 1)
+        in_blocks = read(model, stream(), 7)
+        torch.testing.assert_close(by_key, in_blocks, rtol=1e-9, atol=1e-10)
