@@ -27,7 +27,8 @@ def disagreeing(line: LedgerLine) -> list[SetEvidence]:
     effect = line.shown.effect
     if effect is None:
         return []
-    noise = max((COUNTED.get(name, 0.0) for name in line.measure), default=0.0)
+    noises = [COUNTED.get(name, 0.0) for name in line.measure]
+    noise = max(noises, default=0.0)
     found = []
     for each in line.sets:
         if each.set == line.speaks or _hardly_moved(each):
@@ -48,7 +49,8 @@ def opposes(theirs: SetEvidence, line: LedgerLine) -> bool:
     converged are judged by the direction alone.
     """
     ours = line.shown
-    if _direction(theirs.effect, line.null) != _direction(ours.effect, line.null):
+    their_direction = _direction(theirs.effect, line.null)
+    if their_direction != _direction(ours.effect, line.null):
         return True
     verdicts = {_alike(theirs.verdict), _alike(ours.verdict)}
     return len(verdicts - {"not converged"}) > 1
@@ -87,7 +89,9 @@ def _interval(evidence: SetEvidence, noise: float) -> tuple[float, float] | None
     every = [pair.effect for pair in evidence.pairs]
     low = min(every)
     high = max(every)
-    return low - noise * abs(low), high + noise * abs(high)
+    below = noise * abs(low)
+    above = noise * abs(high)
+    return low - below, high + above
 
 
 def what_differs(theirs: SetEvidence, ours: SetEvidence) -> Differences:

@@ -68,7 +68,8 @@ class Size:
         """Resample pairs of seeds and average each resample; scores: (2, DRAWS)."""
         seeds = self.scores.shape[1]
         drawn = generator.integers(seeds, size=(DRAWS, seeds))
-        return replace(self, scores=self.scores[:, drawn].mean(2))
+        resampled = self.scores[:, drawn]  # (2, DRAWS, seeds)
+        return replace(self, scores=resampled.mean(2))
 
 
 def largest(sizes: Sequence[Size], n: tuple[float, float]) -> np.ndarray:
@@ -104,12 +105,15 @@ def power_law(sizes: Sequence[Size], n: tuple[float, float]) -> np.ndarray:
             values = size.scores[side]
             places.append(math.log(size.n[side]))
             fitted.append(values if most is None else most - values)
-        exponent, start = np.polyfit(places, np.log(fitted), 1)
+        logarithms = np.log(fitted)
+        exponent, start = np.polyfit(places, logarithms, 1)
         place = math.log(n[side])
         predicted.append(np.exp(start + exponent * place))
     ours, than = predicted
+    if most is None:
+        return ours - than
     # a distance from the bound is better the smaller it is
-    return ours - than if most is None else than - ours
+    return than - ours
 
 
 PREDICTORS: dict[str, Callable[[Sequence[Size], tuple[float, float]], np.ndarray]] = {
@@ -138,7 +142,8 @@ def predict(predictor: str, ladders: Sequence[Sequence[Size]], n: tuple[float, f
         seeds += [size.scores.shape[1] for size in sizes]
     effect = float(np.mean(means))
     over_corpora = np.mean(drawn, axis=0)  # a mean effect for each resample
-    percentiles = np.quantile(over_corpora, (LEVEL / 2, 1 - LEVEL / 2))
+    ends = (LEVEL / 2, 1 - LEVEL / 2)
+    percentiles = np.quantile(over_corpora, ends)
     wide = widening(min(seeds), len(ladders))
     low, high = effect + wide * (percentiles - effect)
     return Forecast(effect, float(low), float(high))
@@ -151,7 +156,8 @@ def by_text(rungs: Iterable[Rung]) -> dict[str, list[Size]]:
         n = (rung.parameters.ours, rung.parameters.than)
         pairs_on: dict[str, list[tuple[float, float]]] = {}
         for pair in rung.pairs:
-            pairs_on.setdefault(pair.text, []).append((pair.ours, pair.than))
+            scores = (pair.ours, pair.than)
+            pairs_on.setdefault(pair.text, []).append(scores)
         for text, pairs in pairs_on.items():
             if len(pairs) < SEEDS:
                 continue
@@ -192,6 +198,7 @@ def _score_predictor(name: str, cases: list[list[Size]]) -> Score:
         ours, than = last.scores.mean(1)
         effect = float(ours - than)
         predicted = predict(name, [smaller], last.n)
-        sign += (effect > 0) == (predicted.effect > 0)
+        is_positive = effect > 0
+        sign += is_positive == (predicted.effect > 0)
         covered += predicted.low <= effect <= predicted.high
     return Score(name, len(cases), sign, covered)

@@ -42,8 +42,11 @@ def _lower_over_upper(spans: list[list[float]] | None) -> float:
     """
     if not isinstance(spans, list) or len(spans) < 2:
         return np.nan
-    layers, half = np.array(spans).mean(1), len(spans) // 2
-    return layers[:half].mean() / layers[-half:].mean()
+    layers = np.array(spans).mean(1)
+    half = len(spans) // 2
+    lower = layers[:half].mean()
+    upper = layers[-half:].mean()
+    return lower / upper
 
 
 def points_of_runs(rows: pd.DataFrame, measure: str) -> list[Point]:
@@ -52,22 +55,33 @@ def points_of_runs(rows: pd.DataFrame, measure: str) -> list[Point]:
         rows = split_turns(rows, measure)
         turns = zip(clocks(rows), rows["turn"], strict=True)
         values = rows["value"]
+    elif measure in MEASURED_BY:
+        rows = rows.drop_duplicates("configuration")
+        turns = [0] * len(rows)
+        values = read_measure(rows, measure)
     else:
-        rows = rows.drop_duplicates("configuration") if measure in MEASURED_BY else rows
-        turns, values = (
-            [0] * len(rows) if measure in MEASURED_BY else rows["seed"],
-            read_measure(rows, measure),
-        )
-    columns = rows["corpus"], turns, rows["S"], values.astype(float), rows["digest"]
-    points = (Point(*each) for each in zip(*columns, strict=True))
-    return [point for point in points if math.isfinite(point.value)]
+        turns = rows["seed"]
+        values = read_measure(rows, measure)
+    columns = (
+        rows["corpus"],
+        turns,
+        rows["S"],
+        values.astype(float),
+        rows["digest"],
+    )
+    points = []
+    for each in zip(*columns, strict=True):
+        point = Point(*each)
+        if math.isfinite(point.value):
+            points.append(point)
+    return points
 
 
 def points_of_layers(rows: pd.DataFrame, measure: str) -> list[Point]:
     """List the same points as `points_of_runs`, for measured layers."""
-    return [
-        Point(LAYERS, turn, row["S"], value, None)
-        for row in rows.to_dict("records")
-        for turn, value in enumerate(values_of(row, measure))
-        if math.isfinite(value)
-    ]
+    points = []
+    for row in rows.to_dict("records"):
+        for turn, value in enumerate(values_of(row, measure)):
+            if math.isfinite(value):
+                points.append(Point(LAYERS, turn, row["S"], value, None))
+    return points

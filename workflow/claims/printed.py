@@ -14,7 +14,8 @@ def recompute(claim: Claim, line: Line) -> Line:
     values = [find(key) for key in claim.recomputed]
     line = replace(line, published=tuple(claim.recomputed))
     if len(values) == 1:
-        line = replace(line, effect=values[0].recomputed.result, unit=values[0].unit)
+        (value,) = values
+        line = replace(line, effect=value.recomputed.result, unit=value.unit)
     wrong = []
     for value in values:
         result = value.recomputed.result

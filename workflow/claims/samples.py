@@ -55,14 +55,18 @@ def read_sample(claim: Claim, side: Side, frames: Frames) -> Sample:
         sample = _read_layers(claim, side, frames.layers)
     else:
         sample = _read_runs(claim, side, frames.runs)
-    return _best_of(sample, claim) if claim.best_of else sample
+    if claim.best_of:
+        return _best_of(sample, claim)
+    return sample
 
 
 def _read_layers(claim: Claim, side: Side, layers: pd.DataFrame) -> Sample:
     rows = find_layers(side, layers)
     named = {"n": "S"} if side.S else {}
-    values, runs = _fold(claim, points_of_layers(rows, claim.measured(side)))
-    return Sample(values, runs, at=_places(rows, named | {"width": "d"}))
+    points = points_of_layers(rows, claim.measured(side))
+    values, runs = _fold(claim, points)
+    named["width"] = "d"
+    return Sample(values, runs, at=_places(rows, named))
 
 
 def _read_runs(claim: Claim, side: Side, every_run: pd.DataFrame) -> Sample:
@@ -95,7 +99,8 @@ def _find_unmoved(finished: pd.DataFrame) -> dict[str, list[int]]:
     """Map each dataset on which a learned span barely moved to the S where that happened."""
     still = finished[hardly_moved(finished)]
     found = {}
-    for (task, corpus), limits in still.groupby(["task", "corpus"], sort=False)["S"]:
+    limits_on = still.groupby(["task", "corpus"], sort=False)["S"]
+    for (task, corpus), limits in limits_on:
         known = limits.dropna().astype(int)
         found[title_of(task, corpus)] = sorted({*known.tolist()})
     return found
@@ -108,7 +113,8 @@ def _late_gains(claim: Claim, finished: pd.DataFrame) -> dict[str, float]:
     memory and speed.
     """
     rows = finished if claim.is_about_quality else learned_spans(finished)
-    gains = rows.drop_duplicates("digest").set_index("digest")["late_gain"]
+    once = rows.drop_duplicates("digest")
+    gains = once.set_index("digest")["late_gain"]
     return gains.dropna().astype(float).to_dict()
 
 
@@ -128,7 +134,9 @@ def describe_places(ours: Sample, than: Sample | None) -> str:
         spelled = _spell_places(sample.at) if sample is not None else ""
         if spelled:
             different[spelled] = None
-    return f"at {' vs. '.join(different)}" if different else ""
+    if not different:
+        return ""
+    return f"at {' vs. '.join(different)}"
 
 
 def _spell_places(at: dict[str, list[int]]) -> str:
@@ -187,7 +195,8 @@ def _best_of(sample: Sample, claim: Claim) -> Sample:
         chosen = keys[: claim.best_of]
         if len(chosen) < claim.best_of:
             continue
-        values[text, 0] = best(sample.values[key] for key in chosen)
+        scores = [sample.values[key] for key in chosen]
+        values[text, 0] = best(scores)
         digests = []
         for key in chosen:
             digests += sample.runs[key]
@@ -204,7 +213,8 @@ def _drop_incomplete(points: list[Point], rows: pd.DataFrame) -> list[Point]:
     present = Counter((point.text, point.turn) for point in points)
     complete = []
     for point in points:
-        if present[point.text, point.turn] == cells[point.text]:
+        measured = present[point.text, point.turn]
+        if measured == cells[point.text]:
             complete.append(point)
     return complete
 

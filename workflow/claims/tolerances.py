@@ -23,7 +23,8 @@ def tolerances(name: str, quantity: str) -> dict[tuple[str, str], float]:
             continue
         ours = labels[claim.ours.variant]
         than = labels[claim.than.variant]
-        smallest = min(within, found.get((ours, than), within))
+        known = found.get((ours, than), within)
+        smallest = min(within, known)
         found[ours, than] = smallest
         found[than, ours] = smallest
     return found

@@ -65,7 +65,9 @@ def _contradicts(line: Line, claim: Claim) -> bool:
     if claim.expect != "equal":
         return True
     # both ends on the same side of the claimed value
-    return (line.low > claim.against) == (line.high > claim.against)
+    is_low_above = line.low > claim.against
+    is_high_above = line.high > claim.against
+    return is_low_above == is_high_above
 
 
 def _judge_contradiction(claim: Claim, is_significant: bool, still: str) -> Verdict:
@@ -97,9 +99,12 @@ def _why_not_tested(claim: Claim, ours: Sample, than: Sample | None, frames: Fra
     absent = has_no_runs(claim, frames)
     if absent:
         verb = "was" if len(absent) == 1 else "were"
-        return f"{join(names_of(claim, absent))} {verb} not run"
+        names = join(names_of(claim, absent))
+        return f"{names} {verb} not run"
     if than:
-        why = _why_not_comparable(claim, ours, than) or _why_the_same(claim, ours, than)
+        why = _why_not_comparable(claim, ours, than)
+        if why is None:
+            why = _why_the_same(claim, ours, than)
         if why:
             return why
     failures = _failures_without_values(claim, ours, than)
@@ -129,7 +134,8 @@ def _why_the_same(claim: Claim, ours: Sample, than: Sample) -> str | None:
     same_measure = claim.measured(claim.ours) == claim.measured(claim.than)
     same_runs = ours.digests == than.digests
     # layers have no digests
-    same_models = bool(ours.digests) or claim.ours.variant == claim.than.variant
+    same_variant = claim.ours.variant == claim.than.variant
+    same_models = bool(ours.digests) or same_variant
     if not ours.values or not same_models:
         return None
     if same_values and same_measure and same_runs:
@@ -158,7 +164,8 @@ def _failures_without_values(
 ) -> dict[str, set[str]]:
     """Map each variant without a value to the statuses of its failed runs."""
     failures = {}
-    for side, sample in ((claim.ours, ours), (claim.than, than)):
+    sides = ((claim.ours, ours), (claim.than, than))
+    for side, sample in sides:
         if side and not sample.values:
             failures[side.variant] = sample.failed
     return failures
@@ -177,7 +184,8 @@ def judge_without_interval(claim: Claim, effects: list[float], texts: list[str])
     is_counted = claim.measured(claim.ours) in COUNTED
     varies = len(effects) < 2 or scatter(effects, texts) > 0
     few = fewest_on_a_text(texts)
-    if few < FEWEST and not is_counted and (varies or claim.is_about_quality):
+    needs_interval = varies or claim.is_about_quality
+    if few < FEWEST and not is_counted and needs_interval:
         return _judge_few(claim, effects, few)
     if is_counted or not varies:
         return _judge_constant(claim, effects)

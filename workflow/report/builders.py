@@ -36,4 +36,5 @@ def describe_origin(builder, frames: Frames, used: pd.DataFrame | None) -> tuple
         return builder.origin(frames.layers), builder.commits(frames.layers)
     if used is None or not len(used):
         return describe_runs(pd.DataFrame()), []
-    return describe_runs(used, name_badges(used)), sorted(used["commit"].unique())
+    commits = sorted(used["commit"].unique())
+    return describe_runs(used, name_badges(used)), commits

@@ -42,7 +42,8 @@ def write_figure(out: Path, name: str, frames: Frames) -> None:
     """Draw a figure and write it as SVG to `out`, in the other formats and as numbers beside it."""
     builder = load_builder("figures", name)
     # marks name its rows
-    numbers = builder.data(*builder_inputs("figures", name, frames)).reset_index(drop=True)
+    inputs = builder_inputs("figures", name, frames)
+    numbers = builder.data(*inputs).reset_index(drop=True)
     write_text(out.with_suffix(".csv"), csv_text(numbers))
     used = builder.used(frames.runs) if frames.runs is not None else None
     origin, commits = describe_origin(builder, frames, used)

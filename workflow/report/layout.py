@@ -37,7 +37,8 @@ def list_rows(cells: list[ComparedCell]) -> list[tuple[str, bool]]:
     rows = dict.fromkeys(cell.row for cell in cells)
     ours = {cell.row for cell in cells if cell.kind in OURS}
     theirs = {cell.row for cell in cells if cell.kind == "cited"} - ours
-    return [(row, row in theirs) for row in sorted(rows, key=lambda row: row in theirs)]
+    own_first = sorted(rows, key=lambda row: row in theirs)
+    return [(row, row in theirs) for row in own_first]
 
 
 def list_columns(cells: list[ComparedCell]) -> list[Column]:

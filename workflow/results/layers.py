@@ -26,7 +26,8 @@ def exponent(n: Iterable[float], values: Iterable[float]) -> float | None:
     for x, y in zip(n, values, strict=True):
         if y > 0:
             points.append((math.log(x), math.log(y)))
-    if len({x for x, _ in points}) < 2:
+    lengths = {x for x, _ in points}
+    if len(lengths) < 2:
         return None
     mean_x = sum(x for x, _ in points) / len(points)
     mean_y = sum(y for _, y in points) / len(points)
@@ -38,7 +39,9 @@ def exponent(n: Iterable[float], values: Iterable[float]) -> float | None:
 def values_of(layer: dict, quantity: str) -> list[float]:
     """List the time of each turn; of memory, or of a time without turns, the one value."""
     turns = layer["turns"] if quantity == "ms" else None
-    return list(turns) if isinstance(turns, list) and turns else [float(layer[quantity])]
+    if isinstance(turns, list) and turns:
+        return list(turns)
+    return [float(layer[quantity])]
 
 
 def commits(layers: pd.DataFrame) -> list[str]:

@@ -86,7 +86,8 @@ def _measured(finished: pd.DataFrame, cost: str) -> pd.DataFrame:
                 f"{cost}_high": shown.high,
             }
         else:
-            row |= dict.fromkeys((cost, f"{cost}_low", f"{cost}_high"), group[cost].mean())
+            mean = group[cost].mean()
+            row |= dict.fromkeys((cost, f"{cost}_low", f"{cost}_high"), mean)
         places.append(row)
     columns = [cost, f"{cost}_low", f"{cost}_high"]
     numbers = dict.fromkeys(["S", "k", *columns], float)
@@ -173,4 +174,6 @@ def _are_apart(places: pd.DataFrame, cost: str) -> bool:
     """Say whether the intervals of neighbours on the grid do not overlap; a missing one does."""
     low = places[f"{cost}_low"].to_numpy()
     high = places[f"{cost}_high"].to_numpy()
-    return bool(((high[:-1] <= low[1:]) | (high[1:] <= low[:-1])).all())
+    is_rising = high[:-1] <= low[1:]
+    is_falling = high[1:] <= low[:-1]
+    return bool((is_rising | is_falling).all())

@@ -107,7 +107,9 @@ def _draw_dot(panel: Axes, place: int, row) -> None:
     """Draw the mean, interval and seeds of one variant. row: of `data`."""
     heights = [place] * len(row.points)
     seeds = panel.plot(row.points, heights, "|", ms=9, mew=1, color=row.colour, alpha=0.7)
-    bar = None if pd.isna(row.low) else [[row.mean - row.low], [row.high - row.mean]]
+    bar = None
+    if not pd.isna(row.low):
+        bar = [[row.mean - row.low], [row.high - row.mean]]
     mean = panel.errorbar(
         row.mean, place, xerr=bar, fmt="o", ms=5, lw=1.4, capsize=3, color=row.colour
     )
@@ -120,7 +122,10 @@ def _names(rows: pd.DataFrame) -> list[str]:
     for row in rows.itertuples():
         same = rows[rows["variant"] == row.variant]
         varied = [axis for axis in GRID if same[axis].nunique() > 1]
-        places = [f"{axis} = {getattr(row, axis):g}" for axis in varied]
+        places = []
+        for axis in varied:
+            place = getattr(row, axis)
+            places.append(f"{axis} = {place:g}")
         name = ", ".join([row.variant, *places])
         names.append(textwrap.fill(name, NAME, break_on_hyphens=False))
     return names

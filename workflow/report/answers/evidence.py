@@ -144,7 +144,8 @@ def _changes(runs: pd.DataFrame, quantity: str, unit: str) -> list[Change]:
                 continue
             ends = (float(rows[axis].min()), float(rows[axis].max()))
             itself = Comparison(variant, variant, None, None, effect)
-            found.append(Change(axis, ends, difference_of(itself, quantity, unit, effect.p)))
+            difference = difference_of(itself, quantity, unit, effect.p)
+            found.append(Change(axis, ends, difference))
     return found
 
 
@@ -154,7 +155,8 @@ def differences_of(comparisons: Iterable[Comparison], quantity: str, unit: str) 
     Their p are Holm-corrected for the number of those that have a p.
     """
     paired = [each for each in comparisons if each.effect]
-    corrected = iter(holm([each.effect.p for each in paired if each.effect.p is not None]))
+    tested = [each.effect.p for each in paired if each.effect.p is not None]
+    corrected = iter(holm(tested))
     differences = []
     for each in paired:
         p = None if each.effect.p is None else next(corrected)

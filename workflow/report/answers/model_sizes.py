@@ -60,7 +60,10 @@ def _trend(runs: pd.DataFrame, base: pd.DataFrame, quantity: str, unit: str) -> 
     if change is None or change.p is None:
         return None
     models = runs[runs["title"].isin(changes.index.unique("title"))]
-    parameters = [models.loc[models["size"] == size, "parameters"].mean() for size in ends]
+    parameters = []
+    for size in ends:
+        of_size = models[models["size"] == size]
+        parameters.append(of_size["parameters"].mean())
     differences = []
     for side in (small, large):
         effect = effect_of(side.reindex(changes.index))

@@ -173,7 +173,9 @@ def _trial(run: dict, decides: str, follows: str | None) -> Trial:
 
     run: a row of the table of runs. follows: the digest of the trial that was chosen.
     """
-    factors = [f"{key} x {factor:g}" for key, factor in run["factors"].items()]
+    factors = []
+    for key, factor in run["factors"].items():
+        factors.append(f"{key} x {factor:g}")
     return Trial(
         digest=run["digest"],
         status=run["status"],
@@ -205,7 +207,9 @@ def _seed_difference(trials: pd.DataFrame, recipe: pd.DataFrame, decides: str) -
 
 def _gains(tuned: pd.DataFrame, recipe: pd.DataFrame, quantity: str) -> pd.Series:
     """Subtract the recipe's score from the tuned one, by (title, seed), averaged over S and k."""
-    gains = (_by_cell(tuned, quantity) - _by_cell(recipe, quantity)).dropna()
+    of_tuned = _by_cell(tuned, quantity)
+    of_recipe = _by_cell(recipe, quantity)
+    gains = (of_tuned - of_recipe).dropna()
     return gains.groupby(level=["title", "seed"]).mean().astype(float)
 
 

@@ -267,7 +267,8 @@ def _write_all(lines: list[Line], effects: list[Effect | None]) -> list[WrittenE
     """Write the effects of all rows to one baseline, Holm-corrected for their number."""
     known = [effect for effect in effects if effect]
     half = median_half(effect.half for effect in known)
-    corrected = iter(holm([effect.p for effect in known if effect.p is not None]))
+    tested = [effect.p for effect in known if effect.p is not None]
+    corrected = iter(holm(tested))
     written: list[WrittenEffect | None] = []
     for effect, line in zip(effects, lines, strict=True):
         if effect is None:
@@ -305,7 +306,10 @@ def _write_p(p: float | None) -> str:
 
 def _shown_costs(runs: pd.DataFrame) -> list[str]:
     """Name the costs that were measured; spans only where a variant learns them."""
-    costs = [name for name in SHOWN_WITH_SCORE if name in runs and runs[name].notna().any()]
+    costs = []
+    for name in SHOWN_WITH_SCORE:
+        if name in runs and runs[name].notna().any():
+            costs.append(name)
     if len(learned_spans(runs)):
         return costs
     return [name for name in costs if name != "mean_span"]
