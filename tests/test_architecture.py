@@ -152,12 +152,14 @@ def test_what_a_dry_run_and_the_pages_import_does_not_import_torch():
         ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
         for path in files
     ]
-    code = f"import sys, importlib; [importlib.import_module(m) for m in {modules!r}]; sys.exit('torch' in sys.modules)"
+    code = f"import sys, importlib; [importlib.import_module(m) for m in {modules!r}]; "
+    code += "sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 
 def test_a_dry_run_imports_neither_pandas_nor_matplotlib():
-    code = "import sys, workflow.plan.targets; sys.exit(bool({'pandas', 'matplotlib', 'torch'} & {*sys.modules}))"
+    code = "import sys, workflow.plan.targets; "
+    code += "sys.exit(bool({'pandas', 'matplotlib', 'torch'} & {*sys.modules}))"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 

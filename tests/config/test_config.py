@@ -23,7 +23,8 @@ BASE = read_yaml(CONFIG / "config.yaml")
     [
         (
             "adaptive_xl",
-            "unknown target 'adaptive_xl': did you mean 'adaptive_vs_xl'? `snakemake --list-target-rules`",
+            "unknown target 'adaptive_xl': did you mean 'adaptive_vs_xl'? "
+            "`snakemake --list-target-rules`",
         ),
         ("qqqqqq", "unknown target 'qqqqqq': `snakemake --list-target-rules` lists them all"),
         ("explicit_sparse_table2", "target 'explicit_sparse_table2': the config's papers"),

@@ -135,7 +135,8 @@ KINDS = {
     ),
     "circle": Kind(
         f"{ESTIMATE} --config scale=mine",
-        "config/scales/other/char_lm.yaml, line 2: based_on = mine: a scale cannot be based on itself: mine -> other",
+        "config/scales/other/char_lm.yaml, line 2: based_on = mine: "
+        "a scale cannot be based on itself: mine -> other",
         {
             MINE: "based_on: other",
             "config/scales/other/char_lm.yaml": "about: mine\nbased_on: mine",

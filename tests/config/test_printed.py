@@ -13,7 +13,8 @@ from workflow.config.command_line import Printed
 CLEAR = "\x1b[2J\x9b1A\r\u202e"
 SHOWN = r"\x1b[2J\x9b1A\r\u202e"
 WAYS = ["print('a')", "print('a', flush=True)", "print('a' * 10**6)", "print_data('a')"]
-SCRIPT = "import sys; from workflow.config.command_line import run, print_data, print_lines; run(lambda: {})"
+SCRIPT = "import sys; from workflow.config.command_line import run, print_data, print_lines; "
+SCRIPT += "run(lambda: {})"
 
 
 def ended(script: str, text: bool = True) -> subprocess.CompletedProcess:

@@ -38,7 +38,7 @@ def test_a_digest_depends_on_every_setting_and_a_configuration_on_all_but_the_se
     assert job.configuration == other.configuration != longer.configuration
 
 
-def test_every_setting_stands_in_the_job_and_a_variant_wins_over_the_grid_and_the_grid_over_the_scale():
+def test_a_variant_wins_over_the_grid_and_the_grid_over_the_scale():
     row = next(
         row for row in planned() if row.question == "dynamic_span" and row.variant == "dynamic"
     )
@@ -64,7 +64,8 @@ def test_a_setting_gets_a_number_of_the_grid_where_its_choice_says_so_alone(tmp_
     """A choice with a setting of the name `limit` that is no span limit keeps what it says
     itself.
     """
-    maths = 'class Mine:\n    from_grid = {"reach": "S"}\n\n    def __init__(self, *, limit=7, reach):\n        pass\n'
+    maths = 'class Mine:\n    from_grid = {"reach": "S"}\n\n'
+    maths += "    def __init__(self, *, limit=7, reach):\n        pass\n"
     write_text(tmp_path / "spans" / "mine.py", maths)
     monkeypatch.setattr("workflow.config.choices.ATTENTION", tmp_path)
     choice_names.cache_clear()

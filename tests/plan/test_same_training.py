@@ -26,8 +26,8 @@ FIXED, ADAPTIVE = {"span": "fixed", "S": 16}, {"span": "adaptive", "S": 16}
 
 
 def plan_with(scale: str, name: str, training: dict, asked=None, **changes) -> list:
-    """Plan one question of a scale. training: what the recipes of Transformer-XL change. asked: questions
-    in its place. changes: of the scale.
+    """Plan one question of a scale. training: what the recipes of Transformer-XL change. asked:
+    questions in its place. changes: of the scale.
     """
     setup = load_setup({**BASE, "scale": scale, "questions": [name]})
     scales = {}

@@ -73,7 +73,7 @@ def test_trials_that_cost_more_than_a_fifth_or_are_not_alike_are_refused():
         asked(trials={"lrr": [1, 2]})
 
 
-def test_a_question_with_trials_runs_by_its_recipe_where_the_scale_has_no_seed_for_them_and_the_plan_says_so():
+def test_trials_are_left_out_where_the_scale_has_no_seed_for_them():
     targets = Targets.of(BASE | {"scale": "smoke", "questions": ["adaptive_vs_xl", "head_spans"]})
     assert targets.untuned == ["adaptive_vs_xl"] and all(row.plain for row in targets.runs.rows)
     assert asked_of(targets, "adaptive_vs_xl").endswith("(1 of 3 seeds; not tuned at this scale)")

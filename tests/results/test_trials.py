@@ -78,7 +78,7 @@ def test_a_run_that_follows_the_recipe_takes_its_numbers_and_one_with_another_ra
         assert (record.losses == recipe.losses) == (lr == 0.07)
 
 
-def test_numbers_are_taken_from_what_came_whatever_its_bits_and_else_if_they_travel_by_the_same_code(
+def test_numbers_are_taken_from_shipped_runs_and_from_portable_ones_of_the_same_code(
     tmp_path, monkeypatch
 ):
     digest = job().digest

@@ -35,7 +35,8 @@ variants:
   short: {span: {name: adaptive, ramp: 2}, S: max}
   long: {span: {name: adaptive, ramp: 16}, S: max}
 """
-SLOW_DISK = "import os, time\n_fsync = os.fsync\nos.fsync = lambda file: (time.sleep(0.15), _fsync(file))[1]\n"
+SLOW_DISK = "import os, time\n_fsync = os.fsync\n"
+SLOW_DISK += "os.fsync = lambda file: (time.sleep(0.15), _fsync(file))[1]\n"
 MARK = "ATTENTION_TRIAL"  # the environment of all that a trial starts
 TARGETS = ("ramps",)
 # How likely one of a kind is killed in a tenth of a second, the first time: a write is short, a
@@ -199,9 +200,8 @@ def main(argv: list[str] | None = None) -> None:
         trial = Trial(Path(place), options.seed, options.targets)
         whole, faults, rounds = trial.clone("whole"), [], 0
         if trial.start(whole).wait():
-            raise SystemExit(
-                f"the workflow that nobody kills failed:\n{(whole / 'said.log').read_text()[-3000:]}"
-            )
+            said = (whole / "said.log").read_text()[-3000:]
+            raise SystemExit(f"the workflow that nobody kills failed:\n{said}")
         while not faults and (left := options.kills - trial.kills.total()) > 0:
             began, rounds = time.monotonic(), rounds + 1
             folder = trial.clone(f"round{rounds}")
@@ -217,9 +217,7 @@ def main(argv: list[str] | None = None) -> None:
         if faults:
             os.rename(place, f"{place}-kept")
             raise SystemExit("\n".join([f"kept in {place}-kept", *faults]))
-        print(
-            f"{trial.kills.total()} kills, {rounds} rounds: all records and weights as of a workflow never killed"
-        )
+        print(f"{trial.kills.total()} kills, {rounds} rounds: records and weights as without kills")
 
 
 if __name__ == "__main__":

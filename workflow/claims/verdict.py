@@ -1,7 +1,8 @@
 """Judge a claim: when it is reproduced, inconclusive, not tested, and so on.
 
-Every verdict is given here, except for claims that a formula recomputes
-(`workflow.claims.printed`). `workflow.claims.ledger` judges all claims together.
+Every verdict on a measured effect is given here. `workflow.claims.collect` says so first where
+there is nothing to compare, and `workflow.claims.printed` judges claims that a formula recomputes.
+`workflow.claims.ledger` judges all claims together.
 """
 
 from workflow.claims.evidence import Line, Pair, Verdict

@@ -1,8 +1,9 @@
 """Names that the suite had before: each is refused with its new name, and older results are read by
 it.
 
-Results of older clones enter in three places, and nowhere else: plans (`workflow.plan.planned_runs`), files
-of rows (`workflow.results.rows`) and evidence (`workflow.claims.ledger`).
+Results of older clones enter in three places, and nowhere else: plans
+(`workflow.plan.planned_runs`), files of rows (`workflow.results.rows`) and evidence
+(`workflow.claims.ledger`).
 """
 
 KEYS = {"ablations": "questions", "ablation": "question", "beside": "baseline"}

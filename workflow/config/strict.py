@@ -305,7 +305,8 @@ def load_yaml(text: str, loader: type[UniqueKeyLoader] = UniqueKeyLoader, file: 
 
 
 def parse_python(path: Path) -> ast.Module:
-    """Parse a Python file without running it, once for each content; `ConfigError` where it is none.
+    """Parse a Python file without running it, once for each content; `ConfigError` where it is
+    none.
 
     The same content of the same file is the same object.
     """

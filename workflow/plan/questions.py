@@ -23,8 +23,8 @@ from workflow.config.trials import Trials
 from workflow.tasks.spec import TASKS, UNFINISHED, check_task, section
 from workflow.tasks.task import TaskSpec
 
-# Rules are targets too. Those written in a loop have names that no file can have, or are named after
-# what they make.
+# Rules are targets too. Those written in a loop have names that no file can have, or are named
+# after what they make.
 RULES = (
     "all",
     "audit",

@@ -70,7 +70,8 @@ class Summary:
     """How a few values are shown everywhere: seeds, or turns of a timing.
 
     value: their mean; None without values. low, high: its 95 % interval, from `FEWEST` values on.
-    points: the values themselves, where they are fewer. What is the same for every seed has neither.
+    points: the values themselves, where they are fewer. What is the same for every seed has
+    neither.
     """
 
     value: float | None = None
