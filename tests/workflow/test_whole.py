@@ -264,6 +264,7 @@ IN_PLACE |= {"results/small,theirs": "results/smoke,other", "tinyshakespeare": "
 IN_PLACE |= {"path/to/folder": "studies/own", "...": "path/to"}
 IN_PLACE |= {"path/to": ".."}  # from `elsewhere`, where the reader of these commands stands
 NOT_RUN = {  # or only elsewhere
+    "workflow.cli.lock": "it asks package indexes for minutes",
     "torchrun": "several machines",
     "profiles/": "a GPU or a cluster; tests/gpu, tests/cluster",
     "tests.cluster.slurm": "a cluster; tests/cluster",

@@ -15,7 +15,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from workflow.config.command_line import Parser
+from workflow.config.command_line import Parser, run
 from workflow.config.files import ROOT
 from workflow.results.record import write_text
 
@@ -109,4 +109,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)
