@@ -1,4 +1,4 @@
-"""Time every backend beside the definition: a forward pass and a training step of a character
+"""Time every backend against the definition: a forward pass and a training step of a character
 model, by span limit S.
 
     python -m pytest benchmarks/test_engine.py

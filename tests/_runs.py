@@ -364,7 +364,7 @@ def all_frames(make=run, costs: Iterable[str] = COSTS) -> Frames:
 
 
 def optimal_predictor() -> pd.DataFrame:
-    """Make what the best reader of a text reaches that sees its word alone, 32 or 64 characters, or
+    """Make the bpc of the optimal predictor that sees its word alone, 32 or 64 characters, or
     all of the past.
     """
     bpc = {(0, None): 3.2, (32, None): 2.205, (64, None): 2.2, (None, None): 2.0, (None, 4): 2.3}

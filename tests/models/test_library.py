@@ -1,4 +1,4 @@
-"""The package for a net of one's own: as its page says, and beside torch's own attention."""
+"""The package for your own model: as its page says, and against torch's own attention."""
 
 import re
 import shutil

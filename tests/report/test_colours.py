@@ -1,5 +1,5 @@
-"""One colour for each attention: told apart by colour-blind readers, the same in every question,
-seen on dark pages.
+"""One colour for each attention: distinguishable for colour-blind readers, the same in every
+question, seen on dark pages.
 """
 
 from itertools import combinations

@@ -23,7 +23,7 @@ BPC = {"short": (2.0, 2.1, 2.2), "long": (1.901, 2.002, 2.103)}
 
 @pytest.fixture
 def made(tmp_path, monkeypatch):
-    """The pages of a question of one's own, and the runs that it asks for."""
+    """The pages of a custom question, and the runs that it asks for."""
     (tmp_path / "studies" / "own" / "questions").mkdir(parents=True)
     (tmp_path / "studies" / "own" / "questions" / "ramp.yaml").write_text(SIX)
     monkeypatch.chdir(tmp_path)

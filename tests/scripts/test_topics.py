@@ -1,5 +1,5 @@
-"""A text of topics: what its best reader reaches, where its borders lie, and what is averaged
-around them.
+"""A corpus of topics: what its optimal predictor reaches, where its borders lie, and what is
+averaged around them.
 """
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A paper of one's own is a folder: that of docs/paper.md, copied from the page into an empty
+"""A custom paper is a folder: that of docs/paper.md, copied from the page into an empty
 folder.
 """
 

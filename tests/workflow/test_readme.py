@@ -1,4 +1,4 @@
-"""What the docs add to the suite works as it stands there."""
+"""What the docs add to the suite works as written there."""
 
 import pytest
 

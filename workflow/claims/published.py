@@ -65,7 +65,7 @@ class Recomputed(StrictModel):
 
 
 class AsPrinted(UniqueKeyLoader):
-    """Reads YAML that keeps the text of what stands at `value`: 0.50 with its zero."""
+    """Reads YAML that keeps the text of `value`: 0.50 with its zero."""
 
     def construct_mapping(self, node, deep=False):
         for key, value in node.value:
@@ -96,8 +96,8 @@ def keep_printed(value: float | str | list) -> float | str | list:
 
 
 class Published(StrictModel):
-    """One published number. value: as it is printed, `0.50` or `1.0M`; a whole 42000000 stands for
-    42M.
+    """One published number. value: as it is printed, `0.50` or `1.0M`; a whole 42000000 is printed
+    as 42M.
 
     inferred, digitised: not printed. conflict: what is known of two sources that disagree.
     recomputed: the formula that gives it without training; not_recomputed: why none does.
@@ -158,7 +158,7 @@ class Artefact(StrictModel):
 
 
 class Study(StrictModel):
-    """A paper, or questions of one's own, which have no authors. artefacts: the paper's tables and
+    """A paper, or your own questions, which have no authors. artefacts: the paper's tables and
     figures, by name.
     """
 

@@ -68,7 +68,7 @@ class Side(StrictModel):
 
 
 class Objection(StrictModel):
-    """What an author, or somebody else, has against a claim as it stands here. link: where they say
+    """What an author, or somebody else, has against a claim. link: where they say
     so.
     """
 
@@ -104,8 +104,7 @@ class Finding(StrictModel):
 
 
 class Ladder(StrictModel):
-    """Where a claim is also asked of nets of several sizes: the question, and which variants stand
-    for the sides.
+    """Where a claim is also tested at several model sizes: the question, and the two variants.
 
     at: the printed number of parameters of each side, for which the effect is forecast. caveat:
     what the ladder changes besides size, and for which side.

@@ -131,7 +131,7 @@ def run(main: Callable[[], None]) -> None:
     """Exit 2 with one line for refused input, 1 with one line where the system refuses (disk full,
     no permission).
 
-    What a script starts has one locale, whoever started the script.
+    What a script starts has the same locale on every machine.
     """
     os.environ.update(LOCALE)
     if sys.stdout:

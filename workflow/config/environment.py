@@ -34,7 +34,7 @@ def variables(
     config: what decides which runs there are, as JSON. deployed: whether conda or a container
     brings rules a Python of their own; else it is the one that Snakemake runs on. A folder there
     that is called like a library is none, and a warning is no error. What the user has set in
-    PYTHONPATH and in the allocator's variable stands.
+    PYTHONPATH and in the allocator's variable is kept.
     """
     found = {CONFIG: config, "PYTHONPATH": _with_first(suite, "PYTHONPATH"), **PLAIN, **LOCALE}
     found[ALLOCATOR] = os.environ.get(

@@ -234,7 +234,7 @@ def read_json(path: Path, what: str = ""):
 
 
 class UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """YAML without code, by libyaml where it is there, ten times as fast; a key that stands twice
+    """YAML without code, by libyaml where it is there, ten times as fast; a key given twice
     is refused.
     """
 
@@ -258,7 +258,7 @@ class UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         mapping = Placed()
         yield mapping
         mapping.update(self.construct_mapping(node))
-        # a value of several lines begins where its key stands
+        # a value of several lines begins at the line of its key
         places = {}
         for key, value in node.value:
             line = value if isinstance(value, yaml.ScalarNode) else key
@@ -288,7 +288,7 @@ UniqueKeyLoader.add_implicit_resolver("tag:yaml.org,2002:float", NUMBER, list("-
 
 
 def load_yaml(text: str, loader: type[UniqueKeyLoader] = UniqueKeyLoader, file: str = ""):
-    """Parse a YAML text; `ConfigError` where it is none. file: where it stands; without one no
+    """Parse a YAML text; `ConfigError` where it is none. file: its path; without one no
     value has a place.
     """
     try:

@@ -1,4 +1,4 @@
-"""A study, a paper or questions of one's own, is a folder studies/NAME/, and nothing elsewhere
+"""A study, a paper or your own questions, is a folder studies/NAME/, and nothing elsewhere
 names it.
 
 study.yaml says its title, its authors and what the paper prints; questions/ and claims/ hold YAML,
@@ -88,8 +88,8 @@ def module_file(name: str) -> Path | None:
 
 
 def load_module(path: Path) -> ModuleType:
-    """Import the Python file of a study as `studies.NAME...`, so that it can import what stands
-    beside it.
+    """Import the Python file of a study as `studies.NAME...`, so that it can import
+    its neighbours.
     """
     import_module("studies").__path__[:] = map(str, _homes())
     home = next(home for home in _homes() if path.is_relative_to(home))

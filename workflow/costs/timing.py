@@ -1,4 +1,4 @@
-"""How speeds are timed: in a process that runs one file of benchmarks/, in rounds, beside a
+"""How speeds are timed: in a process that runs one file of benchmarks/, in rounds, compared with a
 reference step.
 
 The reference step is a small training step of plain torch that depends on nothing of the models

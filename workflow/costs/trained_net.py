@@ -32,7 +32,7 @@ class TrainedRun:
 
     @classmethod
     def at(cls, path: Path) -> "TrainedRun":
-        """Read the run with this file; its job.json lies beside it."""
+        """Read the run with this file; its job.json is in the same folder."""
         return cls(path, read_job(path.parent / "job.json"))
 
     @property

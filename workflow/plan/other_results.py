@@ -86,7 +86,7 @@ def find_other_results(scale: str, named: list[str]) -> dict[str, OtherResults]:
     for word in named:
         path = find_bundle("other_results", word)
         if path.resolve() in [PRECOMPUTED / name for name in precomputed_scales()]:
-            continue  # they stand there already, or are this scale's own runs
+            continue  # they are listed already, or are this scale's own runs
         if path.resolve() == Path("results", scale).resolve():
             raise ConfigError(f"other_results '{word}': these are the results of {scale} itself")
         inside = path.parent == Path("results") and path.name not in results
@@ -152,7 +152,7 @@ class Audit:
         """Draw so many runs, or take all of a question; `ConfigError` where none has a record.
 
         Those first that must be equal to the bit, the short ones before others, and among them as
-        the seed has it: whoever names the seed, and not who made the records, chooses.
+        the seed has it: who names the seed chooses, not who made the records.
         """
         wanted = self.wanted
         with open_records(self.of) as records:
@@ -247,7 +247,7 @@ class SharedMeasurements:
 
 
 class PrecomputedFiles:
-    """What is taken of all that came with the project, and what is measured here beside it."""
+    """What is taken from the project's shipped results, and what is measured here."""
 
     def __init__(self, shared: SharedMeasurements):
         self.shared = shared
@@ -319,7 +319,7 @@ class PrecomputedFiles:
     @property
     def waits_for(self) -> list[str]:
         """List the plan, which writes job files, and those gone since: Snakemake notes inputs
-        beside each output.
+        with each output.
         """
         plan = f"results/{self.folder}/plan.json"
         if not Path(plan).exists():

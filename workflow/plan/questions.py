@@ -93,12 +93,12 @@ class Grid(StrictModel):
 class Question(StrictModel):
     """One question, its variants, and the tables and figures that answer it.
 
-    paper: the study on whose page it stands; by default the one whose folder holds the file. seeds:
-    how many of the scale's seeds it takes at least, null for all. by_name: whether it is left out
-    unless the `questions` of config or scale name it. trials: factors of settings that are tried
-    for every variant at scales that have a seed for trials.
-    sizes: of nets beside the scale's, which is 1 (`workflow.plan.jobs`). score: the quantity that
-    answers it, in place of the task's.
+    paper: the study on whose page it is listed; by default the one whose folder holds the file.
+    seeds: how many of the scale's seeds it takes at least, null for all. by_name: whether it is
+    left out unless the `questions` of config or scale name it. trials: factors of settings that are
+    tried for every variant at scales that have a seed for trials.
+    sizes: of models besides the scale's, which is 1 (`workflow.plan.jobs`). score: the quantity
+    that answers it, in place of the task's.
     """
 
     question: str

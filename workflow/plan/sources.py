@@ -25,7 +25,7 @@ ALTERNATIVES = (*AXES.values(), "nets", *TASKS, "tables", "figures")
 # they name alternatives, and are neither followed nor counted
 REGISTRIES = ("__init__.py", "spec.py")
 NUMBERS = ("models", "workflow/training", "workflow/tasks", "workflow/costs")
-BUILDER = "models/kernels/compiled/build.py"  # compiles the C beside it
+BUILDER = "models/kernels/compiled/build.py"  # compiles the C next to it
 REPORT = (
     "workflow/report",
     "workflow/claims",
@@ -65,7 +65,7 @@ def recorded(files: Iterable[str]) -> dict:
 
 @cache
 def imports(file: str) -> tuple[str, ...]:
-    """List the files of the suite that a file imports anywhere, and the C beside one that builds
+    """List the files of the suite that a file imports anywhere, and the C next to one that builds
     it.
     """
     files: list[str] = []

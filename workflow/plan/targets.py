@@ -94,7 +94,7 @@ class Code:
         return self._of_report("evidence", [], _files("claims", known_claims()))
 
     def of_report(self, questions: Iterable[str]) -> str:
-        """Digest the same of what stands on all questions."""
+        """Digest the same of what depends on all questions."""
         asked = _files("questions", questions)
         asked += _files("claims", known_claims())
         return self._of_report("report", [], asked)
@@ -263,7 +263,7 @@ class Targets:
         return read
 
     def costs_of(self, name: str) -> list[str]:
-        """List the files that a question reads beside its records."""
+        """List the files that a question reads besides its records."""
         wanted = self.kinds_read(name)
         kinds = [kind for kind in (*COSTS, *OF_TEXTS) if kind in wanted]
         files = self.cost_files(name, *kinds)
@@ -342,8 +342,8 @@ class Targets:
 
     @property
     def shared_pages(self) -> list[str]:
-        """List the pages that several questions share: those of papers, the index and what stands
-        beside it.
+        """List the pages that several questions share: those of papers, the index and the
+        pages it leads to.
         """
         papers = (f"papers/{paper}" for paper in self.papers)
         return [f"{self.reports}/{name}.html" for name in (*SHARED_PAGES, *papers)]
@@ -426,7 +426,7 @@ def asked_of(targets: Targets, name: str) -> str:
 
 
 def describe(targets: Targets) -> dict[str, str]:
-    """Describe each name of `targets.named` in one line; a name may stand for several things."""
+    """Describe each name of `targets.named` in one line; a name may mean several things."""
     lines = defaultdict(list)
     for kind, word in (("tables", "Table"), ("figures", "Figure")):
         for name in targets.artefacts(kind):

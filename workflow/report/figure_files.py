@@ -39,7 +39,9 @@ def save(figure, out: Path, title: str, origin: str, trace: str) -> None:
 
 
 def write_figure(out: Path, name: str, frames: Frames) -> None:
-    """Draw a figure and write it as SVG to `out`, in the other formats and as numbers beside it."""
+    """Draw a figure and write it as SVG to `out`, in the other formats and as numbers next to
+    it.
+    """
     builder = load_builder("figures", name)
     # marks name its rows
     inputs = builder_inputs("figures", name, frames)

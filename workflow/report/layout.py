@@ -1,8 +1,8 @@
 """Lay out a table, the same on a page and in LaTeX: our rows, then cited ones; digits by column.
 
-What the papers print stands apart, without a difference, unless every number in the column is
-comparable with it: see `workflow.report.comparison.is_comparable`. On a page it has a table of its
-own, in LaTeX a column.
+What the papers print has columns of its own, without a difference, unless every number in the
+column is comparable with it: see `workflow.report.comparison.is_comparable`. On a page it has a
+table of its own, in LaTeX a column.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,9 @@ IN_TABLES = (
 
 @dataclass(frozen=True)
 class Column:
-    """One column. form: of our numbers. apart: whether published ones stand apart from ours."""
+    """One column. form: of our numbers. apart: whether published ones have a column of their
+    own.
+    """
 
     title: str
     unit: str
@@ -54,7 +56,7 @@ def _column(title: str, cells: list[ComparedCell]) -> Column:
     unit = units.pop() if len(units) == 1 else ""
     published = [cell for cell in cells if cell.published_value is not None]
     comparable = any(cell.comparable for cell in published)
-    # what the paper prints for a setting stands next to ours
+    # what the paper prints for a setting is next to ours
     found = any(cell.kind != "setting" for cell in published)
     values = [cell.value for cell in cells]
     halves = [half_of(cell) for cell in cells]

@@ -138,7 +138,7 @@ def _once(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def title_of(task: str, corpus: str) -> str:
-    """Name a text, whatever it stands in for."""
+    """Name a corpus, not the paper's that it replaces."""
     return badge_of(task, (), corpus).badge
 
 

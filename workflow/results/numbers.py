@@ -2,7 +2,7 @@
 
 A column has as many decimals as two digits of its narrowest interval need; without intervals, as
 its numbers need. Counts below a million are written out, 65,536 and never 65.54k; from a million on
-a suffix stands for the zeros.
+a suffix replaces the zeros.
 """
 
 import math

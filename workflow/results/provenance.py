@@ -1,7 +1,7 @@
 """What a figure's file carries: the runs behind it, their commits, its numbers. Written and read
 here alone.
 
-It stands in the file's own metadata, as JSON: dc:source of an SVG, Keywords of a PDF, Source of a
+It is in the file's own metadata, as JSON: dc:source of an SVG, Keywords of a PDF, Source of a
 PNG.
 """
 

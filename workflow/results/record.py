@@ -176,8 +176,8 @@ class Record(Measured):
 
     @property
     def why(self) -> str | None:
-        """Say why the run failed, or what a trained net lacks: names with the same reason stand
-        together.
+        """Say why the run failed, or what a trained net lacks: names with the same reason are
+        listed together.
         """
         named = {
             each: [name for name in self.missing if self.missing[name] == each]

@@ -106,7 +106,7 @@ class Frames:
 
 
 def read_frames(paths: Iterable[Path]) -> Frames:
-    """Read files of rows into frames: costs stand on the rows of the runs of their
+    """Read files of rows into frames: costs are joined to the rows of the runs of their
     configuration.
     """
     paths = list(paths)

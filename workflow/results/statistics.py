@@ -6,7 +6,7 @@ interval beyond a bound says nothing and is cut
 off: what is left holds the mean as often as all of it (Mandelkern 2002, Statistical Science 17). On
 a transformed scale (logit, arcsine) the interval is that of another mean: of skewed scores it holds
 ours less often with each seed, down to 64 of 100 at 12 seeds (tests/results/test_statistics.py has
-Student's beside them).
+Student's next to them).
 
 Pairs of several blocks (texts) scatter around the mean of their own: that an effect is larger on
 one text than on another says nothing of how well it is known on these. Each block counts alike,
@@ -135,7 +135,7 @@ def widening(n: int, blocks: int) -> float:
 
 
 def half_width(low, high):
-    """Halve an interval, or each in two columns: what stands behind ±. None where there is no
+    """Halve an interval, or each in two columns: the number after ±. None where there is no
     interval.
     """
     if low is None or high is None:

@@ -18,7 +18,7 @@ from workflow.results.statistics import POSITIVE, Summary, over_seeds
 
 TIMED = SPEEDS | {f"{kind}_ms": kind for kind in KINDS}  # quantity -> what was timed
 WHOSE = ["configuration", "digest", "paper_corpus", "corpus", "S", "reference_ms"]
-WITHOUT = "none"  # stands where a timing has no reference step
+WITHOUT = "none"  # of a timing without a reference step
 AGAIN = "--forcerun throughput"  # option of snakemake
 
 

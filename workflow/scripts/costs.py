@@ -1,8 +1,8 @@
 """Measure one configuration: `python -m workflow.scripts.costs WEIGHTS --flops OUT --memory OUT
 [--device auto]`.
 
-WEIGHTS: weights.pt of a run, its job.json beside it. Multiply-accumulates and peak memory, in one
-process, because Python and its libraries take longer to start than either takes.
+WEIGHTS: weights.pt of a run, its job.json in the same folder. Multiply-accumulates and peak memory,
+in one process, because Python and its libraries take longer to start than either takes.
 """
 
 from dataclasses import asdict

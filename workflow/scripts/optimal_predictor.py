@@ -3,7 +3,7 @@
 
 A row per window, of the test split as models are scored on it: in the same number of streams, each
 from its beginning. Window 0 is a reader of nothing but the word so far, and none (null) is one of
-all of the past. Of a text with noise stands a row for each number of governed words, too: what
+all of the past. A corpus with noise has a row for each number of governed words, too: what
 their last ones tell, noise left out.
 """
 
@@ -35,7 +35,7 @@ def read_streams(corpus: store.Corpus, streams: int, tokens: int) -> list[str]:
 
 
 def measure(reader: OptimalPredictor, texts: list[str], windows: list[int]) -> list[dict]:
-    """Compute a row for each window, and for each number of governed words where noise stands
+    """Compute a row for each window, and for each number of governed words where there is noise
     between them.
     """
     within = {window: partial(reader.bits_within, window=window) for window in sorted(windows)}

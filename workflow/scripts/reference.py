@@ -1,6 +1,6 @@
 """Time the reference step: `python -m workflow.scripts.reference OUT --threads 1 2`.
 
-What it takes on the quiet machine is what the turns of all timings of a scale are set beside.
+What it takes on the quiet machine is what the turns of all timings of a scale are compared with.
 """
 
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""Print what was found, what failed, and where it stands: `python -m workflow.scripts.summary SCALE
-[--asked NAME...]`.
+"""Print what was found, what failed, and where the report is: `python -m workflow.scripts.summary
+SCALE [--asked NAME...]`.
 
 Run after every workflow. Of what was asked for by name it prints the answer, the verdict or the
 files; of everything the project's findings. Writes the index of a scale anew where questions were

@@ -4,7 +4,7 @@
     MEASURE
 
 Runs benchmarks/test_throughput.py with the device to itself. The time of each turn is given as on
-the quiet machine: times what the reference step takes there, over what it took beside the turn.
+the quiet machine: times what the reference step takes there, over what it took next to the round.
 Turns for which the machine was not quiet are taken once more, and left out where enough others
 remain.
 """
@@ -30,7 +30,7 @@ from workflow.training.origin import name_of, pick_device
 
 @dataclass(frozen=True)
 class Turn:
-    """Medians in ms of a step, of the reference steps beside it, and (quiet) of those on the quiet
+    """Medians in ms of a step, of the reference steps next to it, and (quiet) of those on the quiet
     machine.
     """
 

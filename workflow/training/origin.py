@@ -41,8 +41,8 @@ def describe(device: torch.device, precision: str, code: dict, devices: int = 1)
     """Describe where a number that is computed now comes from: the fields of a record's `Origin`.
 
     code: what `workflow.plan.sources.recorded` says of its files. devices: how many of this kind
-    share the work. What this machine does not tell stands under `missing` with the reason, and ends
-    nothing.
+    share the work. What this machine does not tell is listed under `missing` with the reason, and
+    ends nothing.
     """
     cuda, missing = device.type == "cuda", {}
     known = partial(attempt, missing)

@@ -19,7 +19,7 @@ from workflow.training.failures import Ended
 from workflow.training.interruption import AGAIN
 
 ATTEMPTS = 3
-# torch is imported; whoever starts processes has touched no GPU
+# torch is imported; the process that starts others has touched no GPU
 FORK = multiprocessing.get_context("fork")
 
 

@@ -49,7 +49,7 @@ class StreamCache:
         self.clear()
 
     def clear(self) -> None:
-        """Release the buffer; rows that were returned stay with whoever holds them."""
+        """Release the buffer; rows that were returned stay valid."""
         self.buffer = torch.empty(0)
         self.stop = 0
 

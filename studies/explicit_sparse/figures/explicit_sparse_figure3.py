@@ -103,7 +103,7 @@ def _draw_published(axes, published: pd.DataFrame) -> None:
 
 
 def _draw_direction(axes, points: pd.DataFrame, colour: str, label: str) -> None:
-    """Draw a line through the k of top-k; softmax stands alone at infinity."""
+    """Draw a line through the k of top-k; softmax is a single point at infinity."""
     is_top_k = points["k"] < math.inf
     _draw_line(axes, points[is_top_k], "o-", colour, f"{label}, top-k")
     _draw_line(axes, points[~is_top_k], "s", colour, f"{label}, softmax")

@@ -33,7 +33,7 @@ NOTES = (
 VARIANTS = ("fixed", "adaptive", "dynamic")
 SEEN = "optimal, last w characters"
 WHOLE = "optimal, full context"
-ROOM = 2.2  # factor: beside the smallest and the largest S, so that another window can be seen
+ROOM = 2.2  # factor: around the smallest and the largest S, so that another window can be seen
 SLIDER = (SEEN, "S", "span")
 
 

@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-WORDS = 0  # stands for the window of a predictor that sees the current word only
+WORDS = 0  # the window of a predictor that sees the current word only
 # no model beats the optimal predictor
 BOUNDS = {"share": (-math.inf, 100.0), "above_best": (0.0, math.inf)}
 PAYS = 0.01  # bpc: a longer context helps if it improves the optimal predictor by more than this

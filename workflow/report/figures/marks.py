@@ -17,7 +17,7 @@ from workflow.results.statistics import half_width
 ID = re.compile(r'\sid="(shows|cells|with)-([\d-]+)"')
 ROWS = re.compile(r' data-(?:rows|with)="([\d ]+)"')
 NAMES = ("label", "variant")  # columns of which the first that is known is what a mark is of
-VALUES = ("mean", "value", "score")  # columns whose interval stands in `low` and `high`
+VALUES = ("mean", "value", "score")  # columns whose interval is in `low` and `high`
 UNTOLD = (
     *NAMES,
     "low",

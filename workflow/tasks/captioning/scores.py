@@ -1,13 +1,13 @@
 """How captions are scored: BLEU-1 to 4, ROUGE-L and CIDEr by pycocoevalcap, METEOR by what the job
 says.
 
-Words are compared as they stand in the dataset: without punctuation (Karpathy's tokens), which is
+Words are compared as they are in the dataset: without punctuation (Karpathy's tokens), which is
 what coco-caption's tokeniser makes of COCO's captions. Capitals, the width of blanks, a mark at the
 end, and how an accent is composed make no difference. Per cent, CIDEr too, as papers print it. A
 score that has no value is `Missing`.
 
 meteor        the Java program (Denkowski and Lavie 2014)
-meteor_nltk   nltk's, of equal words and stems without synonyms: never to be set beside a paper's
+meteor_nltk   nltk's, of equal words and stems without synonyms: never to be compared with a paper's
 METEOR
 """
 
