@@ -29,7 +29,6 @@ NOTES = tuple(
 )
 FOLDERS = (".", ".snakemake", *NOTES, "results", "reports", "logs")
 NEEDED_MB = 100
-SMALLEST_FILE = 4096  # bytes that a file of one takes on most file systems
 # a folder may be shared, and a number is a process of one host
 HOST = re.sub(r"\W", "-", platform.node())
 LOOKS_READ = re.compile(r".*\.(ya?ml|py)(\.txt)?", re.IGNORECASE)
@@ -76,15 +75,6 @@ def raise_if_full(error: BaseException, path: Path | None = None) -> None:
         raise CannotWrite(
             refusal.errno, refusal.strerror, refusal.filename or (path and str(path))
         ) from error
-
-
-def is_full(folder: Path) -> bool:
-    """Say whether nothing more can be written to a folder's disk; False where the file system does
-    not say.
-    """
-    with suppress(OSError):
-        return shutil.disk_usage(folder).free < SMALLEST_FILE
-    return False
 
 
 def check_writable(root: Path) -> None:

@@ -18,8 +18,9 @@ def check_loss(run: Run) -> None:
     mean = run.mean_loss()
     bound = run.job.training.loss_bound
     if not math.isfinite(mean) or mean > bound:
-        problem = f"mean loss {mean:.3g} nats up to step {run.step}"
-        raise Ended("diverged", f"{problem}, above the bound of {bound:g}")
+        problem = "above the bound of" if math.isfinite(mean) else "not finite; the bound is"
+        where = f"mean loss {mean:.3g} nats up to step {run.step}"
+        raise Ended("diverged", f"{where}, {problem} {bound:g}")
 
 
 def check_parameters(run: Run) -> None:
