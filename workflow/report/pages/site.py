@@ -218,11 +218,13 @@ def with_minus(value):
 
 
 def _compiled_before() -> FileSystemBytecodeCache | None:
-    """Keep compiled templates for the next process, next to what Snakemake keeps."""
-    folder = Path(".snakemake", "templates")
+    """Keep compiled templates for the next process, as Python keeps compiled modules."""
+    folder = TEMPLATES / "__pycache__"
     try:
         folder.mkdir(exist_ok=True)
-    except OSError:  # no workflow runs here, or nobody may write: each process compiles its own
+    except OSError:
+        return None
+    if not os.access(folder, os.W_OK):  # installed by somebody else: each process compiles its own
         return None
     return FileSystemBytecodeCache(str(folder))
 
