@@ -1,6 +1,4 @@
-"""A record beside the same job trained again: equal to the bit, within the scatter of its seeds, or
-what differs.
-"""
+"""A record compared with the same job trained again: equal, within seed noise, or what differs."""
 
 import pytest
 
@@ -9,94 +7,96 @@ from tests._runs import run
 from workflow.results.audit import compare, find_first, list_reasons
 
 HERE = {"bits": "portable", "losses": [3.0, 5.5, 9.25], "weights": "ab12"}
+VERSIONS = {"torch": "2.13.0+cpu", "compiler": "gcc 12"}
 
 
-def record(seed=1, **changes):
-    made = _site.record(run(seed=seed))
-    versions = {"torch": "2.13.0+cpu", "compiler": "gcc 12"}
-    return made.model_copy(
-        update={"origin": made.origin.model_copy(update={"versions": versions}), **HERE, **changes}
-    )
+def record(**changes):
+    made = with_origin(_site.record(run()), versions=VERSIONS)
+    return made.model_copy(update=HERE | changes)
 
 
 def moved(by: float, **changes):
-    metrics = record().metrics
-    return record(metrics=metrics | {"test_bpc": metrics["test_bpc"] + by}, **changes)
+    """Make a record whose test score is so much higher."""
+    metrics = dict(record().metrics)
+    metrics["test_bpc"] += by
+    return record(metrics=metrics, **changes)
 
 
 def with_origin(made, **changes):
-    return made.model_copy(update={"origin": made.origin.model_copy(update=changes)})
+    origin = made.origin.model_copy(update=changes)
+    return made.model_copy(update={"origin": origin})
 
 
-def test_what_took_another_time_on_another_machine_is_equal():
+def test_time_machine_and_sentences_that_were_not_kept_do_not_count():
     curve = [point.model_copy(update={"tokens_per_s": 7.0}) for point in record().curve]
-    finding = compare(
-        "a run", record(), with_origin(record(curve=curve), device="cpu: another"), []
-    )
-    assert (finding.verdict, finding.must, finding.differs) == ("equal", True, [])
-
-
-def test_a_record_that_is_passed_on_lacks_sentences():
-    assert compare("a run", record(facts={}), record(), []).verdict == "equal"
-
-
-def test_the_last_digit_of_a_score_is_unequal_by_name():
-    finding = compare("a run", record(), moved(1e-15), [])
-    assert finding.verdict == "unequal" and finding.fails
-    (said,) = finding.differs
-    assert said.startswith("test_bpc 2.2") and said.endswith("here")
+    again = with_origin(record(curve=curve), device="cpu: another")
+    finding = compare("a run", record(facts={}), again, [])
+    assert finding.verdict == "equal"
+    assert finding.differs == []
 
 
 @pytest.mark.parametrize(
-    "change, verdict",
+    "again",
     [
-        ({"weights": "cd34"}, "unequal"),
-        ({"losses": [3.0, 5.5, 9.5]}, "unequal"),
-        ({"facts": record().facts | {"mean_span": 41.0}}, "unequal"),
-        ({"status": "diverged", "metrics": {}}, "unequal"),
-        ({"facts": {}}, "unequal"),
+        moved(1e-15),
+        record(weights="cd34"),
+        record(losses=[3.0, 5.5, 9.5]),
+        record(facts=record().facts | {"mean_span": 41.0}),
+        record(status="diverged", metrics={}),
+        record(facts={}),
+    ],
+    ids=["last digit", "weights", "losses", "fact", "status", "no facts"],
+)
+def test_each_part_counts(again):
+    finding = compare("a run", record(), again, [])
+    assert finding.verdict == "unequal"
+    assert finding.fails
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        lambda made: made.model_copy(update={"bits": "this machine"}),
+        lambda made: with_origin(made, versions={"torch": "2.14.0"}),
     ],
 )
-def test_each_part_counts(change, verdict):
-    assert compare("a run", record(), record(**change), []).verdict == verdict
-
-
-@pytest.mark.parametrize("bound", [{"bits": "this machine"}, {}])
-def test_what_need_not_be_equal_is_held_against_its_seeds(bound):
-    """Of another machine, or under another torch."""
-    near, far = moved(0.1, **bound), moved(0.5, **bound)
-    if not bound:
-        near, far = (with_origin(each, versions={"torch": "2.14.0"}) for each in (near, far))
-    scores = record().metrics
-    seeds = [
-        record(metrics={name: score + n / 5 for name, score in scores.items()}) for n in range(2)
-    ]
-    verdicts = [compare("a run", record(), each, seeds).verdict for each in (near, far)]
-    assert verdicts == ["within seed noise", "beyond seed noise"]
+def test_what_need_not_be_equal_is_compared_with_the_scatter_of_its_seeds(elsewhere):
+    near = elsewhere(moved(0.1))
+    far = elsewhere(moved(0.5))
+    seeds = [moved(0.0), moved(0.2)]
+    assert compare("a run", record(), near, seeds).verdict == "within seed noise"
     assert compare("a run", record(), near, seeds[:1]).verdict == "inconclusive"
-    assert not compare("a run", record(), far, seeds).fails
+    finding = compare("a run", record(), far, seeds)
+    assert finding.verdict == "beyond seed noise"
+    assert not finding.fails
 
 
-def test_the_first_loss_that_differs_is_named():
-    assert find_first(record(), record(losses=[3.1, 5.5, 9.25])).endswith("at update 1")
-    assert find_first(record(), record(losses=[3.0, 5.6, 9.25])).endswith("at update 2")
-    assert find_first(record(), record(losses=[3.0, 5.5, 9.5])).endswith("at one of updates 3 to 4")
-    late = [point.model_copy(update={"train_bpc": point.step / 7}) for point in record().curve]
-    assert find_first(record(), record(curve=late)).endswith("by update 5")
-    assert find_first(record(), moved(1.0)) == "no loss differs, only the scores"
+def late_curve():
+    return [point.model_copy(update={"train_bpc": point.step / 7}) for point in record().curve]
 
 
-def test_reasons_are_what_was_not_the_same_the_code_first_and_the_compiler_late():
-    here = {
-        "device": "cpu: other",
-        "versions": {"torch": "2.14.0", "compiler": "clang 14"},
-        "sources": {"a.c": "1"},
-    }
-    code, torch, device, compiler = list_reasons(
-        record().origin, with_origin(record(), **here).origin
+@pytest.mark.parametrize(
+    "again, place",
+    [
+        (record(losses=[3.1, 5.5, 9.25]), "at update 1"),
+        (record(losses=[3.0, 5.5, 9.5]), "at one of updates 3 to 4"),
+        (record(curve=late_curve()), "by update 5"),
+        (moved(1.0), "no loss differs, only the scores"),
+    ],
+)
+def test_the_first_loss_that_differs_is_named(again, place):
+    assert find_first(record(), again).endswith(place)
+
+
+def test_reasons_name_the_code_first_then_versions_and_the_device():
+    here = with_origin(
+        record(),
+        device="cpu: other",
+        versions={"torch": "2.14.0", "compiler": "clang 14"},
+        sources={"a.c": "1"},
     )
-    assert code.startswith("code: a.c; the record is from commit ") and device.endswith(
-        "cpu: other here"
-    )
-    assert torch == "version of torch: 2.13.0+cpu there, 2.14.0 here"
-    assert compiler == "version of compiler: gcc 12 there, clang 14 here"
+    code, torch, device, compiler = list_reasons(record().origin, here.origin)
+    assert "a.c" in code
+    assert "2.13.0+cpu there, 2.14.0 here" in torch
+    assert "cpu: other here" in device
+    assert "gcc 12 there, clang 14 here" in compiler

@@ -15,12 +15,13 @@ from workflow.results.record import Edited, raw_record, write_record, write_text
 from workflow.results.store import Store, merge_records
 
 COUNTS = [[float(number), 1.0] for number in range(store.LONG)]
+FACTS = {"counts": COUNTS, "alpha": 1.5}  # a long and a short one
 FILES, BYTES = 40, 20 << 20  # limits of what ships
+OTHER = "0123456789ab"
 
 
 def long_record(seed: int = 1):
-    """Make a record with a long and a short fact."""
-    return finished(job(seed=seed)).model_copy(update={"facts": {"counts": COUNTS, "alpha": 1.5}})
+    return finished(job(seed=seed)).model_copy(update={"facts": FACTS})
 
 
 @pytest.fixture
@@ -31,15 +32,11 @@ def lines(tmp_path):
     return Store(lines=tmp_path / "lines")
 
 
-def test_a_shipped_record_is_what_was_merged(lines):
+def test_a_shipped_record_is_what_was_merged_in_any_order(lines, tmp_path):
     for seed in (1, 2, 3):
         record = long_record(seed)
         assert lines.read_raw(record.digest) == raw_record(record)
         assert lines.shipped[record.digest].contents == lines.read(record.digest).contents
-    assert lines.digests() == sorted(lines.digests())
-
-
-def test_merging_in_any_order_gives_the_same_bytes(lines, tmp_path):
     merge_records(map(long_record, (2, 3, 1)), tmp_path / "again")
     files = sorted(path.relative_to(lines.lines) for path in lines.lines.rglob("*.*"))
     assert len(files) == 3
@@ -52,7 +49,8 @@ def test_a_run_trained_here_comes_before_one_that_ships(lines, tmp_path):
     write_record(tmp_path / "runs" / record.digest / "record.json", record)
     both = Store(tmp_path / "runs", lines.lines)
     assert both.read(record.digest).reason == "trained here"
-    assert both.digests()[0] == record.digest and len(both.digests()) == 3
+    assert both.digests()[0] == record.digest
+    assert len(both.digests()) == 3
 
 
 def edit_line(folder, digest):
@@ -71,8 +69,8 @@ def remove_facts(folder, digest):
 
 def edit_sources(folder, digest):
     path = folder / store.SOURCES
-    sources = json.loads(path.read_text())
-    path.write_text(json.dumps({name: {"models/x.py": "0" * 12} for name in sources}))
+    forged = {name: {"models/x.py": "0" * 12} for name in json.loads(path.read_text())}
+    path.write_text(json.dumps(forged))
 
 
 @pytest.mark.parametrize("edit", [edit_line, edit_facts, remove_facts, edit_sources])
@@ -86,29 +84,28 @@ def test_an_edited_part_is_refused_by_name(edit, lines, capsys):
     assert digest in capsys.readouterr().out
 
 
-def test_a_line_of_another_job_is_refused(lines):
+def test_a_record_under_another_digest_and_a_missing_one_are_refused(lines):
+    with pytest.raises(ConfigError, match=OTHER):
+        lines.read(OTHER)
     path = lines.lines / "test" / "char_lm.jsonl"
-    ours, other = long_record(1).digest, "0123456789ab"
-    path.write_text(path.read_text().replace(f'{{"digest":"{ours}"', f'{{"digest":"{other}"', 1))
+    ours = f'{{"digest":"{long_record().digest}"'
+    path.write_text(path.read_text().replace(ours, f'{{"digest":"{OTHER}"', 1))
     store.forget_lines()
-    assert ours not in lines
-    with pytest.raises(ConfigError, match=other):
-        lines.read(other)
+    assert long_record().digest not in lines
+    with pytest.raises(ConfigError, match=OTHER):
+        lines.read(OTHER)
 
 
 @pytest.mark.parametrize("line", ["[]", '{"contents":"x"}', "the first line again"])
 def test_a_line_that_is_no_record_or_a_second_one_is_refused(line, lines):
     path = lines.lines / "test" / "char_lm.jsonl"
-    first = path.read_text().splitlines()[0]
-    path.write_text(path.read_text() + (first if line.startswith("the") else line) + "\n")
+    text = path.read_text()
+    if line.startswith("the"):
+        line = text.splitlines()[0]
+    path.write_text(f"{text}{line}\n")
     store.forget_lines()
     with pytest.raises(ConfigError, match="line 4"):
         lines.digests()
-
-
-def test_a_missing_record_is_named(lines):
-    with pytest.raises(ConfigError, match="0123456789ab"):
-        lines.read("0123456789ab")
 
 
 def test_what_ships_stays_small():
@@ -120,9 +117,9 @@ def test_what_ships_stays_small():
 def test_results_of_a_scale_have_the_shipped_records_that_they_list(lines, tmp_path, monkeypatch):
     monkeypatch.setattr(store, "PRECOMPUTED", lines.lines)
     scale = tmp_path / "results" / "laptop"
-    ours, other = long_record(1).digest, long_record(2).digest
+    ours = long_record(1).digest
     assert store.records_beside(scale).digests() == []
-    listed = {ours: lines.shipped[ours].contents, other: "0" * 64}
+    listed = {ours: lines.shipped[ours].contents, long_record(2).digest: "0" * 64}
     write_text(scale / store.SHIPPED, json.dumps(listed))
     assert store.records_beside(scale).digests() == [ours]  # the other's contents changed
     assert store.records_beside(lines.lines / "test").digests() == lines.digests()
@@ -131,12 +128,16 @@ def test_results_of_a_scale_have_the_shipped_records_that_they_list(lines, tmp_p
 def test_a_question_depends_on_the_shipped_records_that_it_reads_and_on_no_others():
     targets = Targets.of({"scale": "laptop", "train": "nothing"})
     runs = targets.runs
-    name = next(iter(targets.questions))
-    read = set(runs.digests_of(name))
-    before = {each: runs.shipped_contents(runs.digests_of(each)) for each in targets.questions}
-    changed = next(digest for digest in read if digest in runs.shipped)
+    read = {name: set(runs.digests_of(name)) for name in targets.questions}
+
+    def contents() -> dict[str, object]:
+        return {name: runs.shipped_contents(digests) for name, digests in read.items()}
+
+    before = contents()
+    first = next(iter(read.values()))
+    changed = next(digest for digest in first if digest in runs.shipped)
     runs.shipped[changed] = "0" * 64
-    after = {each: runs.shipped_contents(runs.digests_of(each)) for each in targets.questions}
-    differ = {each for each in after if after[each] != before[each]}
-    assert differ == {each for each in after if changed in runs.digests_of(each)}
-    assert name in differ < set(after)
+    after = contents()
+    differ = {name for name in read if after[name] != before[name]}
+    assert differ == {name for name in read if changed in read[name]}
+    assert differ < set(read)
