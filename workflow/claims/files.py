@@ -23,7 +23,7 @@ from workflow.claims.ledger import (
     judge_all,
 )
 from workflow.claims.robustness import collect_sizes
-from workflow.claims.schema import claims_about, known_claims, load_claim
+from workflow.claims.schema import claims_about, known_claims, load_claim, sized_claims
 from workflow.claims.verdict import NOT_ASKED
 from workflow.config.errors import ConfigError
 from workflow.config.renamed import renew_evidence
@@ -87,10 +87,8 @@ def write_evidence(out: Path, question: str, frames: Frames) -> None:
     """
     sizes = {}
     if len(load_question(question).sizes) > 1:
-        for name in known_claims():
-            claim = load_claim(name)
-            if claim.sizes and claim.sizes.question == question:
-                sizes[name] = collect_sizes(name, claim, frames)
+        for name in sized_claims(question):
+            sizes[name] = collect_sizes(name, load_claim(name), frames)
     content = {
         "provenance": describe_runs(frames.runs, name_badges(frames.runs)),
         "claims": collect(claims_about(question), frames),

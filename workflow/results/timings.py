@@ -114,10 +114,13 @@ def _exp(value: float | None) -> float | None:
 
 def by_turn(rows: pd.DataFrame, quantity: str) -> dict[tuple, float]:
     """Average values over configurations: (text, clock, turn) -> value."""
-    turns = split_turns(rows, quantity).dropna(subset=["value"])
-    turns = turns.assign(clock=clocks(turns))
-    groups = turns.groupby(["corpus", "clock", "turn"], sort=False)
-    return groups["value"].mean().to_dict()
+    groups: dict[tuple, list[float]] = {}
+    for timing, values in _each(rows, quantity):
+        clock = _clock(timing["reference_ms"])
+        for turn, value in enumerate(values):
+            key = (timing["corpus"], clock, turn)
+            groups.setdefault(key, []).append(value)
+    return {key: fmean(values) for key, values in groups.items()}
 
 
 def clocks(rows: pd.DataFrame) -> list[str]:

@@ -143,6 +143,8 @@ def hardly_moved(runs: pd.DataFrame) -> pd.Series:
     that starts at its limit cannot grow and is not marked.
     """
     learned = learned_spans(runs)
+    if learned.empty:
+        return pd.Series(False, index=runs.index)
     over_seeds = learned.groupby(CONFIGURATION, dropna=False)[
         ["mean_span", "start_span"]
     ].transform("mean")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 import matplotlib
 import numpy as np
 import pandas as pd
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cbook import flatten
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -86,6 +87,7 @@ def canvas(columns: int = 1, width: float = WIDTH, height: float = 2.6, rows: in
     matplotlib.rcdefaults()  # whatever a matplotlibrc says
     matplotlib.rcParams.update(STYLE)
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    FigureCanvasAgg(figure)  # without it matplotlib makes a PNG for each text that it measures
     return figure, figure.subplots(rows, columns, **options)
 
 
