@@ -19,8 +19,7 @@ from models.attention.engine.backend import BACKENDS
 from models.nets.char_lm import CharLM
 from workflow.costs.streams import fill_caches
 from workflow.training.backends import prepare
-from workflow.training.hardware import synchronise
-from workflow.training.origin import pick_device
+from workflow.training.hardware import pick_device, synchronise
 
 LENGTHS = (256, 1024, 4096)
 TURNS, ROUNDS = 3, 3

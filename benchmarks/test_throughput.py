@@ -21,8 +21,7 @@ from workflow.plan.scales import read_measure
 from workflow.results.makers import code_of
 from workflow.tasks.spec import TASKS, load
 from workflow.training.backends import chosen
-from workflow.training.hardware import synchronise
-from workflow.training.origin import pick_device
+from workflow.training.hardware import pick_device, synchronise
 
 ASKED = os.environ.get("THROUGHPUT_TURNS")
 MEASURE = read_measure(os.environ["THROUGHPUT_MEASURE"]) if ASKED else None

@@ -15,8 +15,8 @@ from tests._training import CPU, write_weights
 from workflow.costs import fresh_process, timing
 from workflow.costs.trained_net import build_model
 from workflow.scripts import costs, layers, longest_span
-from workflow.training import hardware, random_state
-from workflow.training.devices import ALONE
+from workflow.training import checkpoint, hardware
+from workflow.training.processes import ALONE
 
 CUDA = torch.device("cuda")
 MEASURE = {
@@ -89,13 +89,13 @@ def test_the_gpus_random_numbers_go_on_after_an_interruption(monkeypatch):
     def draw() -> tuple[torch.Tensor, torch.Tensor]:
         return torch.rand(3), torch.rand(3, generator=its_own)
 
-    saved = random_state.save(ALONE, CUDA)
+    saved = checkpoint.random_states(ALONE, CUDA)
     assert set(saved) == {"cpu", "cuda"}
-    assert set(random_state.save(ALONE, CPU)) == {"cpu"}
+    assert set(checkpoint.random_states(ALONE, CPU)) == {"cpu"}
     on_cpu, on_gpu = draw()
-    random_state.restore(saved, ALONE, CUDA, 1)
+    checkpoint.restore_random_states(saved, ALONE, CUDA, 1)
     assert all(map(torch.equal, (on_cpu, on_gpu), draw()))
-    random_state.restore({"cpu": saved["cpu"]}, ALONE, CUDA, 1)  # begun on a CPU
+    checkpoint.restore_random_states({"cpu": saved["cpu"]}, ALONE, CUDA, 1)  # begun on a CPU
     again_on_cpu, again_on_gpu = draw()
     assert torch.equal(again_on_cpu, on_cpu)
     assert not torch.equal(again_on_gpu, on_gpu)

@@ -18,9 +18,10 @@ from workflow.plan.config import Config
 from workflow.plan.sources import recorded
 from workflow.results.record import read_record
 from workflow.scripts import train
-from workflow.training import devices
-from workflow.training.devices import refuse_too_many
-from workflow.training.origin import describe, pick_device
+from workflow.training import processes
+from workflow.training.hardware import pick_device
+from workflow.training.origin import describe
+from workflow.training.processes import refuse_too_many
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")
 
@@ -69,7 +70,7 @@ def test_each_process_takes_a_gpu_of_its_own(device, taken, backend, monkeypatch
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
     monkeypatch.setattr(torch.cuda, "set_device", took := Mock())
     monkeypatch.setattr(torch, "distributed", distributed := Mock())
-    with devices.join_devices(device) as joined:
+    with processes.join_devices(device) as joined:
         assert (joined.count, joined.rank) == (distributed.get_world_size(), distributed.get_rank())
     assert took.mock_calls == taken and distributed.init_process_group.call_args.args == (backend,)
 

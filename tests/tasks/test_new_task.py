@@ -35,8 +35,8 @@ IN_NATS = {  # what docs/task.md writes, and what a loss in nats takes
         ("class ReversalTask", "import math\n\n\nclass ReversalTask"),
         (
             "    def score",
-            """    unit = "nats"
-    in_unit = staticmethod(float)
+            """    def train_point(self, nats):
+        return {"train_nats": nats}
 
     def validate(self, net):
         return {"dev_nats": math.log(super().validate(net)["dev_ppl"])}

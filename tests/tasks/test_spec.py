@@ -44,7 +44,6 @@ def test_what_is_shown_of_a_task_is_registered_for_it(spec):
 
 @each_task
 def test_points_of_the_curve_have_the_loss_of_the_task(spec):
-    assert load(spec.runner).unit == spec.curve.unit
     assert {*spec.curve.losses, *spec.curve.columns} <= {*Point.model_fields}
 
 

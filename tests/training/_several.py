@@ -14,8 +14,7 @@ from tests._jobs import ADAPTIVE, bitext, corpus, job, translation
 from workflow.config.job import Job
 from workflow.tasks.spec import TASKS, load
 from workflow.training import loop
-from workflow.training.devices import ALONE, Devices, join_devices
-from workflow.training.processes import in_processes
+from workflow.training.processes import ALONE, Devices, in_processes, join_devices
 from workflow.training.run import Run
 
 STEPS = 20

@@ -16,8 +16,8 @@ from workflow.tasks import batches, sequences
 from workflow.tasks.char_lm import runner as char_lm
 from workflow.tasks.char_lm import streams
 from workflow.tasks.spec import TASKS, load
+from workflow.training import hardware as bits
 from workflow.training import loop
-from workflow.training import precision as bits
 from workflow.training.backends import prepare
 from workflow.training.run import Run
 
@@ -43,7 +43,7 @@ def score(job, text, folder, backend: str) -> float:
         loop.train(run)
         run.task.evaluate(run.model)
     assert all(parameter.dtype == torch.float32 for parameter in run.model.parameters())
-    return run.curve[-1][f"train_{run.task.unit}"]
+    return run.curve[-1][TASKS[job.task].curve.losses[0]]
 
 
 @pytest.mark.parametrize("name", VARIANTS)

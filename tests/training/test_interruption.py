@@ -16,7 +16,7 @@ from workflow.results.record import read_record
 from workflow.scripts.train import train_or_save
 from workflow.tasks.char_lm import store
 from workflow.training import checkpoint
-from workflow.training.interruption import AGAIN
+from workflow.training.processes import AGAIN
 from workflow.training.run import Run
 
 # what differs between sittings; backends: how often each computed

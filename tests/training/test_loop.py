@@ -14,9 +14,8 @@ from tests._training import CPU, assert_same, interrupt, start, train_to_end
 from tests.training._several import QUIET
 from workflow.config.errors import ConfigError
 from workflow.training import checkpoint
-from workflow.training.loop import train
+from workflow.training.loop import learning_rate, train
 from workflow.training.optimisers import Adagrad, Adam
-from workflow.training.schedule import learning_rate
 
 
 @pytest.mark.slow

@@ -119,16 +119,16 @@ def test_a_name_that_came_up_after_training_alone_costs_its_score_alone(tmp_path
 
 @pytest.mark.parametrize("lacking", ASKED)
 def test_a_task_without_what_the_loop_asks_for_is_refused(lacking, monkeypatch):
-    task = type("Lacking", (), dict.fromkeys(set(ASKED) - {lacking}) | {"unit": "bpc"})
+    task = type("Lacking", (), dict.fromkeys(set(ASKED) - {lacking}))
     monkeypatch.setattr(train, "load", lambda dotted: task)
     with pytest.raises(ConfigError, match=f"'{lacking}'"):
         train.load_task("char_lm")
 
 
-def test_a_task_whose_unit_is_another_than_its_specification_says_is_refused(monkeypatch):
-    monkeypatch.setattr(CharLMTask, "unit", "nats")
-    with pytest.raises(ConfigError, match="'nats'.* 'bpc'"):
-        train.load_task("char_lm")
+def test_a_curve_without_the_loss_that_the_specification_names_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(CharLMTask, "train_point", lambda self, nats: {"train_ppl": nats})
+    with pytest.raises(ConfigError, match="'train_bpc'"):
+        run_script(job(), tmp_path / "run")
 
 
 def test_pictures_are_rehearsed_without_what_takes_long(tmp_path, monkeypatch):

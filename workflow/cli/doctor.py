@@ -23,8 +23,8 @@ from workflow.costs.fresh_process import in_fresh_process, peak_memory
 from workflow.costs.timing import time_turn
 from workflow.plan.sources import recorded
 from workflow.training.backends import prepare
-from workflow.training.origin import describe, pick_device
-from workflow.training.precision import number_type
+from workflow.training.hardware import number_type, pick_device
+from workflow.training.origin import describe
 
 OK, NOTE, FAIL = "ok", "note", "FAIL"
 Finding = tuple[str, str, str]  # what was checked, status, result

@@ -14,7 +14,7 @@ from workflow.costs.libraries import count_by_libraries
 from workflow.costs.trained_net import update_step
 from workflow.tasks.batches import losses
 from workflow.tasks.spec import TASKS, load
-from workflow.training.precision import precision
+from workflow.training.hardware import precision
 
 LENGTH = 24  # pieces of source and of target: about the mean of the papers' corpora
 

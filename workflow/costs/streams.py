@@ -9,7 +9,7 @@ from models.kernels.compiled import build
 from workflow.costs.libraries import count_by_libraries
 from workflow.costs.trained_net import random_block, update_step
 from workflow.tasks.char_lm.streams import losses
-from workflow.training.precision import precision
+from workflow.training.hardware import precision
 
 
 def training_step(job, model, device: torch.device) -> tuple[Callable[[], None], int]:

@@ -20,7 +20,7 @@ from workflow.results.rows import write_rows
 from workflow.tasks.spec import TASKS, load
 from workflow.training.backends import chosen
 from workflow.training.failures import failure
-from workflow.training.origin import name_of, pick_device
+from workflow.training.hardware import name_of, pick_device
 
 # a larger relative difference between our count and a library's makes the row an error
 TOLERANCE = 0.01

@@ -22,7 +22,8 @@ from workflow.plan.scales import Measure, read_measure
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
 from workflow.training.failures import failure
-from workflow.training.origin import describe, pick_device
+from workflow.training.hardware import pick_device
+from workflow.training.origin import describe
 
 WARM = 8  # places of a sequence that brings a layer's libraries into memory
 TIMED = ("ms", "rounds", "turns")  # turns: medians, one for each pass over all rows

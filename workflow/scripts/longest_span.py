@@ -18,7 +18,7 @@ from workflow.costs.trained_net import TrainedRun, raise_limit
 from workflow.plan.scales import Measure, read_measure
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
-from workflow.training.origin import name_of, pick_device
+from workflow.training.hardware import name_of, pick_device
 
 
 def step(trained: TrainedRun, device: str, S: int, budget: int) -> dict:

@@ -10,7 +10,7 @@ from workflow.config.environment import DEVICES
 from workflow.costs.timing import quiet_time
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
-from workflow.training.origin import pick_device
+from workflow.training.hardware import pick_device
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -25,7 +25,7 @@ from workflow.plan.scales import Measure, read_measure
 from workflow.results.record import write_text
 from workflow.results.rows import read_rows, write_rows
 from workflow.results.statistics import FEWEST, half_width, mean_interval
-from workflow.training.origin import name_of, pick_device
+from workflow.training.hardware import name_of, pick_device
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,17 @@
 
 JOB is a job.json. record.json, curve.csv and weights.pt are written next to it. Whatever happens
 inside the run becomes a record; bad input and what the machine refuses (a full disk) end with an
-error. The loop is in workflow/training/loop.py.
+error.
+
+This file composes a run of what these modules do, in this order:
+
+    tasks/spec.py           read the job, load the class that computes its task
+    training/processes.py   start a process for each device
+    training/run.py         build the model, the optimiser and the task; rehearse; resume
+    training/backends.py    choose the code that computes attention, and check it
+    training/loop.py        train: forward, loss, backward, step (optimisers.py)
+    results/outcome.py      check what the run came to against what a record can hold
+    results/record.py       write it
 
 A job with trials also needs --choice FILE, which says which of them it follows. Where a run with
 the settings that come of it exists already, its numbers are taken, for they would be the same to
@@ -13,12 +23,11 @@ crashes it writes the record. On several machines `torchrun` starts them all: `t
 --nproc-per-node 8 -m workflow.scripts.train JOB --data FILE`.
 """
 
-import argparse
 import faulthandler
 import sys
 import traceback
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -29,7 +38,7 @@ from models.kernels.compiled.build import fix_sums
 from workflow.config.choices import backend_names
 from workflow.config.command_line import Parser, at_least, run
 from workflow.config.environment import DEVICES
-from workflow.config.errors import ConfigError, shown
+from workflow.config.errors import ConfigError
 from workflow.config.files import CannotWrite, end_future
 from workflow.config.job import Job
 from workflow.plan import sources
@@ -40,17 +49,22 @@ from workflow.results.trials import equal_run, read_choice
 from workflow.tasks.spec import TASKS, load, read_job
 from workflow.training import checkpoint
 from workflow.training.backends import bits, chosen, prepare
-from workflow.training.devices import ALONE, Devices, join_devices, launched
 from workflow.training.evaluation import Evaluation, Story
 from workflow.training.failures import Ended, Failure, attempt, failure
-from workflow.training.hardware import limit_memory, peak_bytes
-from workflow.training.interruption import AGAIN, Interrupted, noting_signals
+from workflow.training.hardware import limit_memory, number_type, peak_bytes, pick_device
 from workflow.training.loop import train as train_loop
-from workflow.training.origin import describe, pick_device
-from workflow.training.precision import number_type
-from workflow.training.processes import in_processes
-from workflow.training.rehearsal import rehearse
-from workflow.training.run import ASKED, Run
+from workflow.training.origin import describe
+from workflow.training.processes import (
+    AGAIN,
+    ALONE,
+    Devices,
+    Interrupted,
+    in_processes,
+    join_devices,
+    launched,
+    noting_signals,
+)
+from workflow.training.run import ASKED, Run, Task
 
 MEMORY_SHARE = 0.9  # of the host's free memory that a run on a CPU may take
 
@@ -100,18 +114,14 @@ def train(
             write(Outcome(found.status, story, found.reason), asked, folder, origin, follows)
 
 
-def load_task(name: str) -> type:
+def load_task(name: str) -> type[Task]:
     """Import the class that computes a task; `ConfigError` where it lacks what a run asks for."""
-    spec = TASKS[name]
-    runner = load(spec.runner)
+    dotted = TASKS[name].runner
+    runner = load(dotted)
     lacking = [each for each in ASKED if not hasattr(runner, each)]
     if lacking:
         needed = f"the training loop needs {', '.join(ASKED)}"
-        raise ConfigError(f"{spec.runner}: '{lacking[0]}' is missing; {needed}")
-    unit = spec.curve.unit
-    if runner.unit != unit:
-        found = f"unit = {shown(runner.unit)}"
-        raise ConfigError(f"{spec.runner}: {found}, but the task's curve is in '{unit}'")
+        raise ConfigError(f"{dotted}: '{lacking[0]}' is missing; {needed}")
     return runner
 
 
@@ -136,7 +146,12 @@ def check_rehearsal(run: Run, origin: Origin) -> None:
     choices = {type(choice): choice for layer in run.model.attentions for choice in layer.choices}
     for kind, choice in choices.items():
         check_registered("fact", kind.__module__, deepcopy(choice).facts())
-    check_sample(run.job, origin, rehearse(run))
+    sample = run.rehearse()
+    spec = TASKS[run.job.task]
+    for column in spec.curve.losses:
+        if column not in sample.point:
+            raise ConfigError(f"{spec.runner}: the learning curve has no column '{column}'")
+    check_sample(run.job, origin, sample)
 
 
 def train_or_save(run: Run) -> None:
@@ -157,16 +172,15 @@ def train_or_save(run: Run) -> None:
 def evaluate(run: Run) -> Outcome:
     """Score a trained run on dev and test, and add up what it cost."""
     task = run.task
-    known = list(TASKS[run.job.task].known)
-    scored = attempt(
-        task.missing, known, partial(task.evaluate, run.model), Evaluation(metrics={}, facts={})
-    )
+    spec = TASKS[run.job.task]
+    nothing = Evaluation(metrics={}, facts={})
+    scored = attempt(task.missing, list(spec.known), partial(task.evaluate, run.model), nothing)
     backends = chosen(run.model)
     print("\n".join(backends), flush=True)
-    train_score = f"train_{task.unit}"
+    train_loss, _ = spec.curve.losses
     scored = replace(
         scored,
-        metrics={train_score: run.curve[-1][train_score], **scored.metrics},
+        metrics={train_loss: run.curve[-1][train_loss], **scored.metrics},
         facts={**scored.facts, "start_span": run.start_span},
     )
     found = sift(scored, task.missing, run.job.task)
@@ -230,7 +244,34 @@ def take(same: Record, job: Job, folder: Path, follows: str) -> None:
     write_record(folder / "record.json", same.model_copy(update=changes))
 
 
-def read_options(argv: list[str] | None) -> argparse.Namespace:
+@dataclass(frozen=True)
+class Request:
+    """What a command line asks for.
+
+    job: as it was asked for, in `folder`. follows: see `train`. count: how many devices share the
+    run. The device is named, not picked: a process that starts others may not have asked for a GPU.
+    """
+
+    path: Path
+    job: Job
+    data: Path
+    choice: Path | None
+    follows: str | None
+    device: str
+    count: int
+    backend: str
+
+    @property
+    def folder(self) -> Path:
+        return self.path.parent
+
+    @property
+    def trained(self) -> Job:
+        """Return the job with the settings of the trial that it follows."""
+        return self.job.following(self.follows)
+
+
+def read_request(argv: list[str] | None) -> Request:
     parser = Parser(prog="train", description="Train and evaluate one job.")
     parser.add_argument("job", type=Path, help="the path of a job.json")
     parser.add_argument("--data", type=Path, required=True)
@@ -240,44 +281,66 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
     count = "how many devices share the run; default: as the job says"
     parser.add_argument("--devices", type=at_least(1), help=count)
     parser.add_argument("--backend", default="auto", choices=backend_names())
-    return parser.parse_args(argv)
-
-
-def main(argv: list[str] | None = None) -> None:
-    """Train in this process, alone or as one of several that share the run."""
-    options = read_options(argv)
+    options = parser.parse_args(argv)
     job = read_job(options.job)
-    device = pick_device(options.device)
-    follows = read_choice(options.choice, job)
+    return Request(
+        path=options.job,
+        job=job,
+        data=options.data,
+        choice=options.choice,
+        follows=read_choice(options.choice, job),
+        device=options.device,
+        count=options.devices or job.training.devices,
+        backend=options.backend,
+    )
+
+
+def train_share(request: Request) -> None:
+    """Train in this process, alone or as one of several that share the run."""
+    device = pick_device(request.device)
     with join_devices(device) as devices:
-        train(job, options.data, options.job.parent, device, options.backend, devices, follows)
+        train(
+            request.job,
+            request.data,
+            request.folder,
+            device,
+            request.backend,
+            devices,
+            request.follows,
+        )
 
 
-def start() -> None:
+def train_in_processes(request: Request) -> None:
     """Train in other processes and wait; write the record of one that crashes."""
-    options = read_options(None)
-    asked = read_job(options.job)
-    folder = options.job.parent
-    follows = read_choice(options.choice, asked)
-    job = asked.following(follows)
-    if follows:
+    folder = request.folder
+    job = request.trained
+    if request.follows:
         same = equal_run(job, folder.parent, sources.digest(sources.of_run(job)))
         if same:
-            return take(same, asked, folder, follows)
-    count = options.devices or job.training.devices
-    read = [path for path in (options.job, options.data, options.choice) if path]
+            return take(same, request.job, folder, request.follows)
+    read = [path for path in (request.path, request.data, request.choice) if path]
     try:
-        in_processes(count, main)
+        in_processes(request.count, partial(train_share, request))
     except Ended as ended:
         code = sources.recorded(sources.of_run(job))
-        device = pick_device(options.device)
-        origin = Origin(**describe(device, job.training.precision, code, count))
+        device = pick_device(request.device)
+        origin = Origin(**describe(device, job.training.precision, code, request.count))
         story = checkpoint.load_story(folder / "checkpoint.pt", job, origin.source)
         outcome = Outcome(ended.failure.status, story, ended.failure.reason)
-        write(outcome, asked, folder, origin, follows)
+        write(outcome, request.job, folder, origin, request.follows)
     finally:
         # of a clock that was set back meanwhile: what was read may not be newer than what was found
         end_future(read)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Train in this process, alone or as one that torchrun started."""
+    train_share(read_request(argv))
+
+
+def start() -> None:
+    """Train in processes of its own."""
+    train_in_processes(read_request(None))
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 from workflow.tasks.store import BOS, EOS, PAD
-from workflow.training.devices import ALONE, Devices
-from workflow.training.precision import in_full, precision
+from workflow.training.hardware import in_full, precision
+from workflow.training.processes import ALONE, Devices
 
 CACHED = 1 << 17  # numbers that half of a small CPU's cache holds
 MOST_NATS = 709.0  # whose exponential a number still holds

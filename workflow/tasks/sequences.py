@@ -19,10 +19,10 @@ from workflow.tasks.batches import Batches, count_pieces, loss, losses, perplexi
 from workflow.tasks.frequencies import symbol_entropy
 from workflow.tasks.quantities import ON_CURVE
 from workflow.tasks.spec import TASKS
-from workflow.training.devices import ALONE, Devices
 from workflow.training.evaluation import Evaluation, MacCounts, Sample, Score
 from workflow.training.failures import attempt
-from workflow.training.precision import precision
+from workflow.training.hardware import precision
+from workflow.training.processes import ALONE, Devices
 
 
 def select_fitting(corpus: pairs.Pairs, max_length: int) -> pairs.Split:
@@ -57,8 +57,6 @@ class SequenceTask:
     extra = 50  # Attention Is All You Need, section 6.1
     scored = ("dev", "test")
 
-    unit = "ppl"
-    in_unit = staticmethod(perplexity)
     read = staticmethod(pairs.read)
 
     def __init__(
@@ -128,6 +126,10 @@ class SequenceTask:
         if step == training.steps:
             net.load_state_dict(average(self.checkpoints))
 
+    def train_point(self, nats: float) -> dict[str, float]:
+        """Return the perplexity in training, for a point of the learning curve."""
+        return {"train_ppl": perplexity(nats)}
+
     def validate(self, net) -> dict[str, float]:
         """Score dev for a point of the learning curve."""
         dev = self._perplexity(net, self.corpus.dev, self.job.evaluation.dev_sentences)
@@ -158,7 +160,7 @@ class SequenceTask:
     def sample(self, net) -> Sample:
         """Score sentences of dev as if the model had written their targets.
 
-        The names are those that `validate` and `evaluate` give, for `training.rehearsal`.
+        The names are those that `validate` and `evaluate` give, for the rehearsal of a run.
         """
         few = copy(self)
         counts = {"sentences": SAMPLED, "dev_sentences": SAMPLED}

@@ -5,7 +5,6 @@ run.
 import platform
 from collections import Counter
 from collections.abc import Iterable
-from contextlib import contextmanager
 from functools import cache, partial
 from itertools import product
 
@@ -90,33 +89,6 @@ def _check_tiles(case, device: torch.device, dtype: torch.dtype) -> None:
         check_equivalence(partial(attend, tile=tile), device, dtype, case)
 
     each_that_fits(TILES[dtype.itemsize], check)
-
-
-@contextmanager
-def computing(layers: Iterable[StreamAttention], implementation):
-    """Let these layers use another implementation for a while. It has `attend`, and `start` where
-    streams begin.
-    """
-    before = [(layer, layer.implementation) for layer in layers]
-    for layer, _ in before:
-        layer.implementation = implementation
-    try:
-        yield
-    finally:
-        for layer, previous in before:
-            layer.implementation = previous
-
-
-def engine_of(model) -> Engine:
-    """Return the engine with which a model computes, or a new one where it computes the
-    definition.
-    """
-    engines = [
-        layer.implementation
-        for layer in stream_layers(model)
-        if isinstance(layer.implementation, Engine)
-    ]
-    return engines[0] if engines else Engine()
 
 
 def chosen(model) -> list[str]:

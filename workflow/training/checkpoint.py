@@ -1,4 +1,8 @@
-"""The whole state of a run in one file: written atomically, read without executing code in it."""
+"""The whole state of a run in one file: written atomically, read without executing code in it.
+
+Random numbers belong to that state, most of them of dropout. Each device draws other ones, and they
+are the same after an interruption.
+"""
 
 import hashlib
 from pathlib import Path
@@ -10,6 +14,10 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import atomic_write, open_zip
 from workflow.config.job import Job
 from workflow.training.evaluation import Story
+from workflow.training.hardware import generators
+from workflow.training.processes import Devices
+
+APART = 1 << 40  # a device's seed is so far from another's
 
 
 def save(path: Path, state: dict) -> None:
@@ -65,3 +73,34 @@ def load(path: Path, digest: str, device: torch.device, mmap: bool = False) -> d
         problem = f"a checkpoint of job {found}, not of {digest}"
         raise ConfigError(f"{path}: {problem}; delete it to start again")
     return state
+
+
+def seed_device(devices: Devices, number: int) -> None:
+    """Seed all devices but the first, so that each drops other numbers.
+
+    The first goes on as a run on a single device.
+    """
+    if not devices.first:
+        torch.manual_seed(APART * devices.rank + number)
+
+
+def random_states(devices: Devices, device: torch.device) -> dict[str, Tensor]:
+    """Return the states by kind of generator, a row for each device."""
+    states = {}
+    for kind, generator in generators(device).items():
+        states[kind] = devices.join(generator.get_state()[None], dim=0)
+    return states
+
+
+def restore_random_states(
+    states: dict[str, Tensor], devices: Devices, device: torch.device, number: int
+) -> None:
+    """Set what `random_states` returned; a device that has no row is seeded with `number`."""
+    if devices.rank >= len(states["cpu"]):
+        seed_device(devices, number)
+        return
+    for kind, generator in generators(device).items():
+        if kind in states:  # a run that began on a CPU has none of a GPU
+            # torch misreads a view
+            row = states[kind][devices.rank]
+            generator.set_state(row.to("cpu", copy=True))

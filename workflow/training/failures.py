@@ -1,5 +1,10 @@
-"""What can go wrong in a run, and what its record says of it."""
+"""What ends a run before its last step, and what its record says of it.
 
+The limits of time and of the loss, finite parameters, and any error. The limit of memory is in
+hardware.py, the signals that tell a run to stop are in processes.py.
+"""
+
+import math
 import subprocess
 import traceback
 from collections.abc import Callable, Iterable
@@ -70,3 +75,24 @@ def attempt(
             traceback.print_exc()
         missing |= dict.fromkeys(names, failure(error).reason)
         return otherwise
+
+
+def check_time(seconds: float, limit: float) -> None:
+    """Raise `Ended` if the run has used up the seconds that its job allows."""
+    if seconds >= limit:
+        raise Ended("timeout", f"time limit of {limit:.0f} s reached")
+
+
+def check_loss(mean: float, step: int, bound: float) -> None:
+    """Raise `Ended` if the mean loss since the last point is NaN or above the bound, in nats."""
+    if math.isfinite(mean) and mean <= bound:
+        return
+    problem = "above the bound of" if math.isfinite(mean) else "not finite; the bound is"
+    where = f"mean loss {mean:.3g} nats up to step {step}"
+    raise Ended("diverged", f"{where}, {problem} {bound:g}")
+
+
+def check_parameters(are_finite: bool, step: int) -> None:
+    """Raise `Ended` if the last update left parameters that are not finite."""
+    if not are_finite:
+        raise Ended("diverged", f"non-finite parameters after step {step}")

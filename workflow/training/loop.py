@@ -1,19 +1,21 @@
 """The training loop, the same for every task and every variant.
 
-The state of a run is in run.py, the rate in schedule.py, clipping and updates in optimisers.py,
-what ends a run early in limits.py and interruption.py.
+The state of a run is in run.py, clipping and updates are in optimisers.py, the limits that end a
+run early in failures.py.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterable
 
 from torch import Tensor
 
-from workflow.training.limits import check_loss, check_parameters, check_time
+from workflow.training.failures import check_loss, check_parameters, check_time
 from workflow.training.run import Run
-from workflow.training.schedule import learning_rate
 
 CHECK_EVERY = 16  # steps between checks of the loss: each waits for the device
+SETTLED = 0.05  # share of the rate that is left once it has settled
+FALLING = 0.7  # share of the updates until it has
 
 
 def train(run: Run, may_go_on: Callable[[], None] = lambda: None) -> None:
@@ -26,7 +28,7 @@ def train(run: Run, may_go_on: Callable[[], None] = lambda: None) -> None:
 
     def check() -> None:
         may_go_on()
-        check_time(run)
+        check_time(run.seconds, training.time_limit_s)
 
     run.model.train()
     while run.step < training.steps:
@@ -50,7 +52,8 @@ def train(run: Run, may_go_on: Callable[[], None] = lambda: None) -> None:
         run.log_loss(loss)
 
         if run.step % CHECK_EVERY == 0 or is_last:
-            check_loss(run)  # waits for the device, which may be steps behind
+            # waits for the device, which may be steps behind
+            check_loss(run.mean_loss(), run.step, training.loss_bound)
         run.training_seconds += time.perf_counter() - start
         if run.step % training.evaluate_every == 0 or is_last:
             run.score_dev()
@@ -58,7 +61,7 @@ def train(run: Run, may_go_on: Callable[[], None] = lambda: None) -> None:
         run.seconds = time.perf_counter() - began
         if run.step % training.checkpoint_every == 0 or is_last:
             run.save()
-    check_parameters(run)
+    check_parameters(run.is_finite, run.step)
     run.is_trained = True
 
 
@@ -74,3 +77,31 @@ def add_gradients(model, parts: Iterable[tuple[Tensor, Tensor, float]]) -> Tenso
         ((loss + model.penalty()) * weight).backward()
         total = total + log_loss.detach().double() * weight
     return total
+
+
+def learning_rate(step: int, *, lr: float, warmup: int, schedule: str, steps: int) -> float:
+    """Return the rate of update `step` = 1 .. steps: linear warm-up to `lr`, then the schedule.
+
+    constant      lr
+    cosine        a cosine to zero
+    settling      a cosine to lr / 20 over .7 of the updates, then lr / 20. A cosine to zero brings
+                  most of its gain at the very end, so its curve is never flat (docs/log.md)
+    inverse_sqrt  lr sqrt(warmup / step) (Attention Is All You Need, equation 3, where
+                  lr = (d warmup)^-1/2)
+    """
+    if step <= warmup:
+        return lr * (step / warmup)
+    if schedule == "cosine":
+        return lr * _cosine(step - warmup, steps - warmup)
+    if schedule == "settling":
+        falling = _cosine(step - warmup, FALLING * steps - warmup)
+        return lr * (SETTLED + (1 - SETTLED) * falling)
+    if schedule == "inverse_sqrt":
+        return lr * math.sqrt(max(1, warmup) / step)
+    return lr
+
+
+def _cosine(step: float, steps: float) -> float:
+    """Fall from 1 at step 0 to 0 at `steps` and stay there."""
+    progress = min(step, steps) / max(1, steps)
+    return 0.5 * (1 + math.cos(math.pi * progress))

@@ -10,31 +10,13 @@ from importlib.metadata import version
 import psutil
 import torch
 
-from models.kernels.compiled.build import compiler_version, processor, threads
+from models.kernels.compiled.build import compiler_version, threads
 from workflow.config.environment import ALLOCATOR
-from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.training.failures import attempt
+from workflow.training.hardware import name_of
 
 LIBRARIES = ("numpy", "sympy")
-
-
-def pick_device(name: str) -> torch.device:
-    """Return a device by its name; auto: a GPU where there is one. `ConfigError` for a GPU that is
-    not there.
-    """
-    if name == "cuda" and not torch.cuda.is_available():
-        raise ConfigError("device 'cuda': torch sees no GPU; valid here: auto, cpu")
-    return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
-
-
-def name_of(device: torch.device) -> str:
-    """Name the processor that computes, with its cores, or the GPU."""
-    named = getattr(torch.get_device_module(device), "get_device_name", None)
-    if named is not None:
-        return named(device)
-    name = processor("model name").split(":", 1)[-1].strip()
-    return f"cpu: {name}, {os.cpu_count()} cores"
 
 
 def describe(device: torch.device, precision: str, code: dict, devices: int = 1) -> dict:

@@ -6,32 +6,68 @@ every random state.
 """
 
 import math
+from collections.abc import Iterable
+from copy import deepcopy
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
+from models.attention.formula import Definition
 from models.attention.layers import public_class
+from workflow.config.errors import ConfigError
 from workflow.config.job import Job
-from workflow.training import checkpoint, random_state
-from workflow.training.devices import ALONE, Devices
-from workflow.training.evaluation import Story
-from workflow.training.failures import attempt
+from workflow.training import checkpoint
+from workflow.training.evaluation import Evaluation, Sample, Story
+from workflow.training.failures import Ended, attempt, failure
+from workflow.training.hardware import generators
 from workflow.training.optimisers import make_optimiser
+from workflow.training.processes import ALONE, Devices
 
-# what a run, its script and the rehearsal ask of the class of a task
-ASKED = (
-    "read",
-    "losses",
-    "after_step",
-    "validate",
-    "evaluate",
-    "sample",
-    "in_unit",
-    "state_dict",
-    "load_state_dict",
-)
+
+class Task(Protocol):
+    """What a run and its script ask of the class that computes a task.
+
+    It is made as `Task(job, corpus, device, devices)`. tokens: what an update reads in training.
+    missing: why a score or a fact could not be computed, by name.
+    """
+
+    tokens: int
+    missing: dict[str, str]
+
+    @staticmethod
+    def read(path: Path) -> Any:
+        """Read the corpus in a file; it has `checksum` and `symbols`."""
+
+    def losses(self, model) -> Iterable[tuple[Tensor, Tensor, float]]:
+        """Give (loss, log-loss in nats, weight) of each part of the next batch."""
+
+    def after_step(self, model, step: int) -> None:
+        """Do what the task does after an update, such as to average weights."""
+
+    def train_point(self, nats: float) -> dict[str, float]:
+        """Return the loss in training as a column of the learning curve, in the task's unit."""
+
+    def validate(self, model) -> dict[str, float]:
+        """Score dev for a point of the learning curve."""
+
+    def evaluate(self, model) -> Evaluation:
+        """Score a trained model."""
+
+    def sample(self, model) -> Sample:
+        """Score a few samples, under the names that `validate` and `evaluate` give."""
+
+    def state_dict(self) -> dict:
+        """Return the position in the data, for a checkpoint."""
+
+    def load_state_dict(self, state: dict) -> None:
+        """Go on from the position that `state_dict` returned."""
+
+
+ASKED = tuple(name for name in vars(Task) if not name.startswith("_"))
 # what a checkpoint keeps of a run as it is
 PROGRESS = (
     "step",
@@ -64,7 +100,7 @@ class Run:
     def __init__(
         self,
         job: Job,
-        task: type,
+        task: type[Task],
         corpus,
         folder: Path,
         device: torch.device,
@@ -90,7 +126,7 @@ class Run:
         self.parameters = list(self.model.parameters())
         self.optimiser = make_optimiser(job.training, self.parameters)
         self.task = task(job, corpus, device, devices)
-        random_state.seed(devices, job.seed)
+        checkpoint.seed_device(devices, job.seed)
 
         self.is_trained = False
         self.step = 0
@@ -105,6 +141,32 @@ class Run:
         self.total = torch.zeros((), dtype=torch.float64, device=device)
         self.point_seconds = 0.0
         self.point_tokens = 0
+
+    def rehearse(self) -> Sample:
+        """Score a few samples before the first update; the point is a whole row of the curve.
+
+        Afterwards the run is as it was: a copy of its model is scored, by the definition, and
+        random numbers go on where they were. `Ended` if scoring fails.
+        """
+        model = deepcopy(self.model)
+        for layer in model.attentions:
+            # what computes the run is compiled and checked later
+            layer.implementation = Definition()
+        states = [(each, each.get_state()) for each in generators(self.device).values()]
+        try:
+            sample = self.task.sample(model)
+        except ConfigError:
+            raise
+        except Exception as error:
+            found = failure(error)
+            problem = "a few samples cannot be scored before the first update"
+            raise Ended(found.status, f"{problem}: {found.reason}") from error
+        finally:
+            for generator, state in states:
+                generator.set_state(state)
+        loss = self.task.train_point(1.0)
+        point = {"step": 1, **loss, **sample.point, "tokens_per_s": 1.0}
+        return replace(sample, point=point)
 
     @property
     def story(self) -> Story:
@@ -143,7 +205,7 @@ class Run:
         validate = partial(self.task.validate, self.model) if self.devices.first else dict
         point = {
             "step": self.step,
-            f"train_{self.task.unit}": self.task.in_unit(self.mean_loss()),
+            **self.task.train_point(self.mean_loss()),
             **attempt(self.task.missing, ["curve"], validate, {}),
             "tokens_per_s": speed,
         }
@@ -178,7 +240,7 @@ class Run:
             "optimiser": self.optimiser.state_dict(),
             "task": self.task.state_dict(),
             "total": self.devices.mean(self.total),
-            "random": random_state.save(self.devices, self.device),
+            "random": checkpoint.random_states(self.devices, self.device),
             **{name: getattr(self, name) for name in PROGRESS},
         }
 
@@ -196,7 +258,8 @@ class Run:
         self.total = state["total"].to(self.device)
         for name in PROGRESS:
             setattr(self, name, state[name])
-        random_state.restore(state["random"], self.devices, self.device, self.job.seed + self.step)
+        number = self.job.seed + self.step
+        checkpoint.restore_random_states(state["random"], self.devices, self.device, number)
         # waits for all: the first may have nothing to do but to score and delete it
         self.devices.check(lambda: None)
         self.say(f"resumed at step {self.step}")

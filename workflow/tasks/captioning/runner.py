@@ -20,9 +20,9 @@ from workflow.tasks.captioning.scores import meteor_by_java, meteor_by_nltk, sco
 from workflow.tasks.sequences import SHOWN, SequenceTask, mean_length
 from workflow.tasks.store import decode
 from workflow.tasks.weights import read_weights
-from workflow.training.devices import ALONE, Devices
 from workflow.training.evaluation import Evaluation, Score
 from workflow.training.failures import attempt
+from workflow.training.processes import ALONE, Devices
 
 LOOKED_AT = 3  # pictures of test whose attention a record keeps
 WIDEST = 64  # pixels of a side that a record keeps

@@ -12,7 +12,7 @@ from models import macs
 from models.attention import formula
 from models.attention.engine.band import band
 from models.attention.engine.caches import streams as select_streams
-from models.attention.engine.engine import every_key
+from models.attention.engine.engine import Engine, every_key
 from models.attention.variant import Past, farthest
 from workflow.config.job import Job
 from workflow.tasks.char_lm import refuse_uneven, store
@@ -22,18 +22,16 @@ from workflow.tasks.formula import mac
 from workflow.tasks.frequencies import symbol_entropy
 from workflow.tasks.quantities import ON_CURVE
 from workflow.tasks.store import SPLITS
-from workflow.training.backends import computing, engine_of
-from workflow.training.devices import ALONE, Devices
+from workflow.tasks.weights import computing
 from workflow.training.evaluation import Evaluation, MacCounts, Sample
 from workflow.training.failures import attempt
-from workflow.training.precision import precision
+from workflow.training.hardware import precision
+from workflow.training.processes import ALONE, Devices
 
 
 class CharLMTask:
     """Language modelling, character by character. missing: why a score or fact could not be had."""
 
-    unit = "bpc"
-    in_unit = staticmethod(bits)
     read = staticmethod(store.read)
 
     def __init__(
@@ -61,6 +59,10 @@ class CharLMTask:
     def after_step(self, net, step: int) -> None:
         pass
 
+    def train_point(self, nats: float) -> dict[str, float]:
+        """Return the loss in training, in bits per character, for a point of the learning curve."""
+        return {"train_bpc": bits(nats)}
+
     def validate(self, net) -> dict[str, float]:
         """Score dev for a point of the learning curve."""
         return self._point(net, self.job.evaluation.dev_tokens)[0]
@@ -68,7 +70,7 @@ class CharLMTask:
     def sample(self, net) -> Sample:
         """Score the first block of dev: a point of the curve, metrics and facts.
 
-        They have the names that `validate` and `evaluate` give, for `training.rehearsal`.
+        They have the names that `validate` and `evaluate` give, for the rehearsal of a run.
         """
         evaluation = self.job.evaluation
         point, scored = self._point(net, evaluation.streams * (evaluation.block + 1))
@@ -92,7 +94,7 @@ class CharLMTask:
         facts = net.facts()
         read = self.corpus.dev[: self.job.evaluation.dev_tokens or None]
         facts["symbol_entropy"] = symbol_entropy(read)
-        with computing(net.attentions, engine_of(net)):
+        with computing(net.attentions, _engine_of(net)):
             counts = ["macs_paper", "macs_dense", "macs_executed"]
             count = partial(self._count_macs, net, facts.get("mean_span", 0.0))
             found = known(counts, count)
@@ -135,6 +137,14 @@ class CharLMTask:
     def load_state_dict(self, state: dict) -> None:
         self.streams.load_state_dict(state)
         self.past = select_streams(state["past"], self.streams.rows) or None
+
+
+def _engine_of(net) -> Engine:
+    """Return the engine that a model computes with, or a new one if it computes the definition."""
+    for layer in net.attentions:
+        if isinstance(layer.implementation, Engine):
+            return layer.implementation
+    return Engine()
 
 
 BINS = 48  # of distance, on a log scale, so that a long span stays a short list

@@ -17,8 +17,8 @@ from torch.nn.functional import cross_entropy
 from models.attention.engine.caches import streams as select_streams
 from models.attention.variant import Past
 from workflow.config.errors import ConfigError
-from workflow.training.devices import ALONE, Devices
-from workflow.training.precision import in_full, precision
+from workflow.training.hardware import in_full, precision
+from workflow.training.processes import ALONE, Devices
 
 
 def cut(tokens: np.ndarray, streams: int) -> Tensor:
