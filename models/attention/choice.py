@@ -137,6 +137,8 @@ class Choice(nn.Module):
     is a number per head.
     kernel: the family by which compiled kernels know the choice; None: they do not compute it. It
     holds for the class that declares it alone, for a subclass may compute something else.
+    library: the function of the entmax library that gives a normaliser's weights, as the papers
+    computed them; it is timed as well. It holds for that class alone, too.
     """
 
     example: dict = {}
@@ -146,12 +148,15 @@ class Choice(nn.Module):
     measures: dict[str, tuple[str, str]] = {}
     measures_by_head: dict[str, tuple[str, str]] = {}
     kernel: str | None = None
+    library: str | None = None
 
     def __init_subclass__(cls, **keywords):
         super().__init_subclass__(**keywords)
         # Not inherited.
         if "kernel" not in vars(cls):
             cls.kernel = None
+        if "library" not in vars(cls):
+            cls.library = None
 
     def penalty(self) -> Tensor | float:
         """Return what is added to the mean loss while training, in nats."""

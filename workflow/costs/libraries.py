@@ -1,4 +1,4 @@
-"""What public libraries make of a model: how torch and fvcore count it, how entmax normalises it.
+"""How public libraries count a model (torch, fvcore) and normalise its scores (entmax).
 
 Our own count of multiply-accumulates is checked against theirs. Both count matrix products; torch
 reports two operations per multiply-accumulate, fvcore one. fvcore also counts the layer norms,
@@ -10,6 +10,7 @@ by Newton's method and give the same weights in less time, so the speed of their
 """
 
 import warnings
+from inspect import signature
 
 import entmax
 import torch
@@ -17,18 +18,15 @@ from fvcore.nn import FlopCountAnalysis
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
-from models.attention.normalisers.entmax15 import Entmax15
-from models.attention.normalisers.entmax_alpha import EntmaxAlpha
-from models.attention.normalisers.sparsemax import Sparsemax
+from models.attention.choice import Choice
 from models.kernels.compiled import build
 
 
 def count_by_libraries(model: torch.nn.Module, arguments: tuple, tokens: int) -> dict:
-    """Count model(*arguments): multiply-accumulates per token by torch and by fvcore, and operators
-    fvcore leaves out.
+    """Count the MACs per token of model(*arguments) by torch and by fvcore.
 
-    torch counts with gradients on: without them its counter stops at a module that returns a
-    weight.
+    unsupported: the operators that fvcore leaves out. torch counts with gradients on: without them
+    its counter stops at a module that returns a weight.
     """
     with torch.no_grad(), build.without(), warnings.catch_warnings():
         # tracing warns of every Python branch; the shapes here are fixed
@@ -45,28 +43,26 @@ def count_by_libraries(model: torch.nn.Module, arguments: tuple, tokens: int) ->
     }
 
 
-class SortedSparsemax(Sparsemax):
+class ByLibrary(Choice):
+    """A normaliser whose weights a function of the entmax library computes.
+
+    It is no subclass of the normaliser, so that no compiled code takes its place.
+    """
+
+    def __init__(self, ours: Choice):
+        """ours: the trained normaliser, whose parameters the function uses."""
+        super().__init__()
+        self.ours = ours
+        self.weigh = getattr(entmax, ours.library)
+        self.takes_alpha = "alpha" in signature(self.weigh).parameters
+
     def forward(self, kept: Tensor) -> Tensor:
-        return entmax.sparsemax(kept, dim=-1)
-
-
-class SortedEntmax15(Entmax15):
-    def forward(self, kept: Tensor) -> Tensor:
-        return entmax.entmax15(kept, dim=-1)
-
-
-class BisectedEntmaxAlpha(EntmaxAlpha):
-    def forward(self, kept: Tensor) -> Tensor:
-        return entmax.entmax_bisect(kept, self.alpha, dim=-1)
-
-
-SOLVERS = {Sparsemax: SortedSparsemax, Entmax15: SortedEntmax15, EntmaxAlpha: BisectedEntmaxAlpha}
+        if self.takes_alpha:
+            return self.weigh(kept, alpha=self.ours.alpha, dim=-1)
+        return self.weigh(kept, dim=-1)
 
 
 def use_library(model) -> None:
-    """Let every layer of a trained model normalise by entmax; parameters stay."""
-    device = next(model.parameters()).device
+    """Let every layer of a trained model normalise by the function that its choice declares."""
     for layer in model.attentions:
-        solver = SOLVERS[type(layer.normaliser)](layer.shape).to(device)
-        solver.load_state_dict(layer.normaliser.state_dict())
-        layer.normaliser = solver
+        layer.normaliser = ByLibrary(layer.normaliser)

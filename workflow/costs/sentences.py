@@ -23,6 +23,7 @@ def training_step(job, model, device: torch.device) -> tuple[Callable[[], None],
     """Return a function that makes one update, and the number of target pieces it learns from."""
     training = job.training
     length = _length(job)
+    # as many as fill a batch of `tokens` pieces
     sentences = max(1, training.tokens // length)
     batches = []
     for _ in range(training.accumulate):
@@ -44,11 +45,14 @@ def prediction(job, model, device: torch.device, batch: int) -> tuple[Callable[[
     @torch.no_grad()
     def step() -> None:
         with precision(job.training, device):
-            state = model.encode(source).rows(rows)
+            state = model.encode(source)
+            state = state.rows(rows)
             for position in range(length):
-                _, state = model.step(target[rows, position], state)
+                pieces = target[rows, position]
+                _, state = model.step(pieces, state)
                 # as beams are kept or given up
-                state = state.rows(torch.arange(len(rows), device=device))
+                every = torch.arange(len(rows), device=device)
+                state = state.rows(every)
 
     return step, batch * length
 
@@ -61,14 +65,15 @@ def evaluation(job, model, device: torch.device) -> tuple[Callable[[], None], in
 def count(job, model, device: torch.device) -> dict:
     """Count MACs per target piece of one pair, by ours, torch's and fvcore's counters."""
     model.train()
-    source, target = _random_batch(job, model, 1, _length(job), device)
+    length = _length(job)
+    source, target = _random_batch(job, model, 1, length, device)
     inputs = target[:, :-1]
     pieces = inputs.size(1)
-    _, visible = model.enter(source)
-    return {
-        "macs_analytic": macs.pair(model, visible.size(1), pieces),
-        **count_by_libraries(model, (source, inputs), pieces),
-    }
+    _, visible = model.enter(source)  # B N: pieces of the source, or parts of a picture
+    read = visible.size(1)
+    ours = macs.pair(model, read, pieces)
+    by_libraries = count_by_libraries(model, (source, inputs), pieces)
+    return {"macs_analytic": ours, **by_libraries}
 
 
 def _length(job) -> int:
@@ -78,9 +83,13 @@ def _length(job) -> int:
 def _random_batch(job, model, batch: int, length: int, device: torch.device):
     """Draw sources (sentences B N, or pictures) and targets B T + 1, none with padding."""
     symbols = model.embedding.weight.shape[0]
-    generator = torch.Generator().manual_seed(0)
-    target = torch.randint(EOS + 1, symbols, (batch, length + 1), generator=generator)
-    task = load(TASKS[job.task].runner)
-    source = task.random_sources(job, batch, length, symbols, generator)
+    generator = torch.Generator()
+    generator.manual_seed(0)
+    shape = (batch, length + 1)
+    # the tokens up to <eos> are none that a sentence holds
+    target = torch.randint(EOS + 1, symbols, shape, generator=generator)
     target[:, 0] = BOS
+    spec = TASKS[job.task]
+    task = load(spec.runner)
+    source = task.random_sources(job, batch, length, symbols, generator)
     return source.to(device), target.to(device)

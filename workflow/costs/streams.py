@@ -76,14 +76,22 @@ def fill_caches(model, tokens: torch.Tensor) -> list:
     longest = -1
     while _length(past) > longest:
         longest = _length(past)
-        doubled = [tuple(torch.cat([part, part]) for part in parts) for parts in past]
+        doubled = [_double(parts) for parts in past]
         _, past = model(tokens, doubled)
     return past
 
 
+def _double(parts: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+    """Put the cache of a layer behind itself; its first dimension is time."""
+    return tuple(torch.cat([part, part]) for part in parts)
+
+
 def _length(past: list) -> int:
     """Add up the lengths of all caches."""
-    return sum(len(part) for parts in past for part in parts)
+    length = 0
+    for parts in past:
+        length += sum(map(len, parts))
+    return length
 
 
 class Flat(torch.nn.Module):
@@ -104,10 +112,13 @@ def count(job, model, device: torch.device) -> dict:
     block = job.training.block
     past = full_caches(job, model, device, batch=1)
     tokens = random_block(job, _symbols(model), device, batch=1)
-    with torch.no_grad(), build.without():  # counters see torch's operators alone
+    # the counters see torch's operators alone
+    with torch.no_grad(), build.without():
         model(tokens, past)
     # before the libraries count: fvcore leaves tensors in place of the sizes that the layers note
-    of_layers = sum(macs.engine_macs(layer, block, layer.shapes) for layer in model.attentions)
+    of_layers = 0
+    for layer in model.attentions:
+        of_layers += macs.engine_macs(layer, block, layer.shapes)
     ours = of_layers / block + macs.outside_attention(model)
     by_libraries = count_by_libraries(Flat(model), (tokens, *past), block)
     return {"macs_analytic": ours, **by_libraries}

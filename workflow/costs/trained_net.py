@@ -9,6 +9,7 @@ from pathlib import Path
 
 import torch
 
+from models.attention.layers import CHOICES
 from workflow.config.errors import ConfigError
 from workflow.config.job import Job, Training
 from workflow.results.precomputed import precomputed_costs
@@ -18,8 +19,6 @@ from workflow.training.loop import add_gradients
 from workflow.training.optimisers import make_optimiser
 from workflow.training.run import build_model
 
-# normalisers that the entmax library has as well
-SPARSE = ("sparsemax", "entmax15", "entmax_alpha")
 EMBEDDING = "embedding.weight"  # every model has one
 
 
@@ -73,11 +72,13 @@ class TrainedRun:
     def timed(self) -> tuple[str, ...]:
         """Name the steps that are timed.
 
-        Those of a sparse normaliser are timed also as the papers computed it, by a library.
+        Those of a normaliser that a library computes too are timed that way as well.
         """
         ours = ("train", "predict")
-        by_library = self.job.attention.normaliser["name"] in SPARSE
-        return ours + tuple(f"library_{kind}" for kind in ours if by_library)
+        normaliser = CHOICES["normaliser"][self.job.attention.normaliser["name"]]
+        if normaliser.library is None:
+            return ours
+        return (*ours, "library_train", "library_predict")
 
     def unmeasured_row(self, kind: str) -> dict:
         """Return the shipped row of a run without weights, or one that says why there is none."""

@@ -35,6 +35,7 @@ class _Entmax15(torch.autograd.Function):
 
 class Entmax15(Choice):
     kernel = "entmax"
+    library = "entmax15"
     alpha = 1.5
 
     def __init__(self, shape: Shape):

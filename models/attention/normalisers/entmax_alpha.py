@@ -105,6 +105,7 @@ class _EntmaxAlpha(torch.autograd.Function):
 
 class EntmaxAlpha(Choice):
     kernel = "entmax"
+    library = "entmax_bisect"
     measures_by_head = {"alpha": ("alpha of each head", "")}
 
     def __init__(self, shape: Shape):

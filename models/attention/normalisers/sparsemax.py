@@ -34,6 +34,7 @@ class _Sparsemax(torch.autograd.Function):
 
 class Sparsemax(Choice):
     kernel = "entmax"
+    library = "sparsemax"
     alpha = 2.0
 
     def __init__(self, shape: Shape):
