@@ -13,8 +13,9 @@ from tests._jobs import captioning, job, parsing, translation
 from tests._layers import layer
 from tests._runs import every_run, of_texts
 from tests._training import origin
-from workflow.claims.files import write_evidence
-from workflow.claims.schema import known_claims, load_claim
+from workflow.claims.collect import collect_about
+from workflow.claims.evidence import write_evidence
+from workflow.claims.schema import claims_about, known_claims, load_claim, load_claims, sized_claims
 from workflow.config.files import atomic_write
 from workflow.plan.questions import Question, load_question
 from workflow.plan.reads import reads
@@ -85,7 +86,10 @@ def write_results(folder: Path, rows: list[dict]) -> None:
     write_rows_of(scale, rows)
     for name in names:
         write_artefacts(scale, name, load_question(name))
-        write_evidence(scale / "claims" / f"{name}.json", name, read_frames(inputs(scale, name)))
+        about = load_claims(claims_about(name))
+        on_sizes = load_claims(sized_claims(name))
+        evidence = collect_about(about, on_sizes, read_frames(inputs(scale, name)))
+        write_evidence(scale / "claims" / f"{name}.json", evidence)
     claimed = next(
         (load_claim(each).about for each in known_claims() if load_claim(each).about in names),
         min(names),

@@ -11,10 +11,9 @@ import pandas as pd
 import pytest
 
 from tests._records import SCALES, recorded
-from workflow.claims.evidence import LedgerLine
-from workflow.claims.files import read_ledger, write_ledger
-from workflow.claims.ledger import Ledger
-from workflow.claims.schema import known_claims
+from workflow.claims.evidence import LedgerLine, read_ledger
+from workflow.claims.ledger import Ledger, write_ledger
+from workflow.claims.schema import known_claims, load_claims
 from workflow.config.files import PRECOMPUTED, ROOT
 from workflow.plan.questions import load_question
 from workflow.report.answers.effects import baselines, matching_runs
@@ -46,7 +45,9 @@ def folders(tmp_path_factory) -> dict[str, Path]:
     for scale, folder in folders.items():
         others = [other / "evidence.json" for name, other in folders.items() if name != scale]
         files = [folder / "claims.json", *others]
-        write_ledger(folder / "ledger.json", (scale, scale), files, None)
+        write_ledger(
+            folder / "ledger.json", (scale, scale), files, None, load_claims(known_claims())
+        )
     return folders
 
 

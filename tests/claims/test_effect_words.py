@@ -10,7 +10,7 @@ from workflow.report.pages.effect_words import summarise_disagreeing
 from workflow.report.pages.strips import forest_of
 
 RATIO = {"by": "ratio", "unit": "×", "measure": ("train_tokens_per_s",)}
-PRINTED = PrintedFinding(-0.04, "-0.04", "It is {size} better.", None)
+PRINTED = PrintedFinding(-0.04, "-0.04")
 
 
 @pytest.mark.parametrize(

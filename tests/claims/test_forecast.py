@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from tests._claims import evidence_at, in_ledger
-from workflow.claims.backtest import Calls, back_test
 from workflow.claims.evidence import Parameters, Rung, Scores
-from workflow.claims.forecast import PREDICTORS, forecast, score
+from workflow.claims.forecast import PREDICTORS, Calls, back_test, forecast, score
 from workflow.results.statistics import mean_interval
 
 LARGEST, LINE, POWER = PREDICTORS

@@ -12,10 +12,9 @@ from tests._claims import evidence_at, in_ledger, line_of, pair
 from tests._costs import split_costs
 from tests._runs import every_run, failed, run
 from workflow.claims.collect import collect_evidence
-from workflow.claims.evidence import RunsOfPair
-from workflow.claims.files import as_json, read_claims, read_ledger, write_ledger
-from workflow.claims.ledger import OtherSet, compare_sets, judge_all
-from workflow.claims.schema import costs_claimed, known_claims, load_claim
+from workflow.claims.evidence import OtherSet, RunsOfPair, as_json, read_claims, read_ledger
+from workflow.claims.ledger import compare_sets, judge_all, write_ledger
+from workflow.claims.schema import costs_claimed, known_claims, load_claim, load_claims
 from workflow.claims.verdict import VERDICTS
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED
@@ -28,6 +27,7 @@ from workflow.results.record import write_text
 from workflow.results.runs_table import Frames, as_frame
 
 OWN = ("laptop", "laptop")
+CLAIMS = load_claims(known_claims())
 CLAIMED = {load_claim(name).about for name in known_claims()}
 ASKED = sorted(CLAIMED & {*known_questions()})
 
@@ -48,7 +48,7 @@ def test_the_ledger_of_a_whole_scale(suite):
 
 def test_a_ledger_without_evidence_holds_every_claim(tmp_path):
     path = tmp_path / "ledger.json"
-    write_ledger(path, OWN, [], None)
+    write_ledger(path, OWN, [], None, CLAIMS)
     content = json.loads(path.read_text())
     assert [line["name"] for line in content["claims"]] == known_claims()
     assert read_ledger(tmp_path / "none.json") is None
@@ -66,7 +66,7 @@ def test_a_file_that_is_no_evidence_is_refused(content, said, tmp_path):
     path = tmp_path / "foreign.json"
     path.write_text(json.dumps(content))
     with pytest.raises(ConfigError, match=f"foreign.json.*{said}"):
-        write_ledger(tmp_path / "ledger.json", OWN, [path], None)
+        write_ledger(tmp_path / "ledger.json", OWN, [path], None, CLAIMS)
 
 
 def test_evidence_is_read_as_it_was_written(tmp_path):
@@ -85,7 +85,7 @@ def test_a_question_run_alone_has_evidence_of_its_costs_alone(name, make):
     frames = Frames(as_frame(*split_costs(rows, costs_claimed(name))), None)
     mine = [each for each in known_claims() if load_claim(each).about == name]
     collected = [collect_evidence(each, load_claim(each), frames) for each in mine]
-    lines = judge_all(collected)
+    lines = judge_all(collected, CLAIMS)
     assert [line.name for line in lines] == sorted(mine)
     assert all(line.verdict for line in lines)
 
@@ -97,7 +97,7 @@ def test_tuned_verdicts_are_corrected_for_as_many_claims_as_those_on_one_recipe(
         line = line_of(effect=-1.0, low=-1.2, high=-0.8, p=0.02)
         lines.append(replace(line, name=name))
     lines[0] = replace(lines[0], tuned=lines[0])
-    first, *others = judge_all(lines)
+    first, *others = judge_all(lines, CLAIMS)
     assert (first.holm, first.tuned.holm) == pytest.approx((0.06, 0.06))
     assert first.tuned.verdict == first.verdict
     assert [line.tuned for line in others] == [None, None]

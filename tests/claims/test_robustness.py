@@ -7,9 +7,9 @@ import pytest
 
 from tests._costs import split_costs
 from tests._runs import run
+from workflow.claims.collect import collect, collect_sizes, collect_tuned
 from workflow.claims.evidence import Evidence, LedgerLine, Line, Parameters, SetEvidence
-from workflow.claims.ledger import Ledger, collect, judge_all
-from workflow.claims.robustness import collect_sizes, collect_tuned
+from workflow.claims.ledger import Ledger, judge_all
 from workflow.claims.schema import load_claim
 from workflow.report.answers import size_pairs
 from workflow.report.answers.answer import Answer
@@ -253,8 +253,8 @@ def set_of(line: Line, scale: str, **changes) -> SetEvidence:
 
 
 def test_the_page_of_headlines_has_forecasts_only_with_their_score(ladder, tuned):
-    sized = replace(collect([NAME], tuned)[0], sizes=collect_sizes(NAME, CLAIM, ladder))
-    (line,) = judge_all([sized])
+    sized = replace(collect({NAME: CLAIM}, tuned)[0], sizes=collect_sizes(NAME, CLAIM, ladder))
+    (line,) = judge_all([sized], {NAME: CLAIM})
     page = page_of(line, set_of(line, "laptop"))
     row = page["papers"][0][1][0]
     assert row["tuned"]["verdict"]

@@ -3,7 +3,7 @@
 import pytest
 
 from tests._claims import claim
-from workflow.claims.printed import read_finding
+from workflow.claims.collect import read_finding
 from workflow.claims.schema import claimed_range, is_as_claimed, load_claim
 from workflow.config.errors import ConfigError
 
@@ -21,7 +21,7 @@ REFUSED = [
     ({"ours": {"variant": "adaptive", "measure": "macs_executed"}}, "macs_executed"),
     ({"ours": {"variant": "adaptive", "S": "below d"}}, "S = below d"),
     ({"best_of": 3}, "best_of"),
-    ({"finding": {"seen": "It is {sise} better."}}, "'sise'", "'size'"),
+    ({"finding": {"ours": "as.t1.t12.bpd"}}, "'as.t1.t12.bpd'", "'as.t1.t12"),
     ({"sizes": LADDER | {"question": "adaptive_vs_xl"}}, "'adaptive_vs_xl'"),
     ({"sizes": LADDER | {"ours": {"variant": "adaptiv"}}}, "'adaptiv'", "'adaptive'"),
 ]

@@ -18,9 +18,10 @@ from tests.results.test_bundles import (
     scale_of,
     write_set,
 )
-from workflow.claims.files import read_ledger, write_ledger
+from workflow.claims.evidence import read_ledger
+from workflow.claims.ledger import write_ledger
 from workflow.claims.published import find
-from workflow.claims.schema import Claim
+from workflow.claims.schema import Claim, known_claims, load_claims
 from workflow.cli import new, schemas
 from workflow.config.errors import ConfigError
 from workflow.config.renamed import NAMES, PAGES
@@ -138,7 +139,8 @@ def test_a_bundle_of_an_older_clone_is_read_with_the_names_of_today(tmp_path):
 
 
 def test_evidence_and_a_ledger_of_an_older_clone_have_the_verdicts_of_today(tmp_path):
-    write_ledger(tmp_path / "ledger.json", ("laptop", "laptop"), [], None)
+    claims = load_claims(known_claims())
+    write_ledger(tmp_path / "ledger.json", ("laptop", "laptop"), [], None, claims)
     content = json.loads((tmp_path / "ledger.json").read_text())
     for line, verdict in zip(content["claims"], ("cannot tell", "too early"), strict=False):
         line |= {
@@ -162,7 +164,8 @@ def test_evidence_and_a_ledger_of_an_older_clone_have_the_verdicts_of_today(tmp_
         tmp_path / "theirs.json",
         json.dumps(content | {"set": "theirs", "scale": "small", "provenance": ""}),
     )
-    write_ledger(tmp_path / "again.json", ("laptop", "laptop"), [tmp_path / "theirs.json"], None)
+    theirs = [tmp_path / "theirs.json"]
+    write_ledger(tmp_path / "again.json", ("laptop", "laptop"), theirs, None, claims)
     again = (tmp_path / "again.json").read_text()
     assert '"theirs"' in again and "too early" not in again and "ablation" not in again
 

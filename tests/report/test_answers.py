@@ -5,7 +5,7 @@ import math
 import pytest
 
 from tests._runs import failed, run, translated
-from workflow.claims.tolerances import tolerances
+from workflow.claims.schema import tolerances
 from workflow.config.errors import ConfigError
 from workflow.report.answers import curves_figure, effect_figure
 from workflow.report.answers.answer import Answer, Ratio, write_interval, write_size

@@ -9,8 +9,9 @@ import pytest
 from tests import _site
 from tests._runs import failed, run
 from tests.report.test_pages import check_links, links
-from workflow.claims.files import write_evidence
-from workflow.claims.schema import load_claim
+from workflow.claims.collect import collect_about
+from workflow.claims.evidence import write_evidence
+from workflow.claims.schema import claims_about, load_claim, load_claims
 from workflow.plan.questions import load_question
 from workflow.report.answers.files import read_answer
 from workflow.results.record import write_record, write_text
@@ -41,7 +42,8 @@ def folder(tmp_path_factory):
         write_record(run_folder / "record.json", _site.record(row))
     _site.write_rows_of(scale, rows)
     frames = read_frames(_site.inputs(scale, MINE))
-    write_evidence(scale / "claims" / f"{MINE}.json", MINE, frames)
+    evidence = collect_about(load_claims(claims_about(MINE)), {}, frames)
+    write_evidence(scale / "claims" / f"{MINE}.json", evidence)
     _site.write_question(folder, MINE)
     return folder
 

@@ -1,4 +1,4 @@
-"""The evidence for a claim, as it is written to JSON and read again (`workflow.claims.files`).
+"""The evidence for claims, and the JSON files that keep it: of a question, a set, and the ledger.
 
 The fields of these classes are the keys of the files, and are listed nowhere else. A *set* is the
 results of one scale, or a bundle of results.
@@ -6,9 +6,27 @@ results of one scale, or a bundle of results.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+import pandas as pd
+from pydantic import TypeAdapter, ValidationError
 
 from workflow.claims.schema import Objection
+from workflow.config.errors import ConfigError
+from workflow.config.renamed import renew_evidence
+from workflow.config.strict import read_json
+from workflow.results.record import write_text
+from workflow.results.runs_table import csv_text
+
+# of the tuned evidence, in the table
+TUNED = ("verdict", "effect", "low", "high", "n", "p", "holm")
+NOT_IN_TABLE = ("pairs", "tuned", "sizes")
+NOT_ASKED = "the question was not run"
+Read = TypeVar("Read")
 
 
 @dataclass(frozen=True)
@@ -134,16 +152,10 @@ class Evidence:
 
 @dataclass(frozen=True)
 class PrintedFinding:
-    """What the paper prints of the effect, and the sentences that tell what was found here.
-
-    printed, text: the effect and how it is written; None and empty where the paper prints none.
-    seen, failed: see `workflow.claims.schema.Finding`.
-    """
+    """The effect that the paper prints; None for a ratio to 0. text: as it is printed."""
 
     printed: float | None
     text: str
-    seen: str
-    failed: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,6 +217,206 @@ class LedgerLine(Line):
     speaks: str
 
     @property
+    def was_asked(self) -> bool:
+        """Whether the question of the claim was run, here or elsewhere."""
+        return self.overall != "not tested" or self.why != NOT_ASKED
+
+    @property
     def shown(self) -> SetEvidence:
         """The evidence of the set whose verdict is shown."""
         return next(each for each in self.sets if each.set == self.speaks)
+
+
+@dataclass(frozen=True)
+class QuestionEvidence:
+    """The evidence for the claims about a question; the ledger adds the verdicts.
+
+    provenance: a line on what was measured. sizes: claim -> its effect at each model size, for the
+    claims that are tested on the sizes of this question.
+    """
+
+    provenance: str
+    claims: tuple[Line, ...]
+    sizes: dict[str, tuple[Rung, ...]]
+
+
+@dataclass(frozen=True)
+class OtherSet:
+    """Another set of results and its evidence. provenance: a line on what was measured."""
+
+    set: str
+    scale: str
+    provenance: str
+    claims: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class SetOrigin:
+    """Where the evidence of another set comes from."""
+
+    set: str
+    scale: str
+    provenance: str
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """All claims with their verdicts.
+
+    set: the name of these results. others: the sets that they are compared with. claims: those
+    whose question was run here or elsewhere.
+    """
+
+    set: str
+    others: tuple[SetOrigin, ...]
+    claims: tuple[LedgerLine, ...]
+
+    @property
+    def measured(self) -> list[LedgerLine]:
+        """The claims that need measurements, not formulas alone."""
+        return [line for line in self.claims if line.question is not None]
+
+    @property
+    def by_formula(self) -> list[LedgerLine]:
+        return [line for line in self.claims if line.question is None]
+
+    def elsewhere(self, scale: str) -> str:
+        """Write which scale gave a verdict, if it is another one; `frame.js` reads it."""
+        return "" if scale == self.set else f" at scale {scale}"
+
+
+@dataclass(frozen=True)
+class GivenEvidence:
+    """What several files of evidence say.
+
+    lines: by claim. origins: claim -> what was measured for it. others: other sets of results.
+    """
+
+    lines: dict[str, Line]
+    origins: dict[str, str]
+    others: tuple[OtherSet, ...]
+
+
+# --- files -------------------------------------------------------------------------------------
+
+
+def as_json(content: dict | list) -> str:
+    """Write evidence as JSON: the fields of each class are its keys."""
+    return json.dumps(content, indent=1, default=vars)
+
+
+@cache
+def _reader(kind: type) -> TypeAdapter:
+    return TypeAdapter(kind)
+
+
+def _read(kind: type[Read], content, where: str) -> Read:
+    """Read a part of a file; `ConfigError` with the first key that is missing or wrong."""
+    try:
+        return _reader(kind).validate_python(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(map(str, first["loc"]))
+        wrong = f"'{key}': {first['msg']}"
+        if first["type"] == "missing":
+            wrong = f"no '{key}'"
+        expected = "expected evidence as the workflow writes it"
+        raise ConfigError(f"{where}: {expected}: {wrong}") from None
+
+
+def _read_file(path: Path, *keys: str) -> dict:
+    """Read a file of evidence with at least these keys, whose claims are a list."""
+    content = renew_evidence(read_json(path))
+    missing = {"claims", *keys} - set(content if isinstance(content, dict) else ())
+    if missing or not isinstance(content["claims"], list):
+        key = min(missing, default="claims")
+        raise ConfigError(f"{path}: expected evidence as the workflow writes it: no '{key}'")
+    return content
+
+
+def _read_claims(path: Path, content: dict, kind: type[Read]) -> tuple[Read, ...]:
+    claims = []
+    for number, line in enumerate(content["claims"]):
+        claims.append(_read(kind, line, f"{path}: claim {number}"))
+    return tuple(claims)
+
+
+def write_evidence(out: Path, evidence: QuestionEvidence) -> None:
+    """Write the evidence for the claims about a question."""
+    write_text(out, as_json(vars(evidence)))
+
+
+def read_claims(path: Path) -> tuple[Line, ...]:
+    """Read the claims about a question, as `write_evidence` wrote them."""
+    return _read_claims(path, _read_file(path, "provenance"), Line)
+
+
+def read_evidence(paths: list[Path]) -> GivenEvidence:
+    """Read files of evidence, of questions and of other sets."""
+    lines: dict[str, Line] = {}
+    origins: dict[str, str] = {}
+    sizes: dict[str, tuple[Rung, ...]] = {}
+    others: list[OtherSet] = []
+    for path in paths:
+        content = _read_file(path, "provenance")
+        claims = _read_claims(path, content, Line)
+        if "set" in content:
+            about = _read(SetOrigin, content, str(path))
+            others.append(OtherSet(about.set, about.scale, about.provenance, claims))
+            continue
+        of_file = content.get("sizes", {})
+        sizes |= _read(dict[str, tuple[Rung, ...]], of_file, f"{path}: sizes")
+        for line in claims:
+            lines[line.name] = line
+            if content["provenance"]:
+                origins[line.name] = content["provenance"]
+    for name, line in lines.items():
+        lines[name] = replace(line, sizes=sizes.get(name, ()))
+    return GivenEvidence(lines, origins, tuple(others))
+
+
+def write_ledger_files(out: Path, ledger: Ledger, origins: dict[str, str]) -> None:
+    """Write a ledger as JSON, and next to it as a table. origins: see `GivenEvidence`."""
+    content = {
+        "set": ledger.set,
+        "provenance": sorted(set(origins.values())),
+        "beside": ledger.others,
+        "claims": ledger.claims,
+    }
+    write_text(out, as_json(content))
+    write_text(out.with_suffix(".csv"), csv_text(_table(ledger.claims, origins)))
+
+
+def read_ledger(path: Path) -> Ledger | None:
+    """Read a ledger without claims whose question was not run anywhere; None without a ledger.
+
+    Headlines come first.
+    """
+    if not path.exists():
+        return None
+    content = _read_file(path, "set", "beside")
+    lines = _read_claims(path, content, LedgerLine)
+    others = _read(tuple[SetOrigin, ...], content["beside"], f"{path}: beside")
+    asked = [line for line in lines if line.was_asked]
+    asked.sort(key=lambda line: (not line.abstract, line.where, line.name))
+    return Ledger(content["set"], others, tuple(asked))
+
+
+def _table(claims: tuple[LedgerLine, ...], origins: dict[str, str]) -> pd.DataFrame:
+    """Make a table with a row per claim, without pairs."""
+    rows = []
+    as_written = json.loads(as_json(claims))
+    for line, content in zip(claims, as_written, strict=True):
+        row = dict(content)
+        for key in NOT_IN_TABLE:
+            del row[key]
+        for key in TUNED:
+            row[f"tuned {key}"] = getattr(line.tuned, key, None)
+        for key in ("measure", "digests", "published"):
+            row[key] = " ".join(row[key])
+        row["texts"] = "; ".join(line.texts)
+        row["signed"] = " ".join(line.signed.values())
+        row["sets"] = " ".join(f"{each.set}: {each.verdict};" for each in line.sets)
+        row["measured at"] = origins.get(line.name)
+        rows.append(row)
+    return pd.DataFrame(rows)

@@ -8,11 +8,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from workflow.claims.measures import kind_of_pairs
+from workflow.claims.measures import COUNTED, kind_of_pairs
+from workflow.claims.samples import Sides
 from workflow.claims.schema import Claim
 from workflow.results.registry import bounds_of
 from workflow.results.statistics import (
     AT_EACH_LOOK,
+    FEWEST,
     LEVEL,
     UNBOUNDED,
     Bounds,
@@ -25,6 +27,7 @@ from workflow.results.statistics import (
     over_looks,
     p_equal,
     p_of,
+    scatter,
 )
 
 
@@ -42,20 +45,35 @@ class Interval:
     p_none: float | None
 
 
-def mean_effect(claim: Claim, effects: list[float], texts: list[str]) -> float:
-    """Average effects over pairs. texts: the corpus of each pair."""
-    to_axis, from_axis = _axis_of(claim)
-    return from_axis(mean_of([to_axis(effect) for effect in effects], texts))
+def varies(sides: Sides) -> bool:
+    """Check whether effects could scatter: some do, or a single one says nothing about it."""
+    return len(sides.effects) < 2 or scatter(sides.effects, sides.texts) > 0
 
 
-def make_interval(claim: Claim, effects: list[float], texts: list[str]) -> Interval:
-    """Compute the interval of effects that vary. texts: the corpus of each pair.
+def has_interval(sides: Sides) -> bool:
+    """Check whether effects vary by chance, and each corpus has enough of them for an interval."""
+    is_counted = sides.claim.measured(sides.claim.ours) in COUNTED
+    has_enough = fewest_on_a_text(sides.texts) >= FEWEST
+    return has_enough and not is_counted and varies(sides)
+
+
+def mean_effect(sides: Sides) -> float:
+    """Average effects over pairs."""
+    to_axis, from_axis = _axis_of(sides.claim)
+    values = [to_axis(effect) for effect in sides.effects]
+    return from_axis(mean_of(values, sides.texts))
+
+
+def make_interval(sides: Sides) -> Interval:
+    """Compute the interval of effects that vary.
 
     Seeds may be added later, rounds of a timing are not: p over seeds is corrected for the planned
     interim analyses (Pocock 1977).
     """
+    claim = sides.claim
+    texts = sides.texts
     to_axis, from_axis = _axis_of(claim)
-    values = [to_axis(effect) for effect in effects]
+    values = [to_axis(effect) for effect in sides.effects]
     null = to_axis(claim.against)
     mean, low, high = mean_interval(values, texts, _bounds(claim))
     if claim.within is None:
@@ -89,7 +107,9 @@ def make_interval(claim: Claim, effects: list[float], texts: list[str]) -> Inter
 
 def _axis_of(claim: Claim) -> tuple[Callable[[float], float], Callable[[float], float]]:
     """Return how an effect is placed on the axis where it is averaged, and how it comes back."""
-    return (math.log, math.exp) if claim.by == "ratio" else (float, float)
+    if claim.by == "ratio":
+        return math.log, math.exp
+    return float, float
 
 
 def _bounds(claim: Claim) -> Bounds:

@@ -1,12 +1,24 @@
 """Judge the evidence for all claims together, and compare it with other sets of results."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pandas as pd
 
 from workflow.claims.collect import collect_evidence
-from workflow.claims.evidence import Evidence, LedgerLine, Line, SetEvidence
-from workflow.claims.robustness import collect_sizes, collect_tuned
-from workflow.claims.schema import load_claim
+from workflow.claims.evidence import (
+    Evidence,
+    Ledger,
+    LedgerLine,
+    Line,
+    OtherSet,
+    SetEvidence,
+    SetOrigin,
+    read_evidence,
+    write_ledger_files,
+)
+from workflow.claims.schema import Claim
 from workflow.claims.verdict import TELLING, judge
 from workflow.plan.scales import strength
 from workflow.results.runs_table import Frames
@@ -14,89 +26,60 @@ from workflow.results.statistics import holm
 from workflow.results.trained_enough import converged
 
 
-@dataclass(frozen=True)
-class OtherSet:
-    """Another set of results and its evidence. provenance: a line on what was measured."""
+def write_ledger(
+    out: Path,
+    own: tuple[str, str],
+    evidence: list[Path],
+    layers: pd.DataFrame | None,
+    claims: Mapping[str, Claim],
+) -> None:
+    """Judge every claim. Claims without runs say so; layers and formulas need no evidence.
 
-    set: str
-    scale: str
-    provenance: str
-    claims: tuple[Line, ...]
-
-
-@dataclass(frozen=True)
-class SetOrigin:
-    """Where the evidence of another set comes from."""
-
-    set: str
-    scale: str
-    provenance: str
-
-
-@dataclass(frozen=True)
-class Ledger:
-    """All claims with their verdicts.
-
-    set: the name of these results. others: the sets that they are compared with. claims: those
-    whose question was run here or elsewhere.
+    out: the JSON file. own: name and scale of these results. evidence: files of questions and of
+    other sets. claims: all claims, by name.
     """
-
-    set: str
-    others: tuple[SetOrigin, ...]
-    claims: tuple[LedgerLine, ...]
-
-    @property
-    def measured(self) -> list[LedgerLine]:
-        """The claims that need measurements, not formulas alone."""
-        return [line for line in self.claims if line.question is not None]
-
-    @property
-    def by_formula(self) -> list[LedgerLine]:
-        return [line for line in self.claims if line.question is None]
-
-    def elsewhere(self, scale: str) -> str:
-        """Write which scale gave a verdict, if it is another one; `frame.js` reads it."""
-        return "" if scale == self.set else f" at scale {scale}"
+    given = read_evidence(evidence)
+    lines = given.lines
+    without_runs = Frames(None, layers)
+    for name, claim in claims.items():
+        if name not in lines:
+            lines[name] = collect_evidence(name, claim, without_runs)
+    set_name, scale = own
+    judged = judge_all(lines.values(), claims)
+    compared = compare_sets(judged, set_name, scale, given.others)
+    others = []
+    for other in given.others:
+        others.append(SetOrigin(other.set, other.scale, other.provenance))
+    ledger = Ledger(set_name, tuple(others), tuple(compared))
+    write_ledger_files(out, ledger, given.origins)
 
 
-def collect(names: Iterable[str], frames: Frames) -> list[Line]:
-    """Collect the evidence for claims, with tuned variants and other sizes."""
-    lines = []
-    for name in names:
-        claim = load_claim(name)
-        line = collect_evidence(name, claim, frames)
-        tuned = collect_tuned(name, claim, frames)
-        sizes = collect_sizes(name, claim, frames)
-        lines.append(replace(line, tuned=tuned, sizes=sizes))
-    return lines
-
-
-def judge_all(lines: Iterable[Line]) -> list[Line]:
+def judge_all(lines: Iterable[Line], claims: Mapping[str, Claim]) -> list[Line]:
     """Judge all claims together, sorted by name: p is corrected for the number of claims tested.
 
     Claims with tuned variants are judged a second time, with the tuned evidence in place of that on
     one recipe.
     """
-    judged = _judge_family(lines)
-    tuned = _judge_family([line.tuned or line for line in lines])
+    ordered = sorted(lines, key=lambda line: line.name)
+    judged = _judge_family(ordered, claims)
+    tuned = _judge_family([line.tuned or line for line in ordered], claims)
     found = []
-    for name in sorted(judged):
-        line = judged[name]
-        found.append(replace(line, tuned=tuned[name]) if line.tuned else line)
+    for line, again in zip(judged, tuned, strict=True):
+        found.append(replace(line, tuned=again) if line.tuned else line)
     return found
 
 
-def _judge_family(lines: Iterable[Line]) -> dict[str, Line]:
-    """Judge claims with one correction for all of them; by name."""
+def _judge_family(lines: list[Line], claims: Mapping[str, Claim]) -> list[Line]:
+    """Judge claims with one correction for all of them."""
     p_values = [line.p for line in lines if line.p is not None]
     corrected = iter(holm(p_values))
-    judged = {}
+    judged = []
     for line in lines:
         if line.p is not None:
             line = replace(line, holm=next(corrected))
         if line.verdict is None:
-            line = line.judged(judge(line, load_claim(line.name)))
-        judged[line.name] = line
+            line = line.judged(judge(line, claims[line.name]))
+        judged.append(line)
     return judged
 
 

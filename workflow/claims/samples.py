@@ -1,28 +1,47 @@
-"""Read the values of both sides of a claim and pair them by corpus and seed, or round."""
+"""Read the values of both sides of a claim and pair them by corpus and seed, or round.
 
+In this order: select the runs of a side, or the measured layers; read a point of each; fold the
+points of a corpus and seed into one value; pair the values of both sides.
+"""
+
+import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from workflow.claims.evidence import Pair, RunsOfPair
-from workflow.claims.find_runs import find_layers, find_runs
 from workflow.claims.measures import LAYERS
-from workflow.claims.points import Point, points_of_layers, points_of_runs
 from workflow.claims.schema import Claim, Side
+from workflow.plan.questions import load_question
 from workflow.results.datasets import title_of
-from workflow.results.layers import exponent
+from workflow.results.layers import LABELS, exponent, values_of
 from workflow.results.makers import Makers, makers_of
 from workflow.results.numbers import join
-from workflow.results.registry import REGISTRY
+from workflow.results.registry import MEASURED_BY, REGISTRY, SPEEDS
 from workflow.results.runs_table import Frames
+from workflow.results.timings import clocks, split_turns
 from workflow.results.trained_enough import hardly_moved, learned_spans
 
 # corpus, and seed or (reference step, round); a corpus counts once, even if it replaces two of the
 # papers'
 Key = tuple[str, Hashable]
+
+
+class Point(NamedTuple):
+    """A measured value. digest: of its run; None for a layer.
+
+    turn: a seed, (reference step, round) of a timing, 0 for a single count.
+    """
+
+    text: str
+    turn: Hashable
+    S: float
+    value: float
+    digest: str | None
 
 
 @dataclass(frozen=True)
@@ -49,6 +68,227 @@ class Sample:
         return set().union(*self.runs.values())
 
 
+@dataclass(frozen=True)
+class Sides:
+    """Both sides of a claim with their pairs.
+
+    than: None where the claim is about one side alone. scales: of the runs. absent: variants of the
+    claim without any run, even a failed one.
+    """
+
+    claim: Claim
+    ours: Sample
+    than: Sample | None
+    pairs: tuple[Pair, ...]
+    scales: frozenset[str]
+    absent: tuple[str, ...]
+
+    @property
+    def samples(self) -> list[Sample]:
+        return [self.ours] if self.than is None else [self.ours, self.than]
+
+    @property
+    def effects(self) -> list[float]:
+        """The effect of each pair."""
+        return [pair.effect for pair in self.pairs]
+
+    @property
+    def texts(self) -> list[str]:
+        """The corpus of each pair."""
+        return [pair.text for pair in self.pairs]
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """The runs of both sides, also those without a pair."""
+        digests = set()
+        for sample in self.samples:
+            digests |= sample.digests
+        return tuple(sorted(digests))
+
+    @property
+    def paired_digests(self) -> set[str]:
+        """The runs behind the pairs."""
+        digests = set()
+        for pair in self.pairs:
+            digests.update(pair.runs.ours, pair.runs.than)
+        return digests
+
+
+def read_sides(claim: Claim, frames: Frames) -> Sides:
+    """Read both sides of a claim, and pair them."""
+    ours = read_sample(claim, claim.ours, frames)
+    than = None
+    if claim.than is not None:
+        than = read_sample(claim, claim.than, frames)
+    scales = frozenset()
+    absent = ()
+    if claim.question != LAYERS:
+        scales = frozenset(frames.runs["scale"])
+        absent = _without_runs(claim, frames.runs)
+    return Sides(
+        claim=claim,
+        ours=ours,
+        than=than,
+        pairs=pair_up(claim, ours, than),
+        scales=scales,
+        absent=absent,
+    )
+
+
+# --- the runs of a side, or the layers ---------------------------------------------------------
+
+
+def was_run(claim: Claim, frames: Frames) -> bool:
+    """Check whether there are runs of the claim's question, or measured layers."""
+    if claim.question == LAYERS:
+        return frames.layers is not None
+    if frames.runs is None:
+        return False
+    return claim.question in set(frames.runs["question"])
+
+
+def _without_runs(claim: Claim, runs: pd.DataFrame) -> tuple[str, ...]:
+    """List the variants of a claim without any run, even a failed one.
+
+    A scale may leave variants out.
+    """
+    of_question = runs[runs["question"] == claim.question]
+    present = set(of_question["variant"])
+    wanted = dict.fromkeys(side.variant for side in claim.sides)
+    return tuple(variant for variant in wanted if variant not in present)
+
+
+def name_variants(claim: Claim, variants: list[str]) -> list[str]:
+    """Return the names that tables use for these variants, or layers."""
+    once = dict.fromkeys(variants)
+    if claim.question == LAYERS:
+        return [LABELS[name] for name in once]
+    known = load_question(claim.question).variants
+    return [known[name].label or name for name in once]
+
+
+def _find_runs(claim: Claim, side: Side, runs: pd.DataFrame) -> pd.DataFrame:
+    """Select the runs of one side of a claim, including failed ones."""
+    of_claim = runs[runs["question"] == claim.question]
+    if claim.corpora:
+        on_corpora = of_claim["paper_corpus"].isin(claim.corpora)
+        of_claim = of_claim[on_corpora]
+    rows = of_claim[of_claim["variant"] == side.variant]
+    for axis in ("S", "k"):
+        wanted = getattr(side, axis)
+        if wanted == "common":
+            wanted = _largest_common(claim, of_claim, axis)
+        is_wanted = _is_wanted(rows[axis], wanted)
+        rows = rows[is_wanted]
+    return rows
+
+
+def _find_layers(side: Side, layers: pd.DataFrame) -> pd.DataFrame:
+    """Select the measured layers of one side; their length n becomes the column S."""
+    of_side = layers["layer"] == side.variant
+    is_measured = layers["status"] == "ok"
+    rows = layers[of_side & is_measured].rename(columns={"n": "S"})
+    lengths = rows["S"]
+    if side.S == "below d":
+        return rows[lengths < rows["d"]]
+    return rows[_is_wanted(lengths, side.S)]
+
+
+def _largest_common(claim: Claim, runs: pd.DataFrame, axis: str) -> list:
+    """Find the largest S or k at which every side has a finished run; empty without one."""
+    finished = runs[runs["status"] == "ok"]
+    common = set(finished[axis].dropna())
+    for side in claim.sides:
+        of_side = finished[finished["variant"] == side.variant]
+        common &= set(of_side[axis])
+    return sorted(common)[-1:]
+
+
+def _is_wanted(values: pd.Series, wanted: int | list[int] | str | None) -> pd.Series:
+    """Mark the values that a side names: numbers, `max`, `min`, `upper`, or None for all."""
+    if wanted is None:
+        return pd.Series(True, index=values.index)
+    if wanted == "max":
+        return values == values.max()
+    if wanted == "min":
+        return values == values.min()
+    if wanted == "upper":
+        known = values.dropna()
+        present = sorted(known.unique())
+        half = len(present) // 2  # of an odd number, the middle one belongs to the upper half
+        return values.isin(present[half:])
+    return values.isin(np.atleast_1d(wanted))
+
+
+# --- their points --------------------------------------------------------------------------------
+
+
+def _points_of_runs(rows: pd.DataFrame, measure: str) -> list[Point]:
+    """List a point for each run, each round of a timing, or each configuration if counted once."""
+    if measure in SPEEDS:
+        rows = split_turns(rows, measure)
+        turns = zip(clocks(rows), rows["turn"], strict=True)
+        values = rows["value"]
+    elif measure in MEASURED_BY:
+        rows = rows.drop_duplicates("configuration")
+        turns = [0] * len(rows)
+        values = _read_measure(rows, measure)
+    else:
+        turns = rows["seed"]
+        values = _read_measure(rows, measure)
+    columns = (
+        rows["corpus"],
+        turns,
+        rows["S"],
+        values.astype(float),
+        rows["digest"],
+    )
+    points = []
+    for each in zip(*columns, strict=True):
+        point = Point(*each)
+        if math.isfinite(point.value):
+            points.append(point)
+    return points
+
+
+def _points_of_layers(rows: pd.DataFrame, measure: str) -> list[Point]:
+    """List the same points as `_points_of_runs`, for measured layers."""
+    points = []
+    for row in rows.to_dict("records"):
+        for turn, value in enumerate(values_of(row, measure)):
+            if math.isfinite(value):
+                points.append(Point(LAYERS, turn, row["S"], value, None))
+    return points
+
+
+def _read_measure(rows: pd.DataFrame, measure: str) -> pd.Series:
+    """Read the measure of each row; NaN if missing."""
+    if measure == "span_share":
+        return rows["mean_span"] / rows["S"]
+    if measure == "lower_over_upper_span":
+        return rows["spans"].map(_lower_over_upper)
+    if measure == "longest_over_mean_span":
+        return rows["max_span"] / rows["mean_span"]
+    return pd.to_numeric(rows[measure])
+
+
+def _lower_over_upper(spans: list[list[float]] | None) -> float:
+    """Divide the mean span of the lower half of the layers by that of the upper half.
+
+    A middle layer belongs to neither.
+    """
+    if not isinstance(spans, list) or len(spans) < 2:
+        return np.nan
+    layers = np.array(spans).mean(1)
+    half = len(spans) // 2
+    lower = layers[:half].mean()
+    upper = layers[-half:].mean()
+    return lower / upper
+
+
+# --- one side ----------------------------------------------------------------------------------
+
+
 def read_sample(claim: Claim, side: Side, frames: Frames) -> Sample:
     """Read the values of one side."""
     if claim.question == LAYERS:
@@ -61,9 +301,9 @@ def read_sample(claim: Claim, side: Side, frames: Frames) -> Sample:
 
 
 def _read_layers(claim: Claim, side: Side, layers: pd.DataFrame) -> Sample:
-    rows = find_layers(side, layers)
+    rows = _find_layers(side, layers)
     named = {"n": "S"} if side.S else {}
-    points = points_of_layers(rows, claim.measured(side))
+    points = _points_of_layers(rows, claim.measured(side))
     values, runs = _fold(claim, points)
     named["width"] = "d"
     return Sample(values, runs, at=_places(rows, named))
@@ -71,11 +311,11 @@ def _read_layers(claim: Claim, side: Side, layers: pd.DataFrame) -> Sample:
 
 def _read_runs(claim: Claim, side: Side, every_run: pd.DataFrame) -> Sample:
     measure = claim.measured(side)
-    rows = find_runs(claim, side, every_run)
+    rows = _find_runs(claim, side, every_run)
     finished = rows[rows["status"] == "ok"]
     # a run is listed for each of the papers' corpora that its corpus replaces
     points = {}
-    for point in points_of_runs(finished, measure):
+    for point in _points_of_runs(finished, measure):
         points[point.digest, point.turn] = point
     complete = _drop_incomplete([*points.values()], rows)
     values, runs = _fold(claim, complete)
@@ -127,11 +367,11 @@ def _places(rows: pd.DataFrame, named: dict[str, str]) -> dict[str, list[int]]:
     return places
 
 
-def describe_places(ours: Sample, than: Sample | None) -> str:
+def describe_places(sides: Sides) -> str:
     """Say where a claim was tested: `at S = 256 vs. S = 32`; empty if on the whole grid."""
     different: dict[str, None] = {}
-    for sample in (ours, than):
-        spelled = _spell_places(sample.at) if sample is not None else ""
+    for sample in sides.samples:
+        spelled = _spell_places(sample.at)
         if spelled:
             different[spelled] = None
     if not different:

@@ -5,11 +5,11 @@ compares a claim with the runs.
 """
 
 import math
+from collections.abc import Iterable
 from functools import cache
-from string import Formatter
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from workflow.claims.measures import (
     COUNTED,
@@ -43,9 +43,6 @@ ABOUT = {
 }
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Measure = Annotated[str, one_of("measure", UNITS)]
-# What a sentence may say of an effect: its size without sign, as a share, as a factor, and both
-# sides.
-FIGURES = ("size", "share", "times", "ours", "than")
 PublishedId = Annotated[str, one_of("published value", load)]
 GridPart = Literal["max", "min", "upper", "common"]
 GridValues = (
@@ -78,29 +75,13 @@ class Objection(StrictModel):
 
 
 class Finding(StrictModel):
-    """The sentences that tell what was found of a claim.
+    """What the paper prints of an effect: the difference or ratio of two printed numbers.
 
-    ours, than: the printed numbers whose difference or ratio is the paper's effect; of several the
-    mean. seen: the sentence that tells what was found where the claim was reproduced or is
-    consistent, failed: where it was not reproduced; without one the opening is silent. Both may use
-    `FIGURES`.
+    Of several numbers of a side the mean counts.
     """
 
-    ours: PublishedId | Annotated[list[PublishedId], Field(min_length=1)] | None = None
+    ours: PublishedId | Annotated[list[PublishedId], Field(min_length=1)]
     than: PublishedId | Annotated[list[PublishedId], Field(min_length=1)] | None = None
-    seen: str
-    failed: str | None = None
-
-    @field_validator("seen", "failed")
-    @classmethod
-    def figures_exist(cls, sentence):
-        for _, name, form, conversion in Formatter().parse(sentence or ""):
-            if name is not None:
-                check_known("figure of a sentence", name, FIGURES)
-            if form or conversion:
-                expected = f"it is written with its digits; expected {{{name}}} alone"
-                raise ConfigError(f"figure of a sentence '{name}': {expected}")
-        return sentence
 
 
 class Ladder(StrictModel):
@@ -129,7 +110,7 @@ class Claim(StrictModel):
     best_of: how many runs the printed score is the best of; ours is then that of as many. caveat:
     why it may not hold at sizes below the paper's, apart from too little training; shown where not
     reproduced. tried: what else was tried (rate, seeds, length of training), and what came of it;
-    shown where it was not seen. finding: the sentences that tell what was found. abstract: what the
+    shown where it was not seen. finding: what the paper prints of the effect. abstract: what the
     paper's abstract says of it, in our own words, which makes it a headline.
     sizes: where it is asked of nets of several sizes. disputed: an objection.
     """
@@ -170,8 +151,6 @@ class Claim(StrictModel):
         ]
         if not self.recomputed and missing:
             raise ConfigError(f"'{missing[0]}' is missing")
-        if self.abstract and not self.finding:
-            raise ConfigError("abstract: a headline needs the sentences of a finding")
         if (self.expect == "equal") != (self.within is not None):
             raise ConfigError(
                 "expect: equal needs within, how far apart counts as equal; less and more take none"
@@ -281,6 +260,11 @@ def load_claim(name: str) -> Claim:
     return parse(Claim, {"paper": path.parents[1].name} | read_yaml(path), shown_path(path))
 
 
+def load_claims(names: Iterable[str]) -> dict[str, Claim]:
+    """Read claims, by name."""
+    return {name: load_claim(name) for name in names}
+
+
 def known_claims() -> list[str]:
     """Name the claims of all studies, in order; not those about questions of unfinished tasks."""
     left_out = questions_left_out()
@@ -332,6 +316,32 @@ def costs_claimed(question: str) -> list[str]:
         measures |= {claim.measure, *(side.measure for side in claim.sides)}
     sources = {REGISTRY[measure].source for measure in measures if measure in REGISTRY}
     return [kind for kind in COSTS if kind in sources]
+
+
+def tolerances(name: str, quantity: str) -> dict[tuple[str, str], float]:
+    """Map two variants, as pages name them and in both orders, to the tolerance of their claim.
+
+    It is the largest difference that counts as equal; where several claims give one, the smallest
+    holds. name: of the question. quantity: the score that answers it.
+    """
+    labels = {}
+    for key, variant in load_question(name).variants.items():
+        labels[key] = variant.label or key
+    found: dict[tuple[str, str], float] = {}
+    for each in claims_about(name):
+        claim = load_claim(each)
+        within = claim.within or claim.negligible
+        if within is None or claim.measure != quantity:
+            continue
+        if claim.by != "difference" or claim.than is None or claim.bound:
+            continue
+        ours = labels[claim.ours.variant]
+        than = labels[claim.than.variant]
+        known = found.get((ours, than), within)
+        smallest = min(within, known)
+        found[ours, than] = smallest
+        found[than, ours] = smallest
+    return found
 
 
 def is_as_claimed(claim: Claim, effect: float) -> bool:

@@ -8,9 +8,10 @@ overview.
 import gc
 from pathlib import Path
 
-from workflow.claims.files import as_json
-from workflow.claims.ledger import collect, judge_all
-from workflow.claims.schema import known_claims
+from workflow.claims.collect import collect
+from workflow.claims.evidence import as_json
+from workflow.claims.ledger import judge_all
+from workflow.claims.schema import known_claims, load_claims
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.report.bundle import read_bundle
@@ -32,9 +33,10 @@ def main(argv: list[str] | None = None) -> None:
         raise ConfigError(
             f"{options.path}: results of several scales, {' and '.join(scales)}; give one of them"
         )
-    claims = judge_all(collect(known_claims(), frames))
+    claims = load_claims(known_claims())
+    judged = judge_all(collect(claims, frames), claims)
     origin = describe_runs(runs, name_badges(runs))
-    content = {"set": options.name, "scale": scales[0], "provenance": origin, "claims": claims}
+    content = {"set": options.name, "scale": scales[0], "provenance": origin, "claims": judged}
     content[OVERVIEW] = as_content(overview_of(frames, options.name))
     write_text(options.out, as_json(content))
 

@@ -12,8 +12,9 @@ import os
 from functools import cache
 from pathlib import Path
 
-from workflow.claims.files import write_evidence
-from workflow.claims.schema import claims_about, costs_claimed, load_claim
+from workflow.claims.collect import collect_about
+from workflow.claims.evidence import write_evidence
+from workflow.claims.schema import claims_about, costs_claimed, load_claims, sized_claims
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import check_known
 from workflow.plan.planned_runs import read_plan
@@ -62,8 +63,10 @@ def write_answer(site: Site, name: str, files: list[Path], records: dict[str, Re
     for figure in question.figures:
         path = site.results / "figures" / f"{figure}.svg"
         write_figure(path, figure, frames(*reads("figures", figure)))
-    claims = site.results / "claims" / f"{name}.json"
-    write_evidence(claims, name, frames("runs", *costs_claimed(name)))
+    about = load_claims(claims_about(name))
+    on_sizes = load_claims(sized_claims(name))
+    evidence = collect_about(about, on_sizes, frames("runs", *costs_claimed(name)))
+    write_evidence(site.results / "claims" / f"{name}.json", evidence)
     return write_pages(site, name, frames("runs", *costs_shown(name)), records)
 
 
@@ -105,8 +108,7 @@ def main(argv: list[str] | None = None) -> None:
     )
     options, site = parse_with_site(parser, argv)
     check_known("question", options.name, known_questions())
-    for claim in claims_about(options.name):
-        load_claim(claim)  # a mistake in one ends here, before anything is written
+    load_claims(claims_about(options.name))  # a mistake ends here, before anything is written
     runs = site.results / "questions" / f"{options.name}.json"
     records = collect_runs(site, options.name, runs)
     write_answer(site, options.name, [runs, *options.costs], records)

@@ -12,7 +12,7 @@ from textwrap import fill
 
 import pandas as pd
 
-from workflow.claims.files import read_ledger
+from workflow.claims.evidence import read_ledger
 from workflow.claims.measures import LAYERS
 from workflow.config.command_line import Parser, print_lines, run
 from workflow.config.errors import ConfigError

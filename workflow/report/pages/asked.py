@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from workflow.claims.files import read_ledger
+from workflow.claims.evidence import read_ledger
 from workflow.claims.schema import known_claims, load_claim
 from workflow.config.studies import known_studies
 from workflow.plan.questions import known_questions, load_question

@@ -3,8 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable
 
-from workflow.claims.evidence import Evidence, LedgerLine, SetEvidence
-from workflow.claims.ledger import Ledger
+from workflow.claims.evidence import Evidence, Ledger, LedgerLine, SetEvidence
 from workflow.claims.measures import LAYERS
 from workflow.claims.published import Published, find, studies
 from workflow.claims.verdict import VERDICTS

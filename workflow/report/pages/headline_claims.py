@@ -8,10 +8,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import replace
 
-from workflow.claims.backtest import back_test
-from workflow.claims.evidence import Evidence, LedgerLine, Rung, SetEvidence
-from workflow.claims.forecast import Forecast, Score, forecast, score
-from workflow.claims.ledger import Ledger
+from workflow.claims.evidence import Evidence, Ledger, LedgerLine, Rung, SetEvidence
+from workflow.claims.forecast import Forecast, Score, back_test, forecast, score
 from workflow.claims.measures import LAYERS
 from workflow.claims.published import find, studies
 from workflow.claims.schema import load_claim

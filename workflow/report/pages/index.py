@@ -11,8 +11,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from workflow.claims.files import read_ledger
-from workflow.claims.ledger import Ledger
+from workflow.claims.evidence import Ledger, read_ledger
 from workflow.claims.published import Study, studies
 from workflow.config.errors import ConfigError
 from workflow.config.files import list_folder

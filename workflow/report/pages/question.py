@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 import matplotlib.figure
 import pandas as pd
 
-from workflow.claims import files
 from workflow.claims.evidence import Line
+from workflow.claims.evidence import read_claims as read_evidence
 from workflow.claims.published import studies
-from workflow.claims.tolerances import tolerances
+from workflow.claims.schema import tolerances
 from workflow.config.studies import study_file
 from workflow.plan.questions import Question, load_question
 from workflow.report.answers import (
@@ -261,7 +261,7 @@ def read_claims(site: Site, name: str) -> list[dict]:
     verdicts.
     """
     path = site.results / "claims" / f"{name}.json"
-    lines = files.read_claims(path) if path.exists() else ()
+    lines = read_evidence(path) if path.exists() else ()
     return [_written(line) for line in lines]
 
 

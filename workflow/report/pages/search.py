@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from workflow.claims.ledger import Ledger
+from workflow.claims.evidence import Ledger
 from workflow.claims.published import studies
 from workflow.config.files import ROOT
 from workflow.plan.questions import Question

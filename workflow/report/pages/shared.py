@@ -9,8 +9,9 @@ import shutil
 from collections.abc import Collection
 from pathlib import Path
 
-from workflow.claims.files import read_ledger, write_ledger
-from workflow.claims.ledger import Ledger
+from workflow.claims.evidence import Ledger, read_ledger
+from workflow.claims.ledger import write_ledger
+from workflow.claims.schema import known_claims, load_claims
 from workflow.config import renamed
 from workflow.config.files import list_folder
 from workflow.plan.planned_runs import read_plan
@@ -79,7 +80,9 @@ def write_together(site: Site, frames: Frames, evidence: list[Path]) -> None:
     frames: runs with costs, and layers if they were measured. evidence: files of claims.
     """
     scale = frames.runs["scale"].iloc[0]
-    write_ledger(site.results / "ledger.json", (site.results.name, scale), evidence, frames.layers)
+    own = (site.results.name, scale)
+    claims = load_claims(known_claims())
+    write_ledger(site.results / "ledger.json", own, evidence, frames.layers, claims)
     overview = overview_of(frames, site.results.name).joined(read_overviews(evidence))
     write_overview(site.results / f"{OVERVIEW}.json", overview)
     write_shared(site, frames, overview)
@@ -113,7 +116,8 @@ def write_ledger_alone(site: Site, evidence: list[Path], layers: list[Path]) -> 
         return
     path = site.results / "ledger.json"
     own = (site.results.name, read_plan(plan)[0]["job"]["scale"])
-    write_ledger(path, own, evidence, read_frames(layers).layers)
+    claims = load_claims(known_claims())
+    write_ledger(path, own, evidence, read_frames(layers).layers, claims)
     page = _ledger_page(site, read_ledger(path), ())
     site.write("ledger.html.j2", "ledger.html", page)
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from matplotlib.ticker import MaxNLocator
 
-from workflow.claims.evidence import LedgerLine
-from workflow.claims.ledger import Ledger, order
+from workflow.claims.evidence import Ledger, LedgerLine
+from workflow.claims.ledger import order
 from workflow.claims.measures import split_of
 from workflow.claims.published import studies
 from workflow.report.pages.effect_words import (
