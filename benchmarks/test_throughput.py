@@ -17,8 +17,8 @@ from models.kernels.compiled.build import fix_sums
 from workflow.costs.libraries import use_library
 from workflow.costs.timing import count_rounds, reference_step, time_reference
 from workflow.costs.trained_net import TrainedRun
-from workflow.plan.scales import read_measure
 from workflow.results.makers import code_of
+from workflow.settings.scales import read_measure
 from workflow.tasks.spec import TASKS, load
 from workflow.training.backends import chosen
 from workflow.training.hardware import pick_device, synchronise

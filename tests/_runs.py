@@ -9,10 +9,10 @@ import pandas as pd
 
 from tests._costs import LONGEST, MEASURED, split_costs
 from tests._layers import layers
-from workflow.plan.questions import Variant, known_questions, load_question
 from workflow.results.registry import COSTS, names
 from workflow.results.rows import write_rows
 from workflow.results.runs_table import OPTIMAL_PREDICTOR, TOPIC_BORDERS, Frames, as_frame
+from workflow.settings.questions import Variant, known_questions, load_question
 
 CURVE = [
     {

@@ -17,7 +17,6 @@ from workflow.claims.collect import collect_about
 from workflow.claims.evidence import write_evidence
 from workflow.claims.schema import claims_about, known_claims, load_claim, load_claims, sized_claims
 from workflow.config.files import atomic_write
-from workflow.plan.questions import Question, load_question
 from workflow.plan.reads import reads
 from workflow.report import figure_files
 from workflow.report.figure_files import write_figure
@@ -38,6 +37,7 @@ from workflow.results.registry import COSTS, OF_TEXTS, names
 from workflow.results.rows import write_rows
 from workflow.results.runs_table import read_frames
 from workflow.scripts import audit, question, report, summary
+from workflow.settings.questions import Question, load_question
 
 SCALE = "test"
 EVIL = "<script>alert('x')</script>"

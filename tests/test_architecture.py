@@ -22,12 +22,18 @@ RULES = [
 KERNELS = "models/kernels"
 # Each room may import those before it. What starts things, scripts and commands, is imported by
 # nobody.
-ROOMS = ["config", "training", "tasks", "results", "plan", "claims", "costs", "report"]
-TORCHLESS = ("config", "results", "plan", "claims", "report")
-# What papers print and claim. A claim names questions, and the plan reads the claims, so these lie
-# between the questions and the rest of the plan.
-CLAIMED = {f"workflow.claims.{name}" for name in ("schema", "measures", "published")}
-QUESTIONS = {"workflow.plan.questions", "workflow.plan.scales"}
+ROOMS = [
+    "config",
+    "training",
+    "tasks",
+    "results",
+    "settings",
+    "claims",
+    "plan",
+    "costs",
+    "report",
+]
+TORCHLESS = ("config", "results", "settings", "claims", "plan", "report")
 
 
 def imports(path: Path) -> set[str]:
@@ -105,26 +111,7 @@ def test_rooms_import_the_rooms_before_them(room):
     """So there is no circle."""
     before = {*ROOMS[: ROOMS.index(room) + 1], "workflow"}
     for path in under(f"workflow/{room}"):
-        apart = names_below(CLAIMED) if room == "plan" else set()
-        assert rooms_of(imports(path) - apart) <= before, name(path)
-
-
-def names_below(modules: set[str]) -> set[str]:
-    """The modules, and all names that one may import from them."""
-    found = {*modules}
-    for path in CODE:
-        found |= {each for each in imports(path) if each.rpartition(".")[0] in modules}
-    return found
-
-
-def test_what_is_claimed_reads_of_the_plan_only_the_questions():
-    """So the plan can read claims, and there is no circle of modules."""
-    for module in CLAIMED | QUESTIONS:
-        path = ROOT / f"{module.replace('.', '/')}.py"
-        read = {each for each in imports(path) if each.startswith("workflow.plan")}
-        assert read <= (names_below(QUESTIONS) if module in CLAIMED else set()), module
-        read = {each for each in imports(path) if each.startswith("workflow.claims")}
-        assert read <= (names_below(CLAIMED) if module in CLAIMED else set()), module
+        assert rooms_of(imports(path)) <= before, name(path)
 
 
 def test_what_a_task_says_of_itself_stands_on_config_alone():
@@ -185,7 +172,7 @@ def test_rules_import_the_plan(path):
 @pytest.mark.parametrize("kind", ["tables", "figures"])
 def test_every_artefact_is_asked_for_by_a_question_and_none_is_missing(kind):
     from workflow.config.studies import study_files
-    from workflow.plan.questions import known_questions, load_question
+    from workflow.settings.questions import known_questions, load_question
 
     assert set(study_files(kind)) == {
         each for key in known_questions() for each in getattr(load_question(key), kind)
@@ -201,7 +188,7 @@ def test_schemas_are_closed(name, capsys):
 
 
 def test_every_key_of_the_config_is_explained_and_has_a_schema():
-    from workflow.plan.config import Config
+    from workflow.settings.config import Config
 
     text = (ROOT / "config" / "README.md").read_text()
     section = text[text.index("## config.yaml") : text.index("## studies/")]

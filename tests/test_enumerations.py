@@ -13,8 +13,8 @@ import pytest
 from tests.test_architecture import ROOT, name, under
 from workflow.claims.published import studies
 from workflow.config.studies import known_studies
-from workflow.plan.config import known_scales
-from workflow.plan.questions import known_questions, load_question
+from workflow.settings.config import known_scales
+from workflow.settings.questions import known_questions, load_question
 from workflow.tasks.spec import TASKS
 
 NAMES = {

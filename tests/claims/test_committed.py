@@ -15,7 +15,6 @@ from workflow.claims.evidence import LedgerLine, read_ledger
 from workflow.claims.ledger import Ledger, write_ledger
 from workflow.claims.schema import known_claims, load_claims
 from workflow.config.files import PRECOMPUTED, ROOT
-from workflow.plan.questions import load_question
 from workflow.report.answers.effects import baselines, matching_runs
 from workflow.report.answers.variants import variant_table
 from workflow.report.figures.colours import as_named
@@ -25,6 +24,7 @@ from workflow.results.record import write_text
 from workflow.results.statistics import mean_interval, mean_of
 from workflow.results.store import ships
 from workflow.scripts import evidence
+from workflow.settings.questions import load_question
 
 
 @pytest.fixture(scope="module")

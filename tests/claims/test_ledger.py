@@ -19,12 +19,12 @@ from workflow.claims.verdict import VERDICTS
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED
 from workflow.plan.other_results import find_other_results
-from workflow.plan.questions import known_questions
 from workflow.report.pages.claims import run_pages
 from workflow.report.pages.index import root_page
 from workflow.report.pages.site import Site
 from workflow.results.record import write_text
 from workflow.results.runs_table import Frames, as_frame
+from workflow.settings.questions import known_questions
 
 OWN = ("laptop", "laptop")
 CLAIMS = load_claims(known_claims())

@@ -7,11 +7,11 @@ import pytest
 
 from workflow.config.errors import ConfigError
 from workflow.config.strict import read_yaml
-from workflow.plan.config import load_setup
 from workflow.plan.plan import plan
-from workflow.plan.questions import load_question
 from workflow.plan.targets import Targets, describe, refuse_unknown
 from workflow.results.record import Record, read_record, write_record
+from workflow.settings.config import load_setup
+from workflow.settings.questions import load_question
 
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "config"

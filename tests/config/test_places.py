@@ -18,9 +18,9 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.config.places import Place, find, over
 from workflow.config.strict import parse, read_yaml
-from workflow.plan.questions import Question
-from workflow.plan.scales import Measure, Scale, load_scale
 from workflow.report.bundle import read_bundle
+from workflow.settings.questions import Question
+from workflow.settings.scales import Measure, Scale, load_scale
 from workflow.tasks.char_lm import CharLMJob, StreamTraining
 from workflow.tasks.spec import TASKS
 

@@ -13,8 +13,8 @@ from workflow.config.command_line import run
 from workflow.config.environment import variables
 from workflow.config.errors import ConfigError
 from workflow.config.strict import load_yaml, parse
-from workflow.plan.questions import Question
-from workflow.plan.scales import Scale, load_scale
+from workflow.settings.questions import Question
+from workflow.settings.scales import Scale, load_scale
 from workflow.tasks.char_lm import CharLMNet, StreamTraining
 
 SCALE = load_scale("smoke", "char_lm").model_dump(exclude_unset=True)

@@ -27,9 +27,6 @@ from workflow.config.errors import ConfigError
 from workflow.config.renamed import NAMES, PAGES
 from workflow.config.strict import parse, read_yaml
 from workflow.config.studies import study_file, study_files
-from workflow.plan.config import load_config
-from workflow.plan.questions import Question
-from workflow.plan.scales import Scale
 from workflow.plan.targets import Targets, refuse_unknown
 from workflow.report.bundle import read_bundle
 from workflow.report.pages.shared import write_shared
@@ -37,6 +34,9 @@ from workflow.report.tables.cells import pick
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
 from workflow.results.runs_table import as_frame, read_frames
+from workflow.settings.config import load_config
+from workflow.settings.questions import Question
+from workflow.settings.scales import Scale
 
 ROOT = Path(__file__).parents[2]
 BASE = read_yaml(ROOT / "config" / "config.yaml") | {"scale": "smoke"}

@@ -13,11 +13,11 @@ from models.kernels import banded, tuning
 from tests._jobs import job
 from tests._training import origin
 from workflow.config.errors import ConfigError
-from workflow.plan import config
-from workflow.plan.config import Config
 from workflow.plan.sources import recorded
 from workflow.results.record import read_record
 from workflow.scripts import train
+from workflow.settings import config
+from workflow.settings.config import Config
 from workflow.training import processes
 from workflow.training.hardware import pick_device
 from workflow.training.origin import describe

@@ -10,12 +10,12 @@ from workflow.config.choices import choice_names, complete_choice
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse, read_yaml
 from workflow.config.studies import KINDS, known_studies, study_files
-from workflow.plan.config import known_scales, load_setup
 from workflow.plan.plan import plan
-from workflow.plan.questions import known_questions, load_question
-from workflow.plan.scales import Scale, load_scale, tasks_of_scale
 from workflow.plan.targets import Targets, refuse_unknown
 from workflow.results.record import write_text
+from workflow.settings.config import known_scales, load_setup
+from workflow.settings.questions import known_questions, load_question
+from workflow.settings.scales import Scale, load_scale, tasks_of_scale
 
 CONFIG = Path(__file__).parents[2] / "config"
 BASE = read_yaml(CONFIG / "config.yaml")

@@ -10,12 +10,12 @@ from tests._training import origin
 from workflow.config.errors import ConfigError
 from workflow.config.files import config_file
 from workflow.config.strict import parse, read_yaml
-from workflow.plan.config import known_scales, load_setup
 from workflow.plan.plan import Trained, plan, unnamed_settings
-from workflow.plan.questions import Question, known_questions, load_question
-from workflow.plan.scales import Scale, load_scale, merge
 from workflow.report.answers import caveats
 from workflow.results.record import Record
+from workflow.settings.config import known_scales, load_setup
+from workflow.settings.questions import Question, known_questions, load_question
+from workflow.settings.scales import Scale, load_scale, merge
 
 BASE = read_yaml(config_file("config.yaml"))
 # how Transformer-XL was trained at two scales until 2026-11-28, unlike everything that it was

@@ -10,13 +10,13 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import config_file
 from workflow.config.strict import parse, read_yaml
 from workflow.config.trials import every_trial, multiply
-from workflow.plan.config import load_setup
 from workflow.plan.jobs import grown
 from workflow.plan.plan import plan
 from workflow.plan.planned_runs import Labels, PlannedRuns
-from workflow.plan.questions import Question, load_question
-from workflow.plan.scales import Scale, load_scale
 from workflow.plan.targets import Targets, asked_of
+from workflow.settings.config import load_setup
+from workflow.settings.questions import Question, load_question
+from workflow.settings.scales import Scale, load_scale
 
 BASE = read_yaml(config_file("config.yaml"))
 TRIED = 101

@@ -15,7 +15,7 @@ import yaml
 from workflow.claims import published, schema
 from workflow.config import studies
 from workflow.config.command_line import run
-from workflow.plan import questions
+from workflow.settings import questions
 
 READ_ONCE = (
     studies._folders_in,

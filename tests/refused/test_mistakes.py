@@ -11,7 +11,7 @@ from tests.refused._kind import Kind, refused
 from tests.results.test_bundles import RUN, write_set
 from workflow.config.files import ROOT
 from workflow.config.strict import read_yaml
-from workflow.plan.scales import merge
+from workflow.settings.scales import merge
 
 ESTIMATE = "cli.estimate --results ."
 SMOKE = f"{ESTIMATE} --config scale=smoke"

@@ -14,13 +14,13 @@ from tests.report._cells import at
 from workflow.claims.published import load as printed
 from workflow.config.errors import ConfigError
 from workflow.costs.layer_kinds import LAYERS, REACH
-from workflow.plan.scales import read_measure
 from workflow.report.comparison import join
 from workflow.report.table_files import read_table, write_table
 from workflow.results.layers import exponent
 from workflow.results.precomputed import NOT_MEASURED
 from workflow.results.runs_table import read_frames
 from workflow.scripts import layers as layers_script
+from workflow.settings.scales import read_measure
 
 HOW = {"passes": 2, "seconds": 0.001, "memory_mb": 256, "layer_width": 8, "layer_lengths": [16, 8]}
 TIME_256 = ("Self-Attention", "time, n = 256")

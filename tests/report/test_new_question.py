@@ -7,8 +7,8 @@ from tests._runs import label_of, run
 from tests.report.test_pages import check_links, links
 from workflow.config.errors import ConfigError
 from workflow.config.strict import load_yaml, parse
-from workflow.plan.questions import Question, load_question
 from workflow.results.record import write_record
+from workflow.settings.questions import Question, load_question
 
 COLOUR = "#123456"
 SIX = """question: Does a longer ramp help an adaptive span?

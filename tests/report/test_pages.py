@@ -15,7 +15,6 @@ from tests._training import origin
 from workflow.claims.published import studies
 from workflow.config.missing import Missing
 from workflow.config.studies import study_files
-from workflow.plan.questions import load_question
 from workflow.report.pages.index import RootPage
 from workflow.report.pages.not_run import why_not_run
 from workflow.report.pages.papers import coverage_page
@@ -26,6 +25,7 @@ from workflow.results.numbers import MINUS
 from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
 from workflow.results.record import Point, Record
 from workflow.results.registry import REGISTRY
+from workflow.settings.questions import load_question
 
 
 @cache

@@ -9,11 +9,11 @@ import pytest
 from tests._records import SCALES, recorded
 from tests.report._pictures import faults, pale, words
 from workflow.config.studies import study_files
-from workflow.plan.questions import known_questions, load_question
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.figure_files import add_foot
 from workflow.report.figures.style import canvas, set_log, share_legend
 from workflow.report.pages.question import draw_figures
+from workflow.settings.questions import known_questions, load_question
 from workflow.tasks.spec import TASKS, load_corpora
 
 VARIANTS = [item for each in known_questions() for item in load_question(each).variants.items()]

@@ -9,7 +9,6 @@ import pytest
 from tests._costs import split_costs
 from tests._runs import every_run, run
 from workflow.config.studies import study_files
-from workflow.plan.questions import load_question
 from workflow.plan.reads import reads
 from workflow.report.answers import cost_figure
 from workflow.report.answers.effects import baselines
@@ -18,6 +17,7 @@ from workflow.report.builders import load_builder
 from workflow.report.tables import paired
 from workflow.results.runs_table import as_frame
 from workflow.results.timings import KINDS, SPEEDS
+from workflow.settings.questions import load_question
 
 READERS = [(kind, name) for kind in ("tables", "figures") for name in study_files(kind)]
 READERS = [each for each in READERS if "throughput" in reads(*each)]

@@ -17,7 +17,6 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.costs.trained_net import TrainedRun
 from workflow.plan import other_results
-from workflow.plan.scales import load_scale
 from workflow.plan.sources import DIGITS
 from workflow.plan.targets import Targets
 from workflow.results import precomputed as room
@@ -26,6 +25,7 @@ from workflow.results.record import Record, write_text
 from workflow.results.registry import COSTS
 from workflow.results.rows import write_rows
 from workflow.scripts import precomputed
+from workflow.settings.scales import load_scale
 
 each_scale = pytest.mark.parametrize("scale", SCALES)
 

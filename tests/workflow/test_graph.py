@@ -10,8 +10,8 @@ import pytest
 from tests._copied import ROOT, snakemake
 from workflow.claims.schema import known_claims, load_claim
 from workflow.config.strict import read_yaml
-from workflow.plan.questions import RULES
 from workflow.plan.targets import Targets
+from workflow.settings.questions import RULES
 
 NODE = re.compile(r'^\s*(\d+)\[label = "([^"]*)"')
 EDGE = re.compile(r"^\s*(\d+) -> (\d+)")

@@ -12,9 +12,9 @@ from itertools import permutations
 import numpy as np
 
 from workflow.claims.evidence import LedgerLine, Rung
-from workflow.plan.scales import strength
 from workflow.results.statistics import FEWEST as SEEDS
 from workflow.results.statistics import LEVEL, widening
+from workflow.settings.scales import strength
 
 DRAWS = 1000  # resamples of the seeds for an interval
 FEWEST = 2  # sizes needed to fit a line

@@ -20,10 +20,10 @@ from workflow.claims.evidence import (
 )
 from workflow.claims.schema import Claim
 from workflow.claims.verdict import TELLING, judge
-from workflow.plan.scales import strength
 from workflow.results.runs_table import Frames
 from workflow.results.statistics import holm
 from workflow.results.trained_enough import converged
+from workflow.settings.scales import strength
 
 
 def write_ledger(

@@ -16,7 +16,6 @@ import pandas as pd
 from workflow.claims.evidence import Pair, RunsOfPair
 from workflow.claims.measures import LAYERS
 from workflow.claims.schema import Claim, Side
-from workflow.plan.questions import load_question
 from workflow.results.datasets import title_of
 from workflow.results.layers import LABELS, exponent, values_of
 from workflow.results.makers import Makers, makers_of
@@ -25,6 +24,7 @@ from workflow.results.registry import MEASURED_BY, REGISTRY, SPEEDS
 from workflow.results.runs_table import Frames
 from workflow.results.timings import clocks, split_turns
 from workflow.results.trained_enough import hardly_moved, learned_spans
+from workflow.settings.questions import load_question
 
 # corpus, and seed or (reference step, round); a corpus counts once, even if it replaces two of the
 # papers'

@@ -23,10 +23,15 @@ from workflow.claims.published import ids_by_formula, load
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import PositiveStrictInt, StrictModel, one_of, parse, read_yaml
 from workflow.config.studies import shown_path, study_file, study_files
-from workflow.plan.questions import PaperName, known_questions, load_question, questions_left_out
-from workflow.plan.scales import known_scales
 from workflow.results.layers import LABELS
 from workflow.results.registry import COSTS, REGISTRY, SPEEDS
+from workflow.settings.questions import (
+    PaperName,
+    known_questions,
+    load_question,
+    questions_left_out,
+)
+from workflow.settings.scales import known_scales
 
 # keys that say nothing of what is compared
 ABOUT = {

@@ -14,8 +14,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from workflow.config.choices import AXES
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
-from workflow.plan.questions import find_owners
 from workflow.results.record import write_text
+from workflow.settings.questions import find_owners
 
 TEMPLATES = Path(__file__).parent / "templates"
 CHOICES = {axis: f"models/attention/{folder}/{{}}.py" for axis, folder in AXES.items()}

@@ -14,7 +14,6 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED, config_file
 from workflow.config.strict import read_yaml
 from workflow.plan.reads import MAPS, reads
-from workflow.plan.scales import read_measure
 from workflow.plan.targets import Targets
 from workflow.results.precomputed import NOT_MEASURED, SETTINGS, file_of_scale
 from workflow.results.record import Record, write_text
@@ -22,6 +21,7 @@ from workflow.results.registry import COSTS
 from workflow.results.rows import read_rows, write_rows
 from workflow.results.store import Store, merge_records, ships
 from workflow.scripts.layers import unmeasured
+from workflow.settings.scales import read_measure
 from workflow.tasks.spec import load_corpora
 
 

@@ -11,12 +11,12 @@ from pydantic import TypeAdapter
 from workflow.claims.published import Study
 from workflow.claims.schema import Claim
 from workflow.config.command_line import Parser, run
-from workflow.plan.config import Config, load_config, read_scales
 from workflow.plan.estimate import Device
-from workflow.plan.questions import Question
-from workflow.plan.scales import Scale
 from workflow.results.archive import Manifest
 from workflow.results.record import Record
+from workflow.settings.config import Config, load_config, read_scales
+from workflow.settings.questions import Question
+from workflow.settings.scales import Scale
 from workflow.tasks.spec import TASKS, AnyJob
 
 MODELS = {

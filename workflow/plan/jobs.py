@@ -10,8 +10,8 @@ from itertools import product
 from workflow.config.choices import AXES, AttentionChoices, choice_names, complete_choice, from_grid
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import parse
-from workflow.plan.questions import Question, Variant
-from workflow.plan.scales import Recipe, Scale
+from workflow.settings.questions import Question, Variant
+from workflow.settings.scales import Recipe, Scale
 from workflow.tasks.spec import JOBS, AnyJob, section
 
 WIDTHS = ("d_model", "d_ff", "d_k", "d_v")

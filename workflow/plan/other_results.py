@@ -16,9 +16,7 @@ from zipfile import is_zipfile
 from workflow.config.command_line import explain
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED, user_path
-from workflow.plan.config import Setup
 from workflow.plan.planned_runs import PlannedRuns
-from workflow.plan.scales import Measure
 from workflow.plan.sources import DIGITS
 from workflow.results import archive
 from workflow.results.precomputed import (
@@ -28,6 +26,8 @@ from workflow.results.precomputed import (
     precomputed_scales,
 )
 from workflow.results.store import SHIPPED, Store, records_beside, shipped_store
+from workflow.settings.config import Setup
+from workflow.settings.scales import Measure
 from workflow.tasks.sources import json_checksum
 
 

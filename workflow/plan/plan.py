@@ -25,13 +25,13 @@ from workflow.config.strict import parse_python, read_yaml
 from workflow.config.studies import shown_path, study_file
 from workflow.config.trials import every_trial
 from workflow.plan import sources
-from workflow.plan.config import Setup
 from workflow.plan.jobs import Dataset, cells_of, refuse_idle
 from workflow.plan.planned_runs import PlanRow
-from workflow.plan.questions import Question
 from workflow.plan.reads import names_in
-from workflow.plan.scales import Scale, places_of_settings, scale_contents
 from workflow.results.store import own_store
+from workflow.settings.config import Setup
+from workflow.settings.questions import Question
+from workflow.settings.scales import Scale, places_of_settings, scale_contents
 from workflow.tasks.catalogue import BaseCatalogue
 from workflow.tasks.spec import TASKS, AnyJob
 from workflow.tasks.task import COST_FUNCTIONS

@@ -17,9 +17,9 @@ from workflow.config.files import shown_path
 from workflow.config.job import Job
 from workflow.config.renamed import renew_row
 from workflow.config.strict import FrozenModel, Name, parse, read_json
-from workflow.plan.config import Setup
 from workflow.plan.sources import DIGITS
 from workflow.results.store import own_store, ships
+from workflow.settings.config import Setup
 from workflow.tasks.spec import AnyJob
 
 

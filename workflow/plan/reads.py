@@ -15,8 +15,8 @@ from workflow.config.choices import literals
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import parse_python
 from workflow.config.studies import shown_path, study_file
-from workflow.plan.questions import load_question
 from workflow.results.registry import COSTS, OF_TEXTS
+from workflow.settings.questions import load_question
 
 MAPS = "maps"
 # what READS may name and a builder is then given, in this order

@@ -25,7 +25,6 @@ from workflow.config.renamed import new_name
 from workflow.config.strict import read_yaml
 from workflow.config.studies import known_studies, part_of, study_file
 from workflow.plan import sources
-from workflow.plan.config import Config, Setup, load_setup, place_in_config
 from workflow.plan.other_results import (
     OtherResults,
     PrecomputedFiles,
@@ -34,10 +33,11 @@ from workflow.plan.other_results import (
 )
 from workflow.plan.plan import is_untuned, plan
 from workflow.plan.planned_runs import PlannedRuns
-from workflow.plan.questions import Question, check_owners, find_owners, load_question
 from workflow.plan.reads import costs_shown, reads
-from workflow.plan.scales import Measure
 from workflow.results.registry import COSTS, OF_TEXTS
+from workflow.settings.config import Config, Setup, load_setup, place_in_config
+from workflow.settings.questions import Question, check_owners, find_owners, load_question
+from workflow.settings.scales import Measure
 from workflow.tasks.spec import TASKS
 
 PAGES = "workflow/report/templates/*"  # templates, styles and scripts of the pages

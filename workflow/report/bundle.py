@@ -15,7 +15,6 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED, config_file, list_folder
 from workflow.config.renamed import KINDS as RENAMED
 from workflow.config.strict import read_yaml
-from workflow.plan.config import load_setup
 from workflow.plan.plan import plan
 from workflow.plan.planned_runs import read_plan
 from workflow.results import archive
@@ -23,6 +22,7 @@ from workflow.results.record import Record
 from workflow.results.registry import COSTS, OF_TEXTS
 from workflow.results.runs_table import Frames, build_rows, collect_rows, join_frames
 from workflow.results.store import records_beside
+from workflow.settings.config import load_setup
 
 
 class NothingRun(ConfigError):

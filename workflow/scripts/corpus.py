@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from workflow.config.command_line import Parser, run
-from workflow.plan.scales import find_task
+from workflow.settings.scales import find_task
 from workflow.tasks.spec import TASKS, load, load_corpora
 
 

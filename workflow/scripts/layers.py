@@ -18,9 +18,9 @@ from workflow.costs.fresh_process import in_fresh_process, peak_memory
 from workflow.costs.layer_kinds import LAYERS, step
 from workflow.costs.timing import time_turn
 from workflow.plan import sources
-from workflow.plan.scales import Measure, read_measure
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
+from workflow.settings.scales import Measure, read_measure
 from workflow.training.failures import failure
 from workflow.training.hardware import pick_device
 from workflow.training.origin import describe

@@ -15,9 +15,9 @@ from workflow.config.errors import ConfigError
 from workflow.costs import streams
 from workflow.costs.fresh_process import in_fresh_process, peak_memory
 from workflow.costs.trained_net import TrainedRun, raise_limit
-from workflow.plan.scales import Measure, read_measure
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
+from workflow.settings.scales import Measure, read_measure
 from workflow.training.hardware import name_of, pick_device
 
 

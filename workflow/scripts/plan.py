@@ -11,9 +11,9 @@ from pathlib import Path
 from workflow.config.command_line import Parser, run
 from workflow.config.environment import CONFIG
 from workflow.config.strict import parse_json
-from workflow.plan.config import load_setup
 from workflow.plan.plan import plan
 from workflow.results.record import write_if_changed
+from workflow.settings.config import load_setup
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -18,7 +18,6 @@ from workflow.claims.schema import claims_about, costs_claimed, load_claims, siz
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import check_known
 from workflow.plan.planned_runs import read_plan
-from workflow.plan.questions import known_questions, load_question
 from workflow.plan.reads import costs_shown, reads
 from workflow.report.answers.answer import Answer
 from workflow.report.answers.files import write_answer_file
@@ -31,6 +30,7 @@ from workflow.results.record import Record, write_text
 from workflow.results.rows import write_rows
 from workflow.results.runs_table import Frames, build_rows, collect_rows, join_frames
 from workflow.results.store import own_store
+from workflow.settings.questions import known_questions, load_question
 
 
 def collect_runs(site: Site, name: str, out: Path) -> dict[str, Record]:

@@ -21,10 +21,10 @@ from workflow.config.command_line import Parser, run
 from workflow.config.environment import DEVICES
 from workflow.costs.timing import SLOW, run_benchmark
 from workflow.costs.trained_net import TrainedRun
-from workflow.plan.scales import Measure, read_measure
 from workflow.results.record import write_text
 from workflow.results.rows import read_rows, write_rows
 from workflow.results.statistics import FEWEST, half_width, mean_interval
+from workflow.settings.scales import Measure, read_measure
 from workflow.training.hardware import name_of, pick_device
 
 

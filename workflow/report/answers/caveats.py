@@ -9,7 +9,6 @@ from dataclasses import replace
 import pandas as pd
 
 from workflow.plan.plan import Trained, unnamed_settings
-from workflow.plan.questions import Question
 from workflow.report.answers.answer import Answer, Difference
 from workflow.report.answers.effects import Comparison, place_on
 from workflow.report.answers.evidence import Evidence
@@ -19,6 +18,7 @@ from workflow.results.numbers import at_limits, capital, count, is_number, join,
 from workflow.results.record import Record
 from workflow.results.statistics import FEWEST, LEVEL
 from workflow.results.trained_enough import FLAT, hardly_moved, learned_spans
+from workflow.settings.questions import Question
 
 NAMED = 3  # variants that are named one by one
 MOST = 2  # caveats; the others are footnotes

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import pandas as pd
 
 from workflow.config.choices import AXES
-from workflow.plan.questions import load_question
 from workflow.report.answers.answer import Difference, Ratio
 from workflow.report.answers.effects import (
     GRID,
@@ -33,6 +32,7 @@ from workflow.results.runs_table import Frames
 from workflow.results.statistics import FEWEST, mean_interval
 from workflow.results.timings import SPEEDS, ratio_over_turns
 from workflow.results.trained_enough import converged, hardly_moved
+from workflow.settings.questions import load_question
 from workflow.tasks.spec import TASKS
 
 COSTS = ("macs_executed", "train_tokens_per_s", "memory_train_bytes")

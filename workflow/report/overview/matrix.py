@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from workflow.plan.scales import strength
 from workflow.report.answers.answer import BETTER, Difference, Ratio
 from workflow.report.answers.variants import median_half
 from workflow.report.overview.attention import GROUPS, MODEL, SHARED_KEYS, choice_name
@@ -17,6 +16,7 @@ from workflow.report.overview.collect import Isolated, score_of
 from workflow.results.numbers import join, to_digits
 from workflow.results.registry import REGISTRY
 from workflow.results.statistics import LEVEL, half_width, holm
+from workflow.settings.scales import strength
 
 TITLES = {
     "span": "Span",

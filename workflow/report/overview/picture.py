@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from workflow.claims.published import Published, Study, studies
-from workflow.plan.scales import strength
 from workflow.report.figures.colours import COLOURS, attention_of, on_page
 from workflow.report.overview.attention import Attention
 from workflow.report.overview.collect import Point, score_of
@@ -21,6 +20,7 @@ from workflow.results.numbers import to_digits
 from workflow.results.registry import REGISTRY
 from workflow.results.statistics import half_width
 from workflow.results.trained_enough import converged
+from workflow.settings.scales import strength
 
 # CSS pixels at every width of the page, so that type keeps its size
 WIDTH, HEIGHT = 340, 196

@@ -7,7 +7,6 @@ from workflow.claims.evidence import Evidence, Ledger, LedgerLine, SetEvidence
 from workflow.claims.measures import LAYERS
 from workflow.claims.published import Published, find, studies
 from workflow.claims.verdict import VERDICTS
-from workflow.plan.questions import Question
 from workflow.plan.reads import reads
 from workflow.report.pages.artefacts import runs_at
 from workflow.report.pages.effect_words import (
@@ -18,6 +17,7 @@ from workflow.report.pages.effect_words import (
 )
 from workflow.report.pages.site import Site
 from workflow.results.store import ships
+from workflow.settings.questions import Question
 
 
 def count_verdicts(lines: Iterable[LedgerLine]) -> list[tuple[str, int]]:

@@ -13,12 +13,12 @@ from workflow.claims.forecast import Forecast, Score, back_test, forecast, score
 from workflow.claims.measures import LAYERS
 from workflow.claims.published import find, studies
 from workflow.claims.schema import load_claim
-from workflow.plan.questions import known_questions, load_question
 from workflow.report.pages.effect_words import name_basis, say_effect, summarise_disagreeing
 from workflow.results.numbers import Form, form_of, join
 from workflow.results.registry import MEASURED_BY
 from workflow.results.statistics import LEVEL, LOOKS
 from workflow.results.trained_enough import converged
+from workflow.settings.questions import known_questions, load_question
 
 COSTS = "costs do not depend on the learning rate"
 # a trusted predictor's interval holds at least this share of the effects

@@ -15,8 +15,6 @@ from workflow.claims.evidence import Ledger, read_ledger
 from workflow.claims.published import Study, studies
 from workflow.config.errors import ConfigError
 from workflow.config.files import list_folder
-from workflow.plan.questions import Question, known_questions, load_question
-from workflow.plan.scales import strength
 from workflow.report.answers.answer import Answer
 from workflow.report.answers.files import read_answer
 from workflow.report.answers.tuning import same_as_recipe
@@ -35,6 +33,8 @@ from workflow.results.precomputed import NOT_RUN
 from workflow.results.registry import COSTS
 from workflow.results.runs_table import Frames, describe_runs
 from workflow.results.trained_enough import converged
+from workflow.settings.questions import Question, known_questions, load_question
+from workflow.settings.scales import strength
 
 TITLE = "What attention variants cost, and what they buy"
 SHARED = {

@@ -8,13 +8,13 @@ from pathlib import Path
 from workflow.config.errors import ConfigError
 from workflow.config.files import config_file
 from workflow.config.strict import read_yaml
-from workflow.plan.config import load_setup
 from workflow.plan.plan import plan
 from workflow.plan.planned_runs import read_plan
-from workflow.plan.scales import known_scales
 from workflow.report.pages.site import Site
 from workflow.report.tables.cells import NO_RUN, NO_SEARCH, PAPERS_SIZE, Cell
 from workflow.results.precomputed import NOT_MEASURED, NOT_RUN
+from workflow.settings.config import load_setup
+from workflow.settings.scales import known_scales
 
 UNMEASURED = (NOT_MEASURED, NO_SEARCH)
 

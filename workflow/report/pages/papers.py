@@ -12,7 +12,6 @@ from pathlib import Path
 import pandas as pd
 
 from workflow.claims.published import Artefact, formulas, studies
-from workflow.plan.questions import Question
 from workflow.report.builders import load_builder
 from workflow.report.pages import artefacts
 from workflow.report.pages.index import questions_in
@@ -21,6 +20,7 @@ from workflow.report.table_files import read_table
 from workflow.report.tables import analytic
 from workflow.results.datasets import badges, name_badges
 from workflow.results.runs_table import describe_runs
+from workflow.settings.questions import Question
 
 NUMBERED = re.compile(r"(?:table|figure)(\d+)")
 # as a paper writes them

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from workflow.plan.questions import load_question
 from workflow.report.figures.colours import as_named, on_page, shades
 from workflow.report.pages.artefacts import runs_at
 from workflow.report.tables.cells import MEASURED_BY, take_cost_row
@@ -17,6 +16,7 @@ from workflow.results.registry import REGISTRY, bounds_of
 from workflow.results.runs_table import describe_runs
 from workflow.results.statistics import interval_factor
 from workflow.results.timings import TIMED, clocks, turn_values
+from workflow.settings.questions import load_question
 
 # as the page names them: their columns
 DIMENSIONS = {"variant": "variant", "S": "S", "k": "k", "text": "title"}

@@ -15,7 +15,6 @@ from workflow.claims.evidence import read_claims as read_evidence
 from workflow.claims.published import studies
 from workflow.claims.schema import tolerances
 from workflow.config.studies import study_file
-from workflow.plan.questions import Question, load_question
 from workflow.report.answers import (
     caveats,
     cost_figure,
@@ -48,6 +47,7 @@ from workflow.results.record import Record
 from workflow.results.runs_table import Frames, describe_runs
 from workflow.results.statistics import half_width
 from workflow.results.trained_enough import hardly_moved
+from workflow.settings.questions import Question, load_question
 from workflow.tasks.task import TaskSpec
 
 TUNED = "each variant tuned"

@@ -8,7 +8,6 @@ import pandas as pd
 from workflow.config.choices import AXES
 from workflow.config.strict import read_json
 from workflow.plan.planned_runs import name_choice
-from workflow.plan.questions import load_question
 from workflow.report.answers.curves_figure import PART_OF_DEV
 from workflow.report.builders import load_builder
 from workflow.report.figures.colours import on_page, shades
@@ -23,6 +22,7 @@ from workflow.results.registry import COSTS, REGISTRY, bounds_of, names
 from workflow.results.statistics import over_seeds
 from workflow.results.timings import TIMED, describe_timings, turn_values
 from workflow.results.trained_enough import FAILED_TO_TRAIN
+from workflow.settings.questions import load_question
 from workflow.tasks.spec import TASKS
 from workflow.tasks.task import TaskSpec
 

@@ -11,13 +11,13 @@ import pandas as pd
 from workflow.claims.evidence import Ledger
 from workflow.claims.published import studies
 from workflow.config.files import ROOT
-from workflow.plan.questions import Question
 from workflow.report.answers.answer import Answer
 from workflow.report.builders import load_builder
 from workflow.report.figures.colours import as_named
 from workflow.report.pages.artefacts import runs_at
 from workflow.results.datasets import with_titles
 from workflow.results.numbers import name_places
+from workflow.settings.questions import Question
 
 # at: from the page to the reports of this scale, as the page names the script
 BEGINS = (

@@ -15,7 +15,6 @@ from workflow.claims.schema import known_claims, load_claims
 from workflow.config import renamed
 from workflow.config.files import list_folder
 from workflow.plan.planned_runs import read_plan
-from workflow.plan.questions import Question, known_questions
 from workflow.report.answers.files import answer_file
 from workflow.report.overview.files import (
     OVERVIEW,
@@ -36,6 +35,7 @@ from workflow.report.pages.strips import forest_of
 from workflow.results.record import write_if_changed
 from workflow.results.registry import COSTS
 from workflow.results.runs_table import Frames, read_frames
+from workflow.settings.questions import Question, known_questions
 
 
 def write_shared(site: Site, frames: Frames, overview: Overview | None = None) -> None:

@@ -1,0 +1,1 @@
+"""What users write, read and checked: config.yaml, the files of scales, and questions."""
