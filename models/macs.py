@@ -28,7 +28,7 @@ def executed(net, tokens, block: int) -> float:
         past = net.start(tokens.size(0))
         for part in blocks:
             _, past = net(part, past)
-            of_layers = [engine_macs(layer, block, layer.shapes) for layer in net.attentions]
+            of_layers = [engine_macs(layer, block, layer.computed) for layer in net.attentions]
             counted.append(sum(of_layers) / block)
     # Spans that follow the input differ by block: the mean.
     half = counted[len(counted) // 2 :]

@@ -83,7 +83,7 @@ class StreamAttention(MultiHeadBase):
         self.caches = [StreamCache() for _ in range(2 * shape.heads)]
         # groups of heads in evaluation, as `start` made them
         self.partition = [tuple(range(shape.heads))]
-        self.shapes: list[Computed] = []  # of the last block's groups
+        self.computed: list[Computed] = []  # for the last block, by group of heads
 
     def start(self, batch: int) -> Past:
         """Make the cache of streams that have not begun, for the mode the layer is in."""

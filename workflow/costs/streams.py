@@ -118,7 +118,7 @@ def count(job, model, device: torch.device) -> dict:
     # before the libraries count: fvcore leaves tensors in place of the sizes that the layers note
     of_layers = 0
     for layer in model.attentions:
-        of_layers += macs.engine_macs(layer, block, layer.shapes)
+        of_layers += macs.engine_macs(layer, block, layer.computed)
     ours = of_layers / block + macs.outside_attention(model)
     by_libraries = count_by_libraries(Flat(model), (tokens, *past), block)
     return {"macs_analytic": ours, **by_libraries}

@@ -127,7 +127,8 @@ def bits(model, device: torch.device, dtype: torch.dtype) -> str:
     x = torch.empty(0, dtype=dtype, device=device)
     engines = ((layer, layer.implementation) for layer in model.attentions)
     ours = all(
-        isinstance(each, Engine) and each.backend.takes_layer(layer, x) for layer, each in engines
+        isinstance(each, Engine) and not each.backend.layer_obstacle(layer, x)
+        for layer, each in engines
     )
     theirs = (
         platform.machine() in ("x86_64", "AMD64")

@@ -25,6 +25,13 @@ BACKENDS = ("auto", "compiled", "band", "triton", "definition")  # names that a 
 ENGINE_BACKENDS = BACKENDS[:-1]  # the definition is no engine
 
 
+class Route(NamedTuple):
+    """The code that computes a layer or a group of heads, and why it and no faster one."""
+
+    code: str
+    reason: str
+
+
 class Work(NamedTuple):
     """What was computed for a group of heads, as it is counted."""
 
@@ -32,9 +39,9 @@ class Work(NamedTuple):
     device: str
     dtype: torch.dtype
     choices: str  # in words
-    reach: int
-    queries: int
-    backward: bool
+    reach: int  # of the farthest-seeing head
+    queries: int  # T
+    backward: bool  # whether a backward pass can follow
 
     def in_words(self) -> str:
         """Describe it in a line; lengths are rounded up to powers of two, so that lines are few."""
@@ -60,28 +67,34 @@ class Backend:
         self.counts: Counter[Work] = Counter()
         self.kernel_fault: str | None = None
 
-    def choose(self, group: HeadGroup, q: Tensor, v: Tensor, position_keys: Tensor | None) -> str:
-        """Return the name of the code for a group; ValueError where the forced one cannot compute
-        it.
+    def choose(self, group: HeadGroup, q: Tensor, v: Tensor, position_keys: Tensor | None) -> Route:
+        """Choose the code for a group of heads, the fastest that can compute it, and say why.
+
+        ValueError where the code that a run was given cannot.
         """
+        # Fastest first. Autograd differentiates the band: it computes every choice everywhere.
         obstacles = {
             "compiled": compiled_obstacle(group, q),
             "triton": self.kernel_fault or _triton_obstacle(group, q, v, position_keys),
             "band": None,
         }
-        if self.name == "auto":
-            possible = [name for name, obstacle in obstacles.items() if not obstacle]
-            return possible[0]
-        obstacle = obstacles[self.name]
-        if obstacle:
-            raise ValueError(f"backend '{self.name}' cannot compute this layer: {obstacle}")
-        return self.name
+        if self.name != "auto":
+            obstacle = obstacles[self.name]
+            if obstacle:
+                raise ValueError(f"backend '{self.name}' cannot compute this layer: {obstacle}")
+            return Route(self.name, "the run was given it")
+        passed_over = []
+        for code, obstacle in obstacles.items():
+            if not obstacle:
+                break
+            passed_over.append(f"{code}: {obstacle}")
+        return Route(code, "; ".join(passed_over))
 
-    def takes_layer(self, layer, x: Tensor) -> bool:
-        """Return whether the compiled library computes all heads of a layer at once, each with its
-        own keys.
-        """
-        return self.name in ("auto", "compiled") and not compiled_obstacle(layer, x)
+    def layer_obstacle(self, layer, x: Tensor) -> str | None:
+        """Return why the compiled library does not compute a layer, all heads at once, or None."""
+        if self.name not in ("auto", "compiled"):
+            return f"the run was given {self.name}"
+        return compiled_obstacle(layer, x)
 
     def attend(
         self, name: str, group: HeadGroup, q, r, k, v, position_keys, z, parameters: list
@@ -144,6 +157,7 @@ def kernel_obstacle(choices: Variant | HeadGroup, d_k: int, d_r: int, d_v: int) 
 
     choices: those of a layer or a group. d_r: of position keys, a bias among them; 0 without.
     """
+    # A tile keeps a running maximum and sum (see kernels/banded_passes.py): only softmax has them.
     if choices.selection.kernel != "all" or choices.normaliser.kernel != "softmax":
         return "it supports only softmax over all keys"
     if choices.span.kernel not in ("window", "ramp"):
@@ -161,6 +175,7 @@ def _triton_obstacle(
     """Return why the kernel cannot compute a group, or None."""
     if q.device.type != "cuda":
         return "it needs a GPU"
+    # Position keys are dk W or h dk W.
     d_r = 0 if position_keys is None else position_keys.size(-2)
     return kernel_obstacle(group, q.size(-1), d_r, v.size(-1))
 
@@ -169,14 +184,18 @@ def attend_triton(group: HeadGroup, q, r, k, v, position_keys, z, parameters: li
     """Compute what `band.attend_band` does, on a GPU."""
     from ...kernels.banded import attend  # triton is not there on every machine
 
+    k = k.permute(1, 2, 0, 3)  # K B g dk -> B g K dk
+    v = v.permute(1, 2, 0, 3)
+    # A fixed span says one reach for every head of the layer; z is of these heads alone.
+    by_head = group.span.reach(z)[: group.heads]
     return attend(
         q,
         r,
-        k.permute(1, 2, 0, 3),  # K B g dk -> B g K dk
-        v.permute(1, 2, 0, 3),
+        k,
+        v,
         position_keys,
         z,
-        group.span.reach(z)[: group.heads].clamp(max=group.reach),
+        by_head.clamp(max=group.reach),
         ramp=None if z is None else group.span.ramp,
         attends_self=group.attends_self,
         drop=group.drop,

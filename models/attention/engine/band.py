@@ -71,16 +71,21 @@ def chunks(
     column x = 1, before the stream's first key.
     """
     # A chunk of c queries multiplies c - 1 keys too many: for a wide band more queries cost little.
-    step = QUERIES * (2 if reach >= LONG * QUERIES else 1)
+    is_wide = reach >= LONG * QUERIES
+    step = 2 * QUERIES if is_wide else QUERIES
     for start in range(0, T, step):
         stop = min(start + step, T)
         c = stop - start
-        seen = K - T + stop - 1 + attends_self  # keys up to the one that the last query sees
+        # Keys up to the one that the last query sees.
+        last_query = K - T + stop - 1
+        seen = last_query + attends_self
         window = max(1, min(reach, seen))
-        width = window + c - 1  # columns of all queries together
+        # Columns of all queries together; the first may lie before the stream's first key.
+        width = window + c - 1
         first = seen - width
-        # as many streams as fit into the bytes of a chunk
-        b = max(1, CHUNK_BYTES // (heads * c * width * bytes_each))
+        # As many streams as fit into the bytes of a chunk.
+        bytes_of_stream = heads * c * width * bytes_each
+        b = max(1, CHUNK_BYTES // bytes_of_stream)
         for stream in range(0, B, b):
             yield Chunk(
                 queries=slice(start, stop),
@@ -97,9 +102,13 @@ def band(scores: Tensor, window: int) -> Tensor:
     Its row stride is one longer than the rows: nothing is copied to skew the scores or to undo it.
     """
     *batch, c, width = scores.shape
+    *strides_of_batch, _, _ = scores.stride()
     # Row i begins one column further right than row i - 1.
-    strides = (*scores.stride()[:-2], width + 1, 1)
-    return scores.as_strided((*batch, c, window), strides, scores.storage_offset())
+    return scores.as_strided(
+        size=(*batch, c, window),
+        stride=(*strides_of_batch, width + 1, 1),
+        storage_offset=scores.storage_offset(),
+    )
 
 
 def attend_band(group: HeadGroup, q, r, k, v, position_keys, z, parameters: list) -> Tensor:
@@ -111,26 +120,39 @@ def attend_band(group: HeadGroup, q, r, k, v, position_keys, z, parameters: list
     and normaliser, for these heads.
     """
     B, heads, T, _ = q.shape
-    size = q.element_size()
-    pieces = list(chunks(T, len(k), B, heads, group.reach, group.attends_self, size))
+    pieces = list(
+        chunks(
+            T=T,
+            K=len(k),
+            B=B,
+            heads=heads,
+            reach=group.reach,
+            attends_self=group.attends_self,
+            bytes_each=q.element_size(),
+        )
+    )
+    # One chunk keeps its scores for the backward pass; of several, those of all would be too many.
     again = torch.is_grad_enabled() and len(pieces) > 1
-    of_queries: dict[int, list[Tensor]] = {}  # by their start, the outputs of each group of streams
+    # By the first query of a chunk: the outputs of each group of streams, b g c dv.
+    of_queries: dict[int, list[Tensor]] = {}
     for chunk in pieces:
         given = (group, chunk, q, r, k, v, position_keys, z, *parameters)
         if again:
             y = checkpoint(_attend_chunk, *given, use_reentrant=False)
         else:
             y = _attend_chunk(*given)
-        of_queries.setdefault(chunk.queries.start, []).append(y)
-    return torch.cat([torch.cat(of_streams) for of_streams in of_queries.values()], 2)
+        start = chunk.queries.start
+        of_queries.setdefault(start, []).append(y)
+    of_all_streams = [torch.cat(of_streams) for of_streams in of_queries.values()]
+    return torch.cat(of_all_streams, 2)
 
 
 def _attend_chunk(
     group: HeadGroup, chunk: Chunk, q, r, k, v, position_keys, z, *parameters
 ) -> Tensor:
     """Compute the outputs of a chunk: b g c dv."""
-    # n c W
-    s = band(_content_scores(chunk, q, k), chunk.window)
+    by_key = _content_scores(chunk, q, k)  # n c (W + c - 1)
+    s = band(by_key, chunk.window)  # n c W
     if r is not None:
         s = s + _position_scores(chunk, r, position_keys)
     s = chunk.by_head(s)  # b g c W
@@ -146,22 +168,25 @@ def _attend_chunk(
 
     # A row of -inf has no softmax: its last score becomes 0, and its output 0 in the end.
     with torch.no_grad():
-        empty = _largest(s, log_m) == -math.inf
-        # -inf alone has no weights; those of this number are taken away again
+        empty = _largest(s, log_m) == -math.inf  # b g c 1
         s[..., -1:].masked_fill_(empty, 0.0)
     with _substituted(parameters, group.selection, group.normaliser):
         kept = group.selection(s)
         p = dropout(group.normaliser(kept), group.drop)
 
+    # The stream's first keys, where every query sees them, are the columns before the band.
     in_band = p[..., s.size(-1) - chunk.window :]
     by_key = _unband(in_band).flatten(0, 1)  # n c (W + c - 1)
     # Columns before the first key of the stream have no values.
-    y = torch.bmm(by_key[..., chunk.missing :], chunk.of_keys(v))
+    with_values = by_key[..., chunk.missing :]
+    y = torch.bmm(with_values, chunk.of_keys(v))  # n c dv
     y = chunk.by_head(y)
     if group.first:
-        values = group.first.v[:, chunk.streams].permute(1, 2, 0, 3)
-        y = y + p[..., : -chunk.window] @ values
-    return y * empty.logical_not().to(y.dtype)
+        of_first = p[..., : -chunk.window]
+        values = group.first.v[:, chunk.streams].permute(1, 2, 0, 3)  # b g n dv
+        y = y + of_first @ values
+    sees_any = empty.logical_not().to(y.dtype)
+    return y * sees_any
 
 
 def _scores_of_first(
@@ -174,9 +199,10 @@ def _scores_of_first(
     k = first.k[:, chunk.streams].permute(1, 2, 3, 0)  # b g d n
     s = q @ k
 
-    own = torch.arange(chunk.queries.start, chunk.queries.stop, device=device)
     # Where queries and first keys are in the stream: c and n; x: c n.
-    place = first.keys - first.q.size(2) + own
+    own = torch.arange(chunk.queries.start, chunk.queries.stop, device=device)
+    before_block = first.keys - first.q.size(2)
+    place = before_block + own
     j = torch.arange(len(first.k), device=device)
     x = place[:, None] - j + group.attends_self
     if r is not None:
@@ -184,8 +210,9 @@ def _scores_of_first(
         beyond = position_keys[..., : first.columns]  # x = W .. reach
         # Key j counts as far - j away at most, and no nearer than where the band ends.
         nearer = torch.minimum(x, first.far - j)
-        column = W - nearer.clamp(min(group.reach, W), W)
-        by_distance = chunk.of_block(r) @ beyond
+        distance = nearer.clamp(min(group.reach, W), W)
+        column = W - distance
+        by_distance = chunk.of_block(r) @ beyond  # b g c columns
         s = s + by_distance.gather(-1, column.expand_as(s))
     # Keys within the band have their score there.
     return s.masked_fill(x <= group.reach, -math.inf)
@@ -193,14 +220,19 @@ def _scores_of_first(
 
 def _content_scores(chunk: Chunk, q: Tensor, k: Tensor) -> Tensor:
     """Compute q k^T: n c (W + c - 1), contiguous, zeros before the stream's first key."""
-    s = torch.bmm(chunk.of_queries(q), chunk.of_keys(k).mT)
-    return pad(s, (chunk.missing, 0)) if chunk.missing else s
+    keys = chunk.of_keys(k)
+    s = torch.bmm(chunk.of_queries(q), keys.mT)
+    if not chunk.missing:
+        return s
+    return pad(s, (chunk.missing, 0))
 
 
 def _position_scores(chunk: Chunk, r: Tensor, position_keys: Tensor) -> Tensor:
     """Compute r p^T: n c W."""
-    nearest = position_keys[..., position_keys.size(-1) - chunk.window :]
-    return (chunk.of_block(r) @ nearest).flatten(0, 1)
+    W = position_keys.size(-1)
+    nearest = position_keys[..., W - chunk.window :]
+    by_head = chunk.of_block(r) @ nearest  # b g c W
+    return by_head.flatten(0, 1)
 
 
 def _masked(s: Tensor, log_m: Tensor | None, chunk: Chunk) -> Tensor:
@@ -210,9 +242,9 @@ def _masked(s: Tensor, log_m: Tensor | None, chunk: Chunk) -> Tensor:
     if not chunk.missing:
         return s
     x = torch.arange(chunk.window, 0, -1, device=s.device)
-    # how many keys there are for each query
-    last = chunk.keys.stop + 1
-    available = torch.arange(last - chunk.c, last, device=s.device)
+    # How many keys there are for each query: one more for each, all of them for the last.
+    beyond = chunk.keys.stop + 1
+    available = torch.arange(beyond - chunk.c, beyond, device=s.device)
     return s.masked_fill(x > available[:, None], -math.inf)
 
 
@@ -225,8 +257,9 @@ def _largest(s: Tensor, log_m: Tensor | None) -> Tensor:
     most = s.amax(-1, keepdim=True)
     if log_m is None or (most < math.inf).all():
         return most
+    hidden = log_m == -math.inf
     in_band = s[..., s.size(-1) - log_m.size(-1) :]
-    in_band.masked_fill_(log_m == -math.inf, -math.inf)
+    in_band.masked_fill_(hidden, -math.inf)
     return s.amax(-1, keepdim=True)
 
 
@@ -236,23 +269,32 @@ def _substituted(parameters: tuple[Tensor, ...], *choices: nn.Module):
 
     (`torch.func.functional_call` cannot be traced.) One thread at a time may compute with a layer.
     """
-    modules = [module for choice in choices for module in choice.modules()]
     # In the order of `Module.parameters()`, in which the parameters were picked.
-    owners = [(module, name) for module in modules for name in module._parameters]
-    before = [module._parameters[name] for module, name in owners]
-    try:
-        for (module, name), parameter in zip(owners, parameters, strict=True):
+    owners = []
+    before = []
+    for choice in choices:
+        for module in choice.modules():
+            for name, parameter in module._parameters.items():
+                owners.append((module, name))
+                before.append(parameter)
+
+    def substitute(numbers) -> None:
+        for (module, name), parameter in zip(owners, numbers, strict=True):
             module._parameters[name] = parameter
+
+    try:
+        substitute(parameters)
         yield
     finally:
-        for (module, name), parameter in zip(owners, before, strict=True):
-            module._parameters[name] = parameter
+        substitute(before)
 
 
 def _unband(p: Tensor) -> Tensor:
     """Undo `band`: put .. c W onto zeros .. c (W + c - 1)."""
     *batch, c, W = p.shape
     width = W + c - 1
-    # c zeros after each row, the last of them cut off: row i then begins i numbers further right
-    padded = pad(p, (0, c)).flatten(-2)
-    return padded[..., : c * width].view(*batch, c, width)
+    # With c zeros after each row, rows are one longer than `width`: cut anew at `width`, row i
+    # begins i numbers further right. The last c zeros are too many.
+    in_a_row = pad(p, (0, c)).flatten(-2)
+    used = in_a_row[..., : c * width]
+    return used.view(*batch, c, width)

@@ -18,10 +18,11 @@ def streams(past: list[Past], rows) -> list[Past]:
     """Keep the caches of some streams alone, by layer. rows: a slice or an index."""
     by_layer = []
     for parts in past:
-        if isinstance(rows, Tensor):
-            kept = [_selected(part, rows) for part in parts]
-        else:
-            kept = [part[:, rows] for part in parts]
+        kept = []
+        for part in parts:  # K B ..: streams are the second axis
+            is_index = isinstance(rows, Tensor)
+            selected = _selected(part, rows) if is_index else part[:, rows]
+            kept.append(selected)
         by_layer.append(tuple(kept))
     return by_layer
 
@@ -33,7 +34,8 @@ def _selected(part: Tensor, rows: Tensor) -> Tensor:
     """
     _, _, *sizes = part.shape
     count = len(part)
-    buffer = part.new_empty(count + count // SLACK + 1, len(rows), *sizes)
+    capacity = count + count // SLACK + 1
+    buffer = part.new_empty(capacity, len(rows), *sizes)
     selected = torch.index_select(part, 1, rows, out=buffer[:count])
     # An attribute of the tensor, for there is no other place that travels with it.
     selected.room = buffer
@@ -68,20 +70,24 @@ class StreamCache:
         if room is not None:  # the first to append to what `_selected` made
             self.buffer = room
             self.stop = len(past)
+        # No gradient goes into the past.
         past = past.detach()
         new = new.detach()
         size = len(past) + len(new)
-        is_full = self.stop + len(new) > len(self.buffer)
-        # Copied only here.
+        needed = self.stop + len(new)
+        is_full = needed > len(self.buffer)
+        # Rows of the past are copied only here.
         if is_full or not self._ends_with(past, new):
             _, *sizes = new.shape
-            self.buffer = new.new_empty(size + size // SLACK, *sizes)
+            capacity = size + size // SLACK
+            self.buffer = new.new_empty(capacity, *sizes)
             self.buffer[: len(past)] = past
             self.stop = len(past)
         start = self.stop
-        self.stop = start + len(new)
-        self.buffer[start : self.stop] = new
-        return self.buffer[self.stop - size : self.stop]
+        stop = start + len(new)
+        self.buffer[start:stop] = new
+        self.stop = stop
+        return self.buffer[stop - size : stop]
 
     def _ends_with(self, past: Tensor, new: Tensor) -> bool:
         """Return whether the buffer ends, at `stop`, with `past`, so that `new` may follow it."""
@@ -95,8 +101,9 @@ class StreamCache:
         if not past.numel() or not past.is_contiguous():
             return False
         # The same memory, and nothing after it in use.
+        rows = buffer[: self.stop]
         end_of_past = past.data_ptr() + past.nbytes
-        end_of_rows = buffer.data_ptr() + buffer[: self.stop].nbytes
+        end_of_rows = rows.data_ptr() + rows.nbytes
         return end_of_past == end_of_rows
 
 
@@ -105,8 +112,9 @@ class Inputs:
 
     def __init__(self, layer, x: Tensor, past: Past):
         self.layer = layer
-        self.x = x.transpose(0, 1)
-        self.rows = layer.caches[0].append(past[0], self.x)
+        (inputs,) = past  # K B d
+        self.x = x.transpose(0, 1)  # T B d
+        self.rows = layer.caches[0].append(inputs, self.x)  # (K + T) B d
 
     def keys_and_values(
         self, number: int, heads: tuple[int, ...], rows: slice
@@ -115,19 +123,22 @@ class Inputs:
         `number`.
         """
         start, stop, _ = rows.indices(len(self.rows))
+        # The rows before `own` are the past, the others the block's.
         own = len(self.rows) - len(self.x)
-        # its buffer is appended to, which is no change of these rows
+        # `.data`: autograd must not see that the buffer is appended to, for these rows stay.
         past = self.rows[start : min(stop, own)].data
         first = max(0, start - own)
         last = max(0, stop - own)
         x = self.x[first:last]
-        groups = len(heads) // self.layer.shape.sharing
+        g = len(heads) // self.layer.shape.sharing
 
         # The past without gradient, the block with it: one product each.
         def project(weight: Tensor) -> Tensor:
             matrix = weight.T.to(self.rows.dtype)
-            projected = torch.cat([past @ matrix, x @ matrix])
-            return projected.unflatten(-1, (groups, -1))
+            of_past = past @ matrix
+            of_block = x @ matrix
+            projected = torch.cat([of_past, of_block])
+            return projected.unflatten(-1, (g, -1))
 
         k_weight, v_weight = _projection_matrices(self.layer, heads)
         return project(k_weight), project(v_weight)
@@ -135,8 +146,11 @@ class Inputs:
     def next_past(self, groups: Partition) -> Past:
         """Return the inputs that the layer keeps for the next block."""
         span = self.layer.span
-        length = span.cache_length(max(reach for _, reach in groups))
-        return (span.keep(self.rows, length),)
+        # Of all heads the same inputs: as many as the farthest-seeing needs.
+        window = max(reach for _, reach in groups)
+        length = span.cache_length(window)
+        kept = span.keep(self.rows, length)
+        return (kept,)
 
 
 class KeysAndValues:
@@ -144,16 +158,16 @@ class KeysAndValues:
 
     def __init__(self, layer, x: Tensor, past: Past):
         self.layer = layer
-        x = x.transpose(0, 1)
-        heads = layer.shape.key_heads
-        k = layer.key(x).unflatten(-1, (heads, -1))
-        v = layer.value(x).unflatten(-1, (heads, -1))
+        x = x.transpose(0, 1)  # T B d
+        g = layer.shape.key_heads
+        k = layer.key(x).unflatten(-1, (g, -1))  # T B g dk
+        v = layer.value(x).unflatten(-1, (g, -1))  # T B g dv
         parts = []
         for heads in layer.partition:
             shared = key_heads(heads, layer.shape)
             parts.append(pick_heads(k, shared, 2))
             parts.append(pick_heads(v, shared, 2))
-        # a layer has a cache for as many groups as it has heads: more than there may be parts
+        # A layer has caches for as many groups as it has heads: there may be fewer parts.
         self.rows = []
         for cache, old, part in zip(layer.caches, past, parts, strict=False):
             self.rows.append(cache.append(old, part))
@@ -175,9 +189,12 @@ class KeysAndValues:
         span = self.layer.span
         parts = []
         for number, (_, reach) in enumerate(groups):
+            # The next block's inputs may reach farther than this one's.
             length = span.cache_length(reach) if span.follows_input else reach
-            parts.append(span.keep(self.rows[2 * number], length))
-            parts.append(span.keep(self.rows[2 * number + 1], length))
+            keys = self.rows[2 * number]
+            values = self.rows[2 * number + 1]
+            parts.append(span.keep(keys, length))
+            parts.append(span.keep(values, length))
         return tuple(parts)
 
 
@@ -187,7 +204,8 @@ def _projection_matrices(layer, heads: tuple[int, ...]) -> tuple[Tensor, Tensor]
     shared = key_heads(heads, shape)
 
     def of_heads(weight: Tensor) -> Tensor:
-        by_head = weight.unflatten(0, (shape.key_heads, -1))
-        return pick_heads(by_head, shared, 0).flatten(0, 1)
+        by_head = weight.unflatten(0, (shape.key_heads, -1))  # all heads of keys: h' c d
+        picked = pick_heads(by_head, shared, 0)
+        return picked.flatten(0, 1)
 
     return of_heads(layer.key.weight), of_heads(layer.value.weight)

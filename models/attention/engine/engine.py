@@ -1,7 +1,12 @@
 """The same numbers as the definition without computing what no head can see.
 
-Heads are computed in groups of like reach; each group has keys and values of its own reach alone,
-projections included.
+Three routes lead to them; `Engine.route` chooses one for a layer, and says why:
+
+    compiled    all heads at once in C, each with the keys of its own reach: on a CPU, a stream in
+                training or a whole sequence
+    groups      heads of like reach together, each group with keys and values of its own reach
+                alone, projections included, in C, Triton or torch, as `Backend.choose` says
+    definition  the formula itself: a whole sequence that the compiled library cannot compute
 """
 
 from typing import NamedTuple
@@ -11,9 +16,16 @@ from torch import Tensor
 
 from ..formula import Definition
 from ..variant import Past, Variant, farthest, for_all_heads
-from .backend import Backend
+from .backend import Backend, Route
 from .caches import Inputs, KeysAndValues
-from .groups import BlockQueries, evaluation_groups, head_groups, head_index, head_reaches
+from .groups import (
+    BlockQueries,
+    HeadGroup,
+    evaluation_groups,
+    head_groups,
+    head_index,
+    head_reaches,
+)
 from .projections import project_by_head
 
 Projected = tuple[Tensor, Tensor, Tensor]  # queries B h T dk, keys B h N dk and values B h N dv
@@ -22,7 +34,7 @@ Projected = tuple[Tensor, Tensor, Tensor]  # queries B h T dk, keys B h N dk and
 class Computed(NamedTuple):
     """What was computed for a group of heads of a block: how many heads, reach, keys projected.
 
-    first: keys at the beginning that every query met besides; columns: position keys for these.
+    first: keys at the beginning that every query met as well; columns: position keys for these.
     """
 
     heads: int
@@ -41,6 +53,20 @@ class Engine:
         """Take a name of `backend.ENGINE_BACKENDS`; ValueError for another."""
         self.backend = Backend(backend)
 
+    def route(self, layer, x: Tensor, *, is_stream: bool) -> Route:
+        """Choose how a layer computes attention for inputs x, and say why: see above."""
+        obstacle = self.backend.layer_obstacle(layer, x)
+        if not is_stream:
+            if obstacle:
+                return Route("definition", f"compiled: {obstacle}")
+            return Route("compiled", "one call computes all heads of a whole sequence")
+        # In evaluation keys and values are cached by group: of each head only what it reaches.
+        if not layer.training:
+            return Route("groups", "in evaluation each group of heads has a cache")
+        if obstacle:
+            return Route("groups", f"compiled: {obstacle}")
+        return Route("compiled", "one call computes all heads of a block in training")
+
     def start(self, layer, batch: int) -> Past:
         """Make the cache of streams that have not begun.
 
@@ -53,65 +79,79 @@ class Engine:
         for cache in layer.caches:
             cache.clear()
         if layer.training:
-            return (weight.new_empty(0, batch, shape.d_model),)
+            inputs = weight.new_empty(0, batch, shape.d_model)
+            return (inputs,)
         layer.partition = evaluation_groups(layer)
         parts = []
         for heads in layer.partition:
+            # Heads of queries that share a head of keys are in the same group.
             count = len(heads) // shape.sharing
-            parts.append(weight.new_empty(0, batch, count, shape.d_k))
-            parts.append(weight.new_empty(0, batch, count, shape.d_v))
+            keys = weight.new_empty(0, batch, count, shape.d_k)
+            values = weight.new_empty(0, batch, count, shape.d_v)
+            parts += [keys, values]
         return tuple(parts)
 
     def attend(self, layer, x: Tensor, past: Past) -> tuple[Tensor, Past]:
         """Attend with x: B T d and the cache -> B T h dv, and the next block's cache.
 
         The output is that before the output projection. No gradient reaches the cache. In
-        evaluation it holds keys and values.
+        evaluation it holds keys and values. `layer.computed` says what was computed for it.
         """
         # None, h 1 1 or B h T 1
         z = layer.span.extent(x)
+        route = self.route(layer, x, is_stream=True)
+        if route.code == "compiled":
+            return self._attend_all_heads(layer, x, past, z)
+        return self._attend_by_groups(layer, x, past, z)
+
+    def _attend_by_groups(
+        self, layer, x: Tensor, past: Past, z: Tensor | None
+    ) -> tuple[Tensor, Past]:
+        """Attend with the heads of each group apart from the others."""
         # Not tensors, also while torch traces the shapes.
         B = int(x.size(0))
         T = int(x.size(1))
         K = max(map(len, past)) + T
         # The most keys that the last query of the block can see.
         available = K - 1 + layer.attends_self
-        if layer.training and self.backend.takes_layer(layer, x):
-            return self._attend_layer(layer, x, past, z, available)
-
         groups = head_groups(layer, z, B * T)
-        widest = min(max(reach for _, reach in groups), available)
-        q = layer.split(layer.query(x))
+        farthest_reach = max(reach for _, reach in groups)
+        widest = min(farthest_reach, available)
+
+        q = layer.split(layer.query(x))  # B h T dk
         queries = BlockQueries(layer, q, z, widest, K)
+        # Under autocast x is in 32 bits, what is multiplied with it in 16.
         x = x.to(queries.content.dtype)
         kind = Inputs if layer.training else KeysAndValues
         cache = kind(layer, x, past)
-        layer.shapes = []
+        first = layer.span.first
+        layer.computed = []
         outputs = []
         for number, (heads, reach) in enumerate(groups):
             reach = min(reach, available)
             # The block itself, and what its first query reaches before it.
             last = slice(-(T + reach), None)
             k, v = cache.keys_and_values(number, heads, last)
-            computed = Computed(len(heads), reach, len(k))
+            computed = Computed(len(heads), reach, keys=len(k))
             seen = keys_of_queries(layer, k, v, K - len(k))
             group, tensors = queries.of(heads, reach, *seen)
-            if layer.span.first:
-                first = slice(layer.span.first)
-                k, v = cache.keys_and_values(number, heads, first)
+            if first:
+                k, v = cache.keys_and_values(number, heads, slice(first))
                 seen = keys_of_queries(layer, k, v, 0)
                 group = queries.with_first(group, heads, *seen)
                 computed = computed._replace(first=len(k), columns=group.first.columns)
-            layer.shapes.append(computed)
-            outputs.append(self._attend_group(group, tensors))
-        y = _in_order(outputs, [heads for heads, _ in groups])
+            layer.computed.append(computed)
+            y = self._attend_group(group, tensors)
+            outputs.append(y)
+        heads_of_groups = [heads for heads, _ in groups]
+        y = _in_order(outputs, heads_of_groups)
         return y.transpose(1, 2), cache.next_past(groups)
 
-    def _attend_group(self, group, tensors: tuple) -> Tensor:
+    def _attend_group(self, group: HeadGroup, tensors: tuple) -> Tensor:
         """Let the backend choose the code for a group, and attend with it: B g T dv."""
         q, _, _, v, position_keys, _, _ = tensors
-        name = self.backend.choose(group, q, v, position_keys)
-        return self.backend.attend(name, group, *tensors)
+        route = self.backend.choose(group, q, v, position_keys)
+        return self.backend.attend(route.code, group, *tensors)
 
     def attend_alone(self, variant: Variant, q: Tensor, k: Tensor, v: Tensor, reach: int) -> Tensor:
         """Attend with queries, keys and values that no layer projected -> B h T dv.
@@ -121,13 +161,15 @@ class Engine:
         """
         T = q.size(2)
         K = k.size(2)
+        # One group of all heads: there is no cache whose parts could differ by head.
         heads = tuple(range(q.size(1)))
         z = variant.span.extent(None)
         available = K - 1 + variant.attends_self
         longest = int(variant.span.reach(z).max())
         reach = min(longest, reach, available)
         queries = BlockQueries(variant, q, z, reach, K)
-        k = k.permute(2, 0, 1, 3)  # time first
+
+        k = k.permute(2, 0, 1, 3)  # time first: K B g dk
         v = v.permute(2, 0, 1, 3)
         # Keys before are out of reach of every query.
         start = max(0, K - T - reach)
@@ -139,33 +181,39 @@ class Engine:
             group = queries.with_first(group, heads, *seen)
         return self._attend_group(group, tensors)
 
-    def _attend_layer(
-        self, layer, x: Tensor, past: Past, z: Tensor | None, available: int
+    def _attend_all_heads(
+        self, layer, x: Tensor, past: Past, z: Tensor | None
     ) -> tuple[Tensor, Past]:
         """Attend, in training, by the compiled library.
 
         There are no groups: each head has the keys of its own reach.
         """
+        T = x.size(1)
+        cache = Inputs(layer, x, past)
+        K = len(cache.rows)
+        # The most keys that the last query of the block can see.
+        available = K - 1 + layer.attends_self
         reaches = [min(reach, available) for reach in head_reaches(layer, z)]
+        # Rows that each head projects: the block, and what its first query reaches before it.
+        counts = tuple(min(K, T + reach) for reach in reaches)
+        q, k, v = project_by_head(cache.x, layer, cache.rows, counts)
+
         # One group of all heads, but with counts of rows by head.
         heads = tuple(range(len(reaches)))
         widest = max(reaches)
-        cache = Inputs(layer, x, past)
-        T = x.size(1)
-        K = len(cache.rows)
-        counts = tuple(min(K, T + reach) for reach in reaches)
-        q, k, v = project_by_head(cache.x, layer, cache.rows, counts)
+        # C multiplies queries by 1 / sqrt(dk) as it reads them.
         queries = BlockQueries(layer, q, z, widest, K, scaled=False)
         group, tensors = queries.of(heads, widest, k, v)
-        layer.shapes = [
-            Computed(1, reach, keys) for reach, keys in zip(reaches, counts, strict=True)
-        ]
+        layer.computed = []
+        for reach, keys in zip(reaches, counts, strict=True):
+            layer.computed.append(Computed(1, reach, keys))
         y = self.backend.attend_layer(group, tensors, layer.shape, counts)
         return y.transpose(1, 2), cache.next_past([(heads, widest)])
 
     def attend_sequence(self, layer, x: Tensor, projected: Projected, visible: Tensor) -> Tensor:
         """Compute what `Definition.attend_sequence` does, by it where nothing is compiled."""
-        if not self.backend.takes_layer(layer, x):
+        route = self.route(layer, x, is_stream=False)
+        if route.code == "definition":
             return Definition().attend_sequence(layer, x, projected, visible)
         z = layer.span.extent(x)
         reach = farthest(layer, visible.size(1))
@@ -188,7 +236,8 @@ def keys_of_queries(variant: Variant, k: Tensor, v: Tensor, place: int) -> tuple
     """
     places = torch.arange(place, place + len(k), device=k.device)
     k = variant.position.turn(k, places[:, None, None])
-    return for_all_heads(k, variant.shape, 2), for_all_heads(v, variant.shape, 2)
+    shape = variant.shape
+    return for_all_heads(k, shape, 2), for_all_heads(v, shape, 2)
 
 
 def every_key(layer, x: Tensor, past: Past) -> tuple[Tensor, Tensor]:
@@ -202,7 +251,8 @@ def every_key(layer, x: Tensor, past: Past) -> tuple[Tensor, Tensor]:
 
     def prepared(rows: Tensor) -> Tensor:
         padded = _padded(rows, longest)
-        return for_all_heads(padded, layer.shape, 2).permute(1, 2, 0, 3)
+        of_queries = for_all_heads(padded, layer.shape, 2)  # K B g d
+        return of_queries.permute(1, 2, 0, 3)
 
     keys = []
     values = []
@@ -225,9 +275,14 @@ def _in_order(parts: list[Tensor], groups: list[tuple[int, ...]]) -> Tensor:
     """Put the heads of all groups into their order: B g T dv of each group -> B h T dv."""
     if len(parts) == 1:
         return parts[0]
-    heads = [head for group in groups for head in group]
-    # where each head, in order, is among the groups'
-    places = tuple(sorted(range(len(heads)), key=heads.__getitem__))
-    order = head_index(places, parts[0].device)
-    time_second = torch.cat([part.transpose(1, 2) for part in parts], 2)
-    return time_second.index_select(2, order).transpose(1, 2)
+    heads: list[int] = []
+    for group in groups:
+        heads += group
+    # Where each head, in order, is among the groups'.
+    places = sorted(range(len(heads)), key=heads.__getitem__)
+    order = head_index(tuple(places), parts[0].device)
+    # The output projection reads B T h dv: heads are joined in that order, so that nothing is
+    # copied once more.
+    by_time = [part.transpose(1, 2) for part in parts]
+    joined = torch.cat(by_time, 2)
+    return joined.index_select(2, order).transpose(1, 2)

@@ -33,20 +33,25 @@ def head_groups(layer, z: Tensor | None, queries: int = 0) -> Partition:
     """
     reaches = head_reaches(layer, z)
     if layer.training:
-        return partition(reaches, GROUP_COST // (queries * layer.shape.d_k))
+        # A key costs as much as it meets numbers of queries.
+        cost_of_group = GROUP_COST // (queries * layer.shape.d_k)
+        return partition(reaches, cost_of_group)
     groups = []
     for heads in layer.partition:
-        farthest_of = max(reaches[head] for head in heads)
-        groups.append((heads, farthest_of))
+        reach = max(reaches[head] for head in heads)
+        groups.append((heads, reach))
     return groups
 
 
 def evaluation_groups(layer) -> list[tuple[int, ...]]:
     """Group heads for evaluation; all together where reach depends on the input."""
     if layer.span.follows_input:
-        return [tuple(range(layer.shape.heads))]
-    reaches = head_reaches(layer, layer.span.extent(None))
-    return [heads for heads, _ in partition(reaches, GROUP_COST_IN_EVALUATION)]
+        all_heads = tuple(range(layer.shape.heads))
+        return [all_heads]
+    z = layer.span.extent(None)
+    reaches = head_reaches(layer, z)
+    groups = partition(reaches, GROUP_COST_IN_EVALUATION)
+    return [heads for heads, _ in groups]
 
 
 def head_reaches(layer: Variant, z: Tensor | None) -> tuple[int, ...]:
@@ -54,14 +59,15 @@ def head_reaches(layer: Variant, z: Tensor | None) -> tuple[int, ...]:
 
     By its span and the limits of the layer, whatever keys there are.
     """
-    bound = farthest(layer, torch.iinfo(torch.int64).max)
-    # Heads that share keys need those of the farthest-seeing among them.
+    unlimited = torch.iinfo(torch.int64).max
+    bound = farthest(layer, unlimited)
     reaches = layer.span.reach(z).clamp(max=bound).tolist()
+    # Heads that share keys need those of the farthest-seeing among them.
     n = layer.shape.sharing
     shared = []
     for first in range(0, len(reaches), n):
-        farthest_of = max(reaches[first : first + n])
-        shared += n * [farthest_of]
+        sharing = reaches[first : first + n]
+        shared += n * [max(sharing)]
     return tuple(shared)
 
 
@@ -73,15 +79,17 @@ def partition(reaches: tuple[int, ...], cost: int) -> Partition:
     """
     # Groups of like reach are neighbours in the order of reach.
     order = sorted(range(len(reaches)), key=reaches.__getitem__)
-    # cost and groups of the first n heads, n = 0, 1, ..
+    # best[n]: the least cost of the first n heads in that order, and their groups.
     best: list[tuple[int, Partition]] = [(0, [])]
     for stop in range(1, len(order) + 1):
+        # The last of the heads start .. stop - 1 reaches farthest.
         reach = reaches[order[stop - 1]]
         options = []
         for start in range(stop):
             cost_before, _ = best[start]
-            cost_of_group = cost + (stop - start) * reach
-            options.append((cost_before + cost_of_group, start))
+            keys_of_group = (stop - start) * reach
+            total = cost_before + cost + keys_of_group
+            options.append((total, start))
         # The last group begins where the total is least.
         total, start = min(options)
         heads = tuple(sorted(order[start:stop]))
@@ -92,8 +100,10 @@ def partition(reaches: tuple[int, ...], cost: int) -> Partition:
 
 def width_of_positions(layer: Variant) -> int:
     """Count the numbers of a position key, and one for a bias; 0 where the score has neither."""
-    width = layer.shape.d_k if layer.position.has_keys else 0
-    return width + 1 if layer.position.has_bias else width
+    position = layer.position
+    width = layer.shape.d_k if position.has_keys else 0
+    # The bias of a distance is one more number of its position key: see `BlockQueries`.
+    return width + 1 if position.has_bias else width
 
 
 @lru_cache(maxsize=4096)
@@ -181,6 +191,7 @@ class BlockQueries:
         self._scale = scale if scaled else None
         self._dtype = q.dtype
 
+        # The last T keys are the places of the queries.
         T = q.size(-2)
         place = torch.arange(keys - T, keys, device=q.device)
         axis = layer.position
@@ -191,19 +202,28 @@ class BlockQueries:
         first = layer.span.first
         if first:
             # For the first keys a query is never farther than just beyond the reach.
-            nearer = place.clamp(max=widest + first - int(layer.attends_self))
-            self.to_first = self._prepared(axis.turn(axis.content(q), nearer))
+            behind = widest + first - int(layer.attends_self)
+            nearer = place.clamp(max=behind)
+            to_first = axis.turn(axis.content(q), nearer)
+            self.to_first = self._prepared(to_first)
 
         self.position = None
         self.position_keys = None
+        # Nobody sees a key, or keys have no distance.
         if not widest:
             return
-        widest = min(widest + first, axis.limit or widest + first)
-        position_keys = axis.keys(widest)
+        # The first keys count as at most `first` farther than the reach.
+        columns = widest + first
+        if axis.limit:
+            columns = min(columns, axis.limit)
+        position_keys = axis.keys(columns)
         if position_keys is not None:
             self.position_keys = position_keys.to(q.dtype)
-            self.position = self.content if position is content else self._prepared(position)
-        bias = axis.bias(torch.arange(widest, 0, -1, device=q.device))
+            # Where a position changes no query, the same tensor serves twice.
+            is_content = position is content
+            self.position = self.content if is_content else self._prepared(position)
+        x = torch.arange(columns, 0, -1, device=q.device)
+        bias = axis.bias(x)
         if bias is not None:
             # A query of 1, also where the kernel will scale it like the others.
             one = 1.0 if scaled else 1 / scale
@@ -212,11 +232,14 @@ class BlockQueries:
     def _prepared(self, queries: Tensor) -> Tensor:
         # 16 bits where q has been made so, whatever a position adds in 32
         queries = queries.to(self._dtype)
-        return queries if self._scale is None else queries * self._scale
+        if self._scale is None:
+            return queries
+        return queries * self._scale
 
     def _add_bias(self, bias: Tensor, one: Tensor) -> None:
         """Put the bias, h W, below the position keys, and a query of 1 next to their queries."""
-        query = one.expand(*self.content.shape[:-1], 1)
+        *sizes, _ = self.content.shape
+        query = one.expand(*sizes, 1)  # B h T 1
         keys = bias[:, None]  # h 1 W
         if self.position_keys is not None:
             query = torch.cat([self.position, query], -1)
@@ -231,7 +254,8 @@ class BlockQueries:
         """Return the group of these heads, and the tensors that `attend_band` takes."""
         layer = self.layer
         position_keys = self.position_keys
-        if position_keys is not None and position_keys.dim() == 3:
+        by_head = position_keys is not None and position_keys.dim() == 3  # h d W
+        if by_head:
             position_keys = pick_heads(position_keys, heads, 0)
         group = HeadGroup(
             heads=len(heads),
@@ -246,25 +270,39 @@ class BlockQueries:
         )
         learned = (*layer.selection.parameters(), *layer.normaliser.parameters())
         parameters = [self._of_heads(parameter, heads) for parameter in learned]
+        # Heads are the axis before the last two: B h T d, and z is h 1 1 or B h T 1.
         q = pick_heads(self.content, heads, -3)
-        r = None if self.position is None else pick_heads(self.position, heads, -3)
-        z = None if self.z is None else pick_heads(self.z, heads, -3)
+        r = None
+        if self.position is not None:
+            r = pick_heads(self.position, heads, -3)
+        z = None
+        if self.z is not None:
+            z = pick_heads(self.z, heads, -3)
         return group, (q, r, k, v, position_keys, z, parameters)
 
     def with_first(
         self, group: HeadGroup, heads: tuple[int, ...], k: Tensor, v: Tensor
     ) -> HeadGroup:
         """Let a group of heads see the stream's first keys and values, n B g d, as well."""
-        far = self.reach + self.layer.span.first
         columns = 0
         if self.position_keys is not None:
+            # x = W .. reach: nearer keys have their score in the band.
             W = self.position_keys.size(-1)
-            columns = W - min(group.reach, W) + 1
-        q = pick_heads(self.to_first, heads, -3)
-        return replace(group, first=FirstKeys(k, v, q, self.keys, far, columns))
+            nearest = min(group.reach, W)
+            columns = W - nearest + 1
+        first = FirstKeys(
+            k=k,
+            v=v,
+            q=pick_heads(self.to_first, heads, -3),
+            keys=self.keys,
+            far=self.reach + self.layer.span.first,
+            columns=columns,
+        )
+        return replace(group, first=first)
 
     def _of_heads(self, parameter: Tensor, heads: tuple[int, ...]) -> Tensor:
         """Pick a choice's parameter for these heads: a row each, or one that all share."""
-        # A choice has a parameter for each head, or one for all.
         by_head = parameter.dim() and parameter.size(0) == self.layer.shape.heads
-        return pick_heads(parameter, heads, 0) if by_head else parameter
+        if not by_head:
+            return parameter
+        return pick_heads(parameter, heads, 0)

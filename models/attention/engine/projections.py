@@ -26,21 +26,24 @@ class _ProjectedByHead(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, queries, keys, values, rows, counts):
         ctx.save_for_backward(queries, keys, values)
+        # Not saved by autograd, which would refuse a buffer that later blocks are appended to.
         ctx.rows = rows
         ctx.shape = x.shape
         ctx.counts = counts
-        own = rows[len(rows) - len(x) :].flatten(0, 1)  # T B d -> TB d
-        # Keys of all heads together, of different counts: numbers in one row.
-        rows_of_heads = sum(counts) * x.size(1)
+        T, B, _ = x.shape
+        own = rows[len(rows) - T :].flatten(0, 1)  # T B d -> TB d
         q = x.new_empty(len(own), len(queries))
         projected = [q]
         products = [Product(own, queries.T, q)]
+        # Keys of all heads together, of different counts: numbers in one row.
+        rows_of_heads = sum(counts) * B
         for weight in (keys, values):
             width = len(weight) // len(counts)
             numbers = x.new_empty(rows_of_heads * width)
             projected.append(numbers)
             for seen, matrix, part in _by_head(weight, numbers, rows, counts):
-                products.append(Product(seen, matrix.T, part))
+                product = Product(seen, matrix.T, part)
+                products.append(product)
         multiply(*products)
         return tuple(projected)
 
@@ -51,12 +54,13 @@ class _ProjectedByHead(torch.autograd.Function):
         rows = ctx.rows
         T, B, d_model = ctx.shape
         own = T * B
+        x = rows.flatten(0, 1)[-own:]  # TB d
         dx = dq.new_empty(own, d_model)
         dqueries = queries.new_empty(queries.shape)
         # dx begins with the part of the queries; keys and values add theirs.
         products = [
             Product(dq, queries, dx),
-            Product(dq.T, rows.flatten(0, 1)[-own:], dqueries),
+            Product(dq.T, x, dqueries),
         ]
         dweights = []
         for weight, gradient in zip(weights, gradients, strict=True):
@@ -68,9 +72,11 @@ class _ProjectedByHead(torch.autograd.Function):
                 strict=True,
             )
             for (seen, matrix, part), (_, dmatrix, _) in of_heads:
+                # No gradient goes into the past: its rows add nothing to dx.
                 of_block = part[len(part) - own :]
-                products.append(Product(of_block, matrix, dx, add=True))
-                products.append(Product(part.T, seen, dmatrix))
+                to_x = Product(of_block, matrix, dx, add=True)
+                to_weight = Product(part.T, seen, dmatrix)
+                products += [to_x, to_weight]
         multiply(*products)
         return dx.view(ctx.shape), dqueries, *dweights, None, None
 
@@ -85,11 +91,12 @@ def _by_head(
     # Where counts are equal, one product does for all heads.
     h = 1 if len(set(counts)) == 1 else len(counts)
     B = rows.size(1)
+    matrices = weight.chunk(h)
     width = len(weight) // h
     start = 0
-    for head, count in enumerate(counts[:h]):
-        seen = rows[len(rows) - count :].flatten(0, 1)
-        matrix = weight[head * width : (head + 1) * width]
+    for matrix, count in zip(matrices, counts, strict=False):
+        last_rows = rows[len(rows) - count :]
+        seen = last_rows.flatten(0, 1)  # count B d -> (count B) d
         stop = start + count * B * width
         part = projected[start:stop].view(count * B, width)
         yield seen, matrix, part
@@ -114,8 +121,8 @@ def project_by_head(
     if shape.sharing > 1:
         k = _shared(k, shape, of_keys, B, shape.d_k)
         v = _shared(v, shape, of_keys, B, shape.d_v)
-    q = q.view(T, B, len(counts), -1)
-    return q.permute(1, 2, 0, 3), k, v
+    by_head = q.view(T, B, len(counts), -1)
+    return by_head.permute(1, 2, 0, 3), k, v
 
 
 def _turned(k: Tensor, layer, counts: tuple[int, ...], B: int, K: int) -> Tensor:
@@ -123,11 +130,14 @@ def _turned(k: Tensor, layer, counts: tuple[int, ...], B: int, K: int) -> Tensor
     parts = _rows_by_head(k, counts, B, layer.shape.d_k)
     turned = []
     for part in parts:
-        place = torch.arange(K - len(part), K)
-        turned.append(layer.position.turn(part, place[:, None, None]))
-    if turned[0] is parts[0]:
+        # The places of the last rows: K 1 1, for K B g dk.
+        place = torch.arange(K - len(part), K)[:, None, None]
+        turned.append(layer.position.turn(part, place))
+    turns_nothing = turned[0] is parts[0]
+    if turns_nothing:
         return k
-    return torch.cat([part.flatten() for part in turned])
+    in_rows = [part.flatten() for part in turned]
+    return torch.cat(in_rows)
 
 
 def _rows_by_head(x: Tensor, counts: tuple[int, ...], B: int, width: int) -> list[Tensor]:
@@ -141,8 +151,11 @@ def _shared(x: Tensor, shape: Shape, counts: tuple[int, ...], B: int, width: int
     """Repeat keys or values for the heads of queries that share them."""
     parts = _rows_by_head(x, counts, B, width)
     if len(parts) == 1:
-        return for_all_heads(parts[0], shape, 2).flatten()
-    repeated = [part.flatten() for part in parts for _ in range(shape.sharing)]
+        of_queries = for_all_heads(parts[0], shape, 2)
+        return of_queries.flatten()
+    repeated = []
+    for part in parts:
+        repeated += shape.sharing * [part.flatten()]
     return torch.cat(repeated)
 
 
@@ -154,10 +167,16 @@ def by_head(counts: tuple[int, ...], B: int, width: int) -> Layout:
     """
     h = len(counts)
     if len(set(counts)) == 1:  # K B h d: heads next to one another
-        row = h * width
-        first = tuple(range(0, row, width))
-        return Layout(width, first, stream=(row,) * h, row=(B * row,) * h)
-    # the K_i B d of one head after those of another
-    starts = (0, *accumulate(counts))
-    first = tuple(start * B * width for start in starts[:h])
-    return Layout(width, first, stream=(width,) * h, row=(B * width,) * h)
+        numbers = h * width
+        first = tuple(range(0, numbers, width))
+    else:  # the K_i B d of one head after those of another
+        numbers = width
+        starts = (0, *accumulate(counts))
+        first = tuple(start * B * width for start in starts[:h])
+    # numbers: of a stream in one row of time.
+    return Layout(
+        width=width,
+        first=first,
+        stream=(numbers,) * h,
+        row=(B * numbers,) * h,
+    )
