@@ -151,7 +151,7 @@ def test_two_pages_give_the_same_difference_with_the_same_numbers(scale, ledgers
 def test_the_findings_have_the_numbers_of_the_ledger(ledgers):
     """The scores of the predictors, and the effects over sizes."""
     findings = (ROOT / "docs/findings.md").read_text(encoding="utf-8")
-    scores = headline_claims_page(ledgers["overnight"])["scores"]
+    scores = headline_claims_page(ledgers["overnight"]).scores
     for both in zip(scores["all"], scores["bpc"], strict=True):
         numbers = []
         for each in both:

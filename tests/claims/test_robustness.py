@@ -16,7 +16,7 @@ from workflow.report.answers.answer import Answer
 from workflow.report.answers.answering import answer_question, read_basis
 from workflow.report.answers.model_sizes import trends
 from workflow.report.answers.tuning import tuning_table
-from workflow.report.pages.headline_claims import headline_claims_page
+from workflow.report.pages.headline_claims import HeadlineClaimsPage, headline_claims_page
 from workflow.results.runs_table import Frames, join_frames
 from workflow.tasks.spec import TASKS
 
@@ -237,7 +237,7 @@ def test_a_change_over_sizes_is_of_corpora_on_which_both_ends_were_trained(ladde
     assert said.corpora == ("Python sources in 27 letters",)
 
 
-def page_of(line: Line, *sets: SetEvidence) -> dict:
+def page_of(line: Line, *sets: SetEvidence) -> HeadlineClaimsPage:
     content = vars(line) | {
         "sets": sets,
         "speaks": sets[0].set,
@@ -256,12 +256,13 @@ def test_the_page_of_headlines_has_forecasts_only_with_their_score(ladder, tuned
     sized = replace(collect({NAME: CLAIM}, tuned)[0], sizes=collect_sizes(NAME, CLAIM, ladder))
     (line,) = judge_all([sized], {NAME: CLAIM})
     page = page_of(line, set_of(line, "laptop"))
-    row = page["papers"][0][1][0]
-    assert row["tuned"]["verdict"]
-    assert row["differs"]
-    assert len(row["sizes"]) == 4
-    forecasts = row["forecasts"]
-    assert [each["score"].ladders for each in forecasts["told"]] == [1, 1, 1]
-    assert forecasts["times"] == pytest.approx(38.36e6 / 4000, rel=0.02)
+    _, rows = page.papers[0]
+    row = rows[0]
+    assert row.tuned.verdict
+    assert row.differs
+    assert len(row.sizes) == 4
+    forecasts = row.forecasts
+    assert [each.score.ladders for each in forecasts.told] == [1, 1, 1]
+    assert forecasts.times == pytest.approx(38.36e6 / 4000, rel=0.02)
     # .2, .1, .05 go on falling, below zero
-    assert [each.sign for each in page["scores"]["all"]] == [0, 1, 1]
+    assert [each.sign for each in page.scores["all"]] == [0, 1, 1]

@@ -101,7 +101,7 @@ def test_a_study_keeps_values_as_they_are_printed(written, value, text, tmp_path
     entry = f"{{id: a.b, where: T, row: r, column: c, value: {written}, unit: x, kind: trained}}"
     (tmp_path / "study.yaml").write_text(f"title: t\nvalues: [{entry}]\n")
     (published,) = parse(Study, read_yaml(tmp_path / "study.yaml", AsPrinted), "f").values
-    assert (published.value, published.text) == (value, text)
+    assert (published.plain, published.text) == (value, text)
 
 
 def test_what_is_no_number_is_refused_as_something_to_round_to():
@@ -128,8 +128,8 @@ def test_the_cost_of_big_over_the_best_earlier_model():
     """2.3e19 / 1.2e20: below 1/4."""
     quarter = find("ai.txt.quarter").recomputed
     assert quarter.result == pytest.approx(0.1917, abs=5e-5)
-    assert quarter.inputs["part"] == find("ai.t2.big.cost").value
-    assert quarter.inputs["whole"] == find("ai.t2.moe.training_cost_enfr").value
+    assert quarter.inputs["part"] == find("ai.t2.big.cost").number
+    assert quarter.inputs["whole"] == find("ai.t2.moe.training_cost_enfr").number
 
 
 def test_what_37_000_subwords_alone_would_give():
@@ -139,7 +139,7 @@ def test_what_37_000_subwords_alone_would_give():
         recomputed = find(key).recomputed
         if recomputed.formula == "aiayn_params":
             parameters = f.aiayn_params(**recomputed.inputs | {"V": 37_000})
-            errors[key] = 100 * (parameters / find(key).value - 1)
+            errors[key] = 100 * (parameters / find(key).number - 1)
     assert errors.pop("ai.t3.big.params") == pytest.approx(0.5, abs=0.06)
     assert min(errors, key=errors.get) == "ai.t3.cN2.params"
     assert min(errors.values()) == pytest.approx(-6.5, abs=0.05)

@@ -60,7 +60,7 @@ def test_a_cell_is_joined_with_the_published_value_and_where_it_comes_from(
     key, value, kind, source, difference
 ):
     compared = compare(cell(value, kind, key))
-    assert compared.published_value == (None if key is None else find(key).value)
+    assert compared.published_value == (None if key is None else find(key).plain)
     assert compared.published_source == source
     assert compared.difference_pct == (difference and pytest.approx(difference, abs=0.001))
 

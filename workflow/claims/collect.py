@@ -338,10 +338,10 @@ def _read_printed(ids: str | list[str]) -> list[Published]:
 
 
 def _mean_of(values: Iterable[Published]) -> float:
-    return fmean(value.value for value in values)
+    return fmean(value.number for value in values)
 
 
 def _place(values: list[Published]) -> float:
     """Return the decimal place that all numbers are printed to."""
-    places = [each.value.printed.place for each in values]
+    places = [each.place for each in values]
     return max(places)

@@ -9,7 +9,7 @@ from functools import cache
 from inspect import getmembers, isfunction, signature
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import StrictModel, UniqueKeyLoader, parse, read_yaml
@@ -77,27 +77,26 @@ class AsPrinted(UniqueKeyLoader):
 NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
 
-class PrintedNumber(float):
-    """A number that knows how it is printed."""
-
-    printed: Printed
-
-
-def keep_printed(value: float | str | list) -> float | str | list:
-    """Make a number of a text that is one, with its digits; leave lists and other text as they
-    are.
-    """
-    text = value if isinstance(value, str) else repr(value).removesuffix(".0")
-    if isinstance(value, list) or not (printed := Printed.read(text)):
+def read_value(value):
+    """Read a number with its printed digits; leave lists and other text as they are."""
+    if isinstance(value, list):
         return value
-    kept = PrintedNumber(printed.value)
-    kept.printed = printed
-    return kept
+    text = value if isinstance(value, str) else repr(value).removesuffix(".0")
+    return Printed.read(text) or value
+
+
+# in YAML: a number, a text or a list
+Value = Annotated[
+    Printed | str | list[int | float | str],
+    BeforeValidator(read_value),
+    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "array"}]}),
+]
 
 
 class Published(StrictModel):
-    """One published number. value: as it is printed, `0.50` or `1.0M`; a whole 42000000 is printed
-    as 42M.
+    """One published value: a number as it is printed, a text, or several of them.
+
+    value: `0.50` or `1.0M`; a whole 42000000 is printed as 42M.
 
     inferred, digitised: not printed. conflict: what is known of two sources that disagree.
     recomputed: the formula that gives it without training; not_recomputed: why none does.
@@ -107,7 +106,7 @@ class Published(StrictModel):
     where: str
     row: str
     column: str
-    value: Annotated[float | str | list, AfterValidator(keep_printed)]
+    value: Value
     unit: str
     kind: Literal["analytic", "trained", "speed", "memory", "cited", "setting"]
     note: str | None = None
@@ -118,20 +117,39 @@ class Published(StrictModel):
     not_recomputed: str | None = None
 
     @property
+    def number(self) -> float:
+        """Return the number; `ConfigError` for a text or a list."""
+        if not isinstance(self.value, Printed):
+            raise ConfigError(f"published value '{self.id}': {self.value} is no number")
+        return self.value.value
+
+    @property
+    def is_number(self) -> bool:
+        return isinstance(self.value, Printed)
+
+    @property
+    def plain(self) -> float | str | list[int | float | str]:
+        """Return the value without its digits, as tables keep it."""
+        return self.number if self.is_number else self.value
+
+    @property
+    def place(self) -> float:
+        """Return the place of the last printed digit: 0.01 of `0.50`."""
+        return self.value.place
+
+    @property
     def text(self) -> str:
         """Write the value as it is printed."""
-        if not isinstance(self.value, PrintedNumber) or self.unit == "bytes":
-            return number(self.value, self.unit)
-        return self.value.printed.text
+        if not self.is_number or self.unit == "bytes":
+            return number(self.plain, self.unit)
+        return self.value.text
 
     def is_rounded(self, result: float) -> bool:
-        """Whether a result rounds to the digits that are printed; `ConfigError` where no number
-        is.
-        """
-        if not isinstance(self.value, PrintedNumber):
+        """Whether a result rounds to the printed digits; `ConfigError` for a text or a list."""
+        if not isinstance(self.value, Printed):
             what = f"{self.value} is no number that a result could round to"
             raise ConfigError(f"published value '{self.id}': {what}")
-        return self.value.printed.is_rounded(result)
+        return self.value.is_rounded(result)
 
     @property
     def source(self) -> Literal["published", "inferred", "digitised"]:
@@ -212,4 +230,5 @@ def find(key: str) -> Published:
 
 
 def value(key: str) -> float:
-    return find(key).value
+    """Find a published number."""
+    return find(key).number

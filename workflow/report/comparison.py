@@ -54,7 +54,7 @@ def compare(cell: Cell) -> ComparedCell:
     comparable = is_comparable(cell, published)
     return ComparedCell(
         **ours,
-        published_value=published.value,
+        published_value=published.plain,
         published_text=published.text,
         published_unit=published.unit,
         published_kind=published.kind,
@@ -91,6 +91,6 @@ def is_comparable(cell: Cell, published: Published) -> bool:
 def _difference_pct(cell: Cell, published: Published) -> float | None:
     if isinstance(cell.value, Missing):
         return None
-    if not is_number(cell.value) or not is_number(published.value):
+    if not is_number(cell.value) or not published.is_number:
         return None
-    return 100 * (cell.value / published.value - 1)
+    return 100 * (cell.value / published.number - 1)

@@ -45,7 +45,7 @@ def data(runs: pd.DataFrame, quantity: str, points: dict[str, dict[int, str]]) -
                 "variant": variant,
                 "label": labels.get(variant, variant),
                 "S": S,
-                "mean": find(key).value,
+                "mean": find(key).number,
                 "unmoved": False,
                 "published": key,
             }

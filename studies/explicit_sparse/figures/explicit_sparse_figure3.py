@@ -50,7 +50,7 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
     rows = measured.assign(source="measured").to_dict("records")
     for k in find(AXIS).value:
         key = PRINTED.get(float(k), AXIS)
-        mean = None if key == AXIS else find(key).value
+        mean = None if key == AXIS else find(key).number
         rows.append({"source": "published", "k": float(k), "published": key, "mean": mean})
     return pd.DataFrame(rows, columns=["source", *measured.columns, "published"])
 

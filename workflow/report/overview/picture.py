@@ -639,7 +639,7 @@ def _paper_panel(name: str) -> Panel | None:
     study = studies()[name]
     rows: dict[tuple[str, str], list[Published]] = {}
     for value in study.values:
-        if isinstance(value.value, float):
+        if value.is_number:
             rows.setdefault((value.where, value.row), []).append(value)
     for unit, across in PRINTED_COSTS.items():
         pairs: list[Pair] = []
@@ -688,8 +688,8 @@ def _printed(score: Published, cost: Published, across: str) -> _Spot:
     return _Spot(
         name=f"{model}, {place}",
         group=f"{score.where} {score.row} {score.column}",
-        x=float(cost.value),
-        y=float(score.value),
+        x=cost.number,
+        y=score.number,
         low=None,
         high=None,
         look=Look("var(--soft)"),

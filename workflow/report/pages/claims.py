@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
 from workflow.claims.evidence import Evidence, Ledger, LedgerLine, SetEvidence
 from workflow.claims.measures import LAYERS
@@ -10,12 +11,16 @@ from workflow.claims.verdict import VERDICTS
 from workflow.plan.reads import reads
 from workflow.report.pages.artefacts import runs_at
 from workflow.report.pages.effect_words import (
+    Written,
+    WrittenClaim,
+    WrittenPair,
     name_basis,
     name_disagreeing,
     write_numbers,
     write_pairs,
 )
 from workflow.report.pages.site import Site
+from workflow.report.pages.strips import Group, forest_of
 from workflow.results.store import ships
 from workflow.settings.questions import Question
 
@@ -26,7 +31,66 @@ def count_verdicts(lines: Iterable[LedgerLine]) -> list[tuple[str, int]]:
     return [(verdict, counts[verdict]) for verdict in VERDICTS if counts[verdict]]
 
 
-def ledger_page(site: Site, ledger: Ledger, questions: Collection[Question]) -> dict:
+@dataclass(frozen=True)
+class SetRow:
+    """What one set of results says of a claim, and its numbers as text."""
+
+    evidence: SetEvidence
+    written: Written
+
+
+@dataclass(frozen=True)
+class ClaimRow(WrittenClaim):
+    """The row of a claim, with the evidence of the set whose verdict is shown.
+
+    page: where its numbers are; None without such a page. printed: what the paper prints.
+    rank: the place of the verdict among all. basis: what the interval is over.
+    ships: whether its records ship with the project. sets: strongest scale first.
+    disagreeing: a sentence for each scale that disagrees. run_pages: digest -> page.
+    """
+
+    line: LedgerLine
+    shown: SetEvidence
+    page: str | None
+    printed: str
+    rank: int
+    basis: str
+    pairs: list[WrittenPair]
+    ships: bool
+    sets: list[SetRow]
+    disagreeing: list[str]
+    run_pages: dict[str, str]
+
+
+@dataclass(frozen=True)
+class PaperClaims:
+    """The claims of a paper. page: that of the paper; None where it has none."""
+
+    title: str
+    page: str | None
+    rows: list[ClaimRow]
+
+
+@dataclass(frozen=True)
+class LedgerPage:
+    """What the page of the ledger shows.
+
+    ledger: with the sets of results. tested: number of claims with a corrected p. counts,
+    by_formula: verdicts of measured and of recomputed claims, with their counts. files: the ledger
+    as files. strips: all effects on shared axes.
+    """
+
+    title: str
+    ledger: Ledger
+    tested: int
+    counts: list[tuple[str, int]]
+    by_formula: list[tuple[str, int]]
+    papers: list[PaperClaims]
+    files: list[str]
+    strips: list[Group]
+
+
+def ledger_page(site: Site, ledger: Ledger, questions: Collection[Question]) -> LedgerPage:
     """Collect what the page shows.
 
     questions: those that have a page to link to, and whose papers have one.
@@ -35,29 +99,26 @@ def ledger_page(site: Site, ledger: Ledger, questions: Collection[Question]) -> 
     tables = {table for question in questions for table in question.tables}
     papers = []
     for name, study in studies().items():
-        lines = [line for line in ledger.claims if line.paper == name]
-        papers.append(
-            {
-                "title": study.heading,
-                "page": f"papers/{name}.html" if name in with_page else None,
-                "lines": [_row(site, line, ledger.set, tables) for line in lines],
-            }
-        )
+        rows = [
+            _row(site, line, ledger.set, tables) for line in ledger.claims if line.paper == name
+        ]
+        page = f"papers/{name}.html" if name in with_page else None
+        papers.append(PaperClaims(study.heading, page, rows))
     path = site.results / "ledger.json"
-    content = {
-        "set": ledger.set,
-        "beside": ledger.others,
-        "tested": sum(line.holm is not None for line in ledger.claims),
-        "counts": count_verdicts(ledger.measured),
-        "by_formula": count_verdicts(ledger.by_formula),
-        "papers": papers,
-        "files": [site.offer(path), site.offer(path.with_suffix(".csv"))],
-    }
-    return {"title": "Claims of the papers and the evidence for them", "ledger": content}
+    return LedgerPage(
+        title="Claims of the papers and the evidence for them",
+        ledger=ledger,
+        tested=sum(line.holm is not None for line in ledger.claims),
+        counts=count_verdicts(ledger.measured),
+        by_formula=count_verdicts(ledger.by_formula),
+        papers=papers,
+        files=[site.offer(path), site.offer(path.with_suffix(".csv"))],
+        strips=forest_of(ledger, headlines=False),
+    )
 
 
-def _row(site: Site, line: LedgerLine, own: str, tables: set[str]) -> dict:
-    """Collect what the row of a claim shows: the claim, and the evidence of the set that speaks.
+def _row(site: Site, line: LedgerLine, own: str, tables: set[str]) -> ClaimRow:
+    """Collect what the row of a claim shows.
 
     own: the set that this report is about; runs of another set link to its report where that
     exists. tables: the names of those on the pages of this report.
@@ -65,22 +126,20 @@ def _row(site: Site, line: LedgerLine, own: str, tables: set[str]) -> dict:
     evidence = line.shown
     is_own = evidence.set == own
     printed = [f"{_label(value)}: {value.text}" for value in map(find, line.published)]
-    sets = [vars(each) | {"written": write_numbers(each, line)} for each in line.sets]
-    row = {
-        "anchor": f"claim-{line.name}",
-        "page": _page(line, tables),
-        "printed": "; ".join(printed),
-        "rank": VERDICTS.index(line.overall),
-        "unit": line.unit or "",
-        "written": write_numbers(evidence, line),
-        "basis": name_basis(evidence),
-        "pairs": write_pairs(evidence, line),
-        "came": not is_own and any(map(ships, evidence.digests)),
-        "sets": sets,
-        "disagreeing": name_disagreeing(line),
-        "run_pages": run_pages(site, evidence, runs_at(line.question), is_own),
-    }
-    return vars(line) | vars(evidence) | row
+    return ClaimRow(
+        line=line,
+        shown=evidence,
+        written=write_numbers(evidence, line),
+        page=_page(line, tables),
+        printed="; ".join(printed),
+        rank=VERDICTS.index(line.overall),
+        basis=name_basis(evidence),
+        pairs=write_pairs(evidence, line),
+        ships=not is_own and any(map(ships, evidence.digests)),
+        sets=[SetRow(each, write_numbers(each, line)) for each in line.sets],
+        disagreeing=name_disagreeing(line),
+        run_pages=run_pages(site, evidence, runs_at(line.question), is_own),
+    )
 
 
 def run_pages(site: Site, evidence: SetEvidence, place: str, is_own: bool) -> dict[str, str]:

@@ -38,6 +38,23 @@ class Written:
     tuned: str
 
 
+@dataclass(frozen=True)
+class WrittenClaim:
+    """A claim with the evidence that is shown for it, and its numbers as text.
+
+    shown: of one set of results; on the page of a question, the line itself.
+    """
+
+    line: Line
+    shown: Evidence
+    written: Written
+
+    @property
+    def unit(self) -> str:
+        """The unit of the effect; empty for a number without one."""
+        return self.line.unit or ""
+
+
 def form_of_effect(evidence: Evidence | Rung, unit: str) -> Form:
     """Choose the form of the numbers, with as many digits as the interval allows.
 

@@ -6,10 +6,10 @@ right.
 
 import math
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from workflow.claims.evidence import Evidence, Ledger, LedgerLine, Rung, SetEvidence
-from workflow.claims.forecast import Forecast, Score, back_test, forecast, score
+from workflow.claims.forecast import Calls, Forecast, Score, back_test, forecast, score
 from workflow.claims.measures import LAYERS
 from workflow.claims.published import find, studies
 from workflow.claims.schema import load_claim
@@ -26,7 +26,120 @@ COVERED = 0.5
 ALL = "all"
 
 
-def headline_claims_page(ledger: Ledger) -> dict:
+@dataclass(frozen=True)
+class HeadlineVerdict:
+    """The verdict on a claim with one recipe, or with each variant tuned.
+
+    said: the effect and its interval in words. basis: what the interval is over. looks: how many
+    planned interim analyses the seeds complete. otherwise_on: corpora that contradict the verdict.
+    set: the set of results.
+    """
+
+    verdict: str
+    effect: float | None
+    said: tuple[str, str]
+    basis: str
+    looks: int | None
+    otherwise_on: tuple[str, ...]
+    set: str
+
+
+@dataclass(frozen=True)
+class WrittenInterval:
+    """An effect and its interval as text; low, high: empty without one."""
+
+    effect: str
+    low: str
+    high: str
+
+
+@dataclass(frozen=True)
+class SizeRow:
+    """The effect at a model size.
+
+    parameters: mean of both sides. on: the corpora, where other sizes have more.
+    """
+
+    parameters: float
+    on: str | None
+    written: WrittenInterval
+
+
+@dataclass(frozen=True)
+class ForecastRow:
+    """The forecast of a predictor, and how often it was right."""
+
+    predictor: str
+    written: WrittenInterval
+    score: Score
+
+
+@dataclass(frozen=True)
+class Forecasts:
+    """The forecasts of all predictors with a score, at the papers' model size.
+
+    at: parameters of each side there. times: how much larger that is than the largest size
+    measured. agree: whether all predict the same sign.
+    """
+
+    told: tuple[ForecastRow, ...] = ()
+    at: tuple[float, ...] = ()
+    times: float = 1.0
+    agree: bool = True
+
+
+@dataclass(frozen=True)
+class HeadlineRow:
+    """A claim of an abstract, tested in four ways.
+
+    recipe: of the set whose verdict is shown. disagreeing: a sentence on scales that disagree.
+    tuned: None where nothing was tuned; untuned then says why. differs: whether tuning gives
+    another verdict than one recipe at that scale. same: whether it gives the same numbers.
+    sizes, of_sizes: the effect at each size, and the set that it is from; None without one.
+    has_ladder: whether the claim names several sizes. caveat: what these change besides size.
+    """
+
+    name: str
+    claim: str
+    where: str
+    abstract: str
+    unit: str
+    recipe: HeadlineVerdict
+    disagreeing: str
+    tuned: HeadlineVerdict | None
+    differs: bool
+    same: bool
+    untuned: str
+    sizes: tuple[SizeRow, ...]
+    of_sizes: str | None
+    has_ladder: bool
+    caveat: str | None
+    forecasts: Forecasts
+
+
+@dataclass(frozen=True)
+class HeadlineClaimsPage:
+    """What the page shows.
+
+    own: the set of results that it is about. papers: heading and claims. scores: of the predictors,
+    over all effects and in each unit. trusted: predictors. untrusted_in: units in which none is.
+    few: whether there are too few effects to trust a predictor. calls: how smaller scales predicted
+    larger ones. looks: planned interim analyses. titles: of the claims, by name.
+    """
+
+    title: str
+    own: str
+    papers: list[tuple[str, list[HeadlineRow]]]
+    scores: dict[str, list[Score]]
+    trusted: list[str]
+    untrusted_in: list[str]
+    few: bool
+    calls: list[Calls]
+    looks: tuple[int, ...]
+    titles: dict[str, str]
+
+
+def headline_claims_page(ledger: Ledger) -> HeadlineClaimsPage:
     """Collect what the page shows."""
     scores = _score_predictors(ledger.claims)
     of_all = scores.get(ALL, [])
@@ -42,18 +155,18 @@ def headline_claims_page(ledger: Ledger) -> dict:
     for part, alone in scores.items():
         if part != ALL and not any(map(_is_trusted, alone)):
             untrusted_in.append(part)
-    return {
-        "title": "Headline claims",
-        "own": ledger.set,
-        "papers": papers,
-        "scores": scores,
-        "trusted": [each.predictor for each in of_all if _is_trusted(each)],
-        "untrusted_in": untrusted_in,
-        "few": any(map(_are_too_few, of_all)),
-        "calls": back_test(ledger.claims),
-        "looks": LOOKS,
-        "titles": {line.name: line.claim for line in ledger.claims},
-    }
+    return HeadlineClaimsPage(
+        title="Headline claims",
+        own=ledger.set,
+        papers=papers,
+        scores=scores,
+        trusted=[each.predictor for each in of_all if _is_trusted(each)],
+        untrusted_in=untrusted_in,
+        few=any(map(_are_too_few, of_all)),
+        calls=back_test(ledger.claims),
+        looks=LOOKS,
+        titles={line.name: line.claim for line in ledger.claims},
+    )
 
 
 def _score_predictors(lines: Iterable[LedgerLine]) -> dict[str, list[Score]]:
@@ -83,50 +196,59 @@ def _are_too_few(each: Score) -> bool:
     return replace(each, sign=each.ladders).by_coin > LEVEL
 
 
-def _row(line: LedgerLine, scores: list[Score]) -> dict:
+def _row(line: LedgerLine, scores: list[Score]) -> HeadlineRow:
     """Write a claim. scores: of the predictors, in the claim's unit if there are several."""
-    tuned = next((each for each in line.sets if each.tuned), None)
     ladder = load_claim(line.name).sizes
-    row = {
-        "name": line.name,
-        "claim": line.claim,
-        "where": line.where,
-        "abstract": line.abstract,
-        "unit": line.unit or "",
-        "recipe": _write_verdict(line.shown, line) | {"set": line.speaks},
-        "disagreeing": summarise_disagreeing(line),
-        "tuned": None,
-        "differs": False,
-        "same": False,
-        "untuned": _why_untuned(line),
-        "sizes": [],
-        "of_sizes": None,
-        "has_ladder": ladder is not None,
-        "caveat": None,
-        "forecasts": {"told": []},
-    }
+    row = HeadlineRow(
+        name=line.name,
+        claim=line.claim,
+        where=line.where,
+        abstract=line.abstract,
+        unit=line.unit or "",
+        recipe=_write_verdict(line.shown, line, line.speaks, line.shown.otherwise_on),
+        disagreeing=summarise_disagreeing(line),
+        tuned=None,
+        differs=False,
+        same=False,
+        untuned=_why_untuned(line),
+        sizes=(),
+        of_sizes=None,
+        has_ladder=ladder is not None,
+        caveat=None,
+        forecasts=Forecasts(),
+    )
+    tuned = next((each for each in line.sets if each.tuned), None)
     if tuned:
-        row["tuned"] = _write_verdict(tuned.tuned, line) | {"set": tuned.set, "otherwise_on": None}
-        row["differs"] = tuned.tuned.verdict != tuned.verdict
-        row["same"] = tuned.tuned.effect == tuned.effect
+        row = replace(
+            row,
+            tuned=_write_verdict(tuned.tuned, line, tuned.set, ()),
+            differs=tuned.tuned.verdict != tuned.verdict,
+            same=tuned.tuned.effect == tuned.effect,
+        )
     sized = _longest_ladder(line.sets)
     if sized:
-        row["sizes"] = _write_sizes(sized.sizes, line)
-        row["of_sizes"] = sized.set
-        row["caveat"] = ladder.caveat
-        row["forecasts"] = _write_forecasts(line, sized.sizes, scores)
+        row = replace(
+            row,
+            sizes=_write_sizes(sized.sizes, line),
+            of_sizes=sized.set,
+            caveat=ladder.caveat,
+            forecasts=_write_forecasts(line, sized.sizes, scores),
+        )
     return row
 
 
-def _write_verdict(evidence: Evidence, line: LedgerLine) -> dict:
-    return {
-        "verdict": evidence.verdict,
-        "effect": evidence.effect,
-        "looks": evidence.looks,
-        "otherwise_on": getattr(evidence, "otherwise_on", ()),
-        "said": say_effect(evidence, line),
-        "basis": name_basis(evidence),
-    }
+def _write_verdict(
+    evidence: Evidence, line: LedgerLine, set_name: str, otherwise_on: tuple[str, ...]
+) -> HeadlineVerdict:
+    return HeadlineVerdict(
+        verdict=evidence.verdict,
+        effect=evidence.effect,
+        said=say_effect(evidence, line),
+        basis=name_basis(evidence),
+        looks=evidence.looks,
+        otherwise_on=otherwise_on,
+        set=set_name,
+    )
 
 
 def _why_untuned(line: LedgerLine) -> str:
@@ -166,64 +288,47 @@ def _form_of(with_interval: list[Rung | Forecast], every: list[Rung | Forecast],
     return form_of(effects, halves, unit or "")
 
 
-def _write_interval(each: Rung | Forecast, form: Form) -> dict[str, str]:
-    return {
-        "effect": form.text(each.effect),
-        "low": form.text(each.low),
-        "high": form.text(each.high),
-    }
+def _write_interval(each: Rung | Forecast, form: Form) -> WrittenInterval:
+    return WrittenInterval(
+        effect=form.text(each.effect),
+        low=form.text(each.low),
+        high=form.text(each.high),
+    )
 
 
-def _write_sizes(rungs: tuple[Rung, ...], line: LedgerLine) -> list[dict]:
-    """Write the effect at each size, with its interval.
-
-    on: the corpora of a size, where other sizes have more.
-    """
+def _write_sizes(rungs: tuple[Rung, ...], line: LedgerLine) -> tuple[SizeRow, ...]:
+    """Write the effect at each size, with its interval."""
     known = _known(rungs)
+    with_interval = [rung for rung in known if rung.low is not None]
+    form = _form_of(with_interval, known, line.unit)
     most = max(len(rung.texts) for rung in known)
-    form = _form_of([rung for rung in known if rung.low is not None], known, line.unit)
     written = []
     for rung in known:
-        numbers = _write_interval(rung, form)
-        written.append(
-            {
-                "size": rung.size,
-                "parameters": (rung.parameters.ours + rung.parameters.than) / 2,
-                "on": join(rung.texts) if len(rung.texts) < most else None,
-                "written": numbers,
-            }
-        )
-    return written
+        parameters = (rung.parameters.ours + rung.parameters.than) / 2
+        on = join(rung.texts) if len(rung.texts) < most else None
+        written.append(SizeRow(parameters, on, _write_interval(rung, form)))
+    return tuple(written)
 
 
-def _write_forecasts(line: LedgerLine, rungs: tuple[Rung, ...], scores: list[Score]) -> dict:
-    """Write the forecast of each predictor with a score, at the papers' model size.
-
-    times: how much larger that is than the largest size measured. agree: whether all predict the
-    same sign.
-    """
+def _write_forecasts(line: LedgerLine, rungs: tuple[Rung, ...], scores: list[Score]) -> Forecasts:
+    """Write the forecast of each predictor with a score, at the papers' model size."""
     score_of = {each.predictor: each for each in scores}
-    at = tuple(find(key).value for key in load_claim(line.name).sizes.at)
+    ours, than = (find(key).number for key in load_claim(line.name).sizes.at)
     predicted = {}
-    for name, each in forecast(rungs, at).items():
+    for name, each in forecast(rungs, (ours, than)).items():
         if name in score_of:
             predicted[name] = each
     every = list(predicted.values())
     form = _form_of(every, every, line.unit)
     rows = []
     for name, each in predicted.items():
-        rows.append(
-            {
-                "predictor": name,
-                "written": _write_interval(each, form),
-                "score": score_of[name],
-            }
-        )
+        rows.append(ForecastRow(name, _write_interval(each, form), score_of[name]))
     largest = _known(rungs)[-1].parameters
+    ratio = (ours * than) / (largest.ours * largest.than)
     signs = {each.effect > 0 for each in every}
-    return {
-        "told": rows,
-        "at": at,
-        "times": math.sqrt(math.prod(at) / (largest.ours * largest.than)),
-        "agree": len(signs) < 2,
-    }
+    return Forecasts(
+        told=tuple(rows),
+        at=(ours, than),
+        times=math.sqrt(ratio),
+        agree=len(signs) < 2,
+    )

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 import matplotlib.figure
 import pandas as pd
 
-from workflow.claims.evidence import Line
 from workflow.claims.evidence import read_claims as read_evidence
 from workflow.claims.published import studies
 from workflow.claims.schema import tolerances
@@ -32,7 +31,7 @@ from workflow.report.answers.variants import VariantTable, median_half, variant_
 from workflow.report.figures.colours import as_named
 from workflow.report.pages import artefacts
 from workflow.report.pages.artefacts import Figure
-from workflow.report.pages.effect_words import write_numbers
+from workflow.report.pages.effect_words import WrittenClaim, write_numbers
 from workflow.report.pages.site import Site
 from workflow.results.datasets import (
     Badge,
@@ -175,7 +174,7 @@ class QuestionPage:
     decides: str
     tables: list[artefacts.Table]
     figures: list[Figure]
-    claims: list[dict]
+    claims: list[WrittenClaim]
     columns: list[tuple[str, str]]
     bits: Badge
     runs: list[RunLine]
@@ -256,17 +255,14 @@ def with_caveats(
 # --- claims and runs -------------------------------------------------------------------------
 
 
-def read_claims(site: Site, name: str) -> list[dict]:
-    """Read the claims about it with their evidence. The ledger, which judges all claims, has the
-    verdicts.
+def read_claims(site: Site, name: str) -> list[WrittenClaim]:
+    """Read the claims about a question with their evidence.
+
+    The ledger, which judges all claims, has the verdicts.
     """
     path = site.results / "claims" / f"{name}.json"
     lines = read_evidence(path) if path.exists() else ()
-    return [_written(line) for line in lines]
-
-
-def _written(line: Line) -> dict:
-    return vars(line) | {"unit": line.unit or "", "written": write_numbers(line, line)}
+    return [WrittenClaim(line, line, write_numbers(line, line)) for line in lines]
 
 
 def _run_line(run, task: TaskSpec) -> RunLine:

@@ -333,9 +333,10 @@ def find_uses(site: Site, name: str, runs: pd.DataFrame) -> dict[str, Uses]:
                 if digest in uses:
                     getattr(uses[digest], kind).append(link)
     for claim in read_claims(site, name):
-        for digest in claim["digests"]:
+        line = claim.line
+        for digest in line.digests:
             if digest in uses:
-                uses[digest].claims.append((f"index.html#claim-{claim['name']}", claim["claim"]))
+                uses[digest].claims.append((f"index.html#claim-{line.name}", line.claim))
     return uses
 
 

@@ -6,10 +6,9 @@ has a page.
 """
 
 import shutil
-from collections.abc import Collection
 from pathlib import Path
 
-from workflow.claims.evidence import Ledger, read_ledger
+from workflow.claims.evidence import read_ledger
 from workflow.claims.ledger import write_ledger
 from workflow.claims.schema import known_claims, load_claims
 from workflow.config import renamed
@@ -31,11 +30,10 @@ from workflow.report.pages.papers import coverage_page, formulas_page, paper_pag
 from workflow.report.pages.pivot import pivot_page
 from workflow.report.pages.search import search_script
 from workflow.report.pages.site import Site
-from workflow.report.pages.strips import forest_of
 from workflow.results.record import write_if_changed
 from workflow.results.registry import COSTS
 from workflow.results.runs_table import Frames, read_frames
-from workflow.settings.questions import Question, known_questions
+from workflow.settings.questions import known_questions
 
 
 def write_shared(site: Site, frames: Frames, overview: Overview | None = None) -> None:
@@ -52,7 +50,7 @@ def write_shared(site: Site, frames: Frames, overview: Overview | None = None) -
     pages: dict[str, object] = {"index": index}
     if ledger:
         pages["headline_claims"] = headline_claims_page(ledger)
-        pages["ledger"] = _ledger_page(site, ledger, questions.values())
+        pages["ledger"] = ledger_page(site, ledger, questions.values())
     pages["model_selection"] = model_selection_page(frames.everything)
     pages["formulas"] = formulas_page()
     pages["coverage"] = coverage_page(site, questions.values())
@@ -118,13 +116,8 @@ def write_ledger_alone(site: Site, evidence: list[Path], layers: list[Path]) -> 
     own = (site.results.name, read_plan(plan)[0]["job"]["scale"])
     claims = load_claims(known_claims())
     write_ledger(path, own, evidence, read_frames(layers).layers, claims)
-    page = _ledger_page(site, read_ledger(path), ())
+    page = ledger_page(site, read_ledger(path), ())
     site.write("ledger.html.j2", "ledger.html", page)
-
-
-def _ledger_page(site: Site, ledger: Ledger, questions: Collection[Question]) -> dict:
-    """Collect the page of the ledger, with all effects as strips on shared axes."""
-    return ledger_page(site, ledger, questions) | {"strips": forest_of(ledger, headlines=False)}
 
 
 def _rows(site: Site, question: str) -> Path:

@@ -53,14 +53,14 @@ def _recompute(key: str, value: Published) -> RecomputedRow:
     rounds_to_paper = None
     if recomputed is not None and value.source == "published":
         rounds_to_paper = value.is_rounded(recomputed.result)
-        if value.value:
-            error_pct = 100 * (recomputed.result / value.value - 1)
+        if value.number:
+            error_pct = 100 * (recomputed.result / value.number - 1)
     return RecomputedRow(
         id=key,
         where=value.where,
         row=value.row,
         column=value.column,
-        published=value.value,
+        published=value.plain,
         printed=value.text,
         source=value.source,
         unit=value.unit,
