@@ -2,11 +2,8 @@
 
 import pytest
 
-from models.attention import choice as base
-from models.attention.choice import Shape
+from models.attention.choice import Range, Shape
 from models.attention.layers import CHOICES, build_choice, public_class
-from models.library import attention
-from tests.models.test_library import drawn
 from workflow.config import choices
 from workflow.config.choices import BOUNDS, choice_names, choice_settings, complete_choice
 from workflow.config.errors import ConfigError
@@ -34,7 +31,7 @@ class Strided(Span):
 
 @pytest.fixture
 def strided(tmp_path, monkeypatch):
-    """Return a function that adds a span of the user's own, from its source."""
+    """Return a function that adds a custom span, from its source."""
 
     def add(source: str) -> None:
         (tmp_path / "spans").mkdir()
@@ -42,77 +39,46 @@ def strided(tmp_path, monkeypatch):
         monkeypatch.setattr(choices, "ATTENTION", tmp_path)
         monkeypatch.setattr(choices, "choice_names", lambda axis: ("strided",))
         choices._declared.cache_clear()
+        monkeypatch.syspath_prepend(tmp_path)
 
     yield add
     monkeypatch.undo()
     choices._declared.cache_clear()
 
 
-WRONG = {
-    "stride": (2.5, 0, -3, 8, "2", True, None),
-    "share": (0, 1.5, float("nan"), float("inf"), "1", True),
-}
-RIGHT = {"stride": (1, 7), "share": (1, 1.0, 0.5, None)}
+WRONG = {"stride": (2.5, 0, 8, "2", True, None), "share": (0, 1.5, float("nan"), "1", True)}
+RIGHT = {"stride": (1, 7), "share": (1, 0.5, None)}
+VALUES = [(key, value, False) for key, values in WRONG.items() for value in values]
+VALUES += [(key, value, True) for key, values in RIGHT.items() for value in values]
 
 
-@pytest.mark.parametrize(
-    "key, value", [(key, value) for key, values in WRONG.items() for value in values]
-)
-def test_a_setting_outside_its_range_is_refused_by_plan_and_library(
-    key, value, strided, tmp_path, monkeypatch
-):
+@pytest.mark.parametrize("key, value, valid", VALUES)
+def test_plan_and_library_accept_the_same_settings(key, value, valid, strided, monkeypatch):
     strided(STRIDED)
-    with pytest.raises(
-        ConfigError, match=f"span 'strided': {key} must be a (whole )?number .*, got"
-    ):
-        complete_choice("span", {"name": "strided", "limit": 8, key: value}, {}, {})
-    monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(CHOICES["span"], "strided", public_class("spans.strided"))
+    choice = {"name": "strided", "limit": 8, key: value}
+    if valid:
+        assert complete_choice("span", choice, {}, {})[key] == value
+        assert build_choice("span", choice, Shape(4, 2)).limit == 8
+        return
+    with pytest.raises(ConfigError, match=f"'strided': {key} must be"):
+        complete_choice("span", choice, {}, {})
     with pytest.raises(ValueError, match=f"{key} must be"):
-        build_choice("span", {"name": "strided", "limit": 8, key: value}, Shape(4, 2))
-
-
-@pytest.mark.parametrize(
-    "key, value", [(key, value) for key, values in RIGHT.items() for value in values]
-)
-def test_a_setting_within_its_range_is_taken(key, value, strided, tmp_path, monkeypatch):
-    strided(STRIDED)
-    assert (
-        complete_choice("span", {"name": "strided", "limit": 8, key: value}, {}, {})[key] == value
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setitem(CHOICES["span"], "strided", public_class("spans.strided"))
-    assert build_choice("span", {"name": "strided", "limit": 8, key: value}, Shape(4, 2)).limit == 8
+        build_choice("span", choice, Shape(4, 2))
 
 
 @pytest.mark.parametrize(
     "old, new, line",
     [
-        ("Annotated[int, Range(ge=1)]", ": str", "line 13: limit needs a type: int or float"),
-        (
-            "Range(gt=0, le=1)",
-            "Range(gt=0, el=1)",
-            "line 15: share: unknown bound of a range 'el': did you mean 'lt'?",
-        ),
-        (
-            'lt="limit"',
-            'lt="limt"',
-            "line 14: stride: unknown setting in a range 'limt': did you mean 'limit'?",
-        ),
-        (
-            "Range(gt=0, le=1)",
-            "Field(gt=0, le=1)",
-            r"line 15: share: expected a range such as Range\(ge=1\)",
-        ),
-        (
-            "Range(gt=0, le=1)",
-            "Range(gt=LOW)",
-            r"line 15: share: expected a range such as Range\(ge=1\)",
-        ),
+        (": Annotated[int, Range(ge=1)]", ": str", "line 13: limit"),
+        ("Range(gt=0, le=1)", "Range(gt=0, el=1)", "line 15: share: .*'el': did you mean 'lt'"),
+        ('lt="limit"', 'lt="limt"', "line 14: stride: .*'limt': did you mean 'limit'"),
+        ("Range(gt=0, le=1)", "Field(gt=0, le=1)", "line 15: share"),
+        ("Range(gt=0, le=1)", "Range(gt=LOW)", "line 15: share"),
     ],
 )
 def test_an_annotation_that_says_no_range_is_named_with_its_line(old, new, line, strided):
-    strided(STRIDED.replace(f": {old}" if new == ": str" else old, new, 1))
+    strided(STRIDED.replace(old, new, 1))
     with pytest.raises(ConfigError, match=f"strided.py, {line}"):
         choice_settings("span", "strided")
 
@@ -120,20 +86,13 @@ def test_an_annotation_that_says_no_range_is_named_with_its_line(old, new, line,
 @pytest.mark.parametrize(
     "axis, name", [(axis, name) for axis in CHOICES for name in choice_names(axis)]
 )
-def test_every_choice_says_what_its_settings_are(axis, name):
-    """Each is a number with a range, or any number; its example and its defaults are within it."""
-    known, example = choice_settings(axis, name), CHOICES[axis][name].example
-    for key, setting in known.items():
+def test_the_example_and_defaults_of_every_choice_are_within_their_ranges(axis, name):
+    example = CHOICES[axis][name].example
+    for key, setting in choice_settings(axis, name).items():
         value = example.get(key, setting.default)
-        assert value is choices.REQUIRED or not setting.refusal(key, value, example), key
-        assert setting.bounds or key == "start"  # of a dynamic span: any number
+        if value is not choices.REQUIRED:
+            assert not setting.refusal(key, value, example), key
 
 
 def test_models_and_config_know_the_same_bounds():
-    assert set(base.Range.__dataclass_fields__) == set(BOUNDS)
-
-
-@pytest.mark.parametrize("value", [0, -3, 2.5, True])
-def test_the_library_refuses_what_a_plan_refuses(value):
-    with pytest.raises(ValueError, match="limit must be"):
-        attention(*drawn(), span={"name": "fixed", "limit": value})
+    assert set(Range.__dataclass_fields__) == set(BOUNDS)

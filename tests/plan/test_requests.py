@@ -1,6 +1,4 @@
-"""What jobs ask a scheduler for: more than is estimated, twice as much at each attempt; nothing
-without a scheduler.
-"""
+"""What jobs ask a scheduler for: more than is estimated, and twice as much at each attempt."""
 
 from types import SimpleNamespace
 
@@ -12,45 +10,44 @@ from workflow.plan import estimate
 from workflow.plan.estimate import DAY, NOTICE, OFF, SHORT, UNKNOWN, Requests
 
 PEAK = 1 << 30  # bytes of what tests._finished made up
+WILDCARDS = SimpleNamespace(digest="digest", configuration="configuration")
 
 
 @pytest.fixture
 def asked(monkeypatch):
-    """Requests for one planned job, where such runs have ended."""
+    """Return a function that makes the requests of one planned job, where such runs ended."""
 
     def make(planned, *ended, scheduled=True, gpus=0):
         monkeypatch.setattr(estimate, "read_timed", lambda runs: list(ended))
-        configurations = {"configuration": "digest"}
-        runs = SimpleNamespace(jobs={"digest": planned}, configurations=configurations)
+        runs = SimpleNamespace(
+            jobs={"digest": planned},
+            configurations={"configuration": "digest"},
+        )
         targets = SimpleNamespace(runs=runs, config=SimpleNamespace(gpus=gpus))
         return Requests(targets, scheduled=scheduled)
 
     return make
 
 
-WILDCARDS = SimpleNamespace(digest="digest", configuration="configuration")
-
-
 def of_run(made, attempt=1):
     return {key: made.of_run()[key](WILDCARDS, attempt) for key in ("runtime", "mem_mb")}
 
 
-def test_a_run_asks_for_its_estimate_as_far_as_that_is_off_and_for_twice_as_much_at_each_attempt(
-    asked,
-):
+def test_a_run_asks_for_its_estimate_with_a_margin_and_for_twice_as_much_at_each_attempt(asked):
     made = asked(job(seed=2, time_limit_s=90_000), timed(job(seed=1), 1000))
-    first, second, last = (of_run(made, attempt) for attempt in (1, 2, 20))
+    first = of_run(made, 1)
+    second = of_run(made, 2)
+    last = of_run(made, 20)
     assert 60 * first["runtime"] == pytest.approx(NOTICE + OFF * 1000, abs=60)
-    assert (
-        second["runtime"] == pytest.approx(2 * first["runtime"], abs=1)
-        and last["runtime"] == DAY / 60
-    )
+    assert second["runtime"] == pytest.approx(2 * first["runtime"], abs=1)
+    assert last["runtime"] == DAY / 60
     assert first["mem_mb"] * 1e6 == pytest.approx(1.5 * PEAK, rel=1e-3)
     assert last["mem_mb"] == second["mem_mb"] == 2 * first["mem_mb"]
 
 
 def test_no_run_asks_for_more_than_its_own_limit_allows(asked):
-    assert 60 * of_run(asked(job(time_limit_s=300), timed(job(), 1e6)))["runtime"] == NOTICE + 300
+    made = asked(job(time_limit_s=300), timed(job(), 1e6))
+    assert 60 * of_run(made)["runtime"] == NOTICE + 300
 
 
 @pytest.mark.parametrize(
@@ -59,29 +56,24 @@ def test_no_run_asks_for_more_than_its_own_limit_allows(asked):
     ids=["nothing", "on a CPU, for a GPU", "far smaller"],
 )
 def test_where_nothing_like_it_has_run_it_asks_for_its_limit(asked, ended, gpus):
-    asked = asked(job(steps=1200, time_limit_s=5000), *ended, gpus=gpus)
-    assert of_run(asked) == {"runtime": -(-(NOTICE + 5000) // 60), "mem_mb": UNKNOWN}
+    made = asked(job(steps=1200, time_limit_s=5000), *ended, gpus=gpus)
+    assert of_run(made) == {"runtime": -(-(NOTICE + 5000) // 60), "mem_mb": UNKNOWN}
 
 
-def test_short_runs_travel_together(asked):
-    short, long = (
-        asked(job(seed=2), timed(job(), 5)),
-        asked(job(time_limit_s=9000), timed(job(), 2 * SHORT)),
-    )
-    assert short.group(WILDCARDS) == "short" and long.group(WILDCARDS) is None
+def test_short_runs_travel_together_and_a_timing_has_its_node_to_itself(asked):
+    short = asked(job(seed=2), timed(job(), 5))
+    long = asked(job(time_limit_s=9000), timed(job(), 2 * SHORT))
+    assert short.group(WILDCARDS) == "short"
+    assert long.group(WILDCARDS) is None
+    assert short.of_timing()["slurm_extra"] == "--exclusive"
+    assert short.of_run()["slurm_extra"] == f"--signal=USR1@{NOTICE}"
 
 
-def test_a_timing_has_its_node_to_itself_and_a_run_is_told_before_its_time_is_up(asked):
-    made = asked(job())
-    assert made.of_timing()["slurm_extra"] == "--exclusive"
-    assert made.of_run()["slurm_extra"] == f"--signal=USR1@{NOTICE}"
-
-
-def test_where_nothing_is_scheduled_nothing_is_asked_for_and_no_record_is_read(asked, monkeypatch):
+def test_without_a_scheduler_only_devices_are_asked_for_and_no_record_is_read(asked, monkeypatch):
     of_two = job(devices=2)
     made = asked(of_two, scheduled=False, gpus=1)
     monkeypatch.setattr(estimate, "read_timed", lambda runs: pytest.fail("a record was read"))
-    asked_for = [made.of_data(), made.of_timing(), made.of_configuration()]
-    assert asked_for == [{}, {}, {}] and made.group is None and set(made.of_run()) == {"gpu"}
-    # one a device
-    assert made.of_run()["gpu"](WILDCARDS) == asked(of_two, gpus=1).of_run()["gpu"](WILDCARDS) == 2
+    assert made.of_data() == made.of_timing() == made.of_configuration() == {}
+    assert made.group is None
+    assert set(made.of_run()) == {"gpu"}
+    assert made.of_run()["gpu"](WILDCARDS) == 2  # one a device

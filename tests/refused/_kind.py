@@ -1,6 +1,4 @@
-"""A mistake, and what must become of it: one line that names what is wrong, and nothing left
-behind.
-"""
+"""A mistake, which must end in one line that names it and leave nothing behind."""
 
 import json
 import sys
@@ -22,16 +20,18 @@ READ_ONCE = (
     studies._files,
     questions.load_question,
     schema.load_claim,
+    published.studies,
+    published.load,
+    published.formulas,
 )
-READ_ONCE += (published.studies, published.load, published.formulas)
 
 
 @dataclass(frozen=True)
 class Kind:
     """A command, a module under workflow/ with its words, and what its line must say.
 
-    files: by path, what lies there before: text, bytes, or anything else as YAML or JSON. make:
-    writes more of them.
+    files: by path, what is there before: text, bytes, or anything else as YAML or JSON.
+    make: writes more of them.
     """
 
     command: str
@@ -58,13 +58,12 @@ def forget() -> None:
 
 
 def refused(kind: Kind, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> str:
-    """Run a command in this process as `python -m` runs it, and return the one line that it ends
-    with.
-    """
+    """Run a command as `python -m` does, and return the one line that it ends with."""
     for place, content in kind.files.items():
         write(folder / place, content)
     kind.make(folder)
-    before, (module, *words) = contents(folder), kind.command.split()
+    before = contents(folder)
+    module, *words = kind.command.split()
     monkeypatch.chdir(folder)
     monkeypatch.setattr(sys, "argv", [module, *words])
     forget()
@@ -72,6 +71,7 @@ def refused(kind: Kind, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys) -
         run(import_module(f"workflow.{module}").main)
     forget()
     line = capsys.readouterr().err
-    assert end.value.code in (1, 2) and line.count("\n") == 1 and "Traceback" not in line, line
+    assert end.value.code in (1, 2)
+    assert line.count("\n") == 1, line
     assert contents(folder) == before, "something was left behind"
     return line

@@ -1,6 +1,4 @@
-"""Whatever text reaches a page is text there: every string that a template is given carries markup
-here.
-"""
+"""Whatever text reaches a page is text there, though every string carries markup here."""
 
 import re
 from dataclasses import fields, is_dataclass, replace
@@ -35,13 +33,11 @@ def spiked(value):
     if isinstance(value, Path):
         return spiked(str(value))
     if is_dataclass(value):
-        return replace(
-            value, **{field.name: spiked(getattr(value, field.name)) for field in fields(value)}
-        )
+        values = {field.name: spiked(getattr(value, field.name)) for field in fields(value)}
+        return replace(value, **values)
     if isinstance(value, BaseModel):
-        return value.model_copy(
-            update={key: spiked(getattr(value, key)) for key in type(value).model_fields}
-        )
+        values = {key: spiked(getattr(value, key)) for key in type(value).model_fields}
+        return value.model_copy(update=values)
     return value
 
 
@@ -61,9 +57,8 @@ def used(monkeypatch):
 @pytest.mark.slow
 def test_no_text_is_markup_on_any_page(tmp_path, used):
     """At least one page of each template is written."""
-    _site.write_results(
-        tmp_path, [row for row in _site.rows_of(QUESTIONS, broken=True) if row["seed"] == 1]
-    )
+    rows = [row for row in _site.rows_of(QUESTIONS, broken=True) if row["seed"] == 1]
+    _site.write_results(tmp_path, rows)
     _site.write_pages(tmp_path)
     for path in (tmp_path / "reports").rglob("*.html"):
         page = path.read_text()

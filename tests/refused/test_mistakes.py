@@ -33,8 +33,6 @@ CLAIM = {
     "where": "Table 1",
     "question": "adaptive_vs_xl",
     "measure": "dev_bcp",
-}
-CLAIM |= {
     "ours": {"variant": "as_small", "S": "max"},
     "than": {"variant": "txl_12"},
     "expect": "less",
@@ -42,34 +40,23 @@ CLAIM |= {
 
 TITLE = {"title": "Mine"}
 TWO = {"a/mine/study.yaml": TITLE, "b/mine/study.yaml": TITLE}
-RULES = (
-    "own/questions/all.yaml",
-    "own/questions/train.yaml",
-    "own/questions/formulas.yaml",
-    "own/tables/bundle.py",
-)
-TAKEN = {f"studies/{place}": "the workflow itself" for place in (*RULES, "layers/study.yaml")}
-TAKEN |= {  # a file whose name something else has: that one
+TAKEN = {  # a file whose name something else has: that one
+    "studies/own/questions/train.yaml": "the workflow itself",
+    "studies/own/tables/bundle.py": "the workflow itself",
+    "studies/layers/study.yaml": "the workflow itself",
     "studies/own/questions/aiayn.yaml": "studies/aiayn/study.yaml",
-    "studies/own/claims/adaptive_vs_xl.yaml": "studies/adaptive_span/questions/adaptive_vs_xl.yaml",
     "studies/own/claims/Adaptive_VS_XL.yaml": "studies/adaptive_span/questions/adaptive_vs_xl.yaml",
     "studies/own/figures/top_k.py": "questions/top_k.yaml",
 }
 NAMES = "TITLE = CAPTION = build = None"
-FAR, IDLE = (
-    {"span": "fixed", "S": 5_000_000},
-    {"span": "fixed", "S": 16, "selection": "top_k", "k": 99},
-)
+FAR = {"span": "fixed", "S": 5_000_000}
+IDLE = {"span": "fixed", "S": 16, "selection": "top_k", "k": 99}
 QUESTION_FILE = "studies/own/questions/mine.yaml"
 
 
 def stray(place: str) -> Kind:
     """Write a file whose ending or place nothing reads."""
-    return Kind(
-        SMOKE,
-        f"{place}: this file is never read; files that are read in",
-        {place: "question: Why?"},
-    )
+    return Kind(SMOKE, f"{place}: this file is never read", {place: "question: Why?"})
 
 
 def config(says: str, text: str | bytes) -> Kind:
@@ -96,11 +83,8 @@ def table(says: str, code: str) -> Kind:
 def taken(place: str, by: str) -> Kind:
     """A file of the user's, called as another thing is called already."""
     content = {"questions": QUESTION, "claims": CLAIM, "study.yaml": TITLE}
-    return Kind(
-        SMOKE,
-        f"{by} has this name already; choose another",
-        {place: content.get(place.split("/")[2], "")},
-    )
+    text = content.get(place.split("/")[2], "")
+    return Kind(SMOKE, f"{by} has this name already", {place: text})
 
 
 def edited(says: str, **changes) -> Kind:
@@ -118,124 +102,73 @@ def broken(says: str, change: Callable[[str], str]) -> Kind:
 
 
 KINDS = {
-    "config: misspelt key": config("unknown key 'scal': did you mean 'scale'?", "scal: smoke"),
+    "config: misspelt key": config("'scal': did you mean 'scale'?", "scal: smoke"),
     "config: key twice": config(
-        "config/config.yaml: not YAML: key 'scale' is given twice in line 2, column 1",
+        "config/config.yaml: not YAML: key 'scale' is given twice in line 2",
         "scale: smoke\nscale: laptop",
     ),
     "config: bracket left open": config("not YAML", "papers: ["),
-    "config: saved as Latin-1": config(
-        "not YAML: 'utf-8' codec", "corpus: file:größe.txt".encode("latin-1")
-    ),
-    "config: no question at all": config(
-        "questions = []: List should have at least 1 item", "questions: []"
-    ),
+    "config: saved as Latin-1": config("not YAML", "corpus: file:größe.txt".encode("latin-1")),
     "config: file of the user's without its form": Kind(
-        f"{SMOKE} corpus=win.txt",
-        "unknown dataset 'win.txt': did you mean 'file:win.txt'?",
-        {"win.txt": "a text"},
+        f"{SMOKE} corpus=win.txt", "did you mean 'file:win.txt'?", {"win.txt": "a text"}
     ),
     "config: text of a few lines": Kind(
-        f"{SMOKE} corpus=file:win.txt",
-        "train has 94 bytes, 23 for each of 4 streams",
-        {"win.txt": "a text\n" * 15},
-    ),
-    "--config: no value": Kind(f"{ESTIMATE} --config scale", "--config scale: expected KEY=VALUE"),
-    "--config: no JSON": Kind("scripts.plan plan.json --config {", "config: truncated or not JSON"),
-    "scale: misspelt stand-in": scale(
-        ", scale smoke: 'wrods': did you mean 'words'?", corpora={"text8": "wrods"}
-    ),
-    "scale: recipe of a misspelt question": scale(
-        "in config/scales/smoke 'modls'", recipes_of={"modls": {}}
-    ),
-    "scale: misspelt task": Kind(
-        SMOKE, "scales/smoke 'parsin'", {"config/scales/smoke/parsin.yaml": ""}
-    ),
-    "scale: based on one without this task": Kind(
-        f"{ESTIMATE} --config scale=mine",
-        "based_on: 'overnight': valid: laptop, paper, small, smoke",
-        {"config/scales/mine/captioning.yaml": "based_on: overnight"},
-    ),
-    "scale: ends in .yml": stray("config/scales/smoke/char_lm.yml"),
-    "scale: a file": stray("config/scales/mine.yaml"),
-    "task: of no name": stray("config/tasks/char_ml.yaml"),
-    "question: ends in .YAML": stray("studies/own/questions/ramp.YAML"),
-    "question: in a study in capitals": stray("studies/Own/questions/ramp.yaml"),
-    "table: among the questions": stray("studies/own/questions/mine.py"),
-    "question: S longer than the text": question(
-        "S = 5000000: a query sees at most 686380 keys", variants={"a": FAR}
-    ),
-    "question: k of more keys than are seen": question(
-        "query sees at most 16 here; valid: 1 to 16", variants={"a": IDLE}
-    ),
-    "question: table of no Python": table(
-        "tabled.py: not Python: '(' was never closed", "READS = ("
-    ),
-    "question: table that reads what there is not": table(
-        "does not say what it reads; expected a line", f"{NAMES}\nREADS = 5"
-    ),
-    "question: table that takes what READS does not name": table(
-        "tabled.py, line 3: build(runs, layers) must take (runs)",
-        "TITLE = CAPTION = ''\nREADS = ('runs', 'memory')\ndef build(runs, layers): pass",
-    ),
-    "question: k that nothing reads": question(
-        "k = 8: no choice of this variant uses it; valid: with",
-        variants={"a": {"span": "fixed", "S": 8, "k": 8}},
-    ),
-    "question: S as a text": question(
-        "unknown value of S '64': valid: a whole number, all, max", variants={"a": {"S": "64"}}
-    ),
-    "question: trials of a variant alone": question(
-        "variants.a.trials: valid only if the question has trials",
-        variants={"a": {**IDLE, "trials": {"lr": [1, 2]}}},
-    ),
-    "question: a factor twice": question(
-        "trials: duplicate factor in [1.0, 1.0]", trials={"lr": [1, 1]}
+        f"{SMOKE} corpus=file:win.txt", "train has 94 bytes", {"win.txt": "a text\n" * 15}
     ),
     "config: dataset of a task that is not asked": Kind(
-        f"{SMOKE} questions=[adaptive_vs_xl] corpus=trees:README.md",
-        "a dataset of task parsing",
+        f"{SMOKE} questions=[adaptive_vs_xl] corpus=trees:README.md", "parsing"
     ),
-    "scale: seed of trials that judges": scale(
-        "trial_seed = 1: also an evaluation seed; valid", trial_seed=1
+    "--config: no value": Kind(f"{ESTIMATE} --config scale", "expected KEY=VALUE"),
+    "--config: no JSON": Kind("scripts.plan plan.json --config {", "not JSON"),
+    "--config: twice": Kind(f"{ESTIMATE} --config scale=smoke scale=laptop", "scale is given"),
+    "scale: misspelt corpus": scale("'wrods': did you mean 'words'?", corpora={"text8": "wrods"}),
+    "scale: recipe of a misspelt question": scale("'modls'", recipes_of={"modls": {}}),
+    "scale: misspelt task": Kind(SMOKE, "'parsin'", {"config/scales/smoke/parsin.yaml": ""}),
+    "scale: based on one without this task": Kind(
+        f"{ESTIMATE} --config scale=mine",
+        "based_on: 'overnight': valid: laptop",
+        {"config/scales/mine/captioning.yaml": "based_on: overnight"},
     ),
-    "--config: twice": Kind(
-        f"{ESTIMATE} --config scale=smoke scale=laptop", "--config: scale is given twice"
+    "scale: seed of trials that judges": scale("trial_seed = 1", trial_seed=1),
+    "scale: ends in .yml": stray("config/scales/smoke/char_lm.yml"),
+    "task: of no name": stray("config/tasks/char_ml.yaml"),
+    "table: among the questions": stray("studies/own/questions/mine.py"),
+    "question: S longer than the text": question("S = 5000000", variants={"a": FAR}),
+    "question: k of more keys than are seen": question("valid: 1 to 16", variants={"a": IDLE}),
+    "question: k that nothing reads": question(
+        "k = 8", variants={"a": {"span": "fixed", "S": 8, "k": 8}}
     ),
-    "question: misspelt corpus": question(
-        ", scale smoke: 'text9': did you mean 'text8'?", corpora=["text9"]
+    "question: S as a text": question("value of S '64'", variants={"a": {"S": "64"}}),
+    "question: trials of a variant alone": question(
+        "variants.a.trials", variants={"a": {**IDLE, "trials": {"lr": [1, 2]}}}
     ),
+    "question: a factor twice": question("[1.0, 1.0]", trials={"lr": [1, 1]}),
+    "question: misspelt corpus": question("'text9': did you mean 'text8'?", corpora=["text9"]),
     "question: blank in its name": Kind(
-        SMOKE, "expected a name of", {"studies/own/questions/my own.yaml": QUESTION}
+        SMOKE, "my own", {"studies/own/questions/my own.yaml": QUESTION}
     ),
     "question: 101 letters": Kind(
         SMOKE, "at most 100 letters", {f"studies/own/questions/{'q' * 101}.yaml": QUESTION}
     ),
+    "table: no Python": table("tabled.py: not Python", "READS = ("),
+    "table: reads what there is not": table("does not say what it reads", f"{NAMES}\nREADS = 5"),
+    "table: takes what READS does not name": table(
+        "tabled.py, line 3: build(runs, layers)",
+        "TITLE = CAPTION = ''\nREADS = ('runs', 'memory')\ndef build(runs, layers): pass",
+    ),
     **{f"name taken: {place}": taken(place, by) for place, by in TAKEN.items()},
-    "study: blank in its name": Kind(
-        SMOKE, "studies/my own: expected a name of", {"studies/my own/study.yaml": TITLE}
-    ),
-    "study: two of one name": Kind(
-        f"{SMOKE} studies=[a/mine,b/mine]", "two studies have the same name", TWO
-    ),
+    "study: blank in its name": Kind(SMOKE, "studies/my own", {"studies/my own/study.yaml": TITLE}),
+    "study: two of one name": Kind(f"{SMOKE} studies=[a/mine,b/mine]", "the same name", TWO),
     "claim: misspelt measure": Kind(
         "scripts.question adaptive_vs_xl --scale none",
         "did you mean 'dev_bpc'?",
         {"studies/own/claims/mine.yaml": CLAIM},
     ),
-    "job: misspelt task": edited(
-        "unknown task in run/job.json 'char_ml': did you mean 'char_lm'?", task="char_ml"
-    ),
-    "job: data not there": edited("none.npz: No such file or directory"),
-    "weights: none": Kind(
-        COSTS, "not a checkpoint of this suite", {"run/job.json": JOB, "run/weights.pt": "x"}
-    ),
-    "data: no such file": Kind(
-        "scripts.corpus file:none.txt out.npz", "corpus 'file:none.txt': no such file"
-    ),
-    "results: record cut off": broken(
-        "not a record, delete it and run again", lambda text: text[:-9]
-    ),
+    "job: misspelt task": edited("run/job.json 'char_ml': did you mean 'char_lm'?", task="char_ml"),
+    "job: data not there": edited("none.npz: No such file"),
+    "weights: none": Kind(COSTS, "not a checkpoint", {"run/job.json": JOB, "run/weights.pt": "x"}),
+    "data: no such file": Kind("scripts.corpus file:none.txt out.npz", "'file:none.txt'"),
+    "results: record cut off": broken("not a record", lambda text: text[:-9]),
     "results: of another version": broken(
         "record version 1, this suite reads 2",
         lambda text: text.replace('"version": 2', '"version": 1'),
@@ -243,9 +176,7 @@ KINDS = {
     "results: folder of scales": Kind(
         "cli.compare results results", f"did you mean {HERE}?", make=write_set
     ),
-    "bundle: none": Kind(
-        "cli.compare b.zip b.zip", "not a bundle that can be read", {"b.zip": b"nonsense"}
-    ),
+    "bundle: none": Kind("cli.compare b.zip b.zip", "not a bundle", {"b.zip": b"nonsense"}),
     "command: misspelt option": Kind("cli.trace a.svg --dat", "did you mean --data?"),
 }
 

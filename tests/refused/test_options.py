@@ -1,6 +1,4 @@
-"""No command, Snakemake included, takes a word that it does not know for another one, or goes on
-without it.
-"""
+"""No command takes a word that it does not know for another one, or goes on without it."""
 
 import importlib
 import subprocess
@@ -21,54 +19,29 @@ def test_an_unknown_option_is_refused_in_a_line(path: Path, tmp_path, monkeypatc
     module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
     monkeypatch.setattr(sys, "argv", [path.name, "--no-such-option"])
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ConfigError, match="--no-such-option|required.*; see --help"):
+    with pytest.raises(ConfigError, match="--no-such-option|required"):
         module.main()
-    assert not any(capsys.readouterr()) and not list(tmp_path.iterdir())
+    assert not any(capsys.readouterr())
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "words, line",
+    "words, code, says",
     [
-        (["scale=smok"], "unknown scale 'smok': did you mean 'smoke'?"),
-        (
-            ["scale=laptop"],
-            "config.yml: this file is never read; files that are read in config: config.yaml",
-        ),
+        (["scale=smok"], 1, "unknown scale 'smok': did you mean 'smoke'?"),
+        # data that others need is no reason
+        (["scale=paper", "--", "span_limit"], 0, "train "),
+        (["corpus=null", "papers=null", "--", "adaptive_vs_xl"], 0, "train "),
     ],
 )
-def test_snakemake_ends_in_one_line(words, line, tmp_path):
-    if "config.yml" in line:
-        (tmp_path / "config").mkdir()
-        (tmp_path / "config" / "config.yml").write_text("scale: smoke")
-    ended = dry(tmp_path, *words)
-    said = [line for line in (ended.stdout + ended.stderr).splitlines() if "config error" in line]
-    assert ended.returncode and len(said) == 1 and line in said[0], ended.stderr
-    assert "Traceback" not in ended.stdout + ended.stderr
-    assert {path.name for path in tmp_path.iterdir()} <= {".snakemake", "config"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "words",
-    [["scale=paper", "--", "span_limit"], ["corpus=null", "papers=null", "--", "adaptive_vs_xl"]],
-)
-def test_data_that_others_need_is_no_reason_and_null_is_a_value_of_the_command_line_too(
-    words, tmp_path
-):
-    ended = dry(tmp_path, *words)
-    assert ended.returncode == 0 and "train " in ended.stdout + ended.stderr, ended.stderr
-
-
-def dry(folder: Path, *words: str) -> subprocess.CompletedProcess:
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "-s",
-        str(ROOT / "workflow" / "Snakefile"),
-        "-n",
-        "--config",
-        *words,
-    ]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+def test_snakemake_refuses_in_one_line_or_plans(words, code, says, tmp_path):
+    command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "workflow" / "Snakefile"), "-n"]
+    words = [*command, "--config", *words]
+    ended = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    said = ended.stdout + ended.stderr
+    assert ended.returncode == code, said
+    assert says in said
+    assert said.count("config error") == code
+    assert "Traceback" not in said
+    assert {path.name for path in tmp_path.iterdir()} <= {".snakemake"}
