@@ -1,5 +1,4 @@
-"""SIGKILL at random moments of workflows, then what they leave beside what one leaves that was
-never interrupted.
+"""SIGKILL at random moments of workflows, then what they leave is compared with no kill at all.
 
     python -m tests.workflow.killed --kills 200 --seed 1
 
@@ -26,7 +25,7 @@ import psutil
 from tests._copied import copied
 from tests.workflow._remains import differences, leftovers
 
-CONFIG = ("scale=smoke", "tasks=[char_lm]")
+CONFIG = ("scale=smoke", "tasks=[char_lm]", "questions=[ramps]")
 QUESTION = """question: Does a longer ramp help?
 paper: adaptive_span
 corpora: [text8]
@@ -35,42 +34,45 @@ variants:
   short: {span: {name: adaptive, ramp: 2}, S: max}
   long: {span: {name: adaptive, ramp: 16}, S: max}
 """
-SLOW_DISK = "import os, time\n_fsync = os.fsync\n"
-SLOW_DISK += "os.fsync = lambda file: (time.sleep(0.15), _fsync(file))[1]\n"
+SLOW_DISK = """import os, time
+_fsync = os.fsync
+os.fsync = lambda file: (time.sleep(0.15), _fsync(file))[1]
+"""
 MARK = "ATTENTION_TRIAL"  # the environment of all that a trial starts
 TARGETS = ("ramps",)
 # How likely one of a kind is killed in a tenth of a second, the first time: a write is short, a
 # workflow must get far.
 RATES = {"writing": 1.0, "run": 0.03, "command": 0.03, "benchmark": 0.03, "workflow": 0.01}
+OTHER_RATE = 0.005
 
 
 class Trial:
     """Workflows in folders below `folder`, and what kills them."""
 
     def __init__(self, folder: Path, seed: int, targets=TARGETS):
-        self.folder, self.targets, self.random = folder, targets, random.Random(seed)
+        self.folder = folder
+        self.targets = targets
+        self.random = random.Random(seed)
         self.kills: Counter[str] = Counter()
         self.attempts: Counter[str] = Counter()
         for name in ("slow", "tmp", "cache"):
             (folder / name).mkdir()
         (folder / "slow" / "sitecustomize.py").write_text(SLOW_DISK)
-        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-        own = {
-            "PATH": path,
+        path = [str(Path(sys.executable).parent), os.environ["PATH"]]
+        self.environment = {
+            **os.environ,
+            "PATH": os.pathsep.join(path),
             "PYTHONPATH": str(folder / "slow"),
             MARK: str(folder),
             "OMP_NUM_THREADS": "1",
-        }
-        self.environment = {
-            **os.environ,
-            **own,
             "TMPDIR": str(folder / "tmp"),
             "XDG_CACHE_HOME": str(folder / "cache"),
         }
 
     def clone(self, name: str) -> Path:
-        """A copy of the project with one small question."""
-        (folder := self.folder / name).mkdir()
+        """Copy the project, with one small question."""
+        folder = self.folder / name
+        folder.mkdir()
         copied(folder)
         (folder / "studies" / "own" / "questions" / "ramps.yaml").write_text(QUESTION)
         scale = folder / "config" / "scales" / "smoke" / "char_lm.yaml"
@@ -78,40 +80,26 @@ class Trial:
         return folder
 
     def start(self, folder: Path) -> subprocess.Popen:
-        words = [
-            "-m",
-            "snakemake",
-            "--cores",
-            "2",
-            "--config",
-            *CONFIG,
-            "questions=[ramps]",
-            "--",
-            *self.targets,
-        ]
+        command = [sys.executable, "-m", "snakemake", "--cores", "2", "--config", *CONFIG]
+        command += ["--", *self.targets]
         with open(folder / "said.log", "ab") as said:
-            command = [sys.executable, *words]
-            return subprocess.Popen(
-                command, cwd=folder, env=self.environment, stdout=said, stderr=said
-            )
+            streams = {"stdout": said, "stderr": said}
+            return subprocess.Popen(command, cwd=folder, env=self.environment, **streams)
 
     def processes(self) -> list[psutil.Process]:
+        """List the living processes of this trial."""
         found = []
         for process in psutil.process_iter():
             try:
-                if (
-                    process.environ().get(MARK) == str(self.folder)
-                    and process.status() != psutil.STATUS_ZOMBIE
-                ):
+                ours = process.environ().get(MARK) == str(self.folder)
+                if ours and process.status() != psutil.STATUS_ZOMBIE:
                     found.append(process)
             except (psutil.Error, OSError):
                 continue
         return found
 
     def round(self, folder: Path, kills: int) -> None:
-        """A workflow in this folder, killed as often as asked for or until it ends; then once more
-        to the end.
-        """
+        """Kill a workflow as often as asked for or until it ends; then run it to the end."""
         while kills:
             running = self.start(folder)
             while kills and running.poll() is None:
@@ -119,33 +107,40 @@ class Trial:
             if running.wait() == 0:
                 break
             self.attempts.clear()
-        if (ended := self.start(folder).wait()) != 0:
-            raise SystemExit(
-                f"{folder}: the last workflow ended with {ended}: see {folder / 'said.log'}"
-            )
+        code = self.start(folder).wait()
+        if code != 0:
+            raise SystemExit(f"{folder}: the last workflow ended with {code}: see said.log there")
 
     def kill(self, running: subprocess.Popen) -> bool:
-        """Kill one process before the workflow ends; the seldomer its kind was killed, the sooner.
-        Whether one was.
+        """Kill one process before the workflow ends, rather of a kind that was killed seldom.
+
+        Returns whether one was killed.
         """
         while running.poll() is None:
             time.sleep(0.1)
-            unfinished = self.folder.glob("*/re[ps]*/**/.*.part")
-            found = [
-                (f"writing {what_is(file)}", int(file.name.split(".")[-2])) for file in unfinished
-            ]
-            found += [(kind_of(each, running.pid), each.pid) for each in self.processes()]
-            for kind, number in found:
-                rate = next(
-                    (rate for begin, rate in RATES.items() if kind.startswith(begin)), 0.005
-                )
-                if self.random.random() < rate / (1 + self.kills[kind]) and self.end(number, kind):
+            for kind, number in self.find_victims(running.pid):
+                rate = OTHER_RATE
+                for begin, known in RATES.items():
+                    if kind.startswith(begin):
+                        rate = known
+                likely = rate / (1 + self.kills[kind])
+                if self.random.random() < likely and self.end(number, kind):
                     return True
         return False
 
+    def find_victims(self, workflow: int) -> list[tuple[str, int]]:
+        """List the kind and number of each process, those that write a file first."""
+        found = []
+        for file in self.folder.glob("*/re[ps]*/**/.*.part"):
+            number = int(file.name.split(".")[-2])
+            found.append((f"writing {what_is(file)}", number))
+        found += [(kind_of(each, workflow), each.pid) for each in self.processes()]
+        return found
+
     def end(self, number: int, kind: str) -> bool:
-        """No run is killed more often than it begins again by itself: its end would be a record
-        that says so.
+        """Kill a process, but no run more often than it begins again by itself.
+
+        Its end would be a record that says so.
         """
         try:
             run = os.readlink(f"/proc/{number}/fd/1")
@@ -160,7 +155,7 @@ class Trial:
 
 
 def kind_of(process: psutil.Process, workflow: int) -> str:
-    """What a process of a trial is."""
+    """Name what a process of a trial is."""
     if process.pid == workflow:
         return "workflow"
     try:
@@ -169,55 +164,59 @@ def kind_of(process: psutil.Process, workflow: int) -> str:
         return "other"
     if "pytest" in words:
         return "benchmark"
-    named = [word.rpartition(".")[2] for word in words if word.startswith("workflow.scripts.")]
-    if "-m" in words and named:
-        return "run" if named[0] == "train" else f"command {named[0]}"
+    for word in words:
+        if word.startswith("workflow.scripts."):
+            name = word.rpartition(".")[2]
+            return "run" if name == "train" else f"command {name}"
     return Path(words[0]).name if words else "other"
 
 
 def what_is(file: Path) -> str:
-    """The kind of a file that is being written."""
+    """Name the kind of a file that is being written."""
     name = file.name[1:].rsplit(".", 3)[0]
-    place = file.parent.name
-    return (
-        name
-        if file.parent.parent.name == "runs"
-        else f"a file of {place}"
-        if place != "smoke"
-        else name
-    )
+    folder = file.parent
+    if folder.parent.name == "runs" or folder.name == "smoke":
+        return name
+    return f"a file of {folder.name}"
+
+
+def run_trial(place: Path, kills: int, seed: int, targets) -> list[str]:
+    """Kill in rounds until there were enough kills; return the faults of the last round."""
+    trial = Trial(place, seed, targets)
+    whole = trial.clone("whole")
+    if trial.start(whole).wait():
+        said = (whole / "said.log").read_text()[-3000:]
+        raise SystemExit(f"the workflow that nobody kills failed:\n{said}")
+    rounds = 0
+    while trial.kills.total() < kills:
+        rounds += 1
+        began = time.monotonic()
+        folder = trial.clone(f"round{rounds}")
+        trial.round(folder, min(kills - trial.kills.total(), 70))
+        seconds = time.monotonic() - began
+        print(f"round {rounds}: {trial.kills.total()} kills, {seconds:.0f} s")
+        for kind, count in sorted(trial.kills.items()):
+            print(f"{count:4} {kind}", flush=True)
+        faults = differences(whole, folder) + leftovers(trial.folder, trial.processes)
+        if faults:
+            return faults
+        shutil.rmtree(folder)
+    print(f"{trial.kills.total()} kills, {rounds} rounds: records and weights as without kills")
+    return []
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        prog="killed", description="Kill workflows, and look at what they leave."
-    )
+    about = "Kill workflows, and look at what they leave."
+    parser = argparse.ArgumentParser(prog="killed", description=about)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--targets", nargs="+", default=TARGETS)
     options = parser.parse_args(argv)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
-        trial = Trial(Path(place), options.seed, options.targets)
-        whole, faults, rounds = trial.clone("whole"), [], 0
-        if trial.start(whole).wait():
-            said = (whole / "said.log").read_text()[-3000:]
-            raise SystemExit(f"the workflow that nobody kills failed:\n{said}")
-        while not faults and (left := options.kills - trial.kills.total()) > 0:
-            began, rounds = time.monotonic(), rounds + 1
-            folder = trial.clone(f"round{rounds}")
-            trial.round(folder, min(left, 70))
-            faults = differences(whole, folder) + leftovers(trial.folder, trial.processes)
-            print(f"round {rounds}: {trial.kills.total()} kills, {time.monotonic() - began:.0f} s")
-            print(
-                "\n".join(f"{count:4} {kind}" for kind, count in sorted(trial.kills.items())),
-                flush=True,
-            )
-            if not faults:
-                shutil.rmtree(folder)
+        faults = run_trial(Path(place), options.kills, options.seed, options.targets)
         if faults:
             os.rename(place, f"{place}-kept")
             raise SystemExit("\n".join([f"kept in {place}-kept", *faults]))
-        print(f"{trial.kills.total()} kills, {rounds} rounds: records and weights as without kills")
 
 
 if __name__ == "__main__":
