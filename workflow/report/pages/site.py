@@ -219,7 +219,7 @@ def with_minus(value):
 
 def _compiled_before() -> FileSystemBytecodeCache | None:
     """Keep compiled templates for the next process, as Python keeps compiled modules."""
-    folder = TEMPLATES / "__pycache__"
+    folder = Path(__file__).parent / "__pycache__"
     try:
         folder.mkdir(exist_ok=True)
     except OSError:
