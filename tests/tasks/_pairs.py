@@ -1,4 +1,4 @@
-"""Small parallel texts for the tests of translation."""
+"""Small parallel corpora for the tests of translation."""
 
 import hashlib
 from pathlib import Path
@@ -7,16 +7,12 @@ from workflow.tasks import store
 from workflow.tasks.translation.catalogue import PairCatalogue
 from workflow.tasks.translation.data import build_pairs
 
-LINES = {
-    "de": [
-        f"{n} Vögel, die wir {verb} haben, sind schwarz."
-        for n in range(20)
-        for verb in ("gesehen", "gezählt")
-    ],
-    "en": [
-        f"The {n} birds that we {verb} are black." for n in range(20) for verb in ("saw", "counted")
-    ],
-}
+LINES = {"de": [], "en": []}
+for n in range(20):
+    LINES["de"] += [
+        f"{n} Vögel, die wir {verb} haben, sind schwarz." for verb in ("gesehen", "gezählt")
+    ]
+    LINES["en"] += [f"The {n} birds that we {verb} are black." for verb in ("saw", "counted")]
 NAMES = {"train": "train", "dev": "valid", "test": "test"}
 SIZES = {"train": slice(0, 30), "dev": slice(30, 34), "test": slice(34, 40)}
 
@@ -27,11 +23,10 @@ def join_lines(lines: list[str]) -> bytes:
 
 def files(changes: dict[str, bytes] | None = None) -> dict[str, bytes]:
     """Give the contents of six files by name, with changes."""
-    contents = {
-        f"{NAMES[split]}.{side}": join_lines(LINES[side][SIZES[split]])
-        for split in NAMES
-        for side in LINES
-    }
+    contents = {}
+    for split, name in NAMES.items():
+        for side, lines in LINES.items():
+            contents[f"{name}.{side}"] = join_lines(lines[SIZES[split]])
     return contents | (changes or {})
 
 
@@ -43,22 +38,15 @@ def write_files(folder: Path, contents: dict[str, bytes]) -> str:
 
 def raw_entry(contents: dict[str, bytes], **settings) -> dict:
     """Make an entry of kind files, each with the checksum of its content."""
-
-    def source(name: str) -> dict:
-        return {"files": [name], "checksum": f"sha256:{hashlib.sha256(contents[name]).hexdigest()}"}
-
-    sources = {
-        split: {side: source(f"{name}.{side}") for side in LINES} for split, name in NAMES.items()
-    }
-    about = {
-        "kind": "files",
-        "title": "a test",
-        "about": "a test",
-        "source": "de",
-        "target": "en",
-        "vocabulary": 60,
-    }
-    return {**about, "files": sources, **settings}
+    sources = {split: {} for split in NAMES}
+    for split, name in NAMES.items():
+        for side in LINES:
+            file = f"{name}.{side}"
+            checksum = f"sha256:{hashlib.sha256(contents[file]).hexdigest()}"
+            sources[split][side] = {"files": [file], "checksum": checksum}
+    languages = {"source": "de", "target": "en", "vocabulary": 60}
+    about = {"kind": "files", "title": "a test", "about": "a test", "files": sources}
+    return about | languages | settings
 
 
 def catalogue(contents: dict[str, bytes], **settings) -> PairCatalogue:

@@ -6,20 +6,10 @@ import os
 import zipfile
 from pathlib import Path
 
-import pytest
-
+from tests._copied import ROOT
 from workflow.tasks.char_lm.catalogue import TextCatalogue, TextEntry
 
-ROOT = Path(__file__).parents[2]
 REAL = Path(os.environ.get("ATTENTION_DATA_DIR") or ROOT.parent / "shared" / "data")
-
-
-def needs(folder: str) -> pytest.MarkDecorator:
-    """Skip a test of real data where its folder is missing."""
-    missing = not (REAL / folder).is_dir()
-    return pytest.mark.skipif(
-        missing, reason=f"no {folder} in ATTENTION_DATA_DIR or beside the project"
-    )
 
 
 def entry(content: bytes, **settings) -> TextEntry:
@@ -34,7 +24,8 @@ def catalogue(content: bytes, **settings) -> TextCatalogue:
 
 def zipped(content: bytes, *others: str) -> bytes:
     """Pack a text behind what Finder puts into an archive."""
-    with zipfile.ZipFile(packed := io.BytesIO(), "w") as archive:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
         for name in others:
             archive.writestr(name, b"\0" if name[-1] != "/" else b"")
         archive.writestr("texts/text", content)

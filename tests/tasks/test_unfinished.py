@@ -1,6 +1,4 @@
-"""A folder of a task that is half-written costs itself alone: it is left out, and a message says
-where and why.
-"""
+"""A half-written folder of a task is left out, and a message says where and why."""
 
 import sys
 
@@ -23,15 +21,13 @@ class HalfJob(ParsingJob):
 
 TASK = replace(OTHER, job=HalfJob)
 """
+UNTYPED = "TASK = __import__('workflow.tasks.task').tasks.task.TaskSpec(job=None)"
 FOLDERS = {  # what an __init__.py says, and the value in the message
     "empty": (None, "__init__.py"),
     "begun": ("", "TaskSpec"),
     "no Python": ("\n\nTASK = (", "__init__.py, line 3"),
     "no module": ("\nimport nothing_there", "line 2: ModuleNotFoundError"),
-    "no job": (
-        "TASK = __import__('workflow.tasks.task').tasks.task.TaskSpec(job=None)",
-        "TaskSpec",
-    ),
+    "no job": (UNTYPED, "TaskSpec"),
     "another's job": (WHOLE.replace('"half"', '"parsing"'), 'Literal["half"]'),
     "misspelt score": (WHOLE.replace("HalfJob)", 'HalfJob, scores=("dev_f2",))'), "line 11"),
     "its own end": ("raise SystemExit(3)", "line 1: SystemExit: 3"),
@@ -47,35 +43,38 @@ def test_it_is_left_out_with_the_reason(code, value, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "workflow.tasks.half", None)
     del sys.modules["workflow.tasks.half"]
     tasks, unfinished = spec._read_all(tmp_path)
-    assert not tasks and [*unfinished] == ["half"]
-    reason = unfinished["half"]
-    assert value in reason and "\n" not in reason
-    monkeypatch.setitem(spec.UNFINISHED, "half", reason)
+    assert not tasks
+    assert [*unfinished] == ["half"]
+    assert value in unfinished["half"] and "\n" not in unfinished["half"]
+    monkeypatch.setitem(spec.UNFINISHED, "half", unfinished["half"])
     with pytest.raises(ConfigError) as error:
         spec.check_task("task", "half")
     assert value in str(error.value)
+
+
+CLAIM = """claim: It reverses.
+where: here
+question: reversal
+measure: test_exact
+expect: less
+ours: {variant: top_k}
+than: {variant: softmax}
+"""
 
 
 @pytest.mark.slow
 def test_all_other_commands_go_on(tmp_path):
     """With a question, a scale's file, datasets and a claim of the task that is half-written."""
     folder = written(copied(tmp_path), shown("docs/task.md"))
-    claim = (
-        "claim: It reverses.\nwhere: here\nquestion: reversal\nmeasure: test_exact\nexpect: less\n"
-    )
-    claim += "ours: {variant: top_k}\nthan: {variant: softmax}\n"
-    written(folder, {"studies/own/claims/reverses.yaml": claim})
+    written(folder, {"studies/own/claims/reverses.yaml": CLAIM})
     (folder / "workflow/tasks/reversal/__init__.py").write_text("import nothing_there")
-    commands = (
-        ("workflow.cli.estimate", "--results", ".", "--config", "scale=smoke"),
-        ("snakemake", "-n", "--config", "scale=smoke", "--", "adaptive_vs_xl"),
-    )
-    for words in commands:
+    estimate = ("workflow.cli.estimate", "--results", ".", "--config", "scale=smoke")
+    dry_run = ("snakemake", "-n", "--config", "scale=smoke", "--", "adaptive_vs_xl")
+    for words in (estimate, dry_run):
         said = ended(folder, *words)
         assert said.returncode == 0, said.stderr
         lines = [line for line in said.stderr.splitlines() if "'reversal'" in line]
         assert len(lines) == 1 and "line 1: ModuleNotFoundError" in lines[0]
-    for asked in ("tasks=[reversal]", "questions=[reversal]"):
-        said = ended(folder, *commands[0], asked)
-        assert said.returncode == 2 and said.stderr.count("\n") == 1
-        assert "is unfinished: workflow/tasks/reversal/__init__.py, line 1" in said.stderr
+    said = ended(folder, *estimate, "tasks=[reversal]")
+    assert said.returncode == 2 and said.stderr.count("\n") == 1
+    assert "workflow/tasks/reversal/__init__.py, line 1" in said.stderr
