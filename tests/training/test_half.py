@@ -1,6 +1,4 @@
-"""Training in 16 bits, as a GPU does where a scale says bf16: autocast of the CPU stands in for the
-GPU's.
-"""
+"""Training in 16 bits, as a GPU does where a scale says bf16, with the CPU's autocast."""
 
 from functools import partial
 
@@ -11,7 +9,7 @@ from models.kernels.compiled import build
 from tests._jobs import VARIANTS, corpus, parsing
 from tests._training import CPU
 from tests.tasks.test_parsing import trees
-from tests.training.test_elsewhere import SHORT, short
+from tests.training.test_elsewhere import SENTENCES, scored_on_one, short
 from workflow.tasks import batches, sequences
 from workflow.tasks.char_lm import runner as char_lm
 from workflow.tasks.char_lm import streams
@@ -21,24 +19,29 @@ from workflow.training import loop
 from workflow.training.backends import prepare
 from workflow.training.run import Run
 
-GPU = torch.device("cuda")
+SPARSE = {"normaliser": {"name": "entmax_alpha"}, "selection": {"name": "top_k", "k": 2}}
+JOBS = {name: (short(VARIANTS[name]), corpus(length=800)) for name in VARIANTS}
+JOBS["sentences"] = (scored_on_one(parsing(**SPARSE, **SENTENCES)), trees(60))
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def sixteen_bits(monkeypatch):
     """Give on the CPU what `precision` gives on a GPU; not compiled for these numbers."""
+
+    def on_gpu(training, device):
+        return bits.precision(training, torch.device("cuda"))
+
     autocast = partial(torch.autocast, "cpu")
-    on_gpu = lambda training, device: bits.precision(training, GPU)  # noqa: E731
     monkeypatch.setattr(torch, "autocast", lambda device, dtype: autocast(dtype))
     for module in (char_lm, batches, sequences, streams):
         monkeypatch.setattr(module, "precision", on_gpu)
     torch.set_num_threads(1)
 
 
-def score(job, text, folder, backend: str) -> float:
-    """Train a job; return its last score on the training text."""
-    run = Run(job, load(TASKS[job.task].runner), text, folder, CPU)
-    prepare(run.model, backend, CPU, torch.float32)
+def train(job, data, folder) -> float:
+    """Train a job; return its last loss on the training data."""
+    run = Run(job, load(TASKS[job.task].runner), data, folder, CPU)
+    prepare(run.model, "band" if job.task == "char_lm" else "auto", CPU, torch.float32)
     with build.without():
         loop.train(run)
         run.task.evaluate(run.model)
@@ -46,30 +49,12 @@ def score(job, text, folder, backend: str) -> float:
     return run.curve[-1][TASKS[job.task].curve.losses[0]]
 
 
-@pytest.mark.parametrize("name", VARIANTS)
-def test_every_choice_trains_in_16_bits(name, tmp_path, sixteen_bits):
+@pytest.mark.parametrize("name", JOBS)
+def test_every_choice_trains_in_16_bits(name, tmp_path):
     """Near the numbers of 32, forward and backward."""
-    in_32, text = short(VARIANTS[name]), corpus(length=800)
-    in_16 = in_32.model_copy(
-        update={"training": in_32.training.model_copy(update={"precision": "bf16"})}
-    )
-    ours, oracle = (score(each, text, tmp_path, "band") for each in (in_16, in_32))
-    assert ours == pytest.approx(oracle, rel=0.02) and ours != oracle
-
-
-@pytest.mark.parametrize("normaliser", ["softmax", "entmax_alpha"])
-def test_sentences_train_in_16_bits(normaliser, tmp_path, sixteen_bits):
-    small = parsing(
-        normaliser={"name": normaliser},
-        selection={"name": "top_k", "k": 2},
-        precision="bf16",
-        **SHORT,
-    )
-    few = small.evaluation.model_copy(update={"batch": 1, "sentences": 1})
-    assert score(small.model_copy(update={"evaluation": few}), trees(60), tmp_path, "auto") > 1
-
-
-def test_bf16_is_asked_for_on_a_gpu_alone():
-    assert bits.number_type("bf16", GPU) == torch.bfloat16
-    assert bits.number_type("bf16", CPU) == torch.float32
-    assert bits.number_type("fp32", GPU) == torch.float32
+    in_32, data = JOBS[name]
+    training = in_32.training.model_copy(update={"precision": "bf16"})
+    ours = train(in_32.model_copy(update={"training": training}), data, tmp_path)
+    oracle = train(in_32, data, tmp_path)
+    assert ours == pytest.approx(oracle, rel=0.02)
+    assert ours != oracle

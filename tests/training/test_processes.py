@@ -1,9 +1,6 @@
-"""Two processes that train one net give the numbers of one, and end as a record, whatever happens
-to one of them.
-"""
+"""Two processes that train one model give the numbers of one, and end as a record."""
 
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -15,13 +12,14 @@ import torch
 from tests._copied import ROOT, ended
 from tests._jobs import corpus, job
 from tests._training import start, train_command, write_job
-from tests.training._several import CASES, QUIET, in_64_bits, train
+from tests.training._several import CASES, QUIET, go_on, in_64_bits, train
 from workflow.plan import sources
 from workflow.results.record import read_record
 from workflow.tasks.char_lm import store
 from workflow.training import loop
 
 pytestmark = pytest.mark.slow
+ENDLESS = job(steps=100_000)
 
 
 def begin(folder, case, *words: str) -> subprocess.Popen:
@@ -39,53 +37,38 @@ def end(run: subprocess.Popen) -> tuple[int, list[str]]:
 
 def wait_for_checkpoint(run: subprocess.Popen, folder) -> list[psutil.Process]:
     """Return the two processes that train, once there is a checkpoint."""
-    while (
-        not (folder / "checkpoint.pt").exists()
-        or len(children := psutil.Process(run.pid).children()) < 2
-    ):
+    while True:
+        children = psutil.Process(run.pid).children()
+        if len(children) == 2 and (folder / "checkpoint.pt").exists():
+            return children
         assert run.poll() is None
         time.sleep(0.1)
-    return children
-
-
-def test_the_job_says_on_how_many_devices_and_one_record_is_written(tmp_path):
-    case = job(**QUIET, devices=2)
-    assert case.digest == job(**QUIET).digest
-    assert end(begin(tmp_path, case))[0] == 0
-    record = read_record(tmp_path / "record.json")
-    assert (record.status, record.origin.devices) == ("ok", 2)
-    assert record.cost.backends and record.metrics["test_bpc"] < 3
-    left = {"job.json", "toy.npz", "record.json", "curve.csv", "weights.pt"}
-    assert {path.name for path in tmp_path.iterdir()} == left
 
 
 @pytest.mark.parametrize(
     "number, times, outcome",
     [
         (signal.SIGABRT, 1, ("error", "one of 2 processes was ended by SIGABRT")),
-        (
-            signal.SIGKILL,
-            3,
-            ("oom", "the process was killed 3 times, probably because memory ran out"),
-        ),
+        (signal.SIGKILL, 3, ("oom", "the process was killed 3 times")),
     ],
 )
-def test_a_crash_is_a_record_with_what_was_saved_and_a_killed_process_begins_again(
-    number, times, outcome, tmp_path
-):
-    run = begin(tmp_path, job(steps=100_000), "--devices", "2")
+def test_a_crash_is_a_record_and_a_killed_process_begins_again(number, times, outcome, tmp_path):
+    run = begin(tmp_path, ENDLESS, "--devices", "2")
     for _ in range(times):
         processes = wait_for_checkpoint(run, tmp_path)
         processes[1].send_signal(number)
         assert not psutil.wait_procs(processes, timeout=30)[1]
     assert end(run)[0] == 0
     record = read_record(tmp_path / "record.json")
-    assert (record.status, record.reason) == outcome
-    assert record.curve and not (tmp_path / "checkpoint.pt").exists()
+    status, reason = outcome
+    assert record.status == status
+    assert record.reason.startswith(reason)
+    assert record.curve
+    assert not (tmp_path / "checkpoint.pt").exists()
 
 
 def test_none_outlives_the_process_that_started_them(tmp_path):
-    run = begin(tmp_path, job(steps=100_000), "--devices", "2")
+    run = begin(tmp_path, ENDLESS, "--devices", "2")
     processes = wait_for_checkpoint(run, tmp_path)
     run.kill()
     end(run)
@@ -94,7 +77,8 @@ def test_none_outlives_the_process_that_started_them(tmp_path):
 
 def test_what_cannot_be_divided_is_refused_in_a_line(tmp_path):
     status, errors = end(begin(tmp_path, job(batch=4), "--devices", "3"))
-    assert status == 2 and len(errors) == 1 and "1 x 3" in errors[0]
+    assert status == 2
+    assert len(errors) == 1 and "1 x 3" in errors[0]
     assert not (tmp_path / "record.json").exists()
 
 
@@ -109,16 +93,11 @@ def numbers(tmp_path_factory):
     with in_64_bits():
         for name, case in CASES.items():
             train(case, folder / "one" / name)
-            (folder / "begun" / name).mkdir(parents=True)
-            shutil.copy(
-                folder / "one" / name / "half.pt", folder / "begun" / name / "checkpoint.pt"
-            )
+            go_on(folder / "one" / name, folder / "begun" / name)
         done = ended(ROOT, "tests.training._several", str(folder))
         assert done.returncode == 0, done.stderr[-3000:]
         for name, case in CASES.items():
-            (folder / "half" / name).mkdir(parents=True)
-            shutil.copy(folder / "two" / name / "half.pt", folder / "half" / name / "checkpoint.pt")
-            train(case, folder / "half" / name)
+            train(case, go_on(folder / "two" / name, folder / "half" / name))
     return lambda *place: torch.load(folder.joinpath(*place, "end.pt"), weights_only=True)
 
 
@@ -126,27 +105,23 @@ def numbers(tmp_path_factory):
 @pytest.mark.parametrize("name", CASES)
 def test_two_processes_give_the_numbers_of_one(name, place, numbers):
     """Also when the run changes from one process to two, or back, in its middle."""
-    one, other = numbers("one", name), numbers(place, name)
-    assert list(one["weights"]) == list(other["weights"])
-    for key, weight in one["weights"].items():
-        torch.testing.assert_close(other["weights"][key], weight, rtol=0, atol=1e-9, msg=key)
+    one = numbers("one", name)
+    other = numbers(place, name)
+    torch.testing.assert_close(other["weights"], one["weights"], rtol=0, atol=1e-9)
     for point, counterpart in zip(one["curve"], other["curve"], strict=True):
         del point["tokens_per_s"], counterpart["tokens_per_s"]
         assert counterpart == pytest.approx(point, abs=1e-9, rel=0)
+    # else the equality of their penalties would say nothing
+    for key, weight in other["weights"].items():
+        if key.endswith("span.fraction"):
+            assert (weight < 0.49).all()
 
 
 def test_interrupted_with_dropout_two_end_as_two_never_interrupted(numbers):
-    whole, again = numbers("whole"), numbers("again")
-    assert again["log"][-2] == "resumed at step 10"
-    for key, weight in whole["weights"].items():
-        assert torch.equal(again["weights"][key], weight), key
-
-
-def test_learned_spans_moved(numbers):
-    """Else the equality of their penalties would say nothing."""
-    weights = numbers("two", "adaptive")["weights"]
-    fractions = [weight for name, weight in weights.items() if name.endswith("span.fraction")]
-    assert len(fractions) == 2 and all((fraction < 0.49).all() for fraction in fractions)
+    whole = numbers("whole")
+    again = numbers("again")
+    assert "resumed at step 10" in again["log"]
+    torch.testing.assert_close(again["weights"], whole["weights"], rtol=0, atol=0)
 
 
 LATE = """
@@ -167,14 +142,15 @@ torch.distributed.init_process_group = late
 """
 
 
-def test_two_begun_again_after_the_last_update_both_read_the_checkpoint_that_the_first_deletes(
-    tmp_path, monkeypatch
-):
+def test_two_begun_again_after_the_last_update_both_read_the_checkpoint(tmp_path, monkeypatch):
+    """The first deletes it; the second comes late."""
     case = job(**QUIET, devices=2)
+    assert case.digest == job(**QUIET).digest
     loop.train(start(case, tmp_path, source=sources.digest(sources.of_run(case))))
     (tmp_path / "sitecustomize.py").write_text(LATE)
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
     assert end(begin(tmp_path, case))[0] == 0
     record = read_record(tmp_path / "record.json")
-    assert record.status == "ok" and [point.step for point in record.curve] == [4, 8, 12]
+    assert (record.status, record.origin.devices) == ("ok", 2)
+    assert [point.step for point in record.curve] == [4, 8, 12]
     assert not (tmp_path / "checkpoint.pt").exists()
