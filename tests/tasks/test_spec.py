@@ -9,10 +9,10 @@ import pytest
 
 from tests._copied import ROOT
 from workflow.config.errors import ConfigError
-from workflow.plan.config import load_setup
 from workflow.plan.plan import plan
 from workflow.results.record import Point
 from workflow.results.registry import REGISTRY
+from workflow.settings.config import load_setup
 from workflow.tasks.quantities import Metric
 from workflow.tasks.spec import TASKS, load
 from workflow.tasks.task import COST_FUNCTIONS, CostModule, Curve

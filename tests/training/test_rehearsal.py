@@ -108,16 +108,18 @@ def test_a_name_that_came_up_after_training_alone_costs_its_score_alone(translat
     assert "seen" not in record.facts
 
 
-def test_a_task_without_what_the_loop_asks_for_or_of_another_unit_is_refused(monkeypatch):
-    for lacking in ASKED:
-        methods = dict.fromkeys(set(ASKED) - {lacking})
-        with monkeypatch.context() as patch:
-            patch.setattr(train, "load", lambda _, m=methods: type("Task", (), m | {"unit": "bpc"}))
-            with pytest.raises(ConfigError, match=f"'{lacking}'"):
-                train.load_task("char_lm")
-    monkeypatch.setattr(CharLMTask, "unit", "nats")
-    with pytest.raises(ConfigError, match="'nats'.* 'bpc'"):
+@pytest.mark.parametrize("lacking", ASKED)
+def test_a_task_without_what_the_loop_asks_for_is_refused(lacking, monkeypatch):
+    task = type("Lacking", (), dict.fromkeys(set(ASKED) - {lacking}))
+    monkeypatch.setattr(train, "load", lambda dotted: task)
+    with pytest.raises(ConfigError, match=f"'{lacking}'"):
         train.load_task("char_lm")
+
+
+def test_a_curve_without_the_loss_that_the_specification_names_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(CharLMTask, "train_point", lambda self, nats: {"train_ppl": nats})
+    with pytest.raises(ConfigError, match="'train_bpc'"):
+        run_script(job(), tmp_path / "run")
 
 
 def test_pictures_are_rehearsed_without_what_takes_long(tmp_path, monkeypatch):

@@ -141,7 +141,7 @@ def test_a_last_update_that_leaves_no_numbers_is_a_loss_that_diverged(tmp_path, 
 
 
 def test_an_update_that_fails_leaves_no_weights_though_it_is_the_last(tmp_path, monkeypatch):
-    monkeypatch.setattr(loop, "check_loss", lambda run: 1 / 0 if run.step == 12 else None)
+    monkeypatch.setattr(loop, "check_loss", lambda mean, step, bound: 1 / 0 if step == 12 else None)
     record = run("characters", tmp_path / "run")
     assert record.status == "error"
     assert not weights_in(tmp_path / "run", record)
