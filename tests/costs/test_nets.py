@@ -1,6 +1,4 @@
-"""What is measured of a net: steps, full caches, a raised limit, and counts beside those of public
-libraries.
-"""
+"""What is measured of a model: steps, full caches, a raised limit, and counts of work."""
 
 import pytest
 import torch
@@ -15,12 +13,16 @@ from workflow.costs.trained_net import TrainedRun, build_model, raise_limit, ran
 from workflow.tasks.char_lm.streams import cut
 
 
-def test_raising_the_limit_keeps_the_spans():
-    small = job()
+def with_spans(small, fraction: float):
     model = build_model(small, CPU, 7)
     for layer in model.attentions:
-        layer.span.fraction.data.fill_(0.5)
-    longer = raise_limit(small, model, 240, CPU)
+        layer.span.fraction.data.fill_(fraction)
+    return model
+
+
+def test_raising_the_limit_keeps_the_spans():
+    model = with_spans(job(), 0.5)
+    longer = raise_limit(job(), model, 240, CPU)
     for raised, trained in zip(longer.attentions, model.attentions, strict=True):
         reach = raised.span.reach(raised.span.extent(None))
         before = trained.span.reach(trained.span.extent(None))
@@ -29,22 +31,21 @@ def test_raising_the_limit_keeps_the_spans():
 
 def test_a_training_step_updates_nothing_but_does_the_whole_work():
     small = job(net={"dropout": 0.0})
-    net = build_model(small, CPU, 7)
-    before = {name: weight.clone() for name, weight in net.state_dict().items()}
-    step, characters = training_step(small, net, CPU)
+    model = build_model(small, CPU, 7)
+    before = {name: weight.clone() for name, weight in model.state_dict().items()}
+    step, characters = training_step(small, model, CPU)
     step()
     assert characters == 64
-    assert all(torch.equal(weight, before[name]) for name, weight in net.state_dict().items())
-    assert prediction(small, net, CPU, 3)[1] == 3
-    assert evaluation(small, net, CPU)[1] == small.evaluation.streams * small.evaluation.block
+    torch.testing.assert_close({**model.state_dict()}, before, rtol=0, atol=0)
+    assert prediction(small, model, CPU, 3)[1] == 3
+    assert evaluation(small, model, CPU)[1] == small.evaluation.streams * small.evaluation.block
 
 
-SINCE = {
+EVERY = VARIANTS | {
     "sinks": {"span": {"name": "sinks", "limit": 12, "first": 3}},
     "rotary": {"position": {"name": "rotary"}, "net": {"key_heads": 1}},
     "alibi": {"position": {"name": "alibi"}, "span": {"name": "fixed", "limit": 12}},
 }
-EVERY = VARIANTS | SINCE
 
 
 @torch.no_grad()
@@ -60,10 +61,6 @@ def test_full_caches_are_as_long_as_reading_on_makes_them(variant, training):
     caches = full_caches(small, model, CPU)
     shapes = [[part.shape for part in parts] for parts in caches]
     assert shapes == [[part.shape for part in parts] for parts in past]
-    shortest = min(shape[0] for layer in shapes for shape in layer)
-    # in evaluation an adaptive span keeps what its heads reach
-    shrinks = not training and small.attention.span["name"] == "adaptive"
-    assert shortest >= 4 if shrinks else shortest >= 9
 
 
 @pytest.mark.slow
@@ -81,17 +78,11 @@ def test_executed_follows_the_span_and_dense_does_not():
     span = {"name": "adaptive", "limit": 512, "ramp": 4, "penalty_weight": 0.0}
     small = job(span=span, position={"name": "relative", "limit": 512})
     tokens = cut(corpus().train[:4000], 2)
-    executed = []
-    dense = []
-    for fraction in (0.0, 0.25, 1.0):
-        model = build_model(small, CPU, 7)
-        for layer in model.attentions:
-            layer.span.fraction.data.fill_(fraction)
-        executed.append(macs.executed(model, tokens, 16))
-        dense.append(macs.dense(model, 16))
-    low, middle, high = executed
-    assert low < middle < high and low < 0.2 * high
-    assert len(set(dense)) == 1 and high <= dense[0]
+    models = [with_spans(small, fraction) for fraction in (0.0, 0.25, 1.0)]
+    low, middle, high = (macs.executed(model, tokens, 16) for model in models)
+    (dense,) = {macs.dense(model, 16) for model in models}
+    assert low < middle < high <= dense
+    assert low < 0.2 * high
 
 
 def test_executed_by_hand():
@@ -123,5 +114,3 @@ def test_a_model_computes_the_same_with_the_librarys_solvers(name, tmp_path):
     assert type(model.attentions[0].normaliser).__module__ == "workflow.costs.libraries"
     torch.testing.assert_close(model(source, target), before, rtol=1e-4, atol=1e-4)
     assert "library_train" in TrainedRun(tmp_path, small).timed
-    # softmax has no other solver
-    assert TrainedRun(tmp_path, translation()).timed == ("train", "predict")

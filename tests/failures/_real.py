@@ -17,27 +17,17 @@ from workflow.tasks.char_lm import store
 
 
 def train(job: Job, folder: Path, at: Path = ROOT, **options) -> subprocess.CompletedProcess:
-    """Run the command of a run to its end, on the small text of the tests."""
+    """Run the command of a run to its end, on the small corpus of the tests."""
     data = folder.parent / "toy.npz"
     store.write(data, corpus())
     write_job(job, folder)
-    return subprocess.run(
-        train_command(folder, data), cwd=at, capture_output=True, text=True, **options
-    )
-
-
-def line_of(ended: subprocess.CompletedProcess, status: int) -> str:
-    """Return the one line that a command that refuses says."""
-    lines = ended.stderr.strip().splitlines()
-    assert ended.returncode == status and len(lines) == 1, ended.stderr[-2000:]
-    return lines[0]
+    command = train_command(folder, data)
+    return subprocess.run(command, cwd=at, stderr=subprocess.PIPE, text=True, **options)
 
 
 @contextmanager
 def mounted(folder: Path, *words: str) -> Iterator[Path]:
-    """Mount something at a new folder while the block runs; the test is skipped where that is not
-    allowed.
-    """
+    """Mount something at a new folder; the test is skipped where that is not allowed."""
     folder.mkdir()
     done = subprocess.run(["mount", *words, str(folder)], capture_output=True, text=True)
     if done.returncode:
@@ -52,8 +42,9 @@ def leave_free(disk: Path, count: int) -> None:
     """Fill a small disk but for so many bytes."""
     (disk / "filler").unlink(missing_ok=True)
     system = os.statvfs(disk)
+    free = system.f_bavail * system.f_frsize
     with open(disk / "filler", "wb") as file:
-        os.posix_fallocate(file.fileno(), 0, max(1, system.f_bavail * system.f_frsize - count))
+        os.posix_fallocate(file.fileno(), 0, max(1, free - count))
 
 
 def broken(suite: Path, statement: str) -> Path:
@@ -61,9 +52,8 @@ def broken(suite: Path, statement: str) -> Path:
     suite.mkdir(exist_ok=True)
     file = copied(suite) / "models" / "kernels" / "compiled" / "attention.c"
     head = re.compile(r"^void attend\(const attention \*a\) \{$", re.MULTILINE)
-    text, count = head.subn(
-        f"#include <signal.h>\n#include <unistd.h>\n\\g<0>\n    {statement}", file.read_text()
-    )
+    includes = "#include <signal.h>\n#include <unistd.h>\n"
+    text, count = head.subn(rf"{includes}\g<0>\n    {statement}", file.read_text())
     assert count == 1
     file.write_text(text)
     return suite

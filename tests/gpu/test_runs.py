@@ -26,60 +26,51 @@ from workflow.training.processes import refuse_too_many
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")
 
 
-@pytest.mark.parametrize(
-    "there, picked",
-    [
-        (True, {"auto": "cuda", "cuda": "cuda", "cpu": "cpu"}),
-        (False, {"auto": "cpu", "cpu": "cpu"}),
-    ],
-)
-def test_a_gpu_is_taken_where_there_is_one(there, picked, monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
-    assert {name: pick_device(name).type for name in picked} == picked
-    if not there:
-        with pytest.raises(ConfigError, match="torch sees no GPU; valid here: auto, cpu"):
-            pick_device("cuda")
+def test_a_gpu_is_taken_where_there_is_one(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert [pick_device(name).type for name in ("auto", "cuda", "cpu")] == ["cuda", "cuda", "cpu"]
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert [pick_device(name).type for name in ("auto", "cpu")] == ["cpu", "cpu"]
+    with pytest.raises(ConfigError, match="auto, cpu"):
+        pick_device("cuda")
+
+
+@pytest.mark.parametrize("driver, gpus", [("/usr/bin/nvidia-smi", [1, 1, 0]), (None, [0, 1, 0])])
+def test_a_plan_asks_for_a_gpu_where_the_driver_lists_one(driver, gpus, monkeypatch):
+    monkeypatch.setattr(config.shutil, "which", lambda name: driver)
+    assert [Config(device=name).gpus for name in ("auto", "cuda", "cpu")] == gpus
 
 
 def test_a_record_names_the_gpu_its_driver_and_16_bits_and_promises_no_bits(monkeypatch):
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "NVIDIA H100 80GB HBM3")
     monkeypatch.setattr(torch.version, "cuda", "13.0")
-    on_gpu = describe(CUDA, "bf16", recorded([]))
-    on_cpu = describe(CPU, "bf16", recorded([]))
-    assert (on_gpu["device"], on_gpu["driver"]) == ("NVIDIA H100 80GB HBM3", "CUDA 13.0")
-    assert (on_gpu["precision"], on_gpu["deterministic"]) == ("bf16", False)
-    assert (on_cpu["precision"], on_cpu["deterministic"]) == ("fp32", True)
-    assert on_cpu["driver"] is None
-
-
-def test_more_devices_than_gpus_are_refused(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    refuse_too_many(2, CUDA)
-    refuse_too_many(64, CPU)
-    with pytest.raises(ConfigError, match="3 .* 2 GPUs"):
-        refuse_too_many(3, CUDA)
+    found = {device: describe(device, "bf16", recorded([])) for device in (CPU, CUDA)}
+    names = ("driver", "precision", "deterministic")
+    assert [found[CUDA][name] for name in names] == ["CUDA 13.0", "bf16", False]
+    assert [found[CPU][name] for name in names] == [None, "fp32", True]
+    assert found[CUDA]["device"] == "NVIDIA H100 80GB HBM3"
 
 
 @pytest.mark.parametrize(
     "device, taken, backend", [(CUDA, [call(3)], "cpu:gloo,cuda:nccl"), (CPU, [], "gloo")]
 )
-def test_each_process_takes_a_gpu_of_its_own(device, taken, backend, monkeypatch):
+def test_each_process_takes_a_gpu_of_its_own_and_there_are_enough(
+    device, taken, backend, monkeypatch
+):
     monkeypatch.setenv("TORCHELASTIC_RUN_ID", "run")
     monkeypatch.setenv("LOCAL_RANK", "3")
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "4")
+    take, distributed = Mock(), Mock()
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
-    monkeypatch.setattr(torch.cuda, "set_device", took := Mock())
-    monkeypatch.setattr(torch, "distributed", distributed := Mock())
+    monkeypatch.setattr(torch.cuda, "set_device", take)
+    monkeypatch.setattr(torch, "distributed", distributed)
     with processes.join_devices(device) as joined:
-        assert (joined.count, joined.rank) == (distributed.get_world_size(), distributed.get_rank())
-    assert took.mock_calls == taken and distributed.init_process_group.call_args.args == (backend,)
-
-
-def test_a_plan_asks_for_a_gpu_where_the_driver_lists_one(monkeypatch):
-    monkeypatch.setattr(config.shutil, "which", lambda name: "/usr/bin/nvidia-smi")
-    assert [Config(device=name).gpus for name in ("auto", "cuda", "cpu")] == [1, 1, 0]
-    monkeypatch.setattr(config.shutil, "which", lambda name: None)
-    assert [Config(device=name).gpus for name in ("auto", "cuda", "cpu")] == [0, 1, 0]
+        assert joined.count == distributed.get_world_size()
+    assert take.mock_calls == taken
+    assert distributed.init_process_group.call_args.args == (backend,)
+    refuse_too_many(64, CPU)
+    with pytest.raises(ConfigError, match="5 .* 4 GPUs"):
+        refuse_too_many(5, CUDA)
 
 
 def test_a_tile_is_timed_by_the_gpus_own_clock_and_the_first_round_is_left_out(monkeypatch):
@@ -88,7 +79,7 @@ def test_a_tile_is_timed_by_the_gpus_own_clock_and_the_first_round_is_left_out(m
     waits = Mock()
 
     class Event:
-        """An event on a GPU on which the n-th piece of work takes n milliseconds."""
+        """An event on a GPU on which the n-th piece of work takes rounds[n] milliseconds."""
 
         synchronize = waits
 
@@ -108,13 +99,14 @@ def test_on_a_gpu_the_tile_is_the_fastest_for_the_work_at_hand(direction, monkey
     with FakeTensorMode():
         sizes = (2, 4, 100, 24), (), (), (2, 4, 300, 40), (200, 24)
         inputs = [torch.empty(size, device="cuda", dtype=torch.bfloat16) for size in sizes]
-    monkeypatch.setattr(banded, "_forward", forward := Mock(return_value=("y", "lse")))
-    monkeypatch.setattr(banded, "_backward", backward := Mock())
-    monkeypatch.setattr(
-        tuning, "fastest", fastest := Mock(side_effect=lambda work, dtype, run: run("a tile"))
-    )
+    forward, backward = Mock(return_value=("y", "lse")), Mock()
+    fastest = Mock(side_effect=lambda work, dtype, run: run("a tile"))
+    monkeypatch.setattr(banded, "_forward", forward)
+    monkeypatch.setattr(banded, "_backward", backward)
+    monkeypatch.setattr(tuning, "fastest", fastest)
     banded._fastest(inputs, (), 0.0, direction == "backward")
-    assert forward.called and backward.called == (direction == "backward")
+    assert forward.called
+    assert backward.called == (direction == "backward")
     work = f"cuda bfloat16: dk 24, dv 40, reach <= 256, T <= 128, {direction}"
     assert fastest.call_args.args[:2] == (work, torch.bfloat16)
 
@@ -122,10 +114,12 @@ def test_on_a_gpu_the_tile_is_the_fastest_for_the_work_at_hand(direction, monkey
 @pytest.mark.parametrize("device, limits", [(CPU, 1), (CUDA, 0)])
 def test_the_memory_of_the_host_is_limited_on_a_cpu_alone(device, limits, monkeypatch, tmp_path):
     """CUDA maps more addresses than the machine has memory."""
+    limit = Mock()
     task = SimpleNamespace(read=lambda path: SimpleNamespace(checksum="sha256:toy"))
-    monkeypatch.setattr(train, "limit_memory", limit := Mock())
-    for name, stand_in in {"load_task": task, "describe": origin().model_dump()}.items():
-        monkeypatch.setattr(train, name, Mock(return_value=stand_in))
+    monkeypatch.setattr(train, "limit_memory", limit)
+    monkeypatch.setattr(train, "load_task", lambda *_: task)
+    monkeypatch.setattr(train, "describe", lambda *_: origin().model_dump())
     monkeypatch.setattr(train, "Run", Mock(side_effect=ZeroDivisionError))
     train.train(job(), tmp_path / "data", tmp_path, device)
-    assert read_record(tmp_path / "record.json").status == "error" and limit.call_count == limits
+    assert read_record(tmp_path / "record.json").status == "error"
+    assert limit.call_count == limits
