@@ -1,7 +1,6 @@
 """Peak memory in a process of its own: what counts, and what does not."""
 
 import resource
-import signal
 from unittest.mock import Mock
 
 import pytest
@@ -50,13 +49,6 @@ def test_memory_is_what_steps_and_model_hold_above_the_libraries():
 
 def test_out_of_memory_is_a_status():
     assert in_fresh_process(measure, 4096, 0, 64 << 20)["status"] == "oom"
-
-
-@pytest.mark.parametrize("number, status", [(signal.SIGKILL, "oom"), (signal.SIGTERM, "error")])
-def test_a_process_that_dies_is_a_status_and_a_reason(number, status):
-    died = in_fresh_process(signal.raise_signal, number)
-    assert died["status"] == status
-    assert died["reason"]
 
 
 def test_a_budget_holds_where_the_system_refuses_a_limit(monkeypatch):

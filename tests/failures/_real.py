@@ -25,11 +25,16 @@ def train(job: Job, folder: Path, at: Path = ROOT, **options) -> subprocess.Comp
     return subprocess.run(command, cwd=at, stderr=subprocess.PIPE, text=True, **options)
 
 
+def assert_done(said: subprocess.CompletedProcess) -> None:
+    assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
+
+
 @contextmanager
 def mounted(folder: Path, *words: str) -> Iterator[Path]:
     """Mount something at a new folder; the test is skipped where that is not allowed."""
     folder.mkdir()
-    done = subprocess.run(["mount", *words, str(folder)], capture_output=True, text=True)
+    command = ["mount", *words, str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         pytest.skip(f"nothing can be mounted here: {done.stderr.strip()}")
     try:
@@ -43,8 +48,9 @@ def leave_free(disk: Path, count: int) -> None:
     (disk / "filler").unlink(missing_ok=True)
     system = os.statvfs(disk)
     free = system.f_bavail * system.f_frsize
+    filled = max(1, free - count)
     with open(disk / "filler", "wb") as file:
-        os.posix_fallocate(file.fileno(), 0, max(1, free - count))
+        os.posix_fallocate(file.fileno(), 0, filled)
 
 
 def broken(suite: Path, statement: str) -> Path:

@@ -3,24 +3,17 @@
 import errno
 import os
 import sys
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests._jobs import corpus, job
-from tests._site import SCALE, inputs
 from tests._training import train_command, write_job
 from tests.failures._real import leave_free, mounted, train
 from workflow.config.command_line import run
 from workflow.config.files import CannotWrite
-from workflow.report.figure_files import write_figure
-from workflow.report.pages.site import Site
-from workflow.report.table_files import write_table
-from workflow.results.record import read_record
-from workflow.results.runs_table import read_frames
 from workflow.scripts import corpus as corpus_script
-from workflow.scripts import plan, question
+from workflow.scripts import plan
 from workflow.scripts import train as train_script
 from workflow.tasks.char_lm import store
 from workflow.training.failures import attempt
@@ -43,11 +36,13 @@ def refused(disk, capsys, monkeypatch):
         monkeypatch.setattr(sys, "argv", ["script", *words])
         with pytest.raises(SystemExit) as ended:
             run(work)
-        line = capsys.readouterr().err.strip().splitlines()[-1]
+        said = capsys.readouterr().err
+        line = said.strip().splitlines()[-1]
         assert ended.value.code == 1
         assert line.endswith(FULL), line
         assert not list(disk.rglob(".*")), "something was left half-written"
-        return Path(line.removesuffix(FULL).split(": ")[-1]).name
+        place = line.removesuffix(FULL).split(": ")[-1]
+        return Path(place).name
 
     return refuse
 
@@ -60,9 +55,11 @@ def test_each_file_of_a_run(disk, refused, tmp_path, monkeypatch):
     store.write(data, corpus())
     named = []
     for free in (8, 48, *range(84, 200, 4)):
-        folder = write_job(job(checkpoint_every=12), disk / f"run{free}").parent
+        folder = disk / f"run{free}"
+        write_job(job(checkpoint_every=12), folder)
         leave_free(disk, free << 10)
-        named.append(refused(train_script.main, *train_command(folder, data)[3:]))
+        words = train_command(folder, data)[3:]
+        named.append(refused(train_script.main, *words))
         for path in folder.iterdir():
             path.unlink()
         if named[-1] == "record.json":
@@ -89,23 +86,8 @@ def test_a_score_or_a_cost_that_cannot_be_written_is_no_failure_of_it(number):
 
     with pytest.raises(CannotWrite) as refused:
         attempt({}, ["bleu"], work)
-    assert (refused.value.errno, refused.value.filename) == (number, "words.txt")
-
-
-def test_what_is_made_of_runs(suite, disk, refused):
-    site = Site(suite / "results" / SCALE, disk, suite / "results" / "runs")
-    spans = read_frames(inputs(site.results, "dynamic_span"))
-    heads = read_frames(inputs(site.results, "head_spans"))
-    digests = spans.everything["digest"]
-    records = {each: read_record(site.runs / each / "record.json") for each in digests}
-    leave_free(disk, 0)
-    table = partial(write_table, disk / "table.json", "adaptive_span_table3", spans)
-    assert refused(table) == "table.csv"
-    leave_free(disk, 8192)
-    figure = partial(write_figure, disk / "figure.svg", "adaptive_span_figure4", heads)
-    assert refused(figure).startswith("figure.")
-    pages = partial(question.write_pages, site, "dynamic_span", spans, records)
-    assert refused(pages).endswith(".html")
+    assert refused.value.errno == number
+    assert refused.value.filename == "words.txt"
 
 
 def test_a_corpus_and_a_plan_with_its_jobs(disk, refused):

@@ -1,4 +1,4 @@
-"""Small texts for the tests of character modelling, and where real data lies."""
+"""Small texts, what a corpus holds, and where real data lies."""
 
 import hashlib
 import io
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests._copied import ROOT
 from workflow.tasks.char_lm.catalogue import TextCatalogue, TextEntry
+from workflow.tasks.store import decode
 
 REAL = Path(os.environ.get("ATTENTION_DATA_DIR") or ROOT.parent / "shared" / "data")
 
@@ -30,3 +31,12 @@ def zipped(content: bytes, *others: str) -> bytes:
             archive.writestr(name, b"\0" if name[-1] != "/" else b"")
         archive.writestr("texts/text", content)
     return packed.getvalue()
+
+
+def sizes(corpus) -> list[int]:
+    """Count the sentences of train, dev and test."""
+    return [len(split.target) for split in (corpus.train, corpus.dev, corpus.test)]
+
+
+def decoded(corpus, sentences) -> list[str]:
+    return [decode(corpus.symbols, ids) for ids in sentences]

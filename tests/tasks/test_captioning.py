@@ -1,14 +1,11 @@
 """The captioner and its task: what it reads, that it learns, and how captions are scored."""
 
-import shutil
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from nltk.translate.bleu_score import corpus_bleu
 
-from models.decoding import beam
 from tests._jobs import captioning
 from tests._training import CPU, train_to_end
 from workflow.config.errors import ConfigError
@@ -19,7 +16,7 @@ from workflow.tasks.captioning import scores as caption_scores
 from workflow.tasks.captioning.runner import CaptioningTask
 from workflow.tasks.captioning.scores import meteor_by_java, meteor_by_nltk, score
 from workflow.tasks.captioning.store import CaptionCorpus
-from workflow.tasks.store import BOS, EOS, Split, decode
+from workflow.tasks.store import BOS, Split, decode
 
 SYMBOLS = ["<pad>", "<bos>", "<eos>", "<unk>", "▁red", "▁green", "▁blue", "▁left", "▁right"]
 FEATURES = {"sees": "features", "size": 6}
@@ -37,17 +34,20 @@ def coloured(count=240, seed=0, features=False) -> CaptionCorpus:
         pictures[n, colours[n], :, left : left + 8] = 200
     if features:
         # two regions of six features, which are one-hot
-        pictures = np.eye(6, dtype=np.float16)[3 * sides + colours][:, None].repeat(2, 1)
+        one_hot = np.eye(6, dtype=np.float16)[3 * sides + colours]
+        pictures = np.stack([one_hot, one_hot], 1)
     words = np.stack([4 + colours, 7 + sides], 1).astype(np.uint16)
-    captions = [[row, row[::-1]] for row in words]
+    references = {}
+    for n in range(count - 20, count):
+        references[n] = [decode(SYMBOLS, words[n]), decode(SYMBOLS, words[n][::-1])]
 
     def split(begin: int, end: int) -> Split:
-        numbers = range(begin, end)
-        sources = [np.array([n]) for n in numbers for _ in captions[n]]
-        return Split(sources, [row for n in numbers for row in captions[n]], [], [])
+        part = Split([], [], [], [])
+        for n in range(begin, end):
+            part.source.extend([np.array([n])] * 2)
+            part.target.extend([words[n], words[n][::-1]])
+        return part
 
-    held_out = range(count - 20, count)
-    references = {n: [decode(SYMBOLS, row) for row in captions[n]] for n in held_out}
     return CaptionCorpus(
         "toy",
         pictures,
@@ -58,7 +58,7 @@ def coloured(count=240, seed=0, features=False) -> CaptionCorpus:
         SYMBOLS,
         "sha256:toy",
         "a toy",
-        {n: f"picture {n}" for n in held_out},
+        {n: f"picture {n}" for n in references},
     )
 
 
@@ -67,14 +67,9 @@ def coloured(count=240, seed=0, features=False) -> CaptionCorpus:
 def test_it_learns_to_say_what_it_sees(net, tmp_path):
     pace = {"steps": 150, "evaluate_every": 150, "checkpoint_every": 150}
     small = captioning(net={"dropout": 0.0, **net}, tokens=60, **pace)
-    metrics, facts, _ = train_to_end(small, tmp_path, coloured(features=bool(net)))
+    metrics, _, _ = train_to_end(small, tmp_path, coloured(features=bool(net)))
     assert metrics["test_bleu_1"] > 90
     assert metrics["test_rouge_l"] > 90
-    look = facts["looks"][0]
-    assert len(look["weights"]) == len(look["pieces"]) == 2
-    assert len(look["weights"][0]) == (2 if net else 4)
-    assert sum(look["weights"][0]) == pytest.approx(1, abs=1e-3)
-    assert (look["pixels"] is None) == bool(net)
 
 
 def test_each_picture_is_described_once_and_scored_against_all_its_captions():
@@ -82,8 +77,10 @@ def test_each_picture_is_described_once_and_scored_against_all_its_captions():
     assert len(task.sources_to_decode("test")) == 10
     second_captions = [row.tolist() for row in task.corpus.test.target[1::2]]
     metrics, facts = task.score("test", second_captions)
-    assert [metrics[name] for name in ("bleu_1", "bleu_2", "rouge_l")] == pytest.approx([100] * 3)
-    assert np.mean([cider for cider, _ in facts["counts"]]) == pytest.approx(metrics["cider"])
+    for name in ("bleu_1", "bleu_2", "rouge_l"):
+        assert metrics[name] == pytest.approx(100)
+    cider = np.mean(facts["counts"], axis=0)[0]
+    assert cider == pytest.approx(metrics["cider"])
 
 
 @each_kind
@@ -107,17 +104,6 @@ def test_gradients_reach_every_parameter_and_step_by_step_is_the_whole(net):
         torch.testing.assert_close(last, logits[:, position].detach())
 
 
-def test_a_moved_patch_is_another_picture_and_beams_of_two_pictures_do_not_mix():
-    model = build_model(captioning(), CPU, len(SYMBOLS)).eval()
-    picture = torch.rand(1, 3, 16, 16)
-    flipped = picture.flip(3)
-    assert not torch.allclose(model.enter(picture)[0], model.enter(flipped)[0], atol=1e-3)
-    options = {"width": 2, "alpha": 0.6, "max_length": 8}
-    together = beam(model, torch.cat([picture, flipped]), **options)
-    assert together == [beam(model, each, **options)[0] for each in (picture, flipped)]
-    assert all(EOS not in row for row in together)
-
-
 @pytest.mark.parametrize(
     "net, features, regions, value",
     [
@@ -136,17 +122,6 @@ def test_pictures_that_the_model_cannot_read_are_refused(net, features, regions,
         CaptioningTask(captioning(net=net), data, CPU)
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not shutil.which("java"), reason="no Java")
-def test_meteor_by_java_ignores_the_locale_and_reads_bars(monkeypatch):
-    outputs = ["a dog ||| in a box", "a red bus"]
-    references = [["a dog ||| in a box"], ["a red | bus |||"]]
-    here = meteor_by_java(outputs, references)
-    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Duser.language=de -Duser.country=DE")
-    assert meteor_by_java(outputs, references) == here
-    assert meteor_by_java([row[0] for row in references], references) == pytest.approx(100)
-
-
 @pytest.mark.parametrize(
     "script", ["exit 1", "exec sleep 60", "while read -r line; do echo 0,5; done"]
 )
@@ -163,32 +138,18 @@ def test_nothing_replaces_a_java_that_fails(script, tmp_path, monkeypatch):
     assert task.missing.keys() == {"test_meteor"}
 
 
-def test_a_digest_names_what_computes_meteor_unless_that_is_java():
-    by_java, by_nltk = captioning(meteor="java"), captioning(meteor="nltk")
-    assert "meteor" not in by_java.model_dump()["evaluation"]
-    assert by_java.digest != by_nltk.digest
-
-
 def test_scores_by_hand():
     """`a b` of `a b c`: brevity e^(1 - 6/5) of the corpus; LCS 2: P = 1, R = 2/3, beta 1.2."""
     metrics, by_picture = score(["a b", "d e f"], [["a b c"], ["d e f"]])
     assert metrics["bleu_1"] == pytest.approx(100 * np.exp(1 - 6 / 5), rel=1e-4)
-    f = (1 + 1.2**2) * 1 * (2 / 3) / (2 / 3 + 1.2**2 * 1)
-    assert metrics["rouge_l"] == pytest.approx(100 * (f + 1) / 2)
+    rouge = (1 + 1.2**2) * (2 / 3) / (2 / 3 + 1.2**2)
+    assert metrics["rouge_l"] == pytest.approx(100 * (rouge + 1) / 2)
     assert metrics["cider"] == pytest.approx(np.mean(by_picture))
     assert by_picture[1] > by_picture[0]
 
 
-def test_bleu_is_that_of_nltk_and_meteor_counts_stems():
-    """METEOR: three words, the same or of one stem, in one chunk: F = 1, penalty .5 (1 / 3)^3."""
-    outputs = ["a small red ring above a blue square", "there is a green cross in the top left"]
-    references = [
-        ["a small red ring above a large blue square", "there is a blue square below a red ring"],
-        ["there is a green cross in the top left of the picture", "a large green cross"],
-    ]
-    words = [[text.split() for text in row] for row in references]
-    theirs = corpus_bleu(words, [text.split() for text in outputs])
-    assert score(outputs, references)[0]["bleu_4"] == pytest.approx(100 * theirs, rel=1e-3)
+def test_meteor_by_nltk_counts_stems():
+    """Three words, the same or of one stem, in one chunk: F = 1, penalty .5 (1 / 3)^3."""
     meteor = meteor_by_nltk(["red rings turn"], [["red ring turns", "nothing else"]])
     assert meteor == pytest.approx(100 * (1 - 0.5 / 27))
 

@@ -2,11 +2,12 @@
 
 import pytest
 
+from tests.tasks._texts import sizes
 from workflow.config.errors import ConfigError
 from workflow.tasks.parsing.catalogue import TreeCatalogue
 from workflow.tasks.parsing.data import build_trees
 from workflow.tasks.parsing.statements import parse_statements
-from workflow.tasks.parsing.trees import format_tree, rebuild
+from workflow.tasks.parsing.trees import format_tree
 from workflow.tasks.spec import load_corpora
 
 WORDS = ("cat", "dog", "bird", "fish", "cow")
@@ -39,21 +40,6 @@ def test_a_statement_becomes_the_tree_that_python_reads(source, trees):
     assert [format_tree(tree) for tree in parse_statements(source)] == trees
 
 
-@pytest.mark.slow
-def test_the_embedded_statements_are_those_of_the_catalogue():
-    """Their checksum is verified; targets give the trees back, over the words."""
-    corpus = build_trees(load_corpora("parsing"), "statements", None)
-    test = corpus.test
-    sizes = [len(split.source) for split in (corpus.train, corpus.dev, test)]
-    assert sizes == [12598, 500, 500]
-    for ids, words, tree in zip(test.target, test.source_text, test.target_text, strict=True):
-        written = [corpus.symbols[token] for token in ids]
-        assert len(written) < 64
-        if "<unk>" not in written:
-            again, repaired = rebuild(written, words.split(" "))
-            assert (format_tree(again), repaired) == (tree, False)
-
-
 def user_treebank(folder, lines=LINES) -> tuple[TreeCatalogue, str]:
     path = folder / "my.mrg"
     path.write_text("\n".join(lines))
@@ -63,11 +49,25 @@ def user_treebank(folder, lines=LINES) -> tuple[TreeCatalogue, str]:
 def test_a_users_trees_are_cut_in_three(tmp_path):
     catalogue, name = user_treebank(tmp_path)
     corpus = build_trees(catalogue, name, None)
-    assert [len(split.source) for split in (corpus.train, corpus.dev, corpus.test)] == [23, 1, 1]
+    assert sizes(corpus) == [23, 1, 1]
     assert corpus.test.source_text == ["the cow sees a cow"]
     assert corpus.test.target_text == [f"(TOP {LINES[-1]})"]
-    symbols = " ".join(corpus.symbols[i] for i in corpus.test.target[0])
-    assert symbols == "(S (NP DT NN )NP (VP VBZ (NP DT NN )NP )VP )S"
+    symbols = [corpus.symbols[i] for i in corpus.test.target[0]]
+    assert symbols == [
+        "(S",
+        "(NP",
+        "DT",
+        "NN",
+        ")NP",
+        "(VP",
+        "VBZ",
+        "(NP",
+        "DT",
+        "NN",
+        ")NP",
+        ")VP",
+        ")S",
+    ]
     assert corpus.checksum == catalogue.checksum(name)
     user_treebank(tmp_path, LINES[1:])
     assert catalogue.checksum(name) != corpus.checksum
@@ -88,7 +88,7 @@ def write_sections(folder, leave_out="", **changes) -> TreeCatalogue:
 
 def test_a_licensed_copy_is_read_by_section_or_refused_where_it_is_not_whole(tmp_path):
     corpus = build_trees(write_sections(tmp_path), "ptb", str(tmp_path))
-    assert [len(split.source) for split in (corpus.train, corpus.dev, corpus.test)] == [8, 4, 4]
+    assert sizes(corpus) == [8, 4, 4]
     with pytest.raises(ConfigError, match="'ptb': .*ATTENTION_DATA_DIR"):
         load_corpora("parsing").checksum("ptb")
     catalogue = write_sections(tmp_path / "a", leave_out="22")

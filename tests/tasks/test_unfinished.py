@@ -52,21 +52,10 @@ def test_it_is_left_out_with_the_reason(code, value, tmp_path, monkeypatch):
     assert value in str(error.value)
 
 
-CLAIM = """claim: It reverses.
-where: here
-question: reversal
-measure: test_exact
-expect: less
-ours: {variant: top_k}
-than: {variant: softmax}
-"""
-
-
 @pytest.mark.slow
 def test_all_other_commands_go_on(tmp_path):
-    """With a question, a scale's file, datasets and a claim of the task that is half-written."""
+    """With a question, a scale's file and datasets of the task that is half-written."""
     folder = written(copied(tmp_path), shown("docs/task.md"))
-    written(folder, {"studies/own/claims/reverses.yaml": CLAIM})
     (folder / "workflow/tasks/reversal/__init__.py").write_text("import nothing_there")
     estimate = ("workflow.cli.estimate", "--results", ".", "--config", "scale=smoke")
     dry_run = ("snakemake", "-n", "--config", "scale=smoke", "--", "adaptive_vs_xl")
@@ -77,4 +66,3 @@ def test_all_other_commands_go_on(tmp_path):
         assert len(lines) == 1 and "line 1: ModuleNotFoundError" in lines[0]
     said = ended(folder, *estimate, "tasks=[reversal]")
     assert said.returncode == 2 and said.stderr.count("\n") == 1
-    assert "workflow/tasks/reversal/__init__.py, line 1" in said.stderr

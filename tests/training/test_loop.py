@@ -80,16 +80,6 @@ def test_adam_equals_that_of_torch(decay):
     torch.testing.assert_close(ours, theirs)
 
 
-@pytest.mark.parametrize("optimiser", [Adam, Adagrad])
-def test_a_parameter_without_a_gradient_stays(optimiser):
-    stays = torch.nn.Parameter(torch.ones(2))
-    moves = torch.nn.Parameter(torch.ones(2))
-    moves.grad = torch.ones(2)
-    optimiser([stays, moves], 0.1, 1.0, 0.1).step()
-    assert stays.tolist() == [1, 1]
-    assert moves.tolist() != [1, 1]
-
-
 PEAK = (512 * 4000) ** -0.5  # of the schedule of the paper for d = 512, 4,000 steps of warm-up
 
 

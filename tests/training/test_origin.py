@@ -16,7 +16,7 @@ from workflow.plan import sources
 from workflow.results.record import read_record
 from workflow.scripts import train
 from workflow.tasks.char_lm import store
-from workflow.training import backends, origin, processes
+from workflow.training import backends, origin
 from workflow.training.run import build_model
 
 
@@ -35,12 +35,6 @@ def test_a_system_that_neither_tells_nor_limits_its_memory_trains(tmp_path, monk
     assert record.origin.host_memory_bytes is None
     assert "syscall failed" in record.origin.missing["host_memory_bytes"]
     assert "limit of memory" in record.origin.missing
-
-
-def test_a_system_without_shared_memory_for_locks_trains(monkeypatch):
-    monkeypatch.setattr("_multiprocessing.SemLock", Mock(side_effect=OSError(38, "no locks")))
-    monkeypatch.setattr(processes, "_wait_for", lambda forks: [fork.join() for fork in forks] and 0)
-    assert processes._attempt(1, lambda: None) == 0
 
 
 def test_bits_of_what_torch_or_the_definition_computes_stay_on_their_machine(monkeypatch):
@@ -94,15 +88,3 @@ def test_the_suites_own_repository_is_asked_whatever_the_environment_names(repos
     assert (found["commit"], found["dirty"], found["missing"]) == (commit, False, {})
     (repository / "new.txt").write_text("b")
     assert described()["dirty"] is True
-
-
-def test_a_git_that_gives_no_answer_leaves_its_reason(repository, tmp_path, monkeypatch):
-    program = tmp_path / "bin" / "git"
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\necho no such luck >&2\nexit 3\n")
-    program.chmod(0o755)
-    monkeypatch.setattr(origin, "ROOT", repository)
-    monkeypatch.setenv("PATH", str(program.parent))
-    found = described()
-    assert found["commit"] == "unknown"
-    assert "no such luck" in found["missing"]["commit"]

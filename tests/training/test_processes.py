@@ -75,13 +75,6 @@ def test_none_outlives_the_process_that_started_them(tmp_path):
     assert not psutil.wait_procs(processes, timeout=30)[1]
 
 
-def test_what_cannot_be_divided_is_refused_in_a_line(tmp_path):
-    status, errors = end(begin(tmp_path, job(batch=4), "--devices", "3"))
-    assert status == 2
-    assert len(errors) == 1 and "1 x 3" in errors[0]
-    assert not (tmp_path / "record.json").exists()
-
-
 @pytest.fixture(scope="module")
 def numbers(tmp_path_factory):
     """Return a function that reads what a case ended with at a place.

@@ -1,7 +1,6 @@
 """Before the first update a run is known to end in a record; the rehearsal leaves no trace."""
 
 from dataclasses import replace
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -82,15 +81,6 @@ def test_what_no_record_could_hold_is_refused_before_the_first_update(
     assert {file.name for file in (tmp_path / "run").iterdir()} == {"job.json"}
 
 
-def test_scoring_that_cannot_work_is_a_record_before_the_first_update(translate, monkeypatch):
-    monkeypatch.setattr(TranslationTask, "score", Mock(side_effect=NameError("blue")))
-    break_updates(monkeypatch, AssertionError("the run was trained"))
-    record = translate()
-    assert record.status == "error"
-    assert "NameError: blue" in record.reason
-    assert not record.curve
-
-
 def test_a_name_that_came_up_after_training_alone_costs_its_score_alone(translate, monkeypatch):
     """As one of a second test, of which the rehearsal sees nothing."""
     evaluate = TranslationTask.evaluate
@@ -120,9 +110,3 @@ def test_a_curve_without_the_loss_that_the_specification_names_is_refused(tmp_pa
     monkeypatch.setattr(CharLMTask, "train_point", lambda self, nats: {"train_ppl": nats})
     with pytest.raises(ConfigError, match="'train_bpc'"):
         run_script(job(), tmp_path / "run")
-
-
-def test_pictures_are_rehearsed_without_what_takes_long(tmp_path, monkeypatch):
-    """METEOR starts Java, which takes seconds: it scores test alone."""
-    monkeypatch.setattr(CaptioningTask, "score_meteor", Mock(side_effect=AssertionError))
-    train.check_rehearsal(start(captioning(), tmp_path, coloured(60)), origin())

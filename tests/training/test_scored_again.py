@@ -25,7 +25,7 @@ from workflow.tasks.char_lm import runner as characters
 from workflow.tasks.char_lm import store
 from workflow.tasks.sequences import SequenceTask
 from workflow.tasks.translation import runner as sentences
-from workflow.training import checkpoint, loop
+from workflow.training import checkpoint
 from workflow.training.evaluation import Story
 from workflow.training.run import Run
 
@@ -108,17 +108,6 @@ def test_what_a_custom_task_raises_while_it_scores_is_a_reason(error, tmp_path, 
     assert str(error) in record.missing["test_bpc"]
 
 
-def test_dev_that_cannot_be_scored_while_training_leaves_gaps_in_the_curve(
-    whole, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(characters.CharLMTask, "validate", BREAKS)
-    monkeypatch.setattr(train, "check_rehearsal", Mock())
-    record = run("characters", tmp_path / "run")
-    assert [point.dev_bpc for point in record.curve] == [None, None, None]
-    assert [*record.missing] == ["curve"]
-    assert record.metrics == whole("characters").metrics
-
-
 def test_a_record_that_cannot_be_written_as_json_keeps_the_weights(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(characters, "probe", lambda model, corpus: {"fragment": torch.ones(1)})
@@ -138,13 +127,6 @@ def test_a_last_update_that_leaves_no_numbers_is_a_loss_that_diverged(tmp_path, 
 
     monkeypatch.setattr(Run, "log_loss", spoil)
     assert run("characters", tmp_path / "run").status == "diverged"
-
-
-def test_an_update_that_fails_leaves_no_weights_though_it_is_the_last(tmp_path, monkeypatch):
-    monkeypatch.setattr(loop, "check_loss", lambda mean, step, bound: 1 / 0 if step == 12 else None)
-    record = run("characters", tmp_path / "run")
-    assert record.status == "error"
-    assert not weights_in(tmp_path / "run", record)
 
 
 def test_a_crash_while_it_is_scored_leaves_the_weights_of_its_checkpoint(tmp_path, monkeypatch):
