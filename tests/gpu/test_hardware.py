@@ -10,6 +10,7 @@ import torch
 
 from tests._jobs import VARIANTS, job
 from tests._training import CPU, write_weights
+from workflow.costs import fresh_process, timing
 from workflow.costs.trained_net import build_model
 from workflow.scripts import costs, layers, longest_span
 from workflow.training import checkpoint, hardware
@@ -102,3 +103,21 @@ def test_what_forks_has_not_asked_for_a_gpu_before(script, tmp_path, monkeypatch
         script.main(words[script])
     assert forked
     assert not any(forked)
+
+
+def test_the_memory_of_a_step_is_limited_and_counted_once_the_model_is_loaded(cuda):
+    def make():
+        cuda.append("load")
+        return lambda: cuda.append("step"), 1
+
+    found = fresh_process.peak_memory(make, CUDA, 1, budget=500)
+    assert found == {"bytes": 0, "reserved": 9}
+    before = ["reset_peak_memory_stats", "max_memory_allocated", "set_per_process_memory_fraction"]
+    step = ["load", "reset_peak_memory_stats", "step", "step"]
+    assert cuda == [*before, *step, "max_memory_allocated", "max_memory_reserved"]
+
+
+def test_a_timing_begins_and_ends_when_the_gpu_has_done_what_it_was_given(cuda):
+    timing.seconds_of(lambda: cuda.append("work"), CPU)
+    timing.seconds_of(lambda: cuda.append("work"), CUDA)
+    assert cuda == ["work", "synchronize", "work", "synchronize"]

@@ -17,6 +17,8 @@ from workflow.config.errors import ConfigError
 from workflow.plan.sources import recorded
 from workflow.results.record import read_record
 from workflow.scripts import train
+from workflow.settings import config
+from workflow.settings.config import Config
 from workflow.training import processes
 from workflow.training.hardware import pick_device
 from workflow.training.origin import describe
@@ -71,24 +73,6 @@ def test_each_process_takes_a_gpu_of_its_own_and_there_are_enough(
         refuse_too_many(5, CUDA)
 
 
-@pytest.mark.parametrize("direction", ["forward", "backward"])
-def test_on_a_gpu_the_tile_is_the_fastest_for_the_work_at_hand(direction, monkeypatch):
-    with FakeTensorMode():
-        empty = partial(torch.empty, device="cuda", dtype=torch.bfloat16)
-        # q B M T d_k, two scalars, v B M L d_v, positions reach d_k
-        inputs = [empty(2, 4, 100, 24), empty(()), empty(()), empty(2, 4, 300, 40), empty(200, 24)]
-    forward, backward = Mock(return_value=("y", "lse")), Mock()
-    fastest = Mock(side_effect=lambda work, dtype, run: run("a tile"))
-    monkeypatch.setattr(banded, "_forward", forward)
-    monkeypatch.setattr(banded, "_backward", backward)
-    monkeypatch.setattr(tuning, "fastest", fastest)
-    banded._fastest(inputs, (), 0.0, direction == "backward")
-    assert forward.called
-    assert backward.called == (direction == "backward")
-    work = f"cuda bfloat16: dk 24, dv 40, reach <= 256, T <= 128, {direction}"
-    assert fastest.call_args.args[:2] == (work, torch.bfloat16)
-
-
 @pytest.mark.parametrize("device, limits", [(CPU, 1), (CUDA, 0)])
 def test_the_memory_of_the_host_is_limited_on_a_cpu_alone(device, limits, monkeypatch, tmp_path):
     """CUDA maps more addresses than the machine has memory."""
@@ -101,3 +85,49 @@ def test_the_memory_of_the_host_is_limited_on_a_cpu_alone(device, limits, monkey
     train.train(job(), tmp_path / "data", tmp_path, device)
     assert read_record(tmp_path / "record.json").status == "error"
     assert limit.call_count == limits
+
+
+@pytest.mark.parametrize("driver, gpus", [("/usr/bin/nvidia-smi", [1, 1, 0]), (None, [0, 1, 0])])
+def test_a_plan_asks_for_a_gpu_where_the_driver_lists_one(driver, gpus, monkeypatch):
+    monkeypatch.setattr(config.shutil, "which", lambda name: driver)
+    assert [Config(device=name).gpus for name in ("auto", "cuda", "cpu")] == gpus
+
+
+def test_a_tile_is_timed_by_the_gpus_own_clock_and_the_first_round_is_left_out(monkeypatch):
+    rounds = iter([100.0, 5.0, 1.0, 2.0, 4.0, 3.0])
+    clock = [0.0]
+    waits = Mock()
+
+    class Event:
+        """An event on a GPU on which the n-th piece of work takes rounds[n] milliseconds."""
+
+        synchronize = waits
+
+        def record(self) -> None:
+            self.at = clock[-1]
+
+        def elapsed_time(self, end) -> float:
+            return end.at - self.at
+
+    monkeypatch.setattr(torch.cuda, "Event", lambda enable_timing: Event())
+    assert tuning.milliseconds(lambda: clock.append(clock[-1] + next(rounds))) == 3.0
+    assert waits.call_count == tuning.ROUNDS
+
+
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+def test_on_a_gpu_the_tile_is_the_fastest_for_the_work_at_hand(direction, monkeypatch):
+    with FakeTensorMode():
+        empty = partial(torch.empty, device="cuda", dtype=torch.bfloat16)
+        # queries, two that are not read, values, relative positions
+        inputs = [empty(2, 4, 100, 24), empty(()), empty(()), empty(2, 4, 300, 40), empty(200, 24)]
+    forward = Mock(return_value=("y", "lse"))
+    backward = Mock()
+    fastest = Mock(side_effect=lambda work, dtype, run: run("a tile"))
+    monkeypatch.setattr(banded, "_forward", forward)
+    monkeypatch.setattr(banded, "_backward", backward)
+    monkeypatch.setattr(tuning, "fastest", fastest)
+    banded._fastest(inputs, (), 0.0, direction == "backward")
+    assert forward.called
+    assert backward.called == (direction == "backward")
+    work = f"cuda bfloat16: dk 24, dv 40, reach <= 256, T <= 128, {direction}"
+    assert fastest.call_args.args[:2] == (work, torch.bfloat16)

@@ -2,15 +2,10 @@
 
 import hashlib
 import io
-import os
 import zipfile
-from pathlib import Path
 
-from tests._copied import ROOT
 from workflow.tasks.char_lm.catalogue import TextCatalogue, TextEntry
 from workflow.tasks.store import decode
-
-REAL = Path(os.environ.get("ATTENTION_DATA_DIR") or ROOT.parent / "shared" / "data")
 
 
 def entry(content: bytes, **settings) -> TextEntry:

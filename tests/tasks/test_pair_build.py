@@ -51,14 +51,6 @@ def test_pieces_are_learned_on_train_alone(tmp_path):
     assert "Ω" not in "".join(corpus.symbols)
 
 
-def test_white_space_and_a_byte_order_mark_do_not_count_and_a_corpus_may_be_lower_cased(tmp_path):
-    lines = "\r\n".join(LINES["de"][30:34])
-    spaced = "\ufeff" + lines.replace(" ", " \u00a0 ")
-    corpus = load(tmp_path, {"valid.de": spaced.encode()}, lowercase=True)
-    assert corpus.dev.source_text == lines.lower().split("\r\n")
-    assert decoded(corpus, corpus.dev.source) == corpus.dev.source_text
-
-
 def test_long_and_empty_pairs_of_train_are_left_out_and_counted(tmp_path, monkeypatch):
     monkeypatch.setitem(build.MAX_PIECES, "train", 60)
     target = LINES["en"][:30]

@@ -73,7 +73,7 @@ def test_accumulated_batches_weigh_as_much_as_their_pieces():
             batches.append((sources(train.source[rows]), targets(train.target[rows])))
         log_loss = add_gradients(net, losses(net, small.training, batches))
         gradients = [weight.grad.clone() for weight in net.parameters()]
-        steps.append([torch.tensor(log_loss), *gradients])
+        steps.append([log_loss, *gradients])
     torch.testing.assert_close(*steps, rtol=1e-3, atol=1e-6)
 
 

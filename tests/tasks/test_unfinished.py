@@ -21,13 +21,10 @@ class HalfJob(ParsingJob):
 
 TASK = replace(OTHER, job=HalfJob)
 """
-UNTYPED = "TASK = __import__('workflow.tasks.task').tasks.task.TaskSpec(job=None)"
 FOLDERS = {  # what an __init__.py says, and the value in the message
     "empty": (None, "__init__.py"),
-    "begun": ("", "TaskSpec"),
     "no Python": ("\n\nTASK = (", "__init__.py, line 3"),
     "no module": ("\nimport nothing_there", "line 2: ModuleNotFoundError"),
-    "no job": (UNTYPED, "TaskSpec"),
     "another's job": (WHOLE.replace('"half"', '"parsing"'), 'Literal["half"]'),
     "misspelt score": (WHOLE.replace("HalfJob)", 'HalfJob, scores=("dev_f2",))'), "line 11"),
     "its own end": ("raise SystemExit(3)", "line 1: SystemExit: 3"),

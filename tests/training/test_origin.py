@@ -68,19 +68,11 @@ def repository(tmp_path, monkeypatch):
     return suite.parent
 
 
-@pytest.mark.parametrize("variables", [(), ("GIT_DIR",), ("GIT_DIR", "GIT_WORK_TREE")])
-def test_a_repository_around_a_copy_or_in_the_environment_is_not_ours(
-    variables, repository, monkeypatch
-):
-    places = {"GIT_DIR": repository / ".git", "GIT_WORK_TREE": repository}
-    for variable in variables:
-        monkeypatch.setenv(variable, str(places[variable]))
+def test_only_the_suites_own_repository_is_asked(repository, monkeypatch):
+    """Not one around a copy of the suite, nor one that the environment names."""
     found = described()
-    assert (found["commit"], found["dirty"]) == ("unknown", True)
-    assert found["missing"]["commit"]
-
-
-def test_the_suites_own_repository_is_asked_whatever_the_environment_names(repository, monkeypatch):
+    assert found["commit"] == "unknown"
+    assert found["dirty"]
     monkeypatch.setattr(origin, "ROOT", repository)
     commit = git(repository, "rev-parse", "HEAD")
     monkeypatch.setenv("GIT_DIR", str(repository / "elsewhere"))
@@ -88,3 +80,15 @@ def test_the_suites_own_repository_is_asked_whatever_the_environment_names(repos
     assert (found["commit"], found["dirty"], found["missing"]) == (commit, False, {})
     (repository / "new.txt").write_text("b")
     assert described()["dirty"] is True
+
+
+def test_a_git_that_gives_no_answer_leaves_its_reason(repository, tmp_path, monkeypatch):
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho no such luck >&2\nexit 3\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(origin, "ROOT", repository)
+    monkeypatch.setenv("PATH", str(program.parent))
+    found = described()
+    assert found["commit"] == "unknown"
+    assert "no such luck" in found["missing"]["commit"]

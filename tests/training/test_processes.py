@@ -67,14 +67,6 @@ def test_a_crash_is_a_record_and_a_killed_process_begins_again(number, times, ou
     assert not (tmp_path / "checkpoint.pt").exists()
 
 
-def test_none_outlives_the_process_that_started_them(tmp_path):
-    run = begin(tmp_path, ENDLESS, "--devices", "2")
-    processes = wait_for_checkpoint(run, tmp_path)
-    run.kill()
-    end(run)
-    assert not psutil.wait_procs(processes, timeout=30)[1]
-
-
 @pytest.fixture(scope="module")
 def numbers(tmp_path_factory):
     """Return a function that reads what a case ended with at a place.

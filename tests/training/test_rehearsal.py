@@ -1,6 +1,7 @@
 """Before the first update a run is known to end in a record; the rehearsal leaves no trace."""
 
 from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -81,6 +82,29 @@ def test_what_no_record_could_hold_is_refused_before_the_first_update(
     assert {file.name for file in (tmp_path / "run").iterdir()} == {"job.json"}
 
 
+@pytest.mark.parametrize("lacking", ASKED)
+def test_a_task_without_what_the_loop_asks_for_is_refused(lacking, monkeypatch):
+    task = type("Lacking", (), dict.fromkeys(set(ASKED) - {lacking}))
+    monkeypatch.setattr(train, "load", lambda dotted: task)
+    with pytest.raises(ConfigError, match=f"'{lacking}'"):
+        train.load_task("char_lm")
+
+
+def test_a_curve_without_the_loss_that_the_specification_names_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(CharLMTask, "train_point", lambda self, nats: {"train_ppl": nats})
+    with pytest.raises(ConfigError, match="'train_bpc'"):
+        run_script(job(), tmp_path / "run")
+
+
+def test_scoring_that_cannot_work_is_a_record_before_the_first_update(translate, monkeypatch):
+    monkeypatch.setattr(TranslationTask, "score", Mock(side_effect=NameError("blue")))
+    break_updates(monkeypatch, AssertionError("the run was trained"))
+    record = translate()
+    assert record.status == "error"
+    assert "NameError: blue" in record.reason
+    assert not record.curve
+
+
 def test_a_name_that_came_up_after_training_alone_costs_its_score_alone(translate, monkeypatch):
     """As one of a second test, of which the rehearsal sees nothing."""
     evaluate = TranslationTask.evaluate
@@ -96,17 +120,3 @@ def test_a_name_that_came_up_after_training_alone_costs_its_score_alone(translat
     assert record.metrics["test_bleu"] >= 0
     assert {"third_test_bleu", "seen"} <= record.missing.keys()
     assert "seen" not in record.facts
-
-
-@pytest.mark.parametrize("lacking", ASKED)
-def test_a_task_without_what_the_loop_asks_for_is_refused(lacking, monkeypatch):
-    task = type("Lacking", (), dict.fromkeys(set(ASKED) - {lacking}))
-    monkeypatch.setattr(train, "load", lambda dotted: task)
-    with pytest.raises(ConfigError, match=f"'{lacking}'"):
-        train.load_task("char_lm")
-
-
-def test_a_curve_without_the_loss_that_the_specification_names_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(CharLMTask, "train_point", lambda self, nats: {"train_ppl": nats})
-    with pytest.raises(ConfigError, match="'train_bpc'"):
-        run_script(job(), tmp_path / "run")

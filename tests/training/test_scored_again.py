@@ -13,7 +13,6 @@ from tests._jobs import bitext, captioning, corpus, job, parsing, translation
 from tests._training import CPU, break_updates, origin, run_script
 from tests.tasks.test_captioning import coloured
 from tests.tasks.test_parsing import trees
-from workflow.config.errors import ConfigError
 from workflow.plan import sources
 from workflow.results.outcome import Outcome
 from workflow.results.record import Record, read_record
@@ -99,15 +98,6 @@ def test_a_score_that_fails_is_missing_with_its_reason_and_can_be_had_later(
     assert_same_weights(weights_in(folder, scored), weights)
 
 
-@pytest.mark.parametrize("error", [MemoryError("no memory"), ConfigError("no such word")])
-def test_what_a_custom_task_raises_while_it_scores_is_a_reason(error, tmp_path, monkeypatch):
-    monkeypatch.setattr(characters.CharLMTask, "evaluate", Mock(side_effect=error))
-    record = run("characters", tmp_path / "run")
-    assert record.status == "ok"
-    assert "train_bpc" in record.metrics
-    assert str(error) in record.missing["test_bpc"]
-
-
 def test_a_record_that_cannot_be_written_as_json_keeps_the_weights(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(characters, "probe", lambda model, corpus: {"fragment": torch.ones(1)})
@@ -145,3 +135,14 @@ def test_a_crash_while_it_is_scored_leaves_the_weights_of_its_checkpoint(tmp_pat
     assert scored.status == "ok"
     assert_same_weights(weights_in(folder, scored), crashed)
     assert checkpoint.load_story(folder / "none.pt", case, "") == Story()
+
+
+def test_dev_that_cannot_be_scored_while_training_leaves_gaps_in_the_curve(
+    whole, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(characters.CharLMTask, "validate", BREAKS)
+    monkeypatch.setattr(train, "check_rehearsal", Mock())
+    record = run("characters", tmp_path / "run")
+    assert [point.dev_bpc for point in record.curve] == [None, None, None]
+    assert [*record.missing] == ["curve"]
+    assert record.metrics == whole("characters").metrics
