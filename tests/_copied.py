@@ -13,24 +13,21 @@ PARTS = (*FILES, "benchmarks", "config", "models", "profiles", "studies", "workf
 
 
 def copied(folder: Path, *more: str) -> Path:
-    """Copy what a workflow needs, and `more`, into `folder`."""
+    """Copy what a workflow needs, compiled files included, and `more`, into `folder`."""
     for name in (*PARTS, *more):
-        if (ROOT / name).is_dir():
-            # compiled files too: they need not be made again
-            shutil.copytree(ROOT / name, folder / name)
-        else:
-            shutil.copy2(ROOT / name, folder / name)
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+        copy(ROOT / name, folder / name)
     return folder
 
 
 def shown(*pages: str) -> dict[str, str]:
-    """The files that pages tell a reader to write: {place: content}."""
+    """Return the files that pages tell a reader to write: {place: content}."""
     text = "\n".join((ROOT / page).read_text() for page in pages)
     return dict(re.findall(r"Write `([^`]+)`[^`\n]*:\n\n```\w+\n(.*?)```", text, re.DOTALL))
 
 
 def written(folder: Path, files: dict[str, str], part: str = "") -> Path:
-    """Write those of the files into `folder` that lie in `part`."""
+    """Write those of the files that are in `part` into `folder`."""
     chosen = {place: content for place, content in files.items() if place.startswith(part)}
     assert chosen, f"no file to write in {part}"
     for place, content in chosen.items():
@@ -41,12 +38,11 @@ def written(folder: Path, files: dict[str, str], part: str = "") -> Path:
 
 def ended(folder: Path, *words: str, **options) -> subprocess.CompletedProcess:
     """Run `python -m words` to its end."""
-    return subprocess.run(
-        [sys.executable, "-m", *words], cwd=folder, capture_output=True, text=True, **options
-    )
+    command = [sys.executable, "-m", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, **options)
 
 
 def snakemake(folder: Path, *words: str) -> subprocess.CompletedProcess:
-    """Snakemake with this Python's programs first, in a folder of its own, on two cores."""
+    """Run Snakemake in a folder on two cores, with this Python's programs first."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return ended(folder, "snakemake", "--cores", "2", *words, env={**os.environ, "PATH": path})

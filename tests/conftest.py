@@ -4,7 +4,7 @@ import fcntl
 import os
 import signal
 
-# before torch is first imported: workers share the cores, and nets here are small
+# before torch is first imported: workers share the cores, and models here are small
 os.environ["OMP_NUM_THREADS"] = "1"
 
 import pytest
@@ -18,32 +18,34 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"
 
 
+def is_fast(item) -> bool:
+    return item.get_closest_marker("slow") is None
+
+
+def is_small(item) -> bool:
+    return item.path.parent.name != "workflow"
+
+
 def pytest_collection_modifyitems(items):
-    """Slow is what looks at a whole scale, too; whole workflows and slow tests come first: no
-    worker ends alone.
+    """Mark what looks at a whole scale as slow, and start with what takes long.
+
+    So no worker ends alone.
     """
     for item in items:
         if "suite" in item.fixturenames:
             item.add_marker(pytest.mark.slow)
-    items.sort(
-        key=lambda item: (
-            item.get_closest_marker("slow") is None,
-            item.path.parent.name != "workflow",
-        )
-    )
+    items.sort(key=lambda item: (is_fast(item), is_small(item)))
 
 
 @pytest.fixture(scope="session")
 def suite(tmp_path_factory):
-    """A folder with results and reports of one scale, made from runs of which some failed; once for
-    all workers.
-    """
+    """Make results and reports of a scale with failed runs, once for all workers."""
     from tests import _site  # heavy, and not all tests need it
 
-    shared = "PYTEST_XDIST_WORKER" in os.environ
-    folder = (
-        tmp_path_factory.getbasetemp().parent if shared else tmp_path_factory.getbasetemp()
-    ) / "suite"
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    folder = folder / "suite"
     folder.mkdir(exist_ok=True)
     with open(folder / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests import _jobs
-from tests._finished import finished, timed
+from tests._finished import finished
 from workflow.cli import estimate as command
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
@@ -13,13 +13,13 @@ from workflow.plan.targets import Targets
 from workflow.results import store
 from workflow.results.record import write_record
 
-CONFIG = ROOT / "config" / "config.yaml"
-WORDS = ["--config", "scale=smoke", "questions=[span_limit]"]
+ASKED = {"scale": "smoke", "questions": ["span_limit"]}
+WORDS = ["--config", "scale=smoke", "questions=[span_limit]", "device=cpu"]
 
 
 @pytest.fixture
 def printed(tmp_path, capsys):
-    """Runs the command in an empty folder of results."""
+    """Return a function that runs the command in an empty folder of results."""
     results = tmp_path / "results"
     results.mkdir()
 
@@ -30,14 +30,21 @@ def printed(tmp_path, capsys):
     return run
 
 
+@pytest.fixture
+def shipped(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "PRECOMPUTED", tmp_path / "precomputed")
+    return tmp_path / "precomputed"
+
+
 def planned():
-    return Targets.of(read_yaml(CONFIG) | {"scale": "smoke", "questions": ["span_limit"]})
+    config = read_yaml(ROOT / "config" / "config.yaml")
+    return Targets.of(config | ASKED).runs.jobs
 
 
 def test_it_counts_what_would_run_and_writes_nothing(printed, tmp_path):
-    said = printed(*WORDS, "device=cpu")
-    assert f"{len(planned().runs.jobs)} to train" in said
-    assert "config/scales/smoke/char_lm.yaml" in said and "precomputed" in said
+    said = printed(*WORDS)
+    assert f"{len(planned())} to train" in said
+    assert "config/scales/smoke/char_lm.yaml" in said
     assert list((tmp_path / "results").iterdir()) == []
 
 
@@ -54,79 +61,36 @@ def test_operations_of_a_training_by_hand():
 
 
 def test_for_a_named_device_it_predicts_the_hours_of_all_runs(printed):
-    """A run that two questions ask for is trained once."""
-    runs, rate = planned().runs, SHARE * load_devices()["H100 SXM"].fp32
-    hours = sum(training_operations(each) for each in runs.jobs.values()) / rate / 3600
-    said = f"on one H100 SXM: about {spell_hours(hours)} hours to train all {len(runs.jobs)} runs"
-    assert said in printed(*WORDS, "--on", "H100 SXM") and "on one H100" not in printed(*WORDS)
-    with pytest.raises(ConfigError, match="unknown device 'H100': did you mean 'H100 SXM'"):
+    jobs = planned().values()
+    rate = SHARE * load_devices()["H100 SXM"].fp32
+    hours = sum(map(training_operations, jobs)) / rate / 3600
+    said = printed(*WORDS, "--on", "H100 SXM")
+    assert f"H100 SXM: about {spell_hours(hours)} hours to train all {len(jobs)} runs" in said
+    with pytest.raises(ConfigError, match="'H100': did you mean 'H100 SXM'"):
         printed("--on", "H100")
 
 
-def test_what_a_gpu_takes_is_not_told_from_a_cpu(printed, tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "PRECOMPUTED", tmp_path / "precomputed")
-    record = timed(_jobs.job()).record
-    store.merge_records([record], tmp_path / "precomputed")
-    said = printed("--config", "scale=small", "device=cuda")
-    assert "no GPU run has a record" in said and "About ten minutes on one GPU" in said
-    assert "hours" not in said
-
-
-def test_runs_are_done_or_failed_or_come_with_the_project_or_are_to_train(
-    printed, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(store, "PRECOMPUTED", tmp_path / "precomputed")
-    done, broken, left, *others = planned().runs.jobs.values()
-    store.merge_records(map(finished, others), tmp_path / "precomputed")
+def test_runs_are_done_or_failed_or_precomputed_or_to_train(printed, tmp_path, shipped):
+    done, broken, left, *others = planned().values()
+    store.merge_records(map(finished, others), shipped)
     failed = finished(broken).model_copy(update={"status": "oom", "reason": "made up"})
     for record in (finished(done), failed):
         write_record(tmp_path / "results" / "runs" / record.digest / "record.json", record)
-    assert f", 1 done, 1 failed, {len(others)} precomputed, 1 to train" in printed(
-        *WORDS, "device=cpu"
-    )
-    assert f", 1 done, 1 failed, {len(others) + 1} to train" in printed(
-        *WORDS, "device=cpu", "train=everything"
-    )
-    store.merge_records([finished(left)], tmp_path / "precomputed")
+    counts = f", 1 done, 1 failed, {len(others)} precomputed, 1 to train"
+    assert counts in printed(*WORDS)
+    counts = f", 1 done, 1 failed, {len(others) + 1} to train"
+    assert counts in printed(*WORDS, "train=everything")
+    store.merge_records([finished(left)], shipped)
     assert "nothing to train" in printed(*WORDS)
 
 
-def test_trials_and_what_follows_them_are_counted(printed):
-    """Models at scale overnight: 4 variants on 2 corpora with 3 seeds, as many tuned.
-
-    Each variant has 3 trials, whose seed is not among those that judge.
-    """
-    asked = ("scale=overnight", "questions=[adaptive_vs_xl]", "train=everything", "device=cpu")
-    said = printed("--config", *asked)
-    for count in ("60 runs", "12 trials", "24 runs with tuned", "3 seeds"):
-        assert count in said
-    asked = ("scale=smoke", "questions=[adaptive_vs_xl, span_types]", "device=cpu")
-    said = printed("--config", *asked)
-    assert "(no trial_seed): adaptive_vs_xl\n" in said and "trials:" not in said
-
-
-@pytest.mark.parametrize("word, value", [("scale", "KEY=VALUE"), ("scale=smok", "'smoke'")])
-def test_nonsense_is_refused(word, value, printed):
-    with pytest.raises(ConfigError, match=value):
-        printed("--config", word)
-
-
-def test_what_seeds_can_show_comes_from_their_scatter():
-    """Two configurations, deviations 0.1 and 0.3 around their means.
-
-    A record that was read twice is one run.
-    """
-
-    def scatter(records: list):
-        return command.scatter_between_seeds(records, "char_lm", "test_bpc")
-
-    one = [finished(_jobs.job(seed=1), test_bpc=2.1), finished(_jobs.job(seed=2), test_bpc=1.9)]
-    other = [
-        finished(_jobs.job(seed=1, steps=24), test_bpc=3.3),
-        finished(_jobs.job(seed=2, steps=24), test_bpc=2.7),
-    ]
-    assert scatter([one[0], one[0]]) is None
-    deviation, runs = scatter([*one, *other] * 2)
-    assert deviation == pytest.approx(((2 * 0.01 + 2 * 0.09) / 2) ** 0.5) and runs == 4
-    alike = [finished(_jobs.job(seed=seed), test_bpc=2.0) for seed in (1, 2, 3)]
-    assert scatter(alike) is None
+def test_the_scatter_of_seeds_is_pooled_over_configurations():
+    """Deviations 0.1 and 0.3 around two means; a record that was read twice is one run."""
+    scores = {(1, 12): 2.1, (2, 12): 1.9, (1, 24): 3.3, (2, 24): 2.7}
+    records = []
+    for (seed, steps), bpc in scores.items():
+        records.append(finished(_jobs.job(seed=seed, steps=steps), test_bpc=bpc))
+    deviation, runs = command.scatter_between_seeds(records * 2, "char_lm", "test_bpc")
+    assert deviation == pytest.approx(((2 * 0.01 + 2 * 0.09) / 2) ** 0.5)
+    assert runs == 4
+    assert command.scatter_between_seeds(records[:1] * 2, "char_lm", "test_bpc") is None

@@ -1,7 +1,6 @@
-"""A run through a real SLURM of one node, interrupted in each of its ways: about a minute each on
-an idle machine.
+"""A run through a real SLURM of one node, interrupted: about a minute on an idle machine.
 
-Ways beside the first are tried where EVERY_WAY is set.
+Ways after the first are tried where EVERY_WAY is set.
 """
 
 import importlib.util
@@ -23,8 +22,11 @@ from workflow.plan.estimate import UNKNOWN
 from workflow.results.record import read_record
 
 ABSENT = importlib.util.find_spec("snakemake_executor_plugin_slurm") is None
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(missing() is not None, reason=str(missing()))]
-pytestmark += [pytest.mark.skipif(ABSENT, reason="the extra `cluster` is not installed")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(missing() is not None, reason=str(missing())),
+    pytest.mark.skipif(ABSENT, reason="the extra `cluster` is not installed"),
+]
 QUESTION = """\
 question: Does a long run end with the same bits?
 paper: adaptive_span
@@ -32,12 +34,14 @@ corpora: [text8]
 variants:
   adaptive: {span: adaptive, S: max}
 """
-WORDS = ["--workflow-profile", "profiles/slurm", "--slurm-status-command", "squeue"]
-WORDS += ["--slurm-init-seconds-before-status-checks", "2", "--until", "train"]
+COMMAND = [sys.executable, "-m", "snakemake", "--workflow-profile", "profiles/slurm"]
+COMMAND += ["--slurm-status-command", "squeue", "--until", "train"]
+COMMAND += ["--slurm-init-seconds-before-status-checks", "2"]
 CONFIG = ["--config", "scale=smoke", "device=cpu", "questions=[long]", "--", "long"]
 TOO_SHORT = ["--set-resources", "train:runtime=attempt", "train:slurm_extra=\"'--signal=USR1@30'\""]
+FIRST = "SIGUSR1"
+BY_HAND = pytest.mark.skipif("EVERY_WAY" not in os.environ, reason="EVERY_WAY=1 tries it")
 WAYS = {  # the words of SLURM's command, before the number of the job
-    "SIGUSR1": ["scancel", "--signal=USR1"],
     "SIGTERM": ["scancel", "--signal=TERM"],
     "a limit that is too short": [],
     "another job that comes first": [
@@ -49,8 +53,8 @@ WAYS = {  # the words of SLURM's command, before the number of the job
     ],
     "requeued by hand": ["scontrol", "requeue"],
 }
-first, *others = WAYS
-by_hand = pytest.mark.skipif("EVERY_WAY" not in os.environ, reason="EVERY_WAY=1 tries it")
+PARAMETERS = [pytest.param(FIRST, ["scancel", "--signal=USR1"])]
+PARAMETERS += [pytest.param(way, words, marks=BY_HAND) for way, words in WAYS.items()]
 
 
 @pytest.fixture(scope="module")
@@ -64,10 +68,8 @@ def node():
         yield environment
 
 
-def project(folder: Path, steps: int) -> Path:
-    """Copy the project, with a question about one run that is scored and kept in the middle and at
-    the end alone.
-    """
+def write_project(folder: Path, steps: int) -> None:
+    """Copy the project, with one run that is scored and kept in the middle and at the end."""
     folder.mkdir()
     copied(folder)
     (folder / "studies" / "own" / "questions" / "long.yaml").write_text(QUESTION)
@@ -76,70 +78,71 @@ def project(folder: Path, steps: int) -> Path:
     # still a short run, and no slow machine ends it
     text = re.sub(r"time_limit_s: 120\b", "time_limit_s: 480", text)
     path.write_text(re.sub(r"(evaluate|checkpoint)_every: 3\b", rf"\1_every: {steps // 2}", text))
-    return folder
 
 
-def jobs(node: dict[str, str]) -> list[dict[str, str]]:
+def list_jobs(node: dict[str, str]) -> list[dict[str, str]]:
     """Read what SLURM knows of the jobs that train: key -> value."""
-    said = subprocess.run(
-        ["scontrol", "--oneliner", "show", "job"], env=node, capture_output=True, text=True
-    ).stdout
-    return [
-        dict(re.findall(r"(\S+?)=(\S*)", line))
-        for line in said.splitlines()
-        if "Comment=rule_short" in line
-    ]
+    command = ["scontrol", "--oneliner", "show", "job"]
+    lines = subprocess.run(command, env=node, capture_output=True, text=True).stdout.splitlines()
+    jobs = [dict(re.findall(r"(\S+?)=(\S*)", line)) for line in lines]
+    return [job for job in jobs if job.get("Comment") == "rule_short"]
 
 
-def interrupted(way: str, folder: Path, node: dict[str, str]) -> list[dict[str, str]]:
-    """Interrupt a run after its first point of the curve, or by its limit; return its SLURM jobs,
-    once it has ended.
+def interrupt(words: list[str], folder: Path, node: dict[str, str]) -> list[dict[str, str]]:
+    """Interrupt a run after its first point of the curve, or by its limit where words is empty.
+
+    Returns the run's SLURM jobs, once it has ended.
     """
-    words, before = WAYS[way], {job["JobId"] for job in jobs(node)}
-    project(folder, 1500 if words else 6000)
-    command = [sys.executable, "-m", "snakemake", *WORDS, *([] if words else TOO_SHORT), *CONFIG]
+    before = [job["JobId"] for job in list_jobs(node)]
+
+    def own_jobs() -> list[dict[str, str]]:
+        return [job for job in list_jobs(node) if job["JobId"] not in before]
+
+    def has_point() -> bool:
+        return any("step" in path.read_text() for path in (folder / "logs/train").glob("*.log"))
+
+    write_project(folder, 1500 if words else 6000)
+    command = [*COMMAND, *([] if words else TOO_SHORT), *CONFIG]
     log = folder / "snakemake.log"
     with open(log, "w") as said:
         workflow = subprocess.Popen(command, cwd=folder, env=node, stdout=said, stderr=said)
     try:
         if words:
-            logs = folder / "logs" / "train"
-            eventually(lambda: any("step" in path.read_text() for path in logs.glob("*.log")), 300)
-            (job,) = (job["JobId"] for job in jobs(node) if job["JobId"] not in before)
-            subprocess.run([*words, *([] if words[0] == "sbatch" else [job])], env=node, check=True)
+            eventually(has_point, 300)
+            (job,) = own_jobs()
+            number = [] if words[0] == "sbatch" else [job["JobId"]]
+            subprocess.run([*words, *number], env=node, check=True)
         assert workflow.wait(900) == 0, log.read_text()[-3000:]
     finally:
         workflow.kill()
         workflow.wait()
-    return [job for job in jobs(node) if job["JobId"] not in before]
+    return own_jobs()
 
 
-def same_bits(folder: Path, node: dict[str, str]) -> bool:
-    """Whether curve, metrics, facts and weights are those of the run in one sitting."""
+def assert_same_bits(folder: Path, node: dict[str, str]) -> None:
+    """Compare curve, metrics, facts and weights with those of the run without interruption."""
     (run,) = (path.parent for path in folder.glob("results/runs/*/record.json"))
-    again, (data, *_) = folder / "again", (folder / "results" / "data").glob("*.npz")
+    data, *_ = (folder / "results" / "data").glob("*.npz")
+    again = folder / "again"
     again.mkdir()
     shutil.copy(run / "job.json", again)
-    subprocess.run(
-        train_command(again, data), cwd=folder, env=node, check=True, capture_output=True
-    )
-    records = [read_record(path / "record.json") for path in (run, again)]
-    curves = [
-        [point.model_dump(exclude={"tokens_per_s"}) for point in record.curve] for record in records
-    ]
-    numbers = [(record.status, record.metrics, record.facts) for record in records]
-    weights = [(path / "weights.pt").read_bytes() for path in (run, again)]
-    return numbers[0][0] == "ok" and all(one == other for one, other in (curves, numbers, weights))
+    command = train_command(again, data)
+    subprocess.run(command, cwd=folder, env=node, check=True, capture_output=True)
+    ours, other = (read_record(path / "record.json") for path in (run, again))
+    assert ours.status == other.status == "ok"
+    assert (ours.metrics, ours.facts) == (other.metrics, other.facts)
+    for one, two in zip(ours.curve, other.curve, strict=True):
+        assert one == two.model_copy(update={"tokens_per_s": one.tokens_per_s})
+    assert (run / "weights.pt").read_bytes() == (again / "weights.pt").read_bytes()
 
 
-@pytest.mark.parametrize("way", [first, *(pytest.param(way, marks=by_hand) for way in others)])
-def test_a_run_that_slurm_interrupts_ends_with_the_same_bits(way, node, tmp_path):
+@pytest.mark.parametrize("way, words", PARAMETERS)
+def test_a_run_that_slurm_interrupts_ends_with_the_same_bits(way, words, node, tmp_path):
     """As none has ended, it asks for its own limit of eight minutes, and two at each attempt."""
-    asked = interrupted(way, tmp_path / "suite", node)
-    assert asked[-1]["JobState"] == "COMPLETED" and same_bits(tmp_path / "suite", node)
-    if way == first:
-        assert [job["JobState"] for job in asked] == ["FAILED", "COMPLETED"] and asked[0][
-            "NumCPUs"
-        ] == "1"
-        assert [job["TimeLimit"] for job in asked] == ["00:10:00", "00:20:00"]
-        assert [job["MinMemoryNode"] for job in asked] == [f"{UNKNOWN}M", f"{2 * UNKNOWN}M"]
+    jobs = interrupt(words, tmp_path / "suite", node)
+    assert jobs[-1]["JobState"] == "COMPLETED"
+    assert_same_bits(tmp_path / "suite", node)
+    if way == FIRST:
+        assert [job["JobState"] for job in jobs] == ["FAILED", "COMPLETED"]
+        assert [job["TimeLimit"] for job in jobs] == ["00:10:00", "00:20:00"]
+        assert [job["MinMemoryNode"] for job in jobs] == [f"{UNKNOWN}M", f"{2 * UNKNOWN}M"]

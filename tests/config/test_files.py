@@ -7,7 +7,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import Mock
 
-import psutil
 import pytest
 
 from workflow.config import files
@@ -23,7 +22,6 @@ from workflow.config.files import (
     list_folder,
     refuse_future,
     refuse_unwritable,
-    user_path,
 )
 from workflow.config.process import refuse_second
 
@@ -102,20 +100,6 @@ def test_what_a_killed_process_had_begun_to_write_is_removed_by_the_next(tmp_pat
     assert {path.name for path in tmp_path.iterdir()} == {"record.json", *kept}
 
 
-@pytest.mark.parametrize(
-    "error", [psutil.AccessDenied(1), psutil.NoSuchProcess(1), FileNotFoundError("/proc")]
-)
-def test_what_cannot_be_removed_or_asked_about_hinders_no_writing(error, tmp_path, monkeypatch):
-    left = tmp_path / f".record.json.{HOST}.{'9' * 25}.part"
-    left.touch()
-    monkeypatch.setattr(Path, "unlink", Mock(side_effect=PermissionError(1, "not permitted")))
-    monkeypatch.setattr("psutil.Process", Mock(side_effect=error))
-    files._remove_deserted.cache_clear()
-    write(tmp_path / "record.json")
-    assert (tmp_path / "record.json").read_bytes() == b"whole"
-    assert left.exists()
-
-
 def test_a_folder_is_listed_without_what_systems_and_editors_leave_in_it(tmp_path):
     wanted = ["a#b~c.yaml", "a.yaml", "notes.txt"]
     left = ["._a.yaml", ".DS_Store", ".a.yaml.swp", "#a.yaml#", "a.yaml~", "~$a.yaml", "Thumbs.db"]
@@ -138,20 +122,3 @@ def test_a_lock_that_cannot_be_had_is_said_and_ends_no_workflow(
     (line,) = capsys.readouterr().err.splitlines()
     assert "scale smoke" in line
     assert str(tmp_path / "smoke.lock") in line
-
-
-@pytest.mark.parametrize(
-    "word, path",
-    [(" blanks ", " blanks "), ("~mine", "~mine"), (" ~/a ", "home/a"), (" b", "b")],
-)
-def test_a_users_path_is_what_is_called_so_or_is_in_the_home(word, path, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    for name in (" blanks ", "~mine"):
-        (tmp_path / name).touch()
-    assert user_path(word, "corpus").absolute() == tmp_path / path
-
-
-def test_a_file_may_have_the_longest_name_that_there_is(tmp_path):
-    write(tmp_path / ("q" * 255))
-    assert [len(path.name) for path in tmp_path.iterdir()] == [255]

@@ -9,7 +9,7 @@ import pytest
 # clears a screen, moves up a line and back, and turns the direction of writing
 CLEAR = "\x1b[2J\x9b1A\r\u202e"
 SHOWN = r"\x1b[2J\x9b1A\r\u202e"
-WAYS = ["print('a')", "print('a', flush=True)", "print('a' * 10**6)", "print_data('a')"]
+WAYS = ["print('a')", "print_data('a')"]
 IMPORT = "from workflow.config.command_line import run, print_data, print_lines"
 
 

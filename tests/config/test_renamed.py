@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests import _site
 from tests._runs import run
 from tests.results.test_bundles import bundled, rewrite, rewrite_manifest, scale_of, write_set
 from workflow.claims.evidence import read_ledger
@@ -15,16 +14,15 @@ from workflow.claims.published import find
 from workflow.claims.schema import Claim, known_claims, load_claims
 from workflow.cli import new, schemas
 from workflow.config.errors import ConfigError
-from workflow.config.renamed import NAMES, PAGES
+from workflow.config.renamed import NAMES
 from workflow.config.strict import parse, read_yaml
 from workflow.config.studies import study_file, study_files
 from workflow.plan.targets import Targets, refuse_unknown
 from workflow.report.bundle import read_bundle
-from workflow.report.pages.shared import write_shared
 from workflow.report.tables.cells import pick
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
-from workflow.results.runs_table import as_frame, read_frames
+from workflow.results.runs_table import as_frame
 from workflow.settings.config import load_config
 from workflow.settings.questions import Question
 from workflow.settings.scales import Scale
@@ -122,14 +120,3 @@ def test_evidence_and_a_ledger_of_an_older_clone_have_the_verdicts_of_today(old,
     again = ledger.read_text()
     assert '"theirs"' in again
     assert old not in again
-
-
-def test_pages_of_old_addresses_are_removed(tmp_path):
-    site = _site.site_of(tmp_path)
-    scale = scale_of(write_set(tmp_path))
-    _site.write_question(tmp_path, "span_limit")
-    for page in (*PAGES, "ablations/models/index.html"):
-        write_text(site.reports / page, "old")
-    write_shared(site, read_frames(_site.inputs(scale, "span_limit")))
-    assert not [page for page in (*PAGES, "ablations") if (site.reports / page).exists()]
-    assert (site.reports / "index.html").exists()

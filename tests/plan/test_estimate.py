@@ -10,8 +10,6 @@ from workflow.plan.estimate import (
     TrainingTime,
     estimate,
     memory_bytes,
-    spell,
-    spell_hours,
 )
 
 GPU = "NVIDIA H200"
@@ -42,13 +40,6 @@ def test_the_nearest_run_is_of_the_same_task_then_of_this_machine_then_the_most_
     assert memory_bytes(wanted, nearest(other_task)) is None
 
 
-def test_a_run_of_another_machine_with_as_much_work_says_more_than_a_tiny_one_of_this():
-    tiny, long, wanted = (job(steps=steps, evaluate_every=steps) for steps in (2, 1000, 2000))
-    known = [timed(tiny, START + 5), timed(long, START + 10, here=False)]
-    assert estimate(wanted, known).seconds == pytest.approx(START + 20)
-    assert estimate(wanted, known[:1]).nearest.record.job == tiny
-
-
 def test_a_variant_is_estimated_from_itself_rather_than_from_another_of_the_same_work():
     seconds = dict(zip(VARIANTS, range(10, 100), strict=False))
     known = [timed(job(**VARIANTS[name], seed=1), spent) for name, spent in seconds.items()]
@@ -72,9 +63,3 @@ def test_ten_runs_of_100_seconds_share_two_cores(threads, device, wall):
     jobs = [job(seed=seed, threads=threads) for seed in range(10)]
     known = [timed(job(seed=99, threads=threads), 100, device=device)]
     assert TrainingTime.of(jobs, known, 2, gpu=device == GPU).wall == pytest.approx(wall)
-
-
-def test_durations_in_words():
-    assert [spell(seconds) for seconds in (9, 90, 5400)] == ["9 s", "1.5 min", "1.5 h"]
-    hours = [spell_hours(hours) for hours in (0.0004, 0.1304, 84.2, 4523.4)]
-    assert hours == ["less than 0.01", "0.13", "84", "4,523"]

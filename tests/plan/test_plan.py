@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from workflow.config.choices import complete_choice
-from workflow.config.errors import ConfigError
 from workflow.config.strict import parse, read_yaml
 from workflow.plan.plan import plan
-from workflow.plan.targets import Targets, refuse_unknown
+from workflow.plan.targets import Targets
 from workflow.results.record import write_text
 from workflow.settings.config import load_setup
 from workflow.settings.scales import Scale, load_scale
@@ -37,15 +36,6 @@ def test_a_variant_wins_over_the_grid_and_the_grid_over_the_scale(choice, ramp, 
     scale = {"adaptive": {"ramp": 32, "limit": 16}, "fixed": {"limit": 8}}
     complete = complete_choice("span", choice, scale, {"S": 64, "k": None})
     assert (complete["ramp"], complete["limit"]) == (ramp, limit)
-
-
-def test_the_grid_holds_every_s_with_every_k_and_may_end_earlier_for_a_variant():
-    cells = {(row.S, row.k) for row in planned("laptop", questions=["span_by_k"])}
-    assert cells == {(S, k) for S in (32, 64, 256) for k in (None, 8, 32)}
-    longest = defaultdict(int)
-    for row in planned("paper", questions=["span_limit"]):
-        longest[row.variant] = max(row.S, longest[row.variant])
-    assert longest == {"fixed": 2048, "adaptive": 8192}  # the paper's fixed spans end there
 
 
 def no_trials(rows) -> list:
@@ -79,13 +69,6 @@ def test_a_corpus_has_its_own_recipe_and_a_question_another_there():
         assert (row.job.net.d_ff == 24) == (there and not own)
         assert (row.job.training.steps == 7) == (there and not own)
         assert (row.job.net.d_ff == 40) == (there and own)
-
-
-def test_a_question_to_be_named_is_left_out_until_it_is():
-    unnamed = Targets.of({**BASE, "scale": "smoke", "questions": None})
-    assert "span_by_k" not in unnamed.questions
-    with pytest.raises(ConfigError, match=r"questions=\[span_by_k\]"):
-        refuse_unknown(unnamed, "span_by_k", [], [])
 
 
 def test_a_users_corpus_takes_the_place_of_the_scales(tmp_path):

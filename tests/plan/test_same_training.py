@@ -15,8 +15,6 @@ from workflow.settings.scales import Scale, load_scale, merge
 BASE = read_yaml(config_file("config.yaml"))
 # how Transformer-XL was trained until 2026-11-28, unlike all that it was compared with
 SMALL = {"warmup": 0, "clip": 0.25}
-FIXED = {"span": "fixed", "S": 16}
-XL = {"recipe": "xl"}
 ASKED = {"question": "Why?", "paper": "own"}
 
 
@@ -35,14 +33,6 @@ def plan_with(scale: str, name: str, training: dict, asked=None, **changes) -> l
             changed = merge(changed, {"recipes": recipes})
         scales[task] = parse(Scale, changed, scale)
     return plan(replace(setup, scales=scales, asked=asked or setup.asked), {})
-
-
-def planned(variants: dict, training: dict, *, trial_seed: int | None = None, **question) -> list:
-    """Plan a question of these variants at scale smoke, whose recipe xl has this training."""
-    content = {**ASKED, "corpora": ["text8"], "variants": variants, **question}
-    asked = {"mine": parse(Question, content, "mine")}
-    seeds = {"trial_seed": trial_seed, "seeds": [1, 2, 3, 4]}
-    return plan_with("smoke", "adaptive_vs_xl", training, asked=asked, **seeds)
 
 
 @pytest.mark.parametrize(
@@ -68,38 +58,6 @@ def test_a_question_is_refused_where_a_recipe_trains_one_variant_differently(nam
 @pytest.mark.parametrize("scale", known_scales())
 def test_the_variants_of_every_question_are_trained_alike(scale):
     assert plan(load_setup({**BASE, "scale": scale, "questions": known_questions()}), {})
-
-
-@pytest.mark.parametrize(
-    "variants, training, differs",
-    [
-        ({"fixed": FIXED, "xl": XL}, {"warmup": 0}, r"warmup \(fixed: 3, xl: 0\)"),
-        ({"fixed": FIXED, "xl": XL | {"training": {"warmup": 0}}}, {"warmup": 0}, None),
-        (
-            {"fixed": FIXED, "own": FIXED | {"training": {"warmup": 1}}, "xl": XL},
-            {"warmup": 0},
-            r"warmup \(fixed: 3, xl: 0\)",
-        ),
-        # how a run is organised is no difference
-        ({"fixed": FIXED, "xl": XL}, {"time_limit_s": 7, "threads": 2, "devices": 2}, None),
-    ],
-)
-def test_a_variant_may_name_a_setting_and_its_recipe_may_not(variants, training, differs):
-    if differs is None:
-        assert planned(variants, training)
-    else:
-        with pytest.raises(ConfigError, match=differs):
-            planned(variants, training)
-
-
-def test_trials_name_what_they_choose_where_the_scale_runs_them():
-    variants = {"fixed": FIXED, "xl": XL}
-    trials = {"lr": [0.5, 1]}
-    assert planned(variants, {"lr": 0.01}, trial_seed=9, trials=trials)
-    with pytest.raises(ConfigError, match=r"lr \(fixed: 0.07, xl: 0.01\)"):
-        planned(variants, {"lr": 0.01}, trials=trials)
-    with pytest.raises(ConfigError, match="warmup"):
-        planned(variants, {"warmup": 0}, trial_seed=9, trials=trials)
 
 
 def test_one_corpus_in_place_of_two_hides_no_difference():

@@ -45,12 +45,6 @@ def test_a_run_depends_on_its_choices_its_task_the_engine_and_the_loop_and_on_no
     assert not [file for file in files if file.startswith(tuple(apart))]
 
 
-def test_helpers_of_a_choice_come_with_it():
-    assert "models/attention/spans/_ramp.py" in sources.of_run(JOBS["adaptive"])
-    assert "models/attention/spans/_ramp.py" not in sources.of_run(JOBS["fixed"])
-    assert "models/attention/normalisers/_sparse.py" in sources.of_run(JOBS["sparsemax"])
-
-
 def is_schema(node: ast.stmt) -> bool:
     """The model of a section of a job, or what refuses one."""
     if isinstance(node, ast.ClassDef):

@@ -1,18 +1,14 @@
 """Badges: what was read, and which of the paper's corpora it is not."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
-from tests._jobs import ADAPTIVE, FULL, job
 from tests._runs import run
 from workflow.claims.collect import collect_evidence
 from workflow.claims.schema import load_claim
-from workflow.plan.planned_runs import PlannedRuns
 from workflow.results.datasets import badge_of, name_badges
 from workflow.results.runs_table import Frames, as_frame
-from workflow.tasks.spec import TASKS, load_corpora
 
 
 @pytest.mark.parametrize(
@@ -35,20 +31,6 @@ from workflow.tasks.spec import TASKS, load_corpora
 )
 def test_a_badge_says_what_was_read(task, asked, read, badge):
     assert badge_of(task, [asked], read).badge == badge
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_every_dataset_has_a_short_unique_title(task):
-    catalogue = load_corpora(task)
-    titles = [catalogue.title(name) for name in catalogue.entries]
-    assert len(set(titles)) == len(titles)
-    assert max(map(len, titles)) <= 40
-
-
-@pytest.mark.parametrize("span, windows", [(ADAPTIVE, "4 8 16 24 32"), (FULL, "4 8 16 32")])
-def test_optimal_predictors_see_as_far_as_any_span_or_cache(span, windows):
-    runs = SimpleNamespace(jobs={"digest": job(span)}, scored_part=lambda slug: "")
-    assert PlannedRuns.optimal_predictor_options(runs, "toy").strip() == f"--windows {windows}"
 
 
 def test_a_corpus_that_stands_for_two_has_one_badge_and_counts_once_in_a_claim():

@@ -10,8 +10,6 @@ from workflow.config.strict import parse, read_yaml
 from workflow.config.trials import every_trial, multiply
 from workflow.plan.jobs import grown
 from workflow.plan.plan import plan
-from workflow.plan.planned_runs import Labels, PlannedRuns
-from workflow.plan.targets import Targets, asked_of
 from workflow.settings.config import load_setup
 from workflow.settings.questions import Question, load_question
 from workflow.settings.scales import Scale, load_scale
@@ -73,16 +71,6 @@ def test_trials_that_cost_more_than_a_fifth_or_are_not_alike_are_refused(changes
         planned(**changes)
 
 
-def test_trials_are_left_out_where_the_scale_has_no_seed_for_them():
-    targets = Targets.of(BASE | {"questions": ["adaptive_vs_xl", "head_spans"]})
-    assert targets.untuned == ["adaptive_vs_xl"]
-    assert all(row.plain for row in targets.runs.rows)
-    assert "not tuned" in asked_of(targets, "adaptive_vs_xl")
-    assert "tuned" not in asked_of(targets, "head_spans")
-    with pytest.raises(ConfigError, match="f: trials .*questions.*trial_seed"):
-        parse(Scale, SCALE | {"trials": {"lr": [0.5, 1]}}, "f")
-
-
 def test_a_tuned_job_names_its_trials_and_becomes_the_recipe_with_their_factors():
     rows = planned()
     job = next(row.job for row in rows if row.tuning == "tuned")
@@ -107,21 +95,6 @@ def test_factors_multiply_what_is_there_and_whole_numbers_stay_whole():
     second, third = every_trial({"lr": [1, 2], "dropout": [3, 4]})[1:3]
     assert second == {"lr": 1, "dropout": 4}
     assert third == {"lr": 2, "dropout": 3}
-
-
-def test_costs_are_measured_of_the_recipe_alone_and_labels_say_what_is_tried():
-    rows = planned(sizes=[1, 2])
-    runs = PlannedRuns(rows, load_setup(BASE), {})
-    plain = {row.job.configuration for row in rows if row.plain}
-    assert set(runs.configurations) == plain
-    labels = {Labels(rows).run(row.job.digest) for row in rows}
-    assert "as_small on words, S = 32, trial of lr x 0.5, seed 101 (adaptive_vs_xl)" in labels
-    assert "txl_12 on words, tuned, seed 1 (adaptive_vs_xl)" in labels
-    assert "txl_12 on words, size 2, seed 1 (adaptive_vs_xl)" in labels
-    tuned = next(row.job for row in rows if row.tuning == "tuned")
-    (choice,) = runs.choice_of(tuned.digest)
-    records = runs.trial_records_of(choice.split("/")[-1].removesuffix(".json"))
-    assert records == [f"results/runs/{digest}/record.json" for digest in tuned.trials]
 
 
 def test_a_model_of_another_size_is_wider_deeper_and_trained_longer():

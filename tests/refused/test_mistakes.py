@@ -107,23 +107,17 @@ KINDS = {
         "config/config.yaml: not YAML: key 'scale' is given twice in line 2",
         "scale: smoke\nscale: laptop",
     ),
-    "config: bracket left open": config("not YAML", "papers: ["),
     "config: saved as Latin-1": config("not YAML", "corpus: file:größe.txt".encode("latin-1")),
     "config: file of the user's without its form": Kind(
         f"{SMOKE} corpus=win.txt", "did you mean 'file:win.txt'?", {"win.txt": "a text"}
-    ),
-    "config: text of a few lines": Kind(
-        f"{SMOKE} corpus=file:win.txt", "train has 94 bytes", {"win.txt": "a text\n" * 15}
     ),
     "config: dataset of a task that is not asked": Kind(
         f"{SMOKE} questions=[adaptive_vs_xl] corpus=trees:README.md", "parsing"
     ),
     "--config: no value": Kind(f"{ESTIMATE} --config scale", "expected KEY=VALUE"),
-    "--config: no JSON": Kind("scripts.plan plan.json --config {", "not JSON"),
     "--config: twice": Kind(f"{ESTIMATE} --config scale=smoke scale=laptop", "scale is given"),
     "scale: misspelt corpus": scale("'wrods': did you mean 'words'?", corpora={"text8": "wrods"}),
     "scale: recipe of a misspelt question": scale("'modls'", recipes_of={"modls": {}}),
-    "scale: misspelt task": Kind(SMOKE, "'parsin'", {"config/scales/smoke/parsin.yaml": ""}),
     "scale: based on one without this task": Kind(
         f"{ESTIMATE} --config scale=mine",
         "based_on: 'overnight': valid: laptop",
@@ -131,43 +125,28 @@ KINDS = {
     ),
     "scale: seed of trials that judges": scale("trial_seed = 1", trial_seed=1),
     "scale: ends in .yml": stray("config/scales/smoke/char_lm.yml"),
-    "task: of no name": stray("config/tasks/char_ml.yaml"),
-    "table: among the questions": stray("studies/own/questions/mine.py"),
     "question: S longer than the text": question("S = 5000000", variants={"a": FAR}),
     "question: k of more keys than are seen": question("valid: 1 to 16", variants={"a": IDLE}),
     "question: k that nothing reads": question(
         "k = 8", variants={"a": {"span": "fixed", "S": 8, "k": 8}}
     ),
-    "question: S as a text": question("value of S '64'", variants={"a": {"S": "64"}}),
-    "question: trials of a variant alone": question(
-        "variants.a.trials", variants={"a": {**IDLE, "trials": {"lr": [1, 2]}}}
-    ),
-    "question: a factor twice": question("[1.0, 1.0]", trials={"lr": [1, 1]}),
-    "question: misspelt corpus": question("'text9': did you mean 'text8'?", corpora=["text9"]),
     "question: blank in its name": Kind(
         SMOKE, "my own", {"studies/own/questions/my own.yaml": QUESTION}
     ),
-    "question: 101 letters": Kind(
-        SMOKE, "at most 100 letters", {f"studies/own/questions/{'q' * 101}.yaml": QUESTION}
-    ),
     "table: no Python": table("tabled.py: not Python", "READS = ("),
-    "table: reads what there is not": table("does not say what it reads", f"{NAMES}\nREADS = 5"),
     "table: takes what READS does not name": table(
         "tabled.py, line 3: build(runs, layers)",
         "TITLE = CAPTION = ''\nREADS = ('runs', 'memory')\ndef build(runs, layers): pass",
     ),
     **{f"name taken: {place}": taken(place, by) for place, by in TAKEN.items()},
-    "study: blank in its name": Kind(SMOKE, "studies/my own", {"studies/my own/study.yaml": TITLE}),
     "study: two of one name": Kind(f"{SMOKE} studies=[a/mine,b/mine]", "the same name", TWO),
     "claim: misspelt measure": Kind(
-        "scripts.question adaptive_vs_xl --scale none",
+        SMOKE,
         "did you mean 'dev_bpc'?",
         {"studies/own/claims/mine.yaml": CLAIM},
     ),
     "job: misspelt task": edited("run/job.json 'char_ml': did you mean 'char_lm'?", task="char_ml"),
     "job: data not there": edited("none.npz: No such file"),
-    "weights: none": Kind(COSTS, "not a checkpoint", {"run/job.json": JOB, "run/weights.pt": "x"}),
-    "data: no such file": Kind("scripts.corpus file:none.txt out.npz", "'file:none.txt'"),
     "results: record cut off": broken("not a record", lambda text: text[:-9]),
     "results: of another version": broken(
         "record version 1, this suite reads 2",
@@ -176,7 +155,6 @@ KINDS = {
     "results: folder of scales": Kind(
         "cli.compare results results", f"did you mean {HERE}?", make=write_set
     ),
-    "bundle: none": Kind("cli.compare b.zip b.zip", "not a bundle", {"b.zip": b"nonsense"}),
     "command: misspelt option": Kind("cli.trace a.svg --dat", "did you mean --data?"),
 }
 

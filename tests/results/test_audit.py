@@ -4,7 +4,7 @@ import pytest
 
 from tests import _site
 from tests._runs import run
-from workflow.results.audit import compare, find_first, list_reasons
+from workflow.results.audit import compare, find_first
 
 HERE = {"bits": "portable", "losses": [3.0, 5.5, 9.25], "weights": "ab12"}
 VERSIONS = {"torch": "2.13.0+cpu", "compiler": "gcc 12"}
@@ -86,17 +86,3 @@ def late_curve():
 )
 def test_the_first_loss_that_differs_is_named(again, place):
     assert find_first(record(), again).endswith(place)
-
-
-def test_reasons_name_the_code_first_then_versions_and_the_device():
-    here = with_origin(
-        record(),
-        device="cpu: other",
-        versions={"torch": "2.14.0", "compiler": "clang 14"},
-        sources={"a.c": "1"},
-    )
-    code, torch, device, compiler = list_reasons(record().origin, here.origin)
-    assert "a.c" in code
-    assert "2.13.0+cpu there, 2.14.0 here" in torch
-    assert "cpu: other here" in device
-    assert "gcc 12 there, clang 14 here" in compiler

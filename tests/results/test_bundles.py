@@ -1,7 +1,6 @@
 """Bundles: written, read back, compared; and what is refused on the way."""
 
 import json
-import sys
 import zipfile
 
 import pytest
@@ -87,22 +86,6 @@ def test_a_bundle_holds_records_and_pages_with_checksums_and_reads_back_as_its_f
     assert here.runs.to_json() == there.runs.to_json()
 
 
-def test_linked_results_are_bundled_as_files(tmp_path):
-    home = write_set(tmp_path / "a")
-    before = contents(bundled(home))
-    runs = home / "results" / "runs"
-    runs.rename(tmp_path / "shared")
-    runs.symlink_to(tmp_path / "shared")
-    record = tmp_path / "shared" / RUN / "record.json"
-    record.rename(tmp_path / "real.json")
-    record.symlink_to(tmp_path / "real.json")
-    (home / "reports" / _site.SCALE / "gone.html").symlink_to("nowhere.html")
-    (scale_of(home) / "tables").symlink_to(home)  # a circle
-    assert contents(bundled(home)) == before
-    with zipfile.ZipFile(home / "b.zip") as archive:
-        assert not any(entry.external_attr >> 28 for entry in archive.infolist())
-
-
 @pytest.mark.parametrize(
     "change, message",
     [
@@ -165,28 +148,6 @@ def test_a_variant_that_breaks_has_moved():
     assert (moved.measure, moved.b) == ("share of successful runs", 0)
 
 
-def of_scores(*scores: float):
-    return table(*(run(seed=seed, dev_bpc=bpc) for seed, bpc in enumerate(scores)))
-
-
-def find_test(a, b, measure: str):
-    """Return the test of one measure between two tables."""
-    for each in compare_cells(a, b).differences:
-        if each.measure == measure:
-            return each.test
-    raise KeyError(measure)
-
-
-def test_seeds_that_scatter_have_not_moved_and_one_seed_shows_only_a_count():
-    test = find_test(of_scores(2.0, 2.3, 2.1), of_scores(2.2, 2.1, 2.4), "dev bpc")
-    assert test.p > 0.05
-    assert test.moved is False
-    one = table(run(dev_bpc=2.0, macs_executed=5.0))
-    assert find_test(one, table(run(dev_bpc=2.5)), "dev bpc").moved is None
-    assert find_test(one, table(run(macs_executed=5.0)), "executed").moved is False
-    assert find_test(one, table(run(macs_executed=10.0)), "executed").moved is True
-
-
 def test_origins_differ_by_name_and_sources_by_file(tmp_path):
     record = read_record(write_set(tmp_path) / "results" / "runs" / RUN / "record.json")
     sources = record.origin.sources | {"models/a.py": "0" * 12}
@@ -198,9 +159,3 @@ def test_origins_differ_by_name_and_sources_by_file(tmp_path):
         "source models/a.py": (["none"], ["0" * 12]),
         "accepted change 1": (["none"], ["a.py: why"]),
     }
-
-
-def test_without_rocrate_a_bundle_has_no_crate_and_names_the_extra(tmp_path, monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "rocrate.rocrate", None)
-    assert "ro-crate-metadata.json" not in contents(bundled(write_set(tmp_path)))
-    assert ".[archive]" in capsys.readouterr().out

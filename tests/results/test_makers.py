@@ -7,30 +7,13 @@ from tests._runs import as_frame, run
 from workflow.claims.collect import collect_evidence
 from workflow.claims.schema import load_claim
 from workflow.report.tables.cells import ratio
-from workflow.results.makers import UNNAMED, code_of, why_apart
+from workflow.results.makers import UNNAMED, why_apart
 from workflow.results.runs_table import Frames
 
-C = "cpu float32: Adaptive All Softmax, reach <= 32, T <= 32, backward: compiled (1234)"
-TORCH = "cpu float32: Fixed TopP Softmax, reach <= 32, T <= 32, backward: band (1,234)"
-SCORED = "cpu float32: Fixed All Softmax, reach <= 32, T <= 32, forward: band (12)"
 SAME = {"backend": "compiled", "device": "a"}
 TIMES = {"train_turns": [1.0, 1.1, 1.2], "predict_turns": [1.0, 1.1, 1.2]}
 OTHER_CODE = "computed in PyTorch, base in compiled C"
 OTHER_MACHINE = "measured on a different machine from base"
-
-
-@pytest.mark.parametrize(
-    "lines, code",
-    [
-        ([C, SCORED], "compiled"),  # what trained it, not what scored it
-        ([TORCH, C], "band and compiled"),
-        (["definition"], "definition"),
-        (["cpu float32: not compiled, so slower: no compiler", TORCH], "band"),
-        (["tiles of 32 x 32, 4 warps, 2 stages (3)"], None),
-    ],
-)
-def test_the_code_that_trained_a_model_is_read_off_its_record(lines, code):
-    assert code_of(lines) == code
 
 
 def measured_with(variant: str, **about):

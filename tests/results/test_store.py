@@ -9,9 +9,8 @@ from tests._finished import finished
 from tests._jobs import job
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED
-from workflow.plan.targets import Targets
 from workflow.results import store
-from workflow.results.record import Edited, raw_record, write_record, write_text
+from workflow.results.record import Edited, raw_record, write_record
 from workflow.results.store import Store, merge_records
 
 COUNTS = [[float(number), 1.0] for number in range(store.LONG)]
@@ -112,32 +111,3 @@ def test_what_ships_stays_small():
     files = [path for path in PRECOMPUTED.rglob("*") if path.is_file()]
     assert len(files) <= FILES
     assert sum(path.stat().st_size for path in files) <= BYTES
-
-
-def test_results_of_a_scale_have_the_shipped_records_that_they_list(lines, tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "PRECOMPUTED", lines.lines)
-    scale = tmp_path / "results" / "laptop"
-    ours = long_record(1).digest
-    assert store.records_beside(scale).digests() == []
-    listed = {ours: lines.shipped[ours].contents, long_record(2).digest: "0" * 64}
-    write_text(scale / store.SHIPPED, json.dumps(listed))
-    assert store.records_beside(scale).digests() == [ours]  # the other's contents changed
-    assert store.records_beside(lines.lines / "test").digests() == lines.digests()
-
-
-def test_a_question_depends_on_the_shipped_records_that_it_reads_and_on_no_others():
-    targets = Targets.of({"scale": "laptop", "train": "nothing"})
-    runs = targets.runs
-    read = {name: set(runs.digests_of(name)) for name in targets.questions}
-
-    def contents() -> dict[str, object]:
-        return {name: runs.shipped_contents(digests) for name, digests in read.items()}
-
-    before = contents()
-    first = next(iter(read.values()))
-    changed = next(digest for digest in first if digest in runs.shipped)
-    runs.shipped[changed] = "0" * 64
-    after = contents()
-    differ = {name for name in read if after[name] != before[name]}
-    assert differ == {name for name in read if changed in read[name]}
-    assert differ < set(read)

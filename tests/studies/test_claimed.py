@@ -1,6 +1,4 @@
-"""Claims say where their paper says so, and what it prints there: held against the values in the
-study's folder.
-"""
+"""Claims say where their paper says so, and what it prints there."""
 
 import re
 
@@ -9,38 +7,28 @@ import pytest
 from workflow.claims.published import find, studies
 from workflow.claims.schema import known_claims, load_claim
 
-PLACE = re.compile(r"(tables?|figures?|section) ([\d.]*\d)(?: and ([\d.]*\d))?", re.IGNORECASE)
-SCORED = [name for name in known_claims() if load_claim(name).scale and not load_claim(name).than]
+PLACE = re.compile(r"(table|figure|section)s? ([\d.]*\d)(?: and ([\d.]*\d))?", re.IGNORECASE)
+CLAIMS = [load_claim(name) for name in known_claims()]
 PAPERS = {name for name, study in studies().items() if study.authors}
-MEASURED = [name for name in known_claims() if load_claim(name).published]
 
 
 def places(text: str) -> set[str]:
-    """`Tables 1 and 2` are table 1 and table 2."""
-    return {
-        f"{kind.lower().rstrip('s')} {number}"
-        for kind, *numbers in PLACE.findall(text)
-        for number in numbers
-        if number
-    }
+    """List places: `Tables 1 and 2` are table 1 and table 2."""
+    found = set()
+    for kind, *numbers in PLACE.findall(text):
+        found |= {f"{kind.lower()} {number}" for number in numbers if number}
+    return found
 
 
-@pytest.mark.parametrize("name", MEASURED)
-def test_the_printed_numbers_of_a_claim_stand_where_it_says(name):
-    claim = load_claim(name)
-    for value in map(find, claim.published):
-        printed = places(value.where)  # none where a paper's own heading names the place
-        assert not printed or printed & places(claim.where), value.where
-        assert value.row and value.column
+@pytest.mark.parametrize("claim", CLAIMS, ids=known_claims())
+def test_the_printed_numbers_of_a_claim_are_where_it_says_and_its_bound_is_one(claim):
+    printed = [find(key) for key in claim.published]
+    for value in printed:
+        where = places(value.where)  # none where a paper's own heading names the place
+        assert not where or where & places(claim.where), value.where
+    if claim.scale and not claim.than:
+        assert claim.bound in [value.plain for value in printed]
 
 
-@pytest.mark.parametrize("name", SCORED)
-def test_a_score_that_is_held_against_a_printed_one_is_held_against_the_right_one(name):
-    claim = load_claim(name)
-    assert claim.bound in [find(key).plain for key in claim.published]
-
-
-def test_every_paper_has_headlines_in_words_of_our_own():
-    claims = [claim for claim in map(load_claim, known_claims()) if claim.abstract]
-    assert {claim.paper for claim in claims} == PAPERS
-    assert all(claim.abstract.endswith(".") and claim.abstract != claim.claim for claim in claims)
+def test_every_paper_has_headline_claims():
+    assert {claim.paper for claim in CLAIMS if claim.abstract} == PAPERS

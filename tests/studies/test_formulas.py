@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 
 from workflow.claims.published import AsPrinted, Study, find, formulas, ids_by_formula, load
-from workflow.config.errors import ConfigError
 from workflow.config.strict import parse, read_yaml
 from workflow.report.pages.papers import formulas_page
 from workflow.report.pages.site import render
@@ -20,65 +19,42 @@ SMALL = {"L": 12, "d": 512, "ff": 2048}
 BASE = {"N": 6, "d": 512, "ff": 2048, "h": 8, "dk": 64, "dv": 64}
 
 
-@pytest.mark.parametrize(
-    "sizes, S, millions",
-    [
-        ((12, 512, 2048), 314, 41.61),
-        ((24, 768, 3072), 245, 178.90),
-        ((24, 1024, 3072), 3800, 438.44),
-        ((18, 1024, 3072), 3800, 328.83),
-        ((12, 512, 2048), 2100, 63.55),
-    ],
-)
-def test_macs_per_character(sizes, S, millions):
-    L, d, ff = sizes
-    assert f.mac(L, d, ff, S) / 1e6 == pytest.approx(millions, abs=0.005)
-
-
-def test_shares_of_the_macs():
+def test_formulas_give_the_numbers_of_the_papers():
+    assert f.mac(**SMALL, S=314) / 1e6 == pytest.approx(41.61, abs=0.005)
+    assert f.mac(24, 1024, 3072, 3800) / 1e6 == pytest.approx(438.44, abs=0.005)
     assert 100 * f.feed_forward_share(**SMALL, S=256) == pytest.approx(61.54, abs=0.005)
     assert 100 * f.attention_share(**SMALL, S=8192) == pytest.approx(81.82, abs=0.005)
     assert 100 * f.score_and_value_share(**SMALL, S=8192) == pytest.approx(72.7, abs=0.05)
     assert 100 * f.saving(**SMALL, S=314, fixed=8192) == pytest.approx(69.94, abs=0.005)
-    whole = f.feed_forward_share(**SMALL, S=1024) + f.attention_share(**SMALL, S=1024)
-    assert whole == pytest.approx(1)
-
-
-def test_parameters_and_training_cost():
     assert f.alrfou_params(12) == 44_226_560
-    assert round(f.alrfou_params(64) / 1e4) == 23531
     assert f.train_cost(12 * 3600, 8) == pytest.approx(3.2832e18)
     assert f.aiayn_params(**BASE, V=37_000) == 63_045_632
-    assert f.aiayn_params(**BASE, V=41_096) == 65_142_784
 
 
 @pytest.mark.parametrize(
     "printed, value, below, above",
     [
-        ("0.5", 0.5, 0.449, 0.551),
         ("0.50", 0.5, 0.4949, 0.5051),
         ("62", 62, 61.49, 62.51),
         ("1,024", 1024, 1023.49, 1024.51),
         ("1.0M", 1e6, 0.949e6, 1.051e6),
-        ("42M", 42e6, 41.49e6, 42.51e6),
         ("12,000,000", 12e6, 11.49e6, 12.51e6),
-        ("22000000000", 22e9, 21.49e9, 22.51e9),
-        ("1500000000", 1.5e9, 1.49949e9, 1.50051e9),
         ("3.3e18", 3.3e18, 3.249e18, 3.351e18),
-        ("2e-6", 2e-6, 1.49e-6, 2.51e-6),
         ("-4", -4, -4.51, -3.49),
     ],
 )
 def test_a_result_is_rounded_to_the_digits_that_are_printed(printed, value, below, above):
     """Half a unit of the last printed digit on either side."""
     read = Printed.read(printed)
-    assert read.value == pytest.approx(value) and read.is_rounded(value)
+    assert read.value == pytest.approx(value)
     inside = (above - below) / 100
-    assert read.is_rounded(below + inside) and read.is_rounded(above - inside)
-    assert not read.is_rounded(below) and not read.is_rounded(above)
+    assert read.is_rounded(below + inside)
+    assert read.is_rounded(above - inside)
+    assert not read.is_rounded(below)
+    assert not read.is_rounded(above)
 
 
-@pytest.mark.parametrize("text", ["O(n)", "< 1/4", "about 5", "1,2", "5 M", "", "1.2.3", "nan"])
+@pytest.mark.parametrize("text", ["O(n)", "< 1/4", "1,2", "5 M", "", "1.2.3", "nan"])
 def test_other_text_is_no_printed_number(text):
     assert Printed.read(text) is None
 
@@ -87,12 +63,9 @@ def test_other_text_is_no_printed_number(text):
     "written, value, text",
     [
         ("0.50", 0.5, "0.50"),
-        ("'0.50'", 0.5, "0.50"),
-        ("41.0", 41.0, "41.0"),
         ("1.0M", 1e6, "1.0M"),
         ("42000000", 42e6, "42M"),
         ("65536", 65536, "65,536"),
-        ("2.3e+19", 2.3e19, "2.3e19"),
         ("O(n)", "O(n)", "O(n)"),
         ("[8, 16]", [8, 16], "8, 16"),
     ],
@@ -104,58 +77,29 @@ def test_a_study_keeps_values_as_they_are_printed(written, value, text, tmp_path
     assert (published.plain, published.text) == (value, text)
 
 
-def test_what_is_no_number_is_refused_as_something_to_round_to():
-    with pytest.raises(ConfigError, match="ai.txt.quarter.*< 1/4"):
-        find("ai.txt.quarter").is_rounded(0.2)
-
-
 def test_every_analytic_value_is_recomputed_or_says_why_not():
     rows = build()
     explained = [key for key, value in load().items() if value.recomputed or value.not_recomputed]
     assert set(rows["id"]) == set(explained)
     assert all(find(key).kind == "analytic" for key in ids_by_formula())
     done = rows[rows["result"].notna()]
-    assert (done["error_pct"].dropna().abs() < 3).all()
-    # 22.55G: 22G
+    assert done["error_pct"].dropna().abs().max() < 3
     off = done[done["rounds_to_paper"].eq(False)]
-    assert set(off["id"]) == {"as.t1.t12.flops", "as.t2.t12.flops"}
+    assert set(off["id"]) == {"as.t1.t12.flops", "as.t2.t12.flops"}  # 22.55G: 22G
     printed = done["source"] == "published"
-    assert (printed.sum(), (~printed).sum(), done["rounds_to_paper"].sum()) == (42, 22, 40)
+    assert printed.sum() == 42
+    assert done["rounds_to_paper"].sum() == 40
     assert done[~printed][["error_pct", "rounds_to_paper"]].isna().all(axis=None)
 
 
-def test_the_cost_of_big_over_the_best_earlier_model():
-    """2.3e19 / 1.2e20: below 1/4."""
-    quarter = find("ai.txt.quarter").recomputed
-    assert quarter.result == pytest.approx(0.1917, abs=5e-5)
-    assert quarter.inputs["part"] == find("ai.t2.big.cost").number
-    assert quarter.inputs["whole"] == find("ai.t2.moe.training_cost_enfr").number
-
-
-def test_what_37_000_subwords_alone_would_give():
-    """docs/fidelity.md: 2.0 % low with ff = 4096, 6.5 % low with N = 2, 0.5 % high for big."""
-    errors = {}
-    for key in ids_by_formula():
-        recomputed = find(key).recomputed
-        if recomputed.formula == "aiayn_params":
-            parameters = f.aiayn_params(**recomputed.inputs | {"V": 37_000})
-            errors[key] = 100 * (parameters / find(key).number - 1)
-    assert errors.pop("ai.t3.big.params") == pytest.approx(0.5, abs=0.06)
-    assert min(errors, key=errors.get) == "ai.t3.cN2.params"
-    assert min(errors.values()) == pytest.approx(-6.5, abs=0.05)
-    assert max(errors, key=errors.get) == "ai.t3.cff4096.params"
-    assert max(errors.values()) == pytest.approx(-2.0, abs=0.05)
-
-
-def test_the_page_of_formulas_shows_each_and_its_counts_add_up():
+def test_the_page_of_formulas_shows_each_with_its_variables_and_its_counts_add_up():
     page = formulas_page()
     counts = page.counts
     assert counts.all == counts.printed + counts.inferred
     assert counts.printed == counts.as_printed + counts.otherwise + counts.open
     assert sum(len(formula.rows) for formula in page.formulas) + len(page.open) == counts.all
     html = unescape(render("formulas.html.j2", "formulas.html", page, shared=[]))
-    assert "<pre>mac(L, d, ff, S) = L·(4·d² + 2·d·ff + 2·S·d)</pre>" in html
     for formula in page.formulas:
-        assert formula.text in html and formula.about.split(".")[0] in html
+        assert formula.text in html
         names = set(re.findall(r"[a-zA-Z_]\w*", formula.text.partition(" = ")[2]))
         assert set(signature(formulas()[formula.name]).parameters) <= names

@@ -43,7 +43,7 @@ TARGETS = ("ramps",)
 # How likely one of a kind is killed in a tenth of a second, the first time: a write is short, a
 # workflow must get far.
 RATES = {"writing": 1.0, "run": 0.03, "command": 0.03, "benchmark": 0.03, "workflow": 0.01}
-OTHER_RATE = 0.005
+RATES["other"] = 0.005
 
 
 class Trial:
@@ -119,11 +119,7 @@ class Trial:
         while running.poll() is None:
             time.sleep(0.1)
             for kind, number in self.find_victims(running.pid):
-                rate = OTHER_RATE
-                for begin, known in RATES.items():
-                    if kind.startswith(begin):
-                        rate = known
-                likely = rate / (1 + self.kills[kind])
+                likely = RATES[kind] / (1 + self.kills[kind])
                 if self.random.random() < likely and self.end(number, kind):
                     return True
         return False
@@ -132,8 +128,7 @@ class Trial:
         """List the kind and number of each process, those that write a file first."""
         found = []
         for file in self.folder.glob("*/re[ps]*/**/.*.part"):
-            number = int(file.name.split(".")[-2])
-            found.append((f"writing {what_is(file)}", number))
+            found.append(("writing", int(file.name.split(".")[-2])))
         found += [(kind_of(each, workflow), each.pid) for each in self.processes()]
         return found
 
@@ -159,25 +154,14 @@ def kind_of(process: psutil.Process, workflow: int) -> str:
     if process.pid == workflow:
         return "workflow"
     try:
-        words = process.cmdline()
+        words = " ".join(process.cmdline())
     except psutil.Error:
         return "other"
     if "pytest" in words:
         return "benchmark"
-    for word in words:
-        if word.startswith("workflow.scripts."):
-            name = word.rpartition(".")[2]
-            return "run" if name == "train" else f"command {name}"
-    return Path(words[0]).name if words else "other"
-
-
-def what_is(file: Path) -> str:
-    """Name the kind of a file that is being written."""
-    name = file.name[1:].rsplit(".", 3)[0]
-    folder = file.parent
-    if folder.parent.name == "runs" or folder.name == "smoke":
-        return name
-    return f"a file of {folder.name}"
+    if "workflow.scripts.train" in words:
+        return "run"
+    return "command" if "workflow.scripts." in words else "other"
 
 
 def run_trial(place: Path, kills: int, seed: int, targets) -> list[str]:

@@ -88,15 +88,6 @@ def test_it_is_a_module_of_another_workflow(folder):
     assert [path.parent.name for path in pages] == ["ramps"]
 
 
-def test_a_changed_config_over_a_half_made_folder_makes_all_that_is_missing(folder):
-    words = ("-s", SNAKEFILE, "--config", "scale=smoke")
-    assert snakemake(folder, *words, "questions=[dynamic_span]", "--", PLAN).returncode == 0
-    said = snakemake(folder, *words, "questions=[dynamic_span,ramps]", "-n", "all")
-    said = said.stdout + said.stderr
-    assert said.count(": train ") == 4
-    assert "train short on words, S = 32, seed 1 (ramps)" in said
-
-
 def test_settings_and_files_of_other_work_change_nothing(folder):
     """No home to write to, names of libraries in the folder, a Python set up for other work."""
     for name in ("wandb", "triton", "numpy"):

@@ -10,8 +10,6 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests._copied import ROOT
-from workflow.tasks.embedded import PIN
-from workflow.tasks.translation.phrases import PINS as PHRASES
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
@@ -73,7 +71,3 @@ def test_every_locked_version_is_the_pinned_one_with_hashes_and_torch_has_none()
     assert "torch" not in versions
     asked = {*by_name(PROJECT["dependencies"]), *by_name(EXTRAS["test"])}
     assert asked - {"torch"} <= set(versions)
-
-
-def test_versions_that_are_data_are_pinned_where_the_project_asks_for_them():
-    assert {*PHRASES, PIN} <= set(PROJECT["dependencies"])

@@ -86,12 +86,6 @@ def test_a_summary_that_was_killed_is_made_up_for_by_the_same_command(done):
     assert [page.read_text() for page in pages] == before
 
 
-def test_everything_is_bundled_and_read_back(done):
-    run(done, "--", "bundle")
-    folder = results(done)
-    assert len(read_bundle(folder / "bundle.zip").runs) == len(read_bundle(folder).runs)
-
-
 def test_an_audit_finds_these_results_equal_and_names_an_edited_record(done):
     words = ("audit=1", "audit_seed=7", "audit_of=results/smoke", "--", "audit")
     said = run(done, *words)
@@ -181,13 +175,6 @@ def test_another_scale_leaves_this_one_alone(done):
     assert written_at() == before
 
 
-def test_snakemakes_own_report_has_tables_and_figures(done):
-    run(done, "--report", "report.html")
-    text = (done / "report.html").read_text()
-    assert "adaptive_span_table3" in text
-    assert "adaptive_span_figure5" in text
-
-
 # what is run in place of what a page writes
 IN_PLACE = {
     "FIGURE": "adaptive_span_figure5",
@@ -211,7 +198,7 @@ NOT_RUN = {  # or only elsewhere
     "profiles/": "a GPU or a cluster; tests/gpu, tests/cluster",
     "tests.cluster.slurm": "a cluster; tests/cluster",
     "tests.workflow.killed": "an hour; tests/workflow/test_killed.py kills fewer",
-    "--report": "of what is made here, above",
+    "--report": "Snakemake's own page",
     "--software-deployment-method": "conda; tests/workflow/test_deployed.py has a stand-in for it",
     "snakemake audit": "this copy has no records that ship; audited above",
     "train=nothing": "this copy has no records; tests/scripts/test_precomputed.py",
