@@ -44,7 +44,7 @@ def test_no_code_lists_what_there_is_a_file_for():
 def test_no_code_and_no_template_names_a_paper():
     papers = [paper for paper, study in studies().items() if study.authors]
     quoted = [mark + paper for mark in ("'", '"', "papers/") for paper in papers]
-    for pattern in ("**/*.py", "rules/*.smk", "report/templates/*"):
+    for pattern in ("**/*.py", "rules/*.smk", "report/templates/*.*"):
         for path in (ROOT / "workflow").glob(pattern):
             text = path.read_text()
             assert not [words for words in quoted if words in text], path

@@ -45,11 +45,6 @@ def test_a_run_asks_for_its_estimate_with_a_margin_and_for_twice_as_much_at_each
     assert last["mem_mb"] == second["mem_mb"] == 2 * first["mem_mb"]
 
 
-def test_no_run_asks_for_more_than_its_own_limit_allows(asked):
-    made = asked(job(time_limit_s=300), timed(job(), 1e6))
-    assert 60 * of_run(made)["runtime"] == NOTICE + 300
-
-
 @pytest.mark.parametrize(
     "ended, gpus",
     [([], 0), ([timed(job(), 10)], 1), ([timed(job(steps=12), 10)], 0)],

@@ -1,16 +1,18 @@
-"""Records by digest: those of runs trained here, and those that ship as lines."""
+"""Records as files and by digest: those of runs trained here, and those that ship as lines."""
 
 import json
 import zipfile
 
 import pytest
 
+from tests import _site
 from tests._finished import finished
 from tests._jobs import job
+from tests._runs import run
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED
 from workflow.results import store
-from workflow.results.record import Edited, raw_record, write_record
+from workflow.results.record import Edited, raw_record, read_record, write_record
 from workflow.results.store import Store, merge_records
 
 COUNTS = [[float(number), 1.0] for number in range(store.LONG)]
@@ -111,3 +113,27 @@ def test_what_ships_stays_small():
     files = [path for path in PRECOMPUTED.rglob("*") if path.is_file()]
     assert len(files) <= FILES
     assert sum(path.stat().st_size for path in files) <= BYTES
+
+
+def test_a_list_of_numbers_takes_one_line_and_all_is_read_back(tmp_path):
+    path = tmp_path / "record.json"
+    facts = {"counts": [[1, 2], [3.5, -0.25, 1e-05]], "said": "[\n 1,\n 2\n]", "empty": []}
+    record = _site.record(run()).model_copy(update={"facts": facts})
+    write_record(path, record)
+    assert read_record(path).model_copy(update={"contents": None}) == record
+    lines = [line.strip() for line in path.read_text().splitlines()]
+    assert "[1, 2]," in lines
+    assert "[3.5, -0.25, 0.00001]" in lines
+
+
+def test_an_edited_score_is_refused_and_another_layout_is_not(tmp_path):
+    path = tmp_path / "record.json"
+    record = _site.record(run())
+    write_record(path, record)
+    text = path.read_text()
+    path.write_text(json.dumps(json.loads(text)))
+    assert read_record(path).metrics == record.metrics
+    name, score = next(iter(record.metrics.items()))
+    path.write_text(text.replace(f'"{name}": {score}', f'"{name}": 99'))
+    with pytest.raises(ConfigError, match="edited after the run"):
+        read_record(path)

@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from workflow.costs import timing
-from workflow.results.rows import read_rows
-from workflow.scripts import reference
+from workflow.results.record import write_text
+from workflow.results.rows import read_rows, write_rows
+from workflow.scripts import reference, summary
 from workflow.scripts.throughput import Turn, pool_turns, take_turns
 
 QUIET = 8.0  # ms of the reference step
@@ -71,3 +72,12 @@ def test_the_reference_step_is_the_same_every_time_and_timed_by_number_of_thread
     assert kind == "reference"
     assert [row["threads"] for row in rows] == [1, 2]
     assert all(0 < row["ms"] < 1000 for row in rows)
+
+
+def test_what_was_timed_on_a_busy_machine_is_named(tmp_path):
+    for name, quiet in (("known_entropy", False), ("adaptive_vs_xl", True), ("shipped", None)):
+        rows = write_rows("throughput", [{"quiet": quiet}])
+        write_text(tmp_path / "throughput" / f"{name}.json", rows)
+    (said,) = summary.list_restless(tmp_path)
+    assert said.endswith(f": rm {tmp_path}/throughput/known_entropy.json")
+    assert summary.list_restless(tmp_path / "elsewhere") == []

@@ -162,19 +162,6 @@ def test_a_changed_figure_or_page_answers_its_questions_anew(
     assert len(re.findall(r"^Job \d+: train ", said, re.MULTILINE)) == trained
 
 
-def test_another_scale_leaves_this_one_alone(done):
-    """A formula recomputes a claim of scale laptop; nothing of scale smoke is written."""
-
-    def written_at() -> dict[Path, int]:
-        return {path: path.stat().st_mtime_ns for path in done.glob("re[ps]*/smoke/**/*")}
-
-    before = written_at()
-    said = snakemake(done, "--config", "scale=laptop", "--", "feed_forward_share")
-    assert said.returncode == 0, said.stderr[-2000:]
-    assert (done / "results" / "laptop" / "ledger.json").exists()
-    assert written_at() == before
-
-
 # what is run in place of what a page writes
 IN_PLACE = {
     "FIGURE": "adaptive_span_figure5",
