@@ -1,17 +1,15 @@
-"""Layers of random choices, and whether an implementation gives the definition's numbers for
-them.
-"""
+"""Layers of random choices, and whether an implementation gives the definition's numbers."""
 
 from dataclasses import replace
 
 import torch
+from torch.testing import assert_close
 
 from models.attention.choice import Shape
 from models.attention.engine.engine import Engine
 from models.attention.formula import Definition
 from models.attention.layers import CHOICES, SequenceAttention, StreamAttention, build_choice
 from models.kernels.compiled.attention import NORMALISERS, SELECTIONS, SPANS
-from tests._nets import assert_same
 
 SMALL = Shape(6, 3, 2, 4)
 COMPILED = {"span": SPANS, "selection": SELECTIONS, "normaliser": NORMALISERS}
@@ -22,7 +20,7 @@ def named(compiled: bool) -> dict[str, list[str]]:
     names = {axis: sorted(kinds) for axis, kinds in CHOICES.items()}
     if compiled:
         for axis, families in COMPILED.items():
-            names[axis] = [n for n in names[axis] if CHOICES[axis][n].kernel in families]
+            names[axis] = [name for name in names[axis] if CHOICES[axis][name].kernel in families]
     return names
 
 
@@ -43,6 +41,7 @@ def settings_of(name: str, S: int, k: int) -> dict:
 
 
 def layer_of(names, S: int, k: int, attends_self: bool, seed: int, shape=SMALL) -> StreamAttention:
+    """Make a layer over streams from a name on each axis."""
     return _anywhere(StreamAttention, names, S, k, seed, shape, attends_self=attends_self)
 
 
@@ -50,8 +49,10 @@ def sequence_layer(
     names, S: int, N: int, k: int, shape: Shape, reads_itself: bool, seed: int
 ) -> SequenceAttention:
     """Make a layer over sentences of N words; attention to a source has no distances."""
-    names = names if reads_itself else ("full", names[1], names[2], "none")
-    S = max(S, N) if names[0] == "full" else S
+    if not reads_itself:
+        names = ("full", names[1], names[2], "none")
+    if names[0] == "full":
+        S = max(S, N)
     return _anywhere(SequenceAttention, names, S, k, seed, shape, reads_itself=reads_itself)
 
 
@@ -73,9 +74,7 @@ def _anywhere(kind: type, names, S: int, k: int, seed: int, shape: Shape, **sett
 
 
 def results(attend, layer, direction, *inputs) -> dict[str, torch.Tensor]:
-    """Return the output of attend(*inputs), and the gradients of the inputs and of the layer's
-    parameters.
-    """
+    """Return attend(*inputs), and the gradients of the inputs and of the layer's parameters."""
     inputs = [each.clone().requires_grad_() for each in inputs]
     y = attend(*inputs)
     leaves = {f"input {number}": each for number, each in enumerate(inputs)}
@@ -96,7 +95,7 @@ def check_stream(layer, x, past, backend: str = "auto") -> None:
 
         return results(attend, layer, direction, x)
 
-    assert_same(compute(Engine(backend)), compute(Definition()))
+    assert_close(compute(Engine(backend)), compute(Definition()))
 
 
 def inputs(layer, T: int, M: int, B: int) -> tuple:

@@ -1,8 +1,7 @@
-"""Short runs of every task, as digests of all that came out: `python -m tests.models._short_runs
-THREADS [FOLDER]`.
+"""Short runs of every task, as digests of all that came out.
 
-FOLDER: where runs that were broken off in the middle go on from their checkpoints; without it they
-run through.
+Run as `python -m tests.models._short_runs THREADS [STEPS]`. STEPS: after how many a run is broken
+off, to go on from its checkpoint; without it runs run through.
 """
 
 import hashlib
@@ -22,33 +21,33 @@ from workflow.config.job import Job
 from workflow.training.backends import bits
 
 WIDE = {"d_model": 48, "heads": 3, "d_ff": 80, "dropout": 0.1}
-CASES = {name: (job(**variant), None) for name, variant in VARIANTS.items()}
-CASES["wide"] = (job(net=WIDE, block=64, batch=6), None)
-SINCE = {"position": {"name": "rotary"}, "normaliser": {"name": "softmax_one"}}
-CASES["rotary"] = (job(net=WIDE | {"key_heads": 1}, **SINCE), None)
-CASES["alibi"] = (job(position={"name": "alibi"}, normaliser={"name": "sigmoid"}), None)
-CASES["translation"] = (translation(normaliser={"name": "entmax_alpha"}), bitext())
-CASES["parsing"] = (parsing(selection={"name": "top_k", "k": 2}), trees())
-CASES["captioning"] = (captioning(), coloured())
+SHARED = WIDE | {"key_heads": 1}
+CASES = {name: (job(**variant), corpus()) for name, variant in VARIANTS.items()} | {
+    "wide": (job(net=WIDE, block=64, batch=6), corpus()),
+    "rotary": (
+        job(net=SHARED, position={"name": "rotary"}, normaliser={"name": "softmax_one"}),
+        corpus(),
+    ),
+    "alibi": (job(position={"name": "alibi"}, normaliser={"name": "sigmoid"}), corpus()),
+    "translation": (translation(normaliser={"name": "entmax_alpha"}), bitext()),
+    "parsing": (parsing(selection={"name": "top_k", "k": 2}), trees()),
+    "captioning": (captioning(), coloured()),
+}
 
 
-def digest(case: Job, text, folder: Path, middle: int | None) -> str:
-    """Train and score a run, broken off after `middle` steps and taken up again, and digest what
-    came of it.
-    """
-    run = start(case, folder, text or corpus())
+def digest(case: Job, data, folder: Path, middle: int | None) -> str:
+    """Train and score a run, in two parts if asked to, and digest what came of it."""
+    run = start(case, folder, data)
     if middle:
         interrupt(run, middle)
-        run = start(case, folder, text or corpus())
+        run = start(case, folder, data)
         run.resume()
-    metrics, found, weights = finish(run)
-    curve = [
-        {key: value for key, value in point.items() if key != "tokens_per_s"} for point in run.curve
-    ]
+    metrics, facts, weights = finish(run)
     assert bits(run.model, CPU, torch.float32) == "portable"
-    facts = {
-        name: fact for name, fact in found.items() if name != "symbol_entropy"
-    }  # of the text, not the net
+    facts.pop("symbol_entropy", None)  # of the corpus, not the model
+    curve = []
+    for point in run.curve:
+        curve.append({key: value for key, value in point.items() if key != "tokens_per_s"})
     told = hashlib.sha256(json.dumps([metrics, facts, curve], sort_keys=True).encode())
     for name, tensor in sorted(weights.items()):
         told.update(name.encode() + tensor.contiguous().numpy().tobytes())
@@ -58,14 +57,13 @@ def digest(case: Job, text, folder: Path, middle: int | None) -> str:
 def main(threads: int, middle: int | None = None) -> dict[str, str]:
     """Digest all runs; `library`: why the compiled code computed nothing, None where it did."""
     found = {"library": build.obstacle()}
-    for name, (case, text) in CASES.items():
+    for name, (case, data) in CASES.items():
         training = case.training.model_copy(update={"threads": threads})
+        case = case.model_copy(update={"training": training})
         with tempfile.TemporaryDirectory() as folder:
-            found[name] = digest(
-                case.model_copy(update={"training": training}), text, Path(folder), middle
-            )
+            found[name] = digest(case, data, Path(folder), middle)
     return found
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else None)))
+    print(json.dumps(main(*map(int, sys.argv[1:]))))

@@ -1,152 +1,185 @@
-"""The twin of banded attention against the definition: on a GPU where there is one, else in
-Triton's interpreter.
+"""The kernel of banded attention against the definition, and the check that comes before a run.
+
+On a GPU, or in Triton's interpreter.
 """
+
+import os
+import subprocess
+import sys
 
 import pytest
 import torch
+from torch.nn.functional import pad
 
 pytest.importorskip("triton", reason="triton has no build for this platform")
 
-from models.kernels import banded
-from tests._banded import DEVICE, TILE, by_definition, by_kernel, drawn, results, small_tiles
-from tests._nets import assert_same
+from triton.runtime.errors import OutOfResources
+
+from models.attention.choice import Shape
+from models.attention.engine import equivalence
+from models.attention.engine.equivalence import Case, Mismatch, call, check_equivalence, inputs_of
+from models.attention.spans.adaptive import Adaptive
+from models.attention.spans.dynamic import Dynamic
+from models.attention.spans.fixed import Fixed
+from models.kernels import banded, tuning
+from models.kernels.tuning import Tile
+from tests._banded import DEVICE, small_tiles
+from tests._copied import ROOT
 
 pytestmark = pytest.mark.slow
-# T, K, heads' z or their reach, S, streams: groups that add up position keys have one stream and
-# two
-CASES = {
-    "a stream begins": (21, 21, {"z": [0.0, 3.0, 7.3]}, 24),
-    "several tiles, the last not full": (37, 70, {"z": [12.0, 30.25]}, 40),
-    "the cache is shorter than the reach": (19, 25, {"z": [0.0, 40.0]}, 40),
-    "one query": (1, 40, {"z": [2.5, 20.0]}, 40),
-    "fixed spans": (20, 50, {"reach": [1, 16, 33]}, 33),
-    "one key": (1, 1, {"reach": [1]}, 1),
-    "a span of each query": (37, 70, {"z_by_query": 2}, 40),
-    "streams do not mix": (18, 30, {"z": [0.0, 9.5]}, 24, 3),
-    "streams do not mix with a span of each query": (18, 30, {"z_by_query": 2}, 24, 3),
-    "a span of each query as a stream begins": (21, 21, {"z_by_query": 2}, 24),
-}
+SPANS = [Fixed, Adaptive, Dynamic]
+each_span = pytest.mark.parametrize("span", SPANS)
 
 
 @pytest.fixture(autouse=True)
-def tiles(monkeypatch):
+def small(monkeypatch):
+    monkeypatch.setattr(equivalence, "BLOCKS", ((19, 41, False), (19, 41, True)))
+    monkeypatch.setattr(equivalence, "STREAMS", 1)
+    monkeypatch.setattr(equivalence, "BEYOND", 33)
     with small_tiles(monkeypatch):
         yield
 
 
-@pytest.mark.parametrize(
-    "attends_self, by_head", [(False, False), (True, True)], ids=["shared", "by head"]
-)
-@pytest.mark.parametrize("case", CASES)
-def test_output_and_gradients_are_the_definitions(case, attends_self, by_head):
-    inputs, reach = drawn(*CASES[case], by_head=by_head)
-    ours, oracle = (
-        results(attend, inputs, reach, attends_self) for attend in (by_kernel, by_definition)
-    )
-    assert_same(ours, oracle)
+def case_of(span=Adaptive, drop=0.0, attends_self=True) -> Case:
+    ramp = None if span is Fixed else 5
+    return Case(Shape(24, 2, 12, 20), span, ramp, attends_self, drop)
+
+
+@pytest.mark.parametrize("dtype", equivalence.BOUNDS, ids=str)
+@pytest.mark.parametrize("drop", [0.0, 0.3])
+@each_span
+def test_the_check_lets_the_kernel_through_and_draws_nothing(span, drop, dtype):
+    before = torch.random.get_rng_state()
+    check_equivalence(banded.attend, DEVICE, dtype, case_of(span, drop))
+    assert torch.equal(before, torch.random.get_rng_state())
 
 
 @pytest.mark.parametrize(
-    "name, shorter", [("k", 2), ("v", 2), ("r", 2), ("v", 0), ("position_keys", 0)]
-)
-def test_shapes_that_do_not_fit_are_refused(name, shorter):
-    """The kernels know no ends of memory."""
-    inputs, reach = drawn(9, 20, {"reach": [3, 9]}, 9)
-    inputs[name] = inputs[name].narrow(shorter, 0, inputs[name].size(shorter) - 1)
-    with pytest.raises(
-        ValueError, match=f"^{name} must be" if (name, shorter) != ("k", 2) else "^v must be"
-    ):
-        by_kernel(
-            **{key: each for key, each in inputs.items() if key != "dy"},
-            reach=reach,
-            attends_self=True,
-        )
-
-
-def kept_weights(drop, seed, T=60, K=120):
-    """Return which weights dropout keeps for one head that sees all keys with equal scores: B T
-    K.
-    """
-    zeros = [torch.zeros(2, 1, length, 16, device=DEVICE) for length in (T, T, K)]
-    values = torch.eye(K, device=DEVICE).expand(2, 1, -1, -1)
-    position_keys, reach = torch.zeros(16, K, device=DEVICE), torch.tensor([K], device=DEVICE)
-    settings = {"ramp": None, "attends_self": True, "drop": drop, "seed": seed}
-    return banded.attend(*zeros, values, position_keys, None, reach, **settings)[:, 0] != 0
-
-
-def test_dropout_zeroes_its_share_independently():
-    """The bounds are four standard deviations of B sum_t (K - T + t + 1) = 10,860 weights."""
-    seen = torch.ones(60, 120, dtype=torch.bool, device=DEVICE).tril(60).expand(2, -1, -1)
-    first, other = kept_weights(0.3, 1), kept_weights(0.3, 1 << 40)
-    within = 4 * (0.3 * 0.7 / int(seen.sum())) ** 0.5
-    for kept in (first, other):
-        assert kept[~seen].sum() == 0 and abs(kept[seen].double().mean() - 0.7) < within
-    both = (0.7**2 * (1 - 0.7**2) / int(seen.sum())) ** 0.5
-    assert abs((first & other)[seen].double().mean() - 0.7**2) < 4 * both
-    assert abs((first[0] & first[1])[seen[0]].double().mean() - 0.7**2) < 4 * 2**0.5 * both
-    assert torch.equal(first, kept_weights(0.3, 1)) and not torch.equal(first[:, 0], first[:, 1])
-
-
-@pytest.mark.parametrize(
-    "case, attends_self, unseen, compared",
+    "T, K, streams",
     [
-        (
-            (20, 90, {"z": [0.0, 30.0]}, 40),
-            True,
-            lambda reach: [slice(90 - 20 - far - TILE) for far in reach],
-            ...,
-        ),
-        (
-            (40, 40, {"reach": [40, 40]}, 40),
-            False,
-            lambda reach: 2 * [slice(2 * TILE, None)],
-            slice(TILE),
-        ),
+        (21, 21, 1),  # a stream begins
+        (37, 70, 1),  # several tiles, the last not full
+        (19, 25, 3),  # the cache is shorter than the reach, and streams do not mix
+        (1, 40, 1),
+        (1, 1, 1),
     ],
-    ids=["beyond a head's own reach", "of the future"],
 )
-def test_tiles_that_hold_nothing_to_see_are_not_visited(case, attends_self, unseen, compared):
-    inputs, reach = drawn(*case)
-    oracle = results(by_definition, inputs, reach, attends_self)
-    with torch.no_grad():
-        for head, keys in enumerate(unseen(reach.tolist())):
-            inputs["k"][:, head, keys] = inputs["v"][:, head, keys] = torch.nan
-    ours = results(by_kernel, inputs, reach, attends_self)
-    assert_same(
-        *({name: each[name][:, :, compared] for name in ("y", "q")} for each in (ours, oracle))
-    )
+@each_span
+def test_output_and_gradients_are_the_definitions(span, T, K, streams, monkeypatch):
+    monkeypatch.setattr(equivalence, "BLOCKS", ((T, K, False), (T, K, True)))
+    monkeypatch.setattr(equivalence, "STREAMS", streams)
+    check_equivalence(banded.attend, DEVICE, torch.float64, case_of(span, attends_self=K == 70))
+
+
+def definition(q, r, k, v, position_keys, z, reach, **settings):
+    """Compute what the kernel does, in a tenth of its interpreter's time."""
+    case = case_of(Fixed if z is None else Dynamic)
+    position_keys = pad(position_keys, (case.limit - position_keys.size(-1), 0))
+    return equivalence.definition(case, 1.0, q, r, k, v, position_keys, z)
+
+
+@pytest.mark.parametrize("which, name", list(enumerate(["q", "r", "k", "v", "position_keys", "z"])))
+def test_the_check_names_the_gradient_that_is_wrong(which, name):
+    def wrong(*tensors, **settings):
+        tensors = list(tensors)
+        tensor = tensors[which]
+        # the same numbers, gradients 1 % too long
+        tensors[which] = tensor + 0.01 * (tensor - tensor.detach())
+        return definition(*tensors, **settings)
+
+    with pytest.raises(Mismatch, match=rf"gradient of {name}: 1.0e-02 "):
+        check_equivalence(wrong, DEVICE, torch.float32, case_of())
+
+
+def dropout_drawn_anew(*tensors, seed, **settings):
+    """Go back through weights that are not those of the output."""
+    y = banded.attend(*tensors, seed=seed, **settings)
+    other = banded.attend(*tensors, seed=seed + 1, **settings)
+    return y.detach() + other - other.detach()
+
+
+def one_table(q, r, k, v, position_keys, *others, **settings):
+    """Give all heads the position keys of the first."""
+    if position_keys.dim() == 3:
+        position_keys = position_keys[:1].expand_as(position_keys)
+    return definition(q, r, k, v, position_keys, *others, **settings)
+
+
+@pytest.mark.parametrize(
+    "wrong, drop, place",
+    [(dropout_drawn_anew, 0.3, "the gradient of q"), (one_table, 0.0, "the output")],
+)
+def test_the_check_sees_what_is_wrong(wrong, drop, place):
+    with pytest.raises(Mismatch, match=place):
+        check_equivalence(wrong, DEVICE, torch.float32, case_of(drop=drop))
+
+
+def drawn(case: Case, T: int, K: int) -> dict[str, torch.Tensor]:
+    torch.manual_seed(0)
+    inputs = inputs_of(case, T, K, False, torch.float64)
+    del inputs["dy"]
+    return {name: tensor.to(DEVICE) for name, tensor in inputs.items()}
+
+
+@pytest.mark.parametrize("name, axis", [("v", 2), ("r", 2), ("v", 0), ("position_keys", 0)])
+def test_shapes_that_do_not_fit_are_refused(name, axis):
+    """The kernels know no ends of memory."""
+    inputs = drawn(case_of(Fixed), 9, 40)
+    inputs[name] = torch.cat([inputs[name], inputs[name]], axis)
+    with pytest.raises(ValueError, match=f"^{name}"):
+        call(case_of(Fixed), banded.attend, **inputs)
 
 
 @pytest.mark.filterwarnings("ignore:All-NaN", "ignore:invalid value", "ignore:overflow")  # numpy's
-@pytest.mark.parametrize(
-    "spans", [{"z": [0.0, 30.0]}, {"reach": [5, 35]}, {"z_by_query": 2}], ids=str
-)
+@each_span
 @pytest.mark.parametrize("query, key", [(1e160, 1e160), (0.0, torch.inf)], ids=["+inf", "NaN"])
-def test_a_score_that_is_no_number_shows_in_the_rows_that_see_it_and_in_no_other(query, key, spans):
-    inputs, reach = drawn(37, 70, spans, 40)
-    with torch.no_grad():
-        inputs["q"][..., 0], inputs["k"][..., 0] = query, 0
-        inputs["k"][:, :, 50, 0] = key
-    ours, oracle = (
-        attend(**inputs, reach=reach, attends_self=True) for attend in (by_kernel, by_definition)
-    )
-    broken = ours.isnan().any(-1)
-    assert torch.equal(broken, oracle.isnan().any(-1)) and 0 < broken.sum() < broken.numel()
-    assert torch.equal(broken, ours.isnan().all(-1)) and ours[~broken].isfinite().all()
+def test_a_score_that_is_no_number_shows_in_the_rows_that_see_it_and_in_no_other(query, key, span):
+    case = case_of(span)
+    inputs = drawn(case, 37, 70)
+    inputs["q"][..., 0] = query
+    inputs["k"][..., 0] = 0
+    inputs["k"][:, :, 50, 0] = key
+    ours = call(case, banded.attend, **inputs)
+    broken = call(case, definition, **inputs).isnan().any(-1)
+    assert 0 < broken.sum() < broken.numel()
+    assert ours[broken].isnan().all()
+    assert ours[~broken].isfinite().all()
 
 
-def test_projections_as_a_layer_has_them():
-    """Heads split without a copy; 16 bits beside position keys and spans of 32."""
-    inputs, reach = drawn(18, 18, {"z": [0.0, 9.5]}, 24, dk=16, dv=16)
-    half = {name: inputs[name].detach().half().requires_grad_() for name in "qrkv"}
-    split = {
-        name: tensor.transpose(1, 2).contiguous().transpose(1, 2) for name, tensor in half.items()
-    }
-    assert not split["q"].is_contiguous()
-    rest = {name: inputs[name].detach().float().requires_grad_() for name in ("position_keys", "z")}
-    ours = results(by_kernel, split | rest, reach, attends_self=True)
-    assert_same(ours, results(by_kernel, half | rest, reach, attends_self=True))
-    assert (
-        ours["position_keys"].dtype == ours["z"].dtype == torch.float32
-        and ours["y"].dtype == torch.float16
-    )
+@pytest.mark.parametrize(
+    "times, expected",
+    [
+        ((9.0, 5.0, 7.0), 32),
+        ((5.0, 4.9, 9.0), 16),  # noise leaves the first
+        ((None, 5.0, 7.0), 32),  # one that does not fit is left out
+    ],
+)
+def test_a_tile_is_chosen_by_its_time_once(times, expected, monkeypatch):
+    tiles = tuple(Tile(N, 4, 2) for N in (16, 32, 64))
+    time_of = dict(zip(tiles, times, strict=True))
+    runs = []
+
+    def milliseconds(run) -> float:
+        run()
+        if time_of[runs[-1]] is None:
+            raise OutOfResources(200_000, 100_000, "shared memory")
+        return time_of[runs[-1]]
+
+    monkeypatch.setattr(tuning, "milliseconds", milliseconds)
+    monkeypatch.setattr(tuning, "CHOSEN", {})
+    monkeypatch.setattr(tuning, "TILES", {4: tiles})
+    for _ in range(2):
+        tile = tuning.fastest("some work", torch.float32, runs.append)
+        assert tile == Tile(expected, 4, 2)
+    assert runs == list(tiles)
+    time_of |= dict.fromkeys(tiles)
+    with pytest.raises(OutOfResources, match="200000.* 100000"):
+        tuning.fastest("work that no tile fits", torch.float32, runs.append)
+
+
+def test_the_kernels_compile_for_two_gpus(tmp_path):
+    environment = os.environ | {"TRITON_CACHE_DIR": str(tmp_path)}
+    environment.pop("TRITON_INTERPRET", None)
+    command = [sys.executable, "-m", "tests._compiled"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Beam search against exhaustive search, argmax step by step, and cases worked out by hand."""
+"""Beam search against a plain search of each sentence, and cases worked out by hand."""
 
 import math
 from dataclasses import dataclass
@@ -7,38 +7,44 @@ import pytest
 import torch
 
 from models.decoding import beam
-from tests._nets import LONGEST, translator
-from tests.models.test_encoder_decoder import PLAIN, sentences
+from tests._models import LONGEST, PLAIN, translator
+from tests.models.test_encoder_decoder import sentences
 
-PAD, BOS, EOS = 0, 1, 2
+PAD = 0
+BOS = 1
+EOS = 2
 
 
-def wild(symbols=11, seed=0, **sizes):
-    """Make a net that has learned nothing but is sure of itself, so that sentences differ."""
-    net = translator(PLAIN, symbols=symbols, seed=seed, tie_embeddings=False, **sizes).eval()
-    net.output.weight.data.mul_(6)
-    for block in net.decoder:
+def wild(seed=0):
+    """Make a model that has learned nothing but is sure of itself, so that sentences differ."""
+    model = translator(PLAIN, seed, tie_embeddings=False).eval()
+    model.output.weight.data.mul_(6)
+    for block in model.decoder:
         block.attention.out.weight.data.mul_(6)  # what was written before the last word counts
-    return net
+    return model
 
 
-def plain_beam(net, source, width, alpha, max_length):
+def log_probabilities(model, source, target: list[int]) -> list[float]:
+    with torch.no_grad():
+        logits = model(source, torch.tensor([[BOS, *target]]))
+    return logits[0, -1].log_softmax(-1).tolist()
+
+
+def plain_beam(model, source, width, alpha, max_length):
     """Search for one sentence, reading every prefix anew and never stopping early."""
     beams = [(0.0, 0.0, [])]  # score, sum of log-probabilities, target
     finished = []
     for step in range(1, max_length + 1):
         extended = []
-        for hypothesis in beams:
-            _, so_far, target = hypothesis
+        for score, so_far, target in beams:
             if target[-1:] == [EOS]:
-                extended.append(hypothesis)
+                extended.append((score, so_far, target))
                 continue
-            with torch.no_grad():
-                logits = net(source, torch.tensor([[BOS, *target]]))[0, -1]
-            steps = logits.log_softmax(-1).tolist()
-            for token in [EOS] if step == max_length else range(EOS, len(steps)):
+            steps = log_probabilities(model, source, target)
+            for token in range(EOS, len(steps) if step < max_length else EOS + 1):
                 total = so_far + steps[token]
-                extended.append((total / ((5 + step) / 6) ** alpha, total, [*target, token]))
+                score = total / ((5 + step) / 6) ** alpha
+                extended.append((score, total, [*target, token]))
         beams = sorted(extended, reverse=True)[:width]
         finished += [(score, target) for score, _, target in beams if target[-1] == EOS]
     _, best = max(finished)
@@ -48,34 +54,12 @@ def plain_beam(net, source, width, alpha, max_length):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("width, alpha", [(1, 0.0), (2, 0.0), (3, 0.6)])
 def test_a_beam_equals_the_plain_search_of_each_sentence(width, alpha, seed):
-    net = wild(seed=seed)
+    model = wild(seed)
     source = sentences((9, 5, 7))
-    targets = beam(net, source, width=width, alpha=alpha, max_length=10)
-    assert targets == [plain_beam(net, row[row != 0][None], width, alpha, 10) for row in source]
-
-
-class Scripted(torch.nn.Module):
-    """A model whose next token depends on what was written alone; it counts its steps."""
-
-    max_length = 100
-
-    def __init__(self, table: dict, otherwise: dict):
-        super().__init__()
-        self.table = table
-        self.otherwise = otherwise
-        self.steps = 0
-
-    def encode(self, source):
-        return Written(torch.empty(len(source), 0, dtype=torch.long), source != PAD)
-
-    def step(self, tokens, state):
-        self.steps += 1
-        written = torch.cat([state.written, tokens[:, None]], 1)
-        logits = torch.full((len(tokens), 6), -math.inf)
-        for row, read in zip(logits, written.tolist(), strict=True):
-            for token, p in self.table.get(tuple(read[1:]), self.otherwise).items():
-                row[token] = math.log(p)
-        return logits, Written(written, state.visible)
+    targets = beam(model, source, width=width, alpha=alpha, max_length=10)
+    for row, target in zip(source, targets, strict=True):
+        alone = row[row != PAD][None]
+        assert target == plain_beam(model, alone, width, alpha, 10)
 
 
 @dataclass
@@ -93,59 +77,67 @@ class Written:
         return Written(by_sentence[index].flatten(0, 1), self.visible[index])
 
 
-SOURCE = torch.tensor([[3, 3, EOS]])
+class Scripted(torch.nn.Module):
+    """A model whose next token depends on what was written alone; it counts its steps."""
+
+    max_length = 100
+
+    def __init__(self, otherwise: dict, table: dict):
+        super().__init__()
+        self.otherwise = otherwise
+        self.table = table
+        self.steps = 0
+
+    def encode(self, source):
+        return Written(torch.empty(len(source), 0, dtype=torch.long), source != PAD)
+
+    def step(self, tokens, state):
+        self.steps += 1
+        written = torch.cat([state.written, tokens[:, None]], 1)
+        logits = torch.full((len(tokens), 6), -math.inf)
+        for row, read in zip(logits, written.tolist(), strict=True):
+            for token, p in self.table.get(tuple(read[1:]), self.otherwise).items():
+                row[token] = math.log(p)
+        return logits, Written(written, state.visible)
 
 
+# a hypothesis that ends early, .5, beats a longer one of .5 x .9 x .9 = .405
 EARLY = {
     (): {3: 0.5, 4: 0.5},
     (3,): {EOS: 1.0},
     (4,): {5: 0.9, EOS: 0.1},
     (4, 5): {EOS: 0.9, 3: 0.1},
 }
-STEPS = {(): {3: 0.6, 4: 0.4}, (3,): {3: 0.36, 4: 0.34, 5: 0.3}, (4,): {EOS: 1.0}}
-CROSSING = {
-    (): {3: 0.6, 4: 0.4},
-    (3,): {3: 0.55, 5: 0.45},
-    (4,): {5: 1.0},
-    (3, 5): {4: 1.0},
-    (4, 3): {4: 1.0},
-}
 RESERVED = {(): {PAD: 0.5, BOS: 0.3, 3: 0.2}, (3,): {PAD: 0.9, EOS: 0.1}}
-BY_HAND = [
-    # a hypothesis that ends early, .5, beats a longer one of .5 x .9 x .9 = .405
-    (EARLY, 2, 0.0, [3]),
-    # its length makes up for it with alpha = 3
-    (EARLY, 2, 3.0, [4, 5]),
-    # a beam of one takes the likelier step, a wider one the likelier sentence
-    (STEPS, 1, 0.0, [3, 3]),
-    (STEPS, 2, 0.0, [4]),
-    # `3` .6 and `4` .4 become `4 5` .4 and `3 3` .33, each on the other's row
-    (CROSSING, 2, 0.0, [4, 5]),
-    # pad and bos are never written
-    (RESERVED, 2, 0.6, [3]),
-]
+SOURCES = torch.tensor([[3, 3, EOS], [EOS, 0, 0]])
 
 
-@pytest.mark.parametrize("table, width, alpha, target", BY_HAND)
+@pytest.mark.parametrize(
+    "table, width, alpha, target",
+    [
+        (EARLY, 2, 0.0, [3]),
+        (EARLY, 2, 3.0, [4, 5]),  # its length makes up for it
+        (RESERVED, 2, 0.6, [3]),  # pad and bos are never written
+    ],
+)
 def test_by_hand(table, width, alpha, target):
-    net = Scripted(table, {EOS: 1.0})
-    assert beam(net, SOURCE, width=width, alpha=alpha, max_length=9) == [target]
+    model = Scripted({EOS: 1.0}, table)
+    assert beam(model, SOURCES[:1], width=width, alpha=alpha, max_length=9) == [target]
 
 
 def test_it_stops_when_no_unfinished_hypothesis_can_win():
-    net = Scripted({(): {EOS: 0.9, 3: 0.1}}, {3: 1.0})
-    assert beam(net, SOURCE, width=2, alpha=0.0, max_length=60) == [[]]
-    assert net.steps == 1
+    model = Scripted({3: 1.0}, {(): {EOS: 0.9, 3: 0.1}})
+    assert beam(model, SOURCES[:1], width=2, alpha=0.0, max_length=60) == [[]]
+    assert model.steps == 1
 
 
 @pytest.mark.parametrize("max_length, tokens", [(1, [1, 1]), (7, [7, 7]), (100, [53, 51])])
 def test_at_its_limit_a_sentence_has_only_eos_left(max_length, tokens):
     """The limit is the source's 3 tokens or 1, and 50 more, or `max_length`; eos is one of them."""
-    net = Scripted({}, {3: 0.9, EOS: 0.1})
-    source = torch.tensor([[3, 3, EOS], [EOS, 0, 0]])
-    targets = beam(net, source, width=1, alpha=0.0, max_length=max_length)
+    model = Scripted({3: 0.9, EOS: 0.1}, {})
+    targets = beam(model, SOURCES, width=1, alpha=0.0, max_length=max_length)
     assert targets == [[3] * (count - 1) for count in tokens]
-    assert net.steps == max(tokens)
+    assert model.steps == max(tokens)
 
 
 @pytest.mark.parametrize(

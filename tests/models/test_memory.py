@@ -1,5 +1,4 @@
-"""No code leaves its memory: views and misfits in a process of their own, and the contract under
-sanitizers.
+"""No code leaves its memory: views and misfits in a process, and the contract under sanitizers.
 
 With AddressSanitizer a read or write beyond a tensor ends the process, with its place in the C; so
 does undefined behaviour.
@@ -13,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests._copied import ROOT
+
 VIEWS = "tests/models/_views.py"
 CONTRACT = ("tests/models/test_compiled.py", "tests/models/test_contract.py")
 BEYOND = """
@@ -29,35 +29,21 @@ build.library(torch.float32).multiply((DenseStruct * 1)(call), I(1), I(1))
 
 
 def run(*command: str, **variables: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        command, cwd=ROOT, env=os.environ | variables, capture_output=True, text=True
-    )
+    environment = os.environ | variables
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
 
 
-def outcome_of(*files: str, **variables: str) -> str:
-    """Run tests in a process of their own, but for the slow ones; return what they say."""
-    options = (
-        "-q",
-        "-x",
-        "-s",
-        "-m",
-        "not slow",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:xdist",
-        "-rs",
-    )
-    done = run(sys.executable, "-m", "pytest", *options, *files, **variables)
+def assert_pass(*files: str, **variables: str) -> str:
+    """Run the fast tests of these files in a process; return what they print."""
+    options = ["-q", "-x", "-s", "-rs", "-m", "not slow", "-p", "no:cacheprovider"]
+    done = run(sys.executable, "-m", "pytest", *options, "-p", "no:xdist", *files, **variables)
     assert not done.returncode, (done.stdout + done.stderr)[-6000:]
     return done.stdout
 
 
 @pytest.fixture(scope="module")
 def sanitized() -> dict[str, str]:
-    """Return the variables with which a process compiles the library with sanitizers; skip where
-    there are none.
-    """
+    """Return the variables with which a process compiles the library with sanitizers."""
     if not shutil.which("gcc"):
         pytest.skip("no gcc, whose sanitizers these tests use")
     # the second, for errors thrown in C++ pass through the first
@@ -74,18 +60,17 @@ def sanitized() -> dict[str, str]:
 
 
 def test_views_and_misfits():
-    outcome_of(VIEWS)
+    assert_pass(VIEWS)
 
 
 @pytest.mark.slow
 def test_the_sanitizers_see_a_number_beyond_a_tensor(sanitized):
     done = run(sys.executable, "-c", BEYOND, **sanitized)
-    assert done.returncode and "heap-buffer-overflow" in done.stderr, (done.stdout + done.stderr)[
-        -3000:
-    ]
-    assert "gcc" in done.stdout and "dense.c" in done.stderr
+    assert done.returncode
+    assert "heap-buffer-overflow" in done.stderr, done.stderr[-3000:]
+    assert "dense.c" in done.stderr
 
 
 @pytest.mark.slow
 def test_views_and_contract_under_sanitizers(sanitized):
-    assert "no C compiler" not in outcome_of(VIEWS, *CONTRACT, **sanitized)
+    assert "no C compiler" not in assert_pass(VIEWS, *CONTRACT, **sanitized)

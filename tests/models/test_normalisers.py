@@ -5,28 +5,23 @@ import math
 import entmax
 import pytest
 import torch
+from torch.testing import assert_close
 
 from models.attention.choice import Shape
 from models.attention.layers import CHOICES
 from models.attention.normalisers.entmax_alpha import _EntmaxAlpha
 from models.attention.selections.top_k import TopK
+from models.kernels.compiled import build
+from models.kernels.compiled.attention import CROSS, Layout, Pattern, attend
+from tests._models import draw
 
-NORMALISERS = CHOICES["normaliser"]
-SHAPE = Shape(8, 2)
 INF = math.inf
+SHAPE = Shape(8, 2)
+each_normaliser = pytest.mark.parametrize("name", CHOICES["normaliser"])
 
 
-def normaliser(name, alpha=None):
-    choice = NORMALISERS[name](SHAPE).double()
-    if alpha is not None:
-        choice.a.data.fill_(math.log((alpha - 1) / (2 - alpha)))
-    return choice
-
-
-def rows(*shape, seed=0):
-    return 2 * torch.randn(
-        *shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed)
-    )
+def normaliser(name: str):
+    return CHOICES["normaliser"][name](SHAPE).double()
 
 
 @pytest.mark.parametrize(
@@ -37,112 +32,113 @@ def test_hand_computed(name, expected):
     assert p.tolist() == pytest.approx(expected, abs=5e-4)
 
 
+@pytest.mark.parametrize("scale, keys", [(2.0, 40), (0.3, 4096), (100.0, 3)])
 @pytest.mark.parametrize(
-    "name, oracle", [("sparsemax", entmax.sparsemax), ("entmax15", entmax.entmax15)]
+    "name, alpha",
+    [
+        ("entmax15", 1.5),
+        ("sparsemax", 2.0),
+        ("entmax_alpha", 1.01),
+        ("entmax_alpha", 1.5),
+        ("entmax_alpha", 1.999),
+    ],
 )
-def test_equals_another_library(name, oracle):
-    z = rows(3, 2, 5, 40)
-    torch.testing.assert_close(normaliser(name)(z), oracle(z, dim=-1), rtol=1e-9, atol=1e-11)
-
-
-@pytest.mark.parametrize("scale, keys", [(1.0, 40), (0.15, 4096), (50.0, 3)])
-@pytest.mark.parametrize("alpha", [1.01, 1.1, 1.5, 1.9, 1.999])
-def test_alpha_equals_another_library(alpha, scale, keys):
-    z = scale * rows(3, 2, 5, keys)
-    entmax_alpha, theirs = (
-        normaliser("entmax_alpha", alpha),
-        entmax.entmax_bisect(z, alpha, n_iter=100),
-    )
-    torch.testing.assert_close(entmax_alpha(z), theirs, rtol=1e-7, atol=1e-9)
-    torch.testing.assert_close(
-        entmax_alpha.float()(z.float()), theirs.float(), rtol=1e-3, atol=1e-5
-    )
-
-
-def ends(dtype):
-    """List where the range of alpha ends, its neighbours there, and what it is there."""
-    above_1, below_2 = torch.nextafter(
-        torch.tensor([1.0, 2.0], dtype=dtype), torch.tensor(1.5, dtype=dtype)
-    ).tolist()
-    return [(1.0, "softmax"), (above_1, "softmax"), (below_2, "sparsemax"), (2.0, "sparsemax")]
+def test_equals_another_library(name, alpha, scale, keys):
+    z = scale * draw(3, 2, 5, keys)
+    ours = normaliser(name)
+    if name == "entmax_alpha":
+        ours.a.data.fill_(math.log((alpha - 1) / (2 - alpha)))
+    theirs = entmax.entmax_bisect(z, alpha, n_iter=100)
+    assert_close(ours(z), theirs, rtol=1e-7, atol=1e-9)
+    in_32_bits = ours.float()(z.float())
+    assert_close(in_32_bits, theirs.float(), rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
-@pytest.mark.parametrize("end", range(4))
-def test_alpha_at_the_very_ends_of_its_range_is_softmax_and_sparsemax(end, dtype):
+@pytest.mark.parametrize("is_next", [False, True], ids=["the end", "next to it"])
+@pytest.mark.parametrize("end, name", [(1.0, "softmax"), (2.0, "sparsemax")])
+def test_alpha_at_the_very_ends_of_its_range(end, name, is_next, dtype):
     """With keys that nobody sees; a sigmoid reaches both ends in 32 bits."""
-    alpha, name = ends(dtype)[end]
-    z = (
-        torch.cat([3 * rows(1, 2, 6, 40), torch.full((1, 2, 6, 4), -INF)], -1)
-        .to(dtype)
-        .requires_grad_()
-    )
-    weight, alpha = (
-        rows(1, 2, 6, 44, seed=1).to(dtype),
-        torch.full((2, 1, 1), alpha, dtype=dtype, requires_grad=True),
-    )
-    ours, theirs = _EntmaxAlpha.apply(z, alpha), normaliser(name)(z)
-    close = {"rtol": 20 * torch.finfo(dtype).eps, "atol": 20 * torch.finfo(dtype).eps}
-    torch.testing.assert_close(ours, theirs, **close)
-    in_z, in_alpha = torch.autograd.grad((ours * weight).sum(), (z, alpha))
-    torch.testing.assert_close(in_z, torch.autograd.grad((theirs * weight).sum(), z)[0], **close)
-    torch.testing.assert_close(in_alpha, slope_at(alpha, z, weight).to(dtype), rtol=2e-4, atol=2e-5)
+    alpha = torch.tensor(end, dtype=dtype)
+    if is_next:
+        alpha = torch.nextafter(alpha, torch.tensor(1.5, dtype=dtype))
+    z = 6 * draw(1, 2, 6, 44)
+    z[..., 40:] = -INF
+    z = z.to(dtype).requires_grad_()
+    weight = draw(1, 2, 6, 44).to(dtype)
+    found = []
+    for p in (_EntmaxAlpha.apply(z, alpha), normaliser(name)(z)):
+        (gradient,) = torch.autograd.grad((p * weight).sum(), z)
+        found.append(torch.stack([p, gradient]))
+    bound = 20 * torch.finfo(dtype).eps
+    assert_close(*found, rtol=bound, atol=bound)
 
 
-def slope_at(alpha, z, weight):
-    """Compute the gradient of alpha in 64 bits: at softmax by hand, at sparsemax by a
-    difference.
-    """
-    z, weight, sum_of = z.detach().double(), weight.double(), {"dim": (0, 2, 3), "keepdim": True}
-    if alpha.mean() < 1.5:  # - (p ln^2 p - p sum p ln^2 p) / 2
-        p = z.softmax(-1)
-        squares = p * p.clamp(min=1e-300).log().square()
-        return (weight * (p * squares.sum(-1, keepdim=True) - squares) / 2).sum(**sum_of)[0]
-    at = [
-        _EntmaxAlpha.apply(z, torch.full((2, 1, 1), each, dtype=torch.float64))
-        for each in (2.0, 2.0 - 1e-6)
-    ]
-    return (weight * (at[0] - at[1]) / 1e-6).sum(**sum_of)[0]
+@each_normaliser
+def test_gradients_of_scores_and_parameters(name):
+    made = normaliser(name)
+    z = (2 * draw(1, 2, 3, 6)).requires_grad_()
+    torch.autograd.gradcheck(made, z, atol=1e-6)
+    for key, parameter in made.named_parameters():
+
+        def weigh(value, key=key):
+            return torch.func.functional_call(made, {key: value}, z)
+
+        torch.autograd.gradcheck(weigh, parameter, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", NORMALISERS)
-def test_gradients(name):
-    torch.autograd.gradcheck(normaliser(name), rows(1, 2, 3, 6).requires_grad_(), atol=1e-6)
-
-
-def test_gradient_in_alpha():
-    entmax_alpha, z = normaliser("entmax_alpha", 1.4), rows(2, 2, 3, 6)
-
-    def weigh(a):
-        return torch.func.functional_call(entmax_alpha, {"a": a}, z)
-
-    torch.autograd.gradcheck(weigh, entmax_alpha.a, atol=1e-6)
-
-
-@pytest.mark.parametrize("name", NORMALISERS)
+@each_normaliser
 def test_neither_hidden_keys_nor_a_constant_added_to_a_row_that_sums_to_one_change_anything(name):
-    z = rows(1, 2, 3, 6)
-    constant = 100 if normaliser(name).sums_to_one else 0
-    p = normaliser(name)(
-        torch.cat([z + constant, torch.full((1, 2, 3, 4), -INF, dtype=torch.float64)], -1)
-    )
-    assert p[..., 6:].abs().max() == 0
-    torch.testing.assert_close(p[..., :6], normaliser(name)(z), rtol=1e-9, atol=1e-10)
+    made = normaliser(name)
+    z = 2 * draw(1, 2, 3, 6)
+    constant = 100 if made.sums_to_one else 0
+    hidden = torch.full((1, 2, 3, 4), -INF, dtype=torch.float64)
+    p = made(torch.cat([z + constant, hidden], -1))
+    expected = torch.cat([made(z), torch.zeros_like(hidden)], -1)
+    assert_close(p, expected)
 
 
 @pytest.mark.parametrize(
     "scores, k, expected",
-    [([3.0, 2.0, 2.0, 2.0, 1.0], 2, [3, 2, 2, 2]), ([1.0, -INF, 3.0, -INF, -INF], 4, [1, 3])],
-    ids=["ties with the threshold stay", "fewer visible keys than k all stay"],
+    [
+        # ties with the threshold stay
+        ([3.0, 2.0, 2.0, 2.0, 1.0], 2, [3, 2, 2, 2, -INF]),
+        # fewer visible keys than k all stay
+        ([1.0, -INF, 3.0, -INF, -INF], 4, [1, -INF, 3, -INF, -INF]),
+    ],
 )
 def test_top_k_by_hand(scores, k, expected):
-    assert [
-        score for score in TopK(SHAPE, k=k)(torch.tensor(scores)).tolist() if score > -INF
-    ] == expected
+    assert TopK(SHAPE, k=k)(torch.tensor(scores)).tolist() == expected
 
 
-def test_dropped_keys_get_no_gradient():
-    z = torch.tensor([3.0, 1.0, 2.0, 0.0], dtype=torch.float64, requires_grad=True)
-    p = TopK(SHAPE, k=2)(z).softmax(-1)
-    (p * torch.tensor([1.0, 2.0, 5.0, 7.0])).sum().backward()
-    assert z.grad[1] == 0 and z.grad[3] == 0 and z.grad[0] != 0
+def compiled(scores, alpha):
+    """Weigh keys that have these scores, by one query to one-hot values, in C."""
+    n = len(scores)
+    key = Layout(1, (0,), (n,), (1,))
+    value = Layout(n, (0,), (n * n,), (n,))
+    pattern = Pattern(CROSS, (n,), key, value, n, learned_alpha=alpha.requires_grad)
+    query = torch.ones(1, 1, 1, 1)
+    keys = scores.view(1, 1, n, 1)
+    return attend(pattern, query, None, keys, torch.eye(n), None, None, alpha).flatten()
+
+
+def definition(scores, alpha):
+    at_least = alpha.clamp(min=1 + 1e-9)  # softmax, to nine digits
+    return _EntmaxAlpha.apply(scores[None], at_least[:, None])[0]
+
+
+@pytest.mark.skipif(build.obstacle() is not None, reason="no C compiler")
+@pytest.mark.parametrize("alpha", [1.0, 1.0005, 1.003, 1.007, 1.05, 1.5, 1.9, 2.0])
+@pytest.mark.parametrize("offset", [0.0, 100.0, 1e4, 4e6])
+def test_an_offset_in_common_changes_nothing_in_32_bits(offset, alpha):
+    """All scores are large and nearly equal, or alpha is near 1: against 64 bits."""
+    found = []
+    for attention, dtype in ((compiled, torch.float32), (definition, torch.float64)):
+        scores = torch.tensor([0.0, 0.25, 0.5, 0.75, -0.5, -2.0, 0.5], dtype=dtype) + offset
+        leaves = [scores.requires_grad_(), torch.tensor([alpha], dtype=dtype)]
+        leaves[1].requires_grad_(1 < alpha < 2)
+        y = attention(*leaves)
+        total = (y * torch.linspace(-1, 2, 7, dtype=dtype)).sum()
+        total.backward()
+        found.append([y, *(leaf.grad for leaf in leaves if leaf.requires_grad)])
+    assert_close(*found, rtol=3e-4, atol=3e-5, check_dtype=False)

@@ -190,7 +190,7 @@ NOT_RUN = {  # or only elsewhere
     "snakemake audit": "this copy has no records that ship; audited above",
     "train=nothing": "this copy has no records; tests/scripts/test_precomputed.py",
     "scale=paper": "data that nobody may pass on",
-    "benchmarks.peers": "another project's checkout; tests/models/test_peers.py",
+    "benchmarks.peers": "another project's checkout; tests/models/test_benchmarks.py",
     "cli.doctor": "tests/cli/test_doctor.py, for it may say no of this machine",
     "cli.precompute": "tests/cli/test_precompute.py, in a room of its own",
     "cli.new": "tests/cli/test_new.py, for it may write a file but once",
