@@ -1,5 +1,4 @@
-"""How speeds are timed: in a process that runs one file of benchmarks/, in rounds, compared with a
-reference step.
+"""How speeds are timed: by pytest-benchmark, in rounds, compared with a reference step.
 
 The reference step is a small training step of plain torch that depends on nothing of the models
 that are timed. Timed before and after every turn, it says how fast the machine was just then.
@@ -20,11 +19,18 @@ from models.kernels.compiled.build import fix_sums
 from workflow.config.files import ROOT
 from workflow.training.hardware import synchronise
 
-STREAMS, LENGTH, WIDTH, LAYERS = 4, 96, 128, 6  # 8 ms on one core of a server of 2023
+# the reference step: 8 ms on one core of a server of 2023
+STREAMS = 4
+LENGTH = 96
+WIDTH = 128
+LAYERS = 6
 ROUNDS = 4  # steps before a turn, and after it
-BLOCKS, PAUSE = 20, 0.1  # blocks of reference steps, and the seconds between them
+BLOCKS = 20  # blocks of reference steps
+PAUSE = 0.1  # seconds between them
 SLOW = 1.15  # times the quiet machine's step, from which on the machine was not quiet
-FEWEST, MOST = 3, 200  # rounds of one turn
+# rounds of one turn
+FEWEST = 3
+MOST = 200
 
 
 def run_benchmark(settings: dict[str, str]) -> list[dict]:
@@ -50,12 +56,12 @@ def run_benchmark(settings: dict[str, str]) -> list[dict]:
             "--benchmark-disable-gc",
             "--benchmark-columns=median,iqr,rounds",
         ]
-        inherited = {
-            key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")
-        }
-        subprocess.run(
-            words, cwd=ROOT, env=inherited | settings, pass_fds=[report.fileno()], check=False
-        )
+        environment = {}
+        for key, value in os.environ.items():
+            if not key.startswith("PYTEST_"):
+                environment[key] = value
+        environment |= settings
+        subprocess.run(words, cwd=ROOT, env=environment, pass_fds=[report.fileno()], check=False)
         report.seek(0)
         written = report.read()
         return json.loads(written)["benchmarks"] if written else []
@@ -82,15 +88,14 @@ def time_turn(step: Callable[[], object], seconds: float, device: torch.device) 
 
 
 def reference_step(device: torch.device) -> Callable[[], object]:
-    """Make the reference step: attention without projections, layer upon layer, forward and back,
-    always the same.
-    """
+    """Make the reference step: layers of attention without projections, forward and backward."""
     draw = torch.Generator().manual_seed(0)
     inputs = torch.randn(STREAMS, LENGTH, WIDTH, generator=draw).to(device)
-    weights = [
-        (torch.randn(WIDTH, WIDTH, generator=draw) / WIDTH**0.5).to(device) for _ in range(LAYERS)
-    ]
-    weights = [weight.requires_grad_() for weight in weights]
+    weights = []
+    for _ in range(LAYERS):
+        weight = torch.randn(WIDTH, WIDTH, generator=draw) / WIDTH**0.5
+        weight = weight.to(device)
+        weights.append(weight.requires_grad_())
 
     def step():
         x = inputs
@@ -109,11 +114,13 @@ def time_reference(step: Callable[[], object], device: torch.device) -> list[flo
 
 
 def quiet_time(threads: int, device: torch.device) -> float:
-    """Time the reference step in milliseconds while nothing disturbs it: the fastest of the medians
-    of some blocks.
+    """Time the reference step on the quiet machine, in milliseconds.
+
+    It is the fastest of the medians of some blocks.
     """
     fix_sums(threads)
-    step, blocks = reference_step(device), []
+    step = reference_step(device)
+    blocks = []
     for _ in range(BLOCKS):
         time.sleep(PAUSE)
         blocks.append(median(time_reference(step, device)))

@@ -41,7 +41,7 @@ class TrainedRun:
 
     @property
     def has_weights(self) -> bool:
-        """Whether there is a trained model, which a failed or shipped run has not.
+        """Whether there is a trained model: a failed or a shipped run has none.
 
         No weights are read: the memory that they leave free would be missing from what a fork of
         this process measures.

@@ -27,8 +27,9 @@ TOLERANCE = 0.01
 
 
 def count_flops(trained: TrainedRun) -> dict:
-    """Count from shapes, and check against torch's and fvcore's counts; a disagreement is a failure
-    with its reason.
+    """Count from shapes, and check the count against torch's and fvcore's.
+
+    A disagreement makes the row an error.
     """
     if not trained.has_weights:
         return trained.unmeasured_row("flops")
@@ -42,31 +43,27 @@ def count_flops(trained: TrainedRun) -> dict:
     for counter in ("macs_torch", "macs_fvcore"):
         difference = row[counter] / row["macs_analytic"] - 1
         if abs(difference) > TOLERANCE:
-            row |= {
-                "status": "error",
-                "reason": f"{counter} differs from our count by {difference:+.1%}",
-            }
+            row["status"] = "error"
+            row["reason"] = f"{counter} differs from our count by {difference:+.1%}"
     return row
 
 
 def measure_memory(trained: TrainedRun, device: str) -> dict:
-    """Measure the peak of a training step and of a block of evaluation, in bytes, each in a process
-    of its own.
+    """Measure the peak of a training step and of a block of evaluation, in bytes.
 
-    This process must not have computed anything yet: memory it freed would be missing from what its
-    forks hold.
+    Each runs in a new process. This one must not have computed anything yet: memory it freed would
+    be missing from what its forks hold.
     """
     if not trained.has_weights:
         return trained.unmeasured_row("memory")
     training = in_fresh_process(_peak_of, trained, "training_step", device)
     evaluation = in_fresh_process(_peak_of, trained, "evaluation", device)
-    failed = next(
-        (measured for measured in (training, evaluation) if measured["status"] != "ok"), None
-    )
+    # the first that failed, else either
+    outcome = training if training["status"] != "ok" else evaluation
     return {
         **trained.about,
-        "status": failed["status"] if failed else "ok",
-        "reason": failed["reason"] if failed else None,
+        "status": outcome["status"],
+        "reason": outcome["reason"],
         "memory_train_bytes": training.get("bytes"),
         "memory_evaluate_bytes": evaluation.get("bytes"),
         "memory_reserved_bytes": training.get("reserved"),

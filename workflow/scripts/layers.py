@@ -30,31 +30,37 @@ TIMED = ("ms", "rounds", "turns")  # turns: medians, one for each pass over all 
 
 
 def memory(name: str, n: int, width: int, device: str, budget: int) -> dict:
-    """Measure what a layer and its sequence hold at the peak, above the libraries that its kind
-    needs.
-    """
+    """Measure the peak of a layer and its sequence, above the libraries that its kind needs."""
     on = pick_device(device)
     torch.set_num_threads(1)
-    step(name, WARM, width, on)()
-    return peak_memory(lambda: (step(name, n, width, on), n), on, 1, budget)
+    warm_up = step(name, WARM, width, on)
+    warm_up()
+
+    def make():
+        return step(name, n, width, on), n
+
+    return peak_memory(make, on, threads=1, budget=budget)
 
 
 def unmeasured(how: Measure) -> list[dict]:
     """List every layer at every length: a row of layer, n, d, and of what is to be measured."""
-    about = [
-        {"layer": name, "n": n, "d": how.layer_width}
-        for name, n in product(LAYERS, sorted(how.layer_lengths))
-    ]
-    return [row | dict.fromkeys((*TIMED, "status", "reason", "bytes")) for row in about]
+    to_measure = dict.fromkeys((*TIMED, "status", "reason", "bytes"))
+    rows = []
+    for name, n in product(LAYERS, sorted(how.layer_lengths)):
+        about = {"layer": name, "n": n, "d": how.layer_width}
+        rows.append(about | to_measure)
+    return rows
 
 
 def weigh_all(rows: list[dict], how: Measure, device: str) -> None:
     """Measure the memory of every row, and write it and what failed into them."""
+    budget = how.memory_mb << 20
     for row in rows:
-        peak = in_fresh_process(
-            memory, row["layer"], row["n"], row["d"], device, how.memory_mb << 20, seconds=120
-        )
-        row |= {"status": peak["status"], "reason": peak["reason"], "bytes": peak.get("bytes")}
+        layer = (row["layer"], row["n"], row["d"])
+        peak = in_fresh_process(memory, *layer, device, budget, seconds=120)
+        row["status"] = peak["status"]
+        row["reason"] = peak["reason"]
+        row["bytes"] = peak.get("bytes")
 
 
 def time_all(rows: list[dict], how: Measure, device: torch.device) -> None:
@@ -65,15 +71,16 @@ def time_all(rows: list[dict], how: Measure, device: torch.device) -> None:
             if row["status"] != "ok":
                 continue
             try:
-                taken.append(
-                    time_turn(step(row["layer"], row["n"], row["d"], device), how.seconds, device)
-                )
+                timed = step(row["layer"], row["n"], row["d"], device)
+                taken.append(time_turn(timed, how.seconds, device))
             except (Exception, MemoryError) as error:
                 row |= asdict(failure(error))
     for row, taken in zip(rows, turns, strict=True):
         if row["status"] == "ok":
-            turn_times = [1000 * median(some) for some in taken]
-            row |= {"ms": fmean(turn_times), "rounds": sum(map(len, taken)), "turns": turn_times}
+            turn_times = [1000 * median(seconds) for seconds in taken]
+            row["ms"] = fmean(turn_times)
+            row["rounds"] = sum(map(len, taken))
+            row["turns"] = turn_times
 
 
 def main(argv: list[str] | None = None) -> None:

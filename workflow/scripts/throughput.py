@@ -30,8 +30,11 @@ from workflow.training.hardware import name_of, pick_device
 
 @dataclass(frozen=True)
 class Turn:
-    """Medians in ms of a step, of the reference steps next to it, and (quiet) of those on the quiet
-    machine.
+    """A turn of one kind of step of a configuration: medians of its rounds, in ms.
+
+    ms: of the step. reference: of the reference steps next to it. quiet: of those on the quiet
+    machine. tokens: what a step reads, predicts or learns from. backend: the code that computed
+    attention.
     """
 
     configuration: str
@@ -40,13 +43,11 @@ class Turn:
     ms: float
     reference: float
     quiet: float
-    backend: str | None = None  # the code that computed attention
+    backend: str | None = None
 
     @classmethod
     def of(cls, report: dict, quiet: dict[int, float]) -> "Turn":
-        """Read a report of pytest-benchmark. quiet: ms of the reference step by number of
-        threads.
-        """
+        """Read a report of pytest-benchmark. quiet: ms of the reference step, by threads."""
         info = report["extra_info"]
         return cls(
             configuration=info["configuration"],
@@ -82,10 +83,10 @@ def take_turns(asked: list[tuple[str, TrainedRun]], time_all) -> list[Turn]:
 
 
 def pool_turns(turns: list[Turn], passes: int) -> dict[tuple[str, str], dict]:
-    """Pool the turns of each (configuration, kind), and say whether the machine was quiet for
-    enough of them.
+    """Pool the turns of each (configuration, kind).
 
-    ms, tokens_per_s: means over turns. spread: half their 95 % interval, as a share of them.
+    quiet: whether the machine was quiet for enough of them. ms, tokens_per_s: means over turns.
+    spread: half their 95 % interval, as a share of them.
     """
     pooled = defaultdict(list)
     for turn in turns:
@@ -131,15 +132,15 @@ def build_rows(
         for kind in trained.timed:
             speed = dict(timed.get((trained.job.configuration, kind), {}))
             if not speed:
-                row |= {
-                    "status": "error",
-                    "reason": f"{kind} was not timed: see the throughput log",
-                }
+                row["status"] = "error"
+                row["reason"] = f"{kind} was not timed: see the throughput log"
                 continue
             row["quiet"] = speed.pop("quiet") and row["quiet"]
             backend = speed.pop("backend")
-            row |= {"backend": backend} if kind == "train" else {}
-            row |= {f"{kind}_{column}": value for column, value in speed.items()}
+            if kind == "train":
+                row["backend"] = backend
+            for column, value in speed.items():
+                row[f"{kind}_{column}"] = value
         measured.append(row)
     return measured
 

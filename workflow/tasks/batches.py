@@ -25,7 +25,10 @@ MOST_NATS = 709.0  # whose exponential a number still holds
 
 def padded(sentences: list[np.ndarray], before: tuple = (), after: tuple = ()) -> Tensor:
     """Stack sentences as rows B N, each between `before` and `after` and padded at its end."""
-    rows = [torch.tensor([*before, *map(int, sentence), *after]) for sentence in sentences]
+    rows = []
+    for sentence in sentences:
+        tokens = map(int, sentence)
+        rows.append(torch.tensor([*before, *tokens, *after]))
     return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD)
 
 
@@ -71,22 +74,26 @@ class Batches:
         self.tokens = tokens
         self.sources = read
         # lengths of source and target, N x 2, each with its end token
-        lengths = [
-            [len(sentence) + 1 for sentence in side] for side in (split.source, split.target)
-        ]
-        self.sizes = np.array(lengths).T
-        self.generator = torch.Generator().manual_seed(seed)
+        source_lengths = [len(sentence) + 1 for sentence in split.source]
+        target_lengths = [len(sentence) + 1 for sentence in split.target]
+        self.sizes = np.array([source_lengths, target_lengths]).T
+        self.generator = torch.Generator()
+        self.generator.manual_seed(seed)
         self._begin()
 
     def _begin(self) -> None:
         """Begin an epoch, from the state of the generator as it is now."""
         self.before = self.generator.get_state()
         self.position = 0
-        shuffled = torch.randperm(len(self.sizes), generator=self.generator).numpy()
+        count = len(self.sizes)
+        shuffled = torch.randperm(count, generator=self.generator)
+        shuffled = shuffled.numpy()
         # sorted by target, then source; pairs of equal lengths stay shuffled
-        by_length = np.lexsort(self.sizes[shuffled].T)
+        sizes = self.sizes[shuffled]
+        by_length = np.lexsort(sizes.T)
         order = shuffled[by_length]
-        batches = cut_batches(self.sizes.max(1), order, self.tokens)
+        longer_sides = self.sizes.max(1)
+        batches = cut_batches(longer_sides, order, self.tokens)
         turns = torch.randperm(len(batches), generator=self.generator)
         self.epoch = [batches[turn] for turn in turns]
 
@@ -96,15 +103,16 @@ class Batches:
             self._begin()
         pairs = self.epoch[self.position]
         self.position += 1
-        read = self.sources([self.split.source[i] for i in pairs])
-        written = targets([self.split.target[i] for i in pairs])
-        return read, written
+        source = [self.split.source[pair] for pair in pairs]
+        target = [self.split.target[pair] for pair in pairs]
+        return self.sources(source), targets(target)
 
     def state_dict(self) -> dict:
         return {"before": self.before, "position": self.position}
 
     def load_state_dict(self, state: dict) -> None:
-        self.generator.set_state(state["before"].cpu())
+        before = state["before"].cpu()
+        self.generator.set_state(before)
         self._begin()
         self.position = state["position"]
 
@@ -116,7 +124,9 @@ def perplexity(nats: float) -> float:
 
 def count_pieces(target: Tensor) -> int:
     """Count the pieces of targets B T + 1 that are to be predicted: all but <bos> and padding."""
-    return int((target[:, 1:] != PAD).sum())
+    to_predict = target[:, 1:]
+    is_piece = to_predict != PAD
+    return int(is_piece.sum())
 
 
 def losses(net, training, batches: list[tuple[Tensor, Tensor]], devices: Devices = ALONE):
@@ -124,14 +134,19 @@ def losses(net, training, batches: list[tuple[Tensor, Tensor]], devices: Devices
 
     The weight is its share of all the pieces.
     """
-    total = sum(count_pieces(target) for _, target in batches)
+    total = 0
+    for _, target in batches:
+        total += count_pieces(target)
     for source, target, pieces in share(batches, devices):
+        given = target[:, :-1]
+        following = target[:, 1:]
         with precision(training, source.device):
-            logits = net(source, target[:, :-1])
-        smoothed, log_loss = loss(logits, target[:, 1:], training.smoothing)
+            logits = net(source, given)
+        smoothed, log_loss = loss(logits, following, training.smoothing)
         # a mean over its own pieces becomes one over its share
         times = count_pieces(target) / pieces if pieces else 1
-        yield smoothed * times, log_loss * times, devices.count * pieces / total
+        weight = devices.count * pieces / total
+        yield smoothed * times, log_loss * times, weight
 
 
 def share(
@@ -145,14 +160,17 @@ def share(
     too few: a device then reads one that does not count.
     """
     parts = []
-    if len(batches) % devices.count == 0:
-        for source, target in batches[devices.rows(len(batches))]:
-            parts.append((source, target, count_pieces(target)))
+    count = len(batches)
+    if count % devices.count == 0:
+        own_batches = batches[devices.rows(count)]
+        for source, target in own_batches:
+            pieces = count_pieces(target)
+            parts.append((source, target, pieces))
         return parts
-    mine = slice(devices.rank, None, devices.count)
+    own_rows = slice(devices.rank, None, devices.count)
     for source, target in batches:
-        rows = len(target[mine])
-        kept = mine if rows else slice(1)
+        rows = len(target[own_rows])
+        kept = own_rows if rows else slice(1)
         pieces = count_pieces(target) * rows / len(target)
         parts.append((source[kept], target[kept], pieces))
     return parts
@@ -164,27 +182,34 @@ def loss(logits: Tensor, following: Tensor, smoothing: float) -> tuple[Tensor, T
     Both are means over the pieces that are no padding. A piece's target is 1 - smoothing on the
     piece itself, and the rest evenly on all V. The log-loss has no gradient.
     """
-    return _SmoothedLoss.apply(logits.flatten(0, 1), following.flatten(), smoothing)
+    rows = logits.flatten(0, 1)  # N V
+    pieces = following.flatten()  # N
+    return _SmoothedLoss.apply(rows, pieces, smoothing)
 
 
 class _SmoothedLoss(torch.autograd.Function):
     @staticmethod
     def forward(ctx, logits, following, smoothing):
         is_piece = following != PAD
-        weights = in_full(is_piece.to(logits.dtype)) / is_piece.sum()
+        ones = is_piece.to(logits.dtype)
+        weights = in_full(ones) / is_piece.sum()
         of_piece = []  # -log p of the piece that follows
         of_all = []  # -log p of all V, on average
         for rows in _rows(logits):
-            logs = in_full(logits[rows]).log_softmax(-1)
+            scores = in_full(logits[rows])
+            logs = scores.log_softmax(-1)
             chosen = logs.gather(1, following[rows, None])
             of_piece.append(-chosen[:, 0])
             of_all.append(-logs.mean(-1))
-        log_loss = (torch.cat(of_piece) * weights).sum()
-        even = (torch.cat(of_all) * weights).sum()
+        weighted = torch.cat(of_piece) * weights
+        log_loss = weighted.sum()
+        weighted = torch.cat(of_all) * weights
+        even = weighted.sum()
         ctx.save_for_backward(logits, following, weights)
         ctx.smoothing = smoothing
         ctx.mark_non_differentiable(log_loss)
-        return (1 - smoothing) * log_loss + smoothing * even, log_loss
+        smoothed = (1 - smoothing) * log_loss + smoothing * even
+        return smoothed, log_loss
 
     @staticmethod
     def backward(ctx, slope, _):
@@ -192,20 +217,28 @@ class _SmoothedLoss(torch.autograd.Function):
         logits, following, weights = ctx.saved_tensors
         slopes = weights * slope
         gradient = torch.empty_like(in_full(logits))
+        symbols = logits.shape[1]
         for rows in _rows(logits):
             # in place, for the gradient is as large as the logits
-            part = torch.softmax(in_full(logits[rows]), -1, out=gradient[rows])
-            part.sub_(ctx.smoothing / logits.shape[1])
-            less = part.new_full((len(part), 1), ctx.smoothing - 1)
-            part.scatter_add_(1, following[rows, None], less)
+            scores = in_full(logits[rows])
+            part = torch.softmax(scores, -1, out=gradient[rows])
+            # the target: smoothing / V on every piece, 1 - smoothing more on the right one
+            part.sub_(ctx.smoothing / symbols)
+            shape = (len(part), 1)
+            less = part.new_full(shape, ctx.smoothing - 1)
+            right = following[rows, None]
+            part.scatter_add_(1, right, less)
             part.mul_(slopes[rows, None])
         return gradient.to(logits.dtype), None, None
 
 
 def _rows(logits: Tensor) -> list[slice]:
     """Cut the rows into those that are read at once: on a CPU as many as its cache holds."""
-    count = len(logits)
+    total = len(logits)
+    count = total
     if logits.device.type == "cpu":
-        count = CACHED // logits.shape[1]
+        symbols = logits.shape[1]
+        count = CACHED // symbols
     count = max(1, count)
-    return [slice(start, start + count) for start in range(0, len(logits), count)]
+    starts = range(0, total, count)
+    return [slice(start, start + count) for start in starts]

@@ -50,10 +50,10 @@ def fetch(name: str, source: Source, missing: str) -> bytes:
         try:
             return _fetch_url(url, name, source)
         except (RequestException, ConfigError) as error:
-            failures.append(
-                f"{url}: {error if isinstance(error, ConfigError) else _describe(error)}"
-            )
-    raise ConfigError(f"{missing}; download failed: {'; '.join(failures) or 'no URL is known'}")
+            reason = error if isinstance(error, ConfigError) else _describe(error)
+            failures.append(f"{url}: {reason}")
+    reasons = "; ".join(failures) or "no URL is known"
+    raise ConfigError(f"{missing}; download failed: {reasons}")
 
 
 def _fetch_url(url: str, name: str, source: Source) -> bytes:
@@ -62,10 +62,8 @@ def _fetch_url(url: str, name: str, source: Source) -> bytes:
     """
     path = cache_folder() / f"{name}-{url.rsplit('/', 1)[-1]}"
     was_kept = path.exists()
-    print(
-        f"{path.name}: kept in {path.parent}" if was_kept else f"{path.name}: from {url}",
-        flush=True,
-    )
+    origin = f"kept in {path.parent}" if was_kept else f"from {url}"
+    print(f"{path.name}: {origin}", flush=True)
     pooch.get_logger().setLevel(logging.WARNING)
     registry = {
         "path": path.parent,
@@ -94,8 +92,6 @@ def _describe(error: RequestException) -> str:
     paragraph.
     """
     response = error.response
-    return (
-        f"{response.status_code} {response.reason}"
-        if response is not None
-        else type(error).__name__
-    )
+    if response is None:
+        return type(error).__name__
+    return f"{response.status_code} {response.reason}"

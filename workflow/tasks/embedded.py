@@ -26,23 +26,28 @@ def read_source_files() -> list[bytes]:
     if spec is None or spec.origin is None:
         raise ConfigError(f"the embedded corpus is built from {PIN}, which is not installed")
     root = Path(spec.origin).parent
-    found = (path for name in PACKAGES.split() for path in (root / name).rglob("*.py"))
-    paths = sorted(path.relative_to(root).as_posix() for path in found)
-    own = [
-        path
-        for path in paths
-        if not is_left_behind(path) and not {"tests", "benchmarks"} & set(path.split("/"))
-    ]
-    return [(root / path).read_bytes() for path in own]
+    names = []
+    for package in PACKAGES.split():
+        for path in (root / package).rglob("*.py"):
+            names.append(path.relative_to(root).as_posix())
+    contents = []
+    for name in sorted(names):
+        folders = set(name.split("/"))
+        is_library = folders.isdisjoint(("tests", "benchmarks"))
+        if is_library and not is_left_behind(name):
+            contents.append((root / name).read_bytes())
+    return contents
 
 
 def verify_embedded(content: bytes, source: Source, what: str, *pins: str) -> None:
     """Raise `ConfigError` with the pins of what a text is made from where what is installed makes
     another.
     """
-    here = " and ".join(
-        f"{name}=={version(name)}" for name, _, _ in (pin.partition("==") for pin in pins)
-    )
+    installed = []
+    for pin in pins:
+        name, _, _ = pin.partition("==")
+        installed.append(f"{name}=={version(name)}")
+    here = " and ".join(installed)
     built = f"it is built from {' and '.join(pins)}, but {here} is installed"
     hint = f"{built}; install the pinned versions"
     verify_checksum(content, source, what, hint)

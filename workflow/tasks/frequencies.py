@@ -16,4 +16,5 @@ def symbol_entropy(symbols: np.ndarray) -> float:
     """
     _, counts = np.unique(symbols, return_counts=True)
     shares = counts / counts.sum()
-    return round(float(-(shares * np.log2(shares)).sum()), PLACES)
+    in_bits = shares * np.log2(shares)
+    return round(float(-in_bits.sum()), PLACES)

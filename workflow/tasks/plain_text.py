@@ -24,16 +24,18 @@ EXPECTED = "expected plain text in UTF-8; an archive: unpack it first"
 
 
 def find_no_text(text: str) -> str | None:
-    """Describe the first character that no text holds, by its place and code point; None where
-    there is none.
-    """
+    """Describe the first character that no text holds, by its place and code point, or None."""
     found = NOT_TEXT.search(text)
     if found is None:
         return None
+    character = found[0]
     start = found.start()
-    line, place = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
-    where = f"line {line:,}, character {place:,}" if "\n" in text else f"character {place:,}"
-    return f"{where}: U+{ord(found[0]):04X} is {KINDS[category(found[0])]}"
+    place = start - text.rfind("\n", 0, start)
+    where = f"character {place:,}"
+    if "\n" in text:
+        line = text.count("\n", 0, start) + 1
+        where = f"line {line:,}, {where}"
+    return f"{where}: U+{ord(character):04X} is {KINDS[category(character)]}"
 
 
 def decode(content: bytes, what: str, cut: bool = False) -> str:
@@ -43,7 +45,8 @@ def decode(content: bytes, what: str, cut: bool = False) -> str:
     cut: the end may lie within a character, as of a text of which the first bytes were taken.
     """
     try:
-        return codecs.utf_8_decode(content, "strict", not cut)[0].removeprefix("\ufeff")
+        text, _ = codecs.utf_8_decode(content, "strict", not cut)
+        return text.removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         place = f"line {line}: byte 0x{content[error.start]:02x} at offset {error.start:,}"
@@ -52,7 +55,8 @@ def decode(content: bytes, what: str, cut: bool = False) -> str:
 
 def refuse_binary(content: bytes, what: str) -> None:
     """Raise `ConfigError` for what is no text in UTF-8: an archive, a picture, another encoding."""
-    if wrong := find_no_text(decode(content, what, cut=True)):
+    wrong = find_no_text(decode(content, what, cut=True))
+    if wrong:
         raise ConfigError(f"{what}, {wrong}; {EXPECTED}")
 
 

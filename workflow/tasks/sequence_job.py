@@ -19,12 +19,12 @@ class Seq2SeqAttentionChoices(AttentionChoices):
 
     @model_validator(mode="after")
     def a_span_has_somewhere_to_apply(self):
-        if self.span["name"] != "full" and not {"encoder", "decoder"} & set(self.apply_to):
+        name = self.span["name"]
+        has_somewhere = "encoder" in self.apply_to or "decoder" in self.apply_to
+        if name != "full" and not has_somewhere:
             where = ", ".join(self.apply_to)
-            raise ConfigError(
-                f"span {self.span['name']} applies in encoder or decoder alone,"
-                f" got apply_to = {where}"
-            )
+            expected = "applies in encoder or decoder alone"
+            raise ConfigError(f"span {name} {expected}, got apply_to = {where}")
         return self
 
 

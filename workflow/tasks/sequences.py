@@ -31,8 +31,10 @@ def select_fitting(corpus: pairs.Pairs, max_length: int) -> pairs.Split:
     `ConfigError` where there are none.
     """
     kept = pairs.Split()
-    for source, target in zip(corpus.train.source, corpus.train.target, strict=True):
-        if max(len(source), len(target)) < max_length:
+    train = corpus.train
+    for source, target in zip(train.source, train.target, strict=True):
+        longer = max(len(source), len(target))
+        if longer < max_length:
             kept.source.append(source)
             kept.target.append(target)
     if not kept.source:
@@ -68,7 +70,8 @@ class SequenceTask:
         self.devices = devices
         self._refuse_long_sentences()
         self.train = select_fitting(corpus, job.net.max_length)
-        self.batches = Batches(self.train, job.training.tokens, job.seed, self.sources)
+        tokens = job.training.tokens
+        self.batches = Batches(self.train, tokens, job.seed, self.sources)
         self.tokens = 0
         self.missing: dict[str, str] = {}
         # the last weights, oldest first, off the device
@@ -84,9 +87,11 @@ class SequenceTask:
     def _refuse_long(self, sentences: list, what: str) -> None:
         limit = self.job.net.max_length
         for number, sentence in enumerate(sentences, start=1):
-            if len(sentence) >= limit:
-                where = f"dataset '{self.corpus.name}': {what.format(f'{number:,}')}"
-                fault = f"{where} has {len(sentence) + 1} pieces with its end token"
+            length = len(sentence)
+            if length >= limit:
+                which = what.format(f"{number:,}")
+                where = f"dataset '{self.corpus.name}': {which}"
+                fault = f"{where} has {length + 1} pieces with its end token"
                 hint = f"the model's max_length is {limit}; raise max_length and cache in the scale"
                 raise ConfigError(f"{fault}; {hint}, or split the sentence")
 
@@ -99,17 +104,22 @@ class SequenceTask:
         job: Job, batch: int, length: int, symbols: int, generator: torch.Generator
     ) -> Tensor:
         """Draw sources of no meaning for measures of cost, all of one length: sentences B N."""
-        return torch.randint(pairs.EOS + 1, symbols, (batch, length), generator=generator)
+        shape = (batch, length)
+        first = pairs.EOS + 1  # the tokens before it are in no sentence
+        return torch.randint(first, symbols, shape, generator=generator)
 
     def losses(self, net):
         """Give the losses of an update, which takes `accumulate` batches."""
         training = self.job.training
-        batches = [self.batches.read() for _ in range(training.accumulate)]
-        self.tokens = sum(count_pieces(target) for _, target in batches)
-        on_device = []
-        for source, target in batches:
-            on_device.append((source.to(self.device), target.to(self.device)))
-        return losses(net, training, on_device, self.devices)
+        self.tokens = 0
+        batches = []
+        for _ in range(training.accumulate):
+            source, target = self.batches.read()
+            self.tokens += count_pieces(target)
+            source = source.to(self.device)
+            target = target.to(self.device)
+            batches.append((source, target))
+        return losses(net, training, batches, self.devices)
 
     def after_step(self, net, step: int) -> None:
         """Keep the weights that are averaged in the end.
@@ -117,14 +127,16 @@ class SequenceTask:
         After the last step the model has their average.
         """
         training = self.job.training
-        to_come, rest = divmod(training.steps - step, training.average_every)
+        steps_left = training.steps - step
+        to_come, rest = divmod(steps_left, training.average_every)
         if rest == 0 and to_come < training.average:
             kept = {}
             for name, tensor in net.state_dict().items():
                 kept[name] = tensor.detach().to("cpu", copy=True)
             self.checkpoints.append(kept)
         if step == training.steps:
-            net.load_state_dict(average(self.checkpoints))
+            averaged = average(self.checkpoints)
+            net.load_state_dict(averaged)
 
     def train_point(self, nats: float) -> dict[str, float]:
         """Return the perplexity in training, for a point of the learning curve."""
@@ -132,9 +144,12 @@ class SequenceTask:
 
     def validate(self, net) -> dict[str, float]:
         """Score dev for a point of the learning curve."""
-        dev = self._perplexity(net, self.corpus.dev, self.job.evaluation.dev_sentences)
-        facts = {name: value for name, value in net.facts().items() if name in ON_CURVE}
-        return {"dev_ppl": dev, **facts}
+        limit = self.job.evaluation.dev_sentences
+        point = {"dev_ppl": self._perplexity(net, self.corpus.dev, limit)}
+        for name, value in net.facts().items():
+            if name in ON_CURVE:
+                point[name] = value
+        return point
 
     def evaluate(self, net) -> Evaluation:
         """Score on dev and test, perplexity too, and keep facts of what was written for test."""
@@ -142,14 +157,18 @@ class SequenceTask:
         facts = net.facts()
         limit = self.job.evaluation.sentences
         for split in ("dev", "test"):
-            score = partial(self._perplexity, net, getattr(self.corpus, split), limit)
-            metrics[f"{split}_ppl"] = attempt(self.missing, [f"{split}_ppl"], score)
+            name = f"{split}_ppl"
+            part = getattr(self.corpus, split)
+            score = partial(self._perplexity, net, part, limit)
+            metrics[name] = attempt(self.missing, [name], score)
             scores, examples = self.score_split(net, split)
             metrics |= scores
-        facts["left_out"] = len(self.corpus.train.source) - len(self.train.source)
+        pairs_in_all = len(self.corpus.train.source)
+        facts["left_out"] = pairs_in_all - len(self.train.source)
         facts |= examples  # of test
         facts["symbol_entropy"] = self._symbol_entropy()
-        counts = attempt(self.missing, ["macs_dense", "macs_executed"], partial(self._macs, net))
+        count = partial(self._macs, net)
+        counts = attempt(self.missing, ["macs_dense", "macs_executed"], count)
         return Evaluation(metrics, facts, counts)
 
     def _macs(self, net) -> MacCounts:
@@ -166,8 +185,9 @@ class SequenceTask:
         counts = {"sentences": SAMPLED, "dev_sentences": SAMPLED}
         evaluation = self.job.evaluation.model_copy(update=counts)
         few.job = self.job.model_copy(update={"evaluation": evaluation})
-        targets = self.corpus.dev.target[: len(few.sources_to_decode("dev"))]
-        scores, facts = few.score("dev", [sentence.tolist() for sentence in targets])
+        count = len(few.sources_to_decode("dev"))
+        written = [target.tolist() for target in self.corpus.dev.target[:count]]
+        scores, facts = few.score("dev", written)
         return Sample(
             point=few.validate(net),
             metrics={f"dev_{name}": score for name, score in scores.items()},
@@ -183,11 +203,13 @@ class SequenceTask:
         def work() -> tuple[dict[str, Score], dict]:
             outputs = self.write(net, self.sources_to_decode(split))
             scores, facts = self.score(split, outputs)
-            return {f"{split}_{name}{suffix}": value for name, value in scores.items()}, facts
+            metrics = {f"{split}_{name}{suffix}": score for name, score in scores.items()}
+            return metrics, facts
 
-        declared = TASKS[self.job.task].known
-        names = [each for each in declared if each.startswith(f"{split}_")]
-        lost = [name for name in names if name.endswith(suffix)]
+        lost = []  # what has no value where this fails
+        for name in TASKS[self.job.task].known:
+            if name.startswith(f"{split}_") and name.endswith(suffix):
+                lost.append(name)
         return attempt(self.missing, lost, work, ({}, {}))
 
     def _symbol_entropy(self) -> float:
@@ -195,8 +217,12 @@ class SequenceTask:
 
         Of the part of dev that a point of the curve reads.
         """
-        read = self.corpus.dev.target[: self.job.evaluation.dev_sentences or None]
-        return symbol_entropy(np.concatenate([[*target, pairs.EOS] for target in read]))
+        limit = self.job.evaluation.dev_sentences or None
+        sentences = []
+        for target in self.corpus.dev.target[:limit]:
+            sentences.append([*target, pairs.EOS])
+        pieces = np.concatenate(sentences)
+        return symbol_entropy(pieces)
 
     def lengths(self) -> tuple[int, int]:
         """Average the lengths of a test source and of its target, ends counted."""
@@ -216,12 +242,17 @@ class SequenceTask:
         net.eval()
         total = 0.0  # nats
         pieces = 0
-        for rows in self._by_length(split.target[: limit or None]):
-            source = self.sources([split.source[i] for i in rows]).to(self.device)
-            target = targets([split.target[i] for i in rows]).to(self.device)
+        read = split.target[: limit or None]
+        for rows in self._by_length(read):
+            source = self.sources([split.source[row] for row in rows])
+            target = targets([split.target[row] for row in rows])
+            source = source.to(self.device)
+            target = target.to(self.device)
+            given = target[:, :-1]
+            following = target[:, 1:]
             with precision(self.job.training, self.device):
-                logits = net(source, target[:, :-1])
-            _, log_loss = loss(logits, target[:, 1:], smoothing=0.0)
+                logits = net(source, given)
+            _, log_loss = loss(logits, following, smoothing=0.0)
             count = count_pieces(target)
             total += log_loss.item() * count
             pieces += count
@@ -230,7 +261,9 @@ class SequenceTask:
 
     def sources_to_decode(self, split: str) -> list:
         """Select the sources of a split that are decoded."""
-        return getattr(self.corpus, split).source[: self.job.evaluation.sentences or None]
+        limit = self.job.evaluation.sentences or None
+        sources = getattr(self.corpus, split).source
+        return sources[:limit]
 
     @torch.no_grad()
     def write(self, net, sentences: list) -> list[list[int]]:
@@ -239,7 +272,8 @@ class SequenceTask:
         evaluation = self.job.evaluation
         outputs: dict[int, list[int]] = {}
         for rows in self._by_length(sentences):
-            source = self.sources([sentences[i] for i in rows]).to(self.device)
+            source = self.sources([sentences[row] for row in rows])
+            source = source.to(self.device)
             with precision(self.job.training, self.device):
                 written = beam(
                     net,
@@ -249,15 +283,18 @@ class SequenceTask:
                     extra=self.extra,
                     max_length=self.job.net.max_length,
                 )
-            outputs.update(zip(rows, written, strict=True))
+            for row, output in zip(rows, written, strict=True):
+                outputs[row] = output
         net.train()
-        return [outputs[i] for i in range(len(sentences))]
+        return [outputs[row] for row in range(len(sentences))]
 
     def _by_length(self, sentences: list) -> list[list[int]]:
         """Batch the indices of the sentences, those of like length together."""
         size = self.job.evaluation.batch
-        order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
-        return [order[start : start + size] for start in range(0, len(order), size)]
+        count = len(sentences)
+        order = sorted(range(count), key=lambda row: len(sentences[row]))
+        starts = range(0, count, size)
+        return [order[start : start + size] for start in starts]
 
     def state_dict(self) -> dict:
         return {**self.batches.state_dict(), "checkpoints": self.checkpoints}

@@ -56,9 +56,11 @@ def verify_checksum(content: bytes, source: Source, what: str, hint: str) -> Non
     algorithm, expected = source.checksum.split(":")
     actual = hashlib.new(algorithm, content).hexdigest()
     if actual != expected:
-        other = source.bytes not in (None, len(content))
-        size = f" ({len(content):,} bytes, expected {source.bytes:,})" if other else ""
-        raise ConfigError(f"{what}: {algorithm} {actual}{size}, expected {expected}; {hint}")
+        found = f"{algorithm} {actual}"
+        size = ""
+        if source.bytes not in (None, len(content)):
+            size = f" ({len(content):,} bytes, expected {source.bytes:,})"
+        raise ConfigError(f"{what}: {found}{size}, expected {expected}; {hint}")
 
 
 def find(names: Iterable[str], data_dir: str | None) -> Iterator[Path]:
@@ -72,8 +74,13 @@ def find(names: Iterable[str], data_dir: str | None) -> Iterator[Path]:
         for name in names:
             found = [folder]
             for part in Path(name).parts:
-                found = [parent / each for parent in found for each in listed(parent)[part.lower()]]
-            yield from sorted(found, key=lambda path: path != folder / name)
+                below = []
+                for parent in found:
+                    same = listed(parent)[part.lower()]
+                    below += [parent / each for each in same]
+                found = below
+            exact = folder / name
+            yield from sorted(found, key=lambda path: path != exact)
 
 
 def _names_by_letters(folder: Path) -> dict[str, list[str]]:
@@ -89,7 +96,9 @@ def _names_by_letters(folder: Path) -> dict[str, list[str]]:
 
 def find_files(source: Source, data_dir: str | None) -> Iterator[Path]:
     """Find the files that have one of the source's names, plain or packed."""
-    names = [name + ending for name in source.files for ending in ("", *PACKED)]
+    names = []
+    for name in source.files:
+        names += [name, *(name + ending for ending in PACKED)]
     return filter(os.path.isfile, find(names, data_dir))
 
 
@@ -111,18 +120,16 @@ def data_folders(data_dir: str | None) -> list[Path]:
 def describe_missing(name: str, source: Source, data_dir: str | None) -> str:
     """Begin an error message: which files were looked for, and where."""
     checksum = f", {source.checksum}" if source.checksum else ""
-    where, names = describe_data_dir(data_dir), ", ".join(source.files)
-    return (
-        f"dataset '{name}'{checksum}: not found {where} ({names}; uncompressed, .gz, .xz or .zip)"
-    )
+    where = describe_data_dir(data_dir)
+    names = ", ".join(source.files)
+    kinds = "uncompressed, .gz, .xz or .zip"
+    return f"dataset '{name}'{checksum}: not found {where} ({names}; {kinds})"
 
 
 def describe_data_dir(data_dir: str | None) -> str:
-    return (
-        f"in data_dir '{data_dir}'"
-        if data_dir
-        else "because data_dir (or ATTENTION_DATA_DIR) is not set"
-    )
+    if data_dir:
+        return f"in data_dir '{data_dir}'"
+    return "because data_dir (or ATTENTION_DATA_DIR) is not set"
 
 
 def read_plain(path: Path, source: Source) -> bytes:
@@ -130,20 +137,19 @@ def read_plain(path: Path, source: Source) -> bytes:
     broken, or swells.
     """
     most = max(SMALL, DENSEST * path.stat().st_size)
-    size = f" {source.bytes:,} bytes," if source.bytes else ""
-    expected = f", expected to unpack to{size} {source.checksum}" if source.checksum else ""
+    expected = ""
+    if source.checksum:
+        size = f" {source.bytes:,} bytes," if source.bytes else ""
+        expected = f", expected to unpack to{size} {source.checksum}"
+    hint = f"{expected}; delete or replace the file"
     try:
         content = _read(path, source.bytes or most + 1)
     except FileNotFoundError:
         raise
     except BROKEN as error:
-        raise ConfigError(
-            f"{path}: truncated or corrupted ({error}){expected}; delete or replace the file"
-        ) from None
+        raise ConfigError(f"{path}: truncated or corrupted ({error}){hint}") from None
     if len(content) > (source.bytes or most):
-        raise ConfigError(
-            f"{path}: unpacks to more than {most:,} bytes{expected}; delete or replace the file"
-        )
+        raise ConfigError(f"{path}: unpacks to more than {most:,} bytes{hint}")
     return content
 
 
@@ -151,32 +157,40 @@ def _read(path: Path, size: int) -> bytes:
     ending = path.suffix.lower()
     if ending == ".zip":
         with open_zip(path, 1 << 50) as archive:
-            names = [
-                name
-                for name in archive.namelist()
-                if not name.endswith("/") and not is_left_behind(name)
-            ]
+            names = []
+            for name in archive.namelist():
+                is_folder = name.endswith("/")
+                if not is_folder and not is_left_behind(name):
+                    names.append(name)
             with archive.open(names[0]) as file:
                 return file.read(size)
-    with {".gz": gzip.open, ".xz": lzma.open}.get(ending, open)(path, "rb") as file:
+    openers = {".gz": gzip.open, ".xz": lzma.open}
+    opener = openers.get(ending, open)
+    with opener(path, "rb") as file:
         return file.read(size)
 
 
 def json_checksum(content) -> str:
     """Digest lists, texts and numbers, written as JSON, into a checksum."""
-    return f"sha256:{hashlib.sha256(json.dumps(content).encode()).hexdigest()}"
+    written = json.dumps(content).encode()
+    return f"sha256:{hashlib.sha256(written).hexdigest()}"
 
 
 def two_user_paths(name: str, expected: str) -> tuple[Path, Path]:
-    """Return A and B of a name as in `pairs:A,B`; a relative path starts in the folder that the
-    suite is run from.
+    """Return A and B of a name as in `pairs:A,B`; a relative path starts in the working folder.
 
     Of several commas, which file names may have, the one that parts two paths to something.
     """
-    what, words = f"dataset '{name}'", name.partition(":")[2].split(",")
-    halves = [(",".join(words[:n]), ",".join(words[n:])) for n in range(1, len(words))]
-    pairs = [(user_path(a, what), user_path(b, what)) for a, b in halves]
-    found = [pair for pair in pairs if all(path.exists() for path in pair)] or pairs
+    what = f"dataset '{name}'"
+    _, _, paths = name.partition(":")
+    words = paths.split(",")
+    pairs = []
+    for n in range(1, len(words)):
+        first = user_path(",".join(words[:n]), what)
+        second = user_path(",".join(words[n:]), what)
+        pairs.append((first, second))
+    existing = [pair for pair in pairs if all(path.exists() for path in pair)]
+    found = existing or pairs
     if len(found) != 1 or not all(words):
         raise ConfigError(f"{what}: expected {expected}")
     return found[0]
@@ -204,7 +218,8 @@ def read_once(read: Callable[[Path], Any]) -> Callable[[Path], Any]:
 def file_checksum(path: Path) -> str:
     """Digest a file's unpacked content."""
     if path.suffix.lower() in PACKED:
-        return f"sha256:{hashlib.sha256(read_plain(path, Source())).hexdigest()}"
+        content = read_plain(path, Source())
+        return f"sha256:{hashlib.sha256(content).hexdigest()}"
     with open(path, "rb") as file:
         return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
 
@@ -217,15 +232,18 @@ def cache_folder() -> Path:
 
 
 def files_checksum(paths: list[Path]) -> str:
-    """Digest the contents of many files, in their order; kept on the disk, as they may be tens of
-    gigabytes.
+    """Digest the contents of many files, in their order.
+
+    The digest is kept on the disk, for the files may be tens of gigabytes.
     """
-    states = json_checksum([*map(state, paths)])
-    kept = cache_folder() / f"{states.removeprefix('sha256:')}.checksum"
+    states = json_checksum([state(path) for path in paths])
+    digits = states.removeprefix("sha256:")
+    kept = cache_folder() / f"{digits}.checksum"
     with suppress(OSError):
         return kept.read_text()
     with ThreadPoolExecutor() as threads:
-        checksum = json_checksum([*threads.map(file_checksum, paths)])
+        checksums = list(threads.map(file_checksum, paths))
+    checksum = json_checksum(checksums)
     with suppress(OSError), atomic_write(kept) as file:
         file.write(checksum.encode())
     return checksum

@@ -30,42 +30,39 @@ def _read_task(folder: Path) -> TaskSpec:
     task = getattr(import_module(f"workflow.tasks.{folder.name}"), "TASK", None)
     if not isinstance(task, TaskSpec):
         raise ConfigError("its __init__.py defines no TASK of type TaskSpec")
-    if task.job.model_fields["task"].annotation != Literal[folder.name]:
-        raise ConfigError(
-            f'its jobs need the line task: Literal["{folder.name}"] = "{folder.name}"'
-        )
+    name = folder.name
+    if task.job.model_fields["task"].annotation != Literal[name]:
+        raise ConfigError(f'its jobs need the line task: Literal["{name}"] = "{name}"')
     return task
 
 
 def _reason(folder: Path, error: BaseException) -> str:
-    """Say in a line why a folder is no task, with the line of its own code that says so where there
-    is one.
-    """
+    """Say in a line why a folder is no task, with the line of its own code that says so, if any."""
     place = f"workflow/tasks/{folder.name}"
     if isinstance(error, SyntaxError) and error.filename:
-        return f"{place}/{Path(error.filename).name}, line {error.lineno}: {error.msg}"
-    own = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename.startswith(f"{folder}/")
-    ]
-    where = f"{place}/{Path(own[-1].filename).name}, line {own[-1].lineno}" if own else place
+        file = Path(error.filename).name
+        return f"{place}/{file}, line {error.lineno}: {error.msg}"
+    where = place
+    for frame in traceback.extract_tb(error.__traceback__):
+        if frame.filename.startswith(f"{folder}/"):
+            file = Path(frame.filename).name
+            where = f"{place}/{file}, line {frame.lineno}"
     kind = "" if isinstance(error, ConfigError) else f"{type(error).__name__}: "
-    return " ".join(f"{where}: {kind}{error}".split())
+    line = f"{where}: {kind}{error}"
+    return " ".join(line.split())
 
 
 def _read_all(home: Path) -> tuple[dict[str, TaskSpec], dict[str, str]]:
     """Read the tasks in a folder, and by name of its folder why another is no task."""
-    tasks, unfinished = {}, {}
+    tasks = {}
+    unfinished = {}
     for folder in list_folder(home):
         if not folder.is_dir() or folder.name.startswith("_"):
             continue
         try:
             tasks[folder.name] = _read_task(folder)
-        except (
-            Exception,
-            SystemExit,
-        ) as error:  # whatever a half-written module does, it stops no other task
+        # whatever a half-written module does, it stops no other task
+        except (Exception, SystemExit) as error:
             unfinished[folder.name] = _reason(folder, error)
     return tasks, unfinished
 
@@ -77,8 +74,9 @@ AnyJob = Annotated[reduce(or_, JOBS.values()), Field(discriminator="task")]
 
 def check_task(what: str, name) -> None:
     """Raise `ConfigError` unless this is a task: with the reason where its folder is unfinished."""
-    if str(name) in UNFINISHED:
-        raise ConfigError(f"{what} '{name}' is unfinished: {UNFINISHED[str(name)]}")
+    reason = UNFINISHED.get(str(name))
+    if reason:
+        raise ConfigError(f"{what} '{name}' is unfinished: {reason}")
     check_known(what, name, TASKS)
 
 
@@ -97,14 +95,16 @@ def section(task: str, name: str) -> type[FrozenModel]:
 def load_corpora(task: str) -> BaseCatalogue:
     """Read the datasets of a task, by name."""
     place = f"tasks/{task}.yaml"
-    return parse(TASKS[task].catalogue, read_yaml(config_file(place)), f"config/{place}")
+    raw = read_yaml(config_file(place))
+    return parse(TASKS[task].catalogue, raw, f"config/{place}")
 
 
 def read_job(path: Path) -> Job:
     """Read a job.json; `ConfigError` where it is no job, or names a choice of attention that is not
     here.
     """
-    where, raw = str(path), read_json(path)
+    where = str(path)
+    raw = read_json(path)
     if not isinstance(raw, dict):
         raise ConfigError(f"{where}: not a job")
     check_task(f"task in {where}", raw.get("task"))

@@ -19,9 +19,7 @@ from workflow.tasks.catalogue import SPLITS
 
 
 def largest() -> int:
-    """Return how many bytes a file may unpack to: half of the memory that is free, any number where
-    nobody knows.
-    """
+    """Return how many bytes a file may unpack to: half of the free memory, if that is known."""
     with suppress(OSError, RuntimeError):
         return psutil.virtual_memory().available // 2
     return sys.maxsize
@@ -30,7 +28,8 @@ def largest() -> int:
 def write_npz(path: Path, metadata: dict, arrays: dict[str, np.ndarray]) -> None:
     """Write the whole file or nothing; the same content gives the same bytes."""
     with atomic_write(path) as file:
-        np.savez_compressed(file, meta=np.array(json.dumps(metadata)), **arrays)
+        written = json.dumps(metadata)
+        np.savez_compressed(file, meta=np.array(written), **arrays)
 
 
 def read_npz(path: Path, version: int, build: Callable[[dict, dict[str, np.ndarray]], Any]) -> Any:
@@ -59,7 +58,6 @@ def read_npz(path: Path, version: int, build: Callable[[dict, dict[str, np.ndarr
 
 VERSION = 4
 PARTS = (*SPLITS, "second_test", "example")
-SIDES = ("source", "target")
 METADATA = (
     "name",
     "source",
@@ -71,8 +69,8 @@ METADATA = (
     "tokenised",
     "compounds",
     "uncased",
+    "planted",
 )
-METADATA += ("planted",)
 PAD, BOS, EOS, UNK = range(4)
 SPACE = "▁"  # sentencepiece's sign for the space before a word
 
@@ -123,25 +121,24 @@ class Pairs:
 
 def decode(symbols: list[str], ids: Iterable[int]) -> str:
     """Write out the text of a sentence; <pad>, <bos> and <eos> are left out, <unk> is shown."""
-    return (
-        "".join(symbols[i] for i in ids if i not in (PAD, BOS, EOS)).replace(SPACE, " ").strip(" ")
-    )
+    pieces = []
+    for token in ids:
+        if token not in (PAD, BOS, EOS):
+            pieces.append(symbols[token])
+    return "".join(pieces).replace(SPACE, " ").strip(" ")
 
 
 def write(path: Path, pairs: Pairs) -> None:
     """Write the whole file or nothing; the same pairs give the same bytes."""
-    texts = {
-        split: [getattr(getattr(pairs, split), f"{side}_text") for side in SIDES] for split in PARTS
-    }
-    metadata = {
-        "version": VERSION,
-        **{key: getattr(pairs, key) for key in METADATA},
-        "texts": texts,
-    }
+    texts = {}
     arrays = {}
-    for split in PARTS:
-        for side in SIDES:
-            arrays |= pack_sentences(f"{split}_{side}", getattr(getattr(pairs, split), side))
+    for name in PARTS:
+        split = getattr(pairs, name)
+        texts[name] = [split.source_text, split.target_text]
+        arrays |= pack_sentences(f"{name}_source", split.source)
+        arrays |= pack_sentences(f"{name}_target", split.target)
+    fields = {key: getattr(pairs, key) for key in METADATA}
+    metadata = {"version": VERSION, **fields, "texts": texts}
     write_npz(path, metadata, arrays)
 
 
@@ -152,30 +149,42 @@ def read(path: Path) -> Pairs:
 
 def _build_pairs(metadata: dict, arrays: dict[str, np.ndarray]) -> Pairs:
     texts = metadata.pop("texts")
-    sides = {
-        split: [unpack_sentences(arrays, f"{split}_{side}") for side in SIDES] for split in PARTS
-    }
-    return Pairs(**{split: Split(*sides[split], *texts[split]) for split in PARTS}, **metadata)
+    splits = {}
+    for name in PARTS:
+        source = unpack_sentences(arrays, f"{name}_source")
+        target = unpack_sentences(arrays, f"{name}_target")
+        splits[name] = Split(source, target, *texts[name])
+    return Pairs(**splits, **metadata)
 
 
 def describe(pairs: Pairs) -> str:
     """Say in a line how large splits and vocabulary are, and which languages."""
-    counts = {split.replace("_", " "): len(getattr(pairs, split).source) for split in PARTS}
-    sizes = ", ".join(f"{split} {count:,}" for split, count in counts.items() if count)
-    dropped = f"; {pairs.dropped:,} of train left out, empty or too long" if pairs.dropped else ""
+    sizes = []
+    for name in PARTS:
+        count = len(getattr(pairs, name).source)
+        if count:
+            sizes.append(f"{name.replace('_', ' ')} {count:,}")
+    dropped = ""
+    if pairs.dropped:
+        dropped = f"; {pairs.dropped:,} of train left out, empty or too long"
     languages = f"{pairs.source}-{pairs.target}"
     symbols = f"{len(pairs.symbols):,} symbols"
-    return f"{pairs.name}: {sizes} pairs {languages}, {symbols}{dropped}"
+    return f"{pairs.name}: {', '.join(sizes)} pairs {languages}, {symbols}{dropped}"
 
 
 def pack_sentences(name: str, sentences: list[np.ndarray]) -> dict[str, np.ndarray]:
     """Pack all ids into one array, and where each sentence ends into another."""
-    ids = np.concatenate([np.zeros(0, np.uint16), *sentences])
-    ends = np.cumsum([len(sentence) for sentence in sentences], dtype="i8")
+    nothing = np.zeros(0, np.uint16)  # there may be no sentence
+    ids = np.concatenate([nothing, *sentences])
+    lengths = [len(sentence) for sentence in sentences]
+    ends = np.cumsum(lengths, dtype="i8")
     return {f"{name}_ids": ids.astype(np.uint16), f"{name}_ends": ends}
 
 
 def unpack_sentences(arrays: dict[str, np.ndarray], name: str) -> list[np.ndarray]:
     """Unpack the two arrays of `pack_sentences`."""
-    ids, ends = arrays[f"{name}_ids"], arrays[f"{name}_ends"]
-    return np.split(ids, ends[:-1]) if len(ends) else []
+    ids = arrays[f"{name}_ids"]
+    ends = arrays[f"{name}_ends"]
+    if not len(ends):
+        return []
+    return np.split(ids, ends[:-1])

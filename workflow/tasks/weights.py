@@ -31,13 +31,15 @@ def computing(layers: Iterable[nn.Module], implementation):
 
 
 def read_weights(net, source, target) -> dict:
-    """Read the weights of the first pair, [head][query][key], by kind of attention, of the first
-    and the last layer.
+    """Read the weights of the first pair, [head][query][key], of the first and the last layer.
+
+    By kind of attention, then by number of the layer.
     """
-    return {
-        kind: _ends([each[0] for each in layers])
-        for kind, layers in every_weight(net, source, target).items()
-    }
+    weights = {}
+    for kind, layers in every_weight(net, source, target).items():
+        of_first_pair = [layer[0] for layer in layers]
+        weights[kind] = _ends(of_first_pair)
+    return weights
 
 
 def every_weight(net, source, target) -> dict[str, list[Tensor]]:
@@ -52,21 +54,31 @@ def every_weight(net, source, target) -> dict[str, list[Tensor]]:
         "decoder": [block.attention for block in net.decoder],
         "cross": [block.cross for block in net.decoder],
     }
+    if source.is_floating_point():
+        source = source.double()
     weights: dict[nn.Module, Tensor] = {}
-    every = sum(kinds.values(), [])
-    hooks = [
-        layer.normaliser.register_forward_hook(lambda each, _, p: weights.update({each: p}))
-        for layer in every
-    ]
+
+    def keep(normaliser: nn.Module, _, p: Tensor) -> None:
+        weights[normaliser] = p
+
+    every = [*kinds["encoder"], *kinds["decoder"], *kinds["cross"]]
+    hooks = [layer.normaliser.register_forward_hook(keep) for layer in every]
     with computing(every, Definition()):
-        net(source.double() if source.is_floating_point() else source, target)
+        net(source, target)
     for hook in hooks:
         hook.remove()
-    return {kind: [weights[layer.normaliser] for layer in layers] for kind, layers in kinds.items()}
+    found = {}
+    for kind, layers in kinds.items():
+        found[kind] = [weights[layer.normaliser] for layer in layers]
+    return found
 
 
 def _ends(layers: list[Tensor]) -> dict[str, list]:
     """Keep the first and the last layer, rounded."""
     ends = {1: layers[0], len(layers): layers[-1]}
     scale = 10**PLACES
-    return {str(n): (weights * scale).round().div(scale).tolist() for n, weights in ends.items()}
+    kept = {}
+    for number, weights in ends.items():
+        rounded = (weights * scale).round().div(scale)
+        kept[str(number)] = rounded.tolist()
+    return kept

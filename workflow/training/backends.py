@@ -1,6 +1,4 @@
-"""Which code computes a model's attention; a kernel is checked against the definition before a
-run.
-"""
+"""Which code computes a model's attention, checked against the definition before a run."""
 
 import platform
 from collections import Counter
@@ -50,20 +48,19 @@ def stream_layers(model) -> list[StreamAttention]:
 
 @cache
 def _check_compiled(dtype: torch.dtype) -> None:
-    """Check that compiled code gives the definition's numbers; else go on without it, as `chosen`
-    says.
-    """
+    """Check that compiled code gives the definition's numbers; if not, do without it."""
     shape = Shape(48, 2)
+    adaptive = Case(shape, Adaptive, 32, False)
+    dynamic = Case(shape, Dynamic, 32, True, drop=0.3)
     try:
-        for case in (Case(shape, Adaptive, 32, False), Case(shape, Dynamic, 32, True, drop=0.3)):
+        for case in (adaptive, dynamic):
             check_equivalence(compiled.twin, "cpu", dtype, case)
     except Mismatch as error:
         build.refuse(dtype, str(error))
 
 
 def _check_kernel(layers: list[StreamAttention], device: torch.device, dtype: torch.dtype) -> None:
-    """Raise `Mismatch` unless the kernel gives the definition's numbers in every tile that fits
-    this GPU.
+    """Raise `Mismatch` unless the kernel gives the definition's numbers in every tile that fits.
 
     In 32 bits too, in which the scores of a model trained in 16 are looked at.
     """
@@ -73,9 +70,8 @@ def _check_kernel(layers: list[StreamAttention], device: torch.device, dtype: to
             _check_tiles(case, device, kind)
     except Mismatch:
         raise
-    except (
-        Exception
-    ) as error:  # triton's, its compiler's, the driver's: whatever it is, the kernel cannot be used
+    # triton's, its compiler's, the driver's: whatever it is, the kernel cannot be used
+    except Exception as error:
         lines = str(error).strip().splitlines() or [""]
         reason = " ... ".join(dict.fromkeys((lines[0], lines[-1])))
         raise Mismatch(f"it could not be run: {type(error).__name__}: {reason}") from error

@@ -35,9 +35,11 @@ def digest_of(weights: dict[str, Tensor]) -> str | None:
         return None
     digest = hashlib.sha256()
     for name, tensor in sorted(weights.items()):
-        digest.update(f"{name} {tuple(tensor.shape)} {tensor.dtype} ".encode())
+        header = f"{name} {tuple(tensor.shape)} {tensor.dtype} "
+        digest.update(header.encode())
         flat = tensor.detach().cpu().contiguous().view(-1)
-        digest.update(flat.view(torch.uint8).numpy().tobytes())
+        content = flat.view(torch.uint8).numpy()
+        digest.update(content.tobytes())
     return digest.hexdigest()[:16]
 
 
@@ -48,8 +50,13 @@ def load_story(path: Path, job: Job, source: str) -> Story:
     state = load(path, job.digest, torch.device("cpu"), mmap=True)
     if state["source"] != source:
         return Story()
-    weights = state["net"] if state["step"] == job.training.steps else {}
-    return Story(state["curve"], state["log"], state["losses"], weights)
+    is_trained = state["step"] == job.training.steps
+    return Story(
+        curve=state["curve"],
+        log=state["log"],
+        losses=state["losses"],
+        weights=state["net"] if is_trained else {},
+    )
 
 
 def load(path: Path, digest: str, device: torch.device, mmap: bool = False) -> dict:

@@ -15,12 +15,14 @@ from workflow.config.job import Training
 
 
 def pick_device(name: str) -> torch.device:
-    """Return a device by its name; auto: a GPU where there is one. `ConfigError` for a GPU that is
-    not there.
-    """
-    if name == "cuda" and not torch.cuda.is_available():
+    """Return a device by its name; auto: a GPU if there is one. `ConfigError` for a missing GPU."""
+    if name == "cpu":
+        return torch.device("cpu")
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    if name == "cuda":
         raise ConfigError("device 'cuda': torch sees no GPU; valid here: auto, cpu")
-    return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
+    return torch.device("cpu")
 
 
 def name_of(device: torch.device) -> str:
@@ -84,8 +86,10 @@ def limit_more_memory(budget: int, device: torch.device) -> None:
         torch.cuda.set_per_process_memory_fraction(min(1.0, budget / total))
         return
     with suppress(OSError, ValueError), open("/proc/self/status") as status:
-        held = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmData"))
-        limit_memory(held + budget)
+        for line in status:
+            if line.startswith("VmData"):
+                _, kilobytes, _ = line.split()
+                limit_memory(1024 * int(kilobytes) + budget)
 
 
 def generators(device: torch.device) -> dict[str, torch.Generator]:

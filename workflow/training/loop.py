@@ -95,9 +95,11 @@ def learning_rate(step: int, *, lr: float, warmup: int, schedule: str, steps: in
         return lr * _cosine(step - warmup, steps - warmup)
     if schedule == "settling":
         falling = _cosine(step - warmup, FALLING * steps - warmup)
-        return lr * (SETTLED + (1 - SETTLED) * falling)
+        share = SETTLED + (1 - SETTLED) * falling
+        return lr * share
     if schedule == "inverse_sqrt":
-        return lr * math.sqrt(max(1, warmup) / step)
+        share = math.sqrt(max(1, warmup) / step)
+        return lr * share
     return lr
 
 

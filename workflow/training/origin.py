@@ -26,15 +26,19 @@ def describe(device: torch.device, precision: str, code: dict, devices: int = 1)
     share the work. What this machine does not tell is listed under `missing` with the reason, and
     ends nothing.
     """
-    cuda, missing = device.type == "cuda", {}
+    cuda = device.type == "cuda"
+    missing: dict[str, str] = {}
     known = partial(attempt, missing)
     commit = known(["commit"], partial(_ask_git, "rev-parse", "HEAD"), "unknown")
-    dirty = commit == "unknown" or known(
-        ["dirty"], lambda: bool(_ask_git("status", "--porcelain")), True
-    )
-    versions = {name: known([name], partial(version, name), "unknown") for name in LIBRARIES}
+    dirty = True
+    if commit != "unknown":
+        dirty = known(["dirty"], lambda: bool(_ask_git("status", "--porcelain")), True)
+    versions = {}
+    for name in LIBRARIES:
+        versions[name] = known([name], partial(version, name), "unknown")
     if not cuda:
         versions["compiler"] = known(["compiler"], compiler_version, "unknown")
+    memory = known(["host_memory_bytes"], lambda: psutil.virtual_memory().total)
     return {
         "commit": commit,
         "dirty": dirty,
@@ -51,27 +55,23 @@ def describe(device: torch.device, precision: str, code: dict, devices: int = 1)
             **versions,
         },
         **code,
-        "host_memory_bytes": known(
-            ["host_memory_bytes"], lambda: psutil.virtual_memory().total, None
-        ),
+        "host_memory_bytes": memory,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "missing": missing,
     }
 
 
 def _ask_git(*words: str) -> str:
-    """Return git's answer about the suite's own repository, whatever else lies around it or is
-    named to git.
+    """Return git's answer about the suite's own repository, and no other around it.
 
-    An error where there is none: no git, no repository of ours, one of another owner, no answer in
-    time.
+    `OSError` if it gives none: no git, no repository, one of another owner. An error of
+    `subprocess` if it takes too long.
     """
-    variables = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("GIT_") or "CONFIG" in name
-    }
-    variables |= {"GIT_CEILING_DIRECTORIES": str(ROOT.parent), "LC_ALL": "C"}
+    variables = {"GIT_CEILING_DIRECTORIES": str(ROOT.parent), "LC_ALL": "C"}
+    for name, value in os.environ.items():
+        is_setting = name.startswith("GIT_") and "CONFIG" not in name
+        if not is_setting:
+            variables.setdefault(name, value)
     command = ("git", "--no-optional-locks", "-C", str(ROOT), *words)
     answer = subprocess.run(
         command, capture_output=True, text=True, errors="replace", timeout=20, env=variables

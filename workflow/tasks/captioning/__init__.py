@@ -32,11 +32,18 @@ class CaptionerNet(Seq2SeqNet):
 
     @model_validator(mode="after")
     def patches_fill_the_picture(self):
-        if self.sees == "pixels" and (self.size % self.patch or self.patch % 2):
-            raise ConfigError(
-                f"patch must be even and divide size, got patch = {self.patch}, size = {self.size}"
-            )
+        divides = self.size % self.patch == 0
+        is_even = self.patch % 2 == 0
+        if self.sees == "pixels" and not (divides and is_even):
+            got = f"patch = {self.patch}, size = {self.size}"
+            raise ConfigError(f"patch must be even and divide size, got {got}")
         return self
+
+    @property
+    def patches(self) -> int:
+        """Return how many patches a picture has."""
+        side = self.size // self.patch
+        return side**2
 
 
 class CaptioningEvaluation(SequenceEvaluation):
@@ -57,15 +64,14 @@ class CaptioningJob(SequenceJob):
     @model_validator(mode="after")
     def a_picture_fits_the_cache(self):
         if self.net.sees == "pixels":
-            refuse_to_cut(self.attention, (self.net.size // self.net.patch) ** 2, "patches")
+            refuse_to_cut(self.attention, self.net.patches, "patches")
         return self
 
 
 def refuse_to_cut(attention: Seq2SeqAttentionChoices, count: int, what: str) -> None:
-    """Refuse a cache that holds less than a whole picture: in evaluation a full span sees as far as
-    its cache.
-    """
-    if (cache := shortest_cache(attention, count)) < count:
+    """Refuse a cache that holds less than a picture: a full span sees as far as its cache."""
+    cache = shortest_cache(attention, count)
+    if cache < count:
         raise ConfigError(f"cache = {cache} is less than the {count} {what} of a picture")
 
 

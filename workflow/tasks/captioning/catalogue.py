@@ -40,9 +40,12 @@ class CaptionEntry(StrictModel):
 
     @model_validator(mode="after")
     def has_what_its_kind_needs(self):
-        if self.kind == "embedded" and (self.checksum is None or self.captions):
-            raise ValueError("an embedded set has a checksum and no captions file")
-        if self.kind == "karpathy" and not (self.captions and (self.images or self.features)):
+        if self.kind == "embedded":
+            if self.checksum is None or self.captions:
+                raise ValueError("an embedded set has a checksum and no captions file")
+            return self
+        has_pictures = self.images or self.features
+        if not self.captions or not has_pictures:
             raise ValueError("kind karpathy takes captions, and images or features")
         return self
 
@@ -63,21 +66,21 @@ class CaptionCatalogue(BaseCatalogue):
         return CaptionEntry(kind="karpathy", title=self.title(name), about=about, **reads)
 
     def most_keys(self, name: str, job: Job) -> int:
-        """Count the pieces of the longest caption, or the patches of a picture; of regions no more
-        than patches.
+        """Count the pieces of the longest caption, or the patches of a picture.
+
+        A picture has no more regions than patches.
         """
-        return max(job.net.max_length, (job.net.size // job.net.patch) ** 2)
+        return max(job.net.max_length, job.net.patches)
 
     def checksum(self, name: str, data_dir: str | None = None) -> str:
-        """Digest what identifies the dataset in a job: captions and pictures, number of pieces,
-        size and rules.
+        """Digest what identifies the dataset in a job.
+
+        That is captions and pictures, number of pieces, size and rules.
         """
         entry = self.entry(name)
-        content = (
-            entry.checksum
-            if entry.kind == "embedded"
-            else _checksum_of_files(name, entry, data_dir)
-        )
+        content = entry.checksum
+        if entry.kind == "karpathy":
+            content = _checksum_of_files(name, entry, data_dir)
         return sources.json_checksum([content, entry.vocabulary, entry.pixels, RULES])
 
 
@@ -94,35 +97,35 @@ def user_paths(name: str) -> tuple[Path, Path]:
 
 
 def find_paths(name: str, entry: CaptionEntry, data_dir: str | None) -> tuple[Path, Path]:
-    """Find the json, and the file of features or the folder of images; features come first where
-    there are both.
-    """
+    """Find the json, and the file of features or, if there is none, the folder of images."""
     if CaptionCatalogue.is_users(name):
         return user_paths(name)
     json_path = sources.find_file(entry.captions, data_dir)
     if json_path is None:
         missing = sources.describe_missing(name, entry.captions, data_dir)
         raise ConfigError(f"{missing}; it is not downloaded, put it there")
-    if features := next(filter(Path.is_file, sources.find(entry.features, data_dir)), None):
-        return json_path, features
-    images, folders = (
-        images_named_by(json_path),
-        [*filter(Path.is_dir, sources.find(entry.images, data_dir))],
-    )
+    for features in sources.find(entry.features, data_dir):
+        if features.is_file():
+            return json_path, features
+    images = images_named_by(json_path)
+    places = sources.find(entry.images, data_dir)
+    folders = [place for place in places if place.is_dir()]
     for enough in (all, any):  # a folder that has all of them goes before one that has some
         for folder in folders:
             if enough(find_image(folder, *image) for image in images):
                 return json_path, folder
-    names = " or ".join((*entry.features, *entry.images))
-    raise ConfigError(
-        f"dataset '{name}': no images and no features in data_dir '{data_dir}' ({names})"
-    )
+    names = " or ".join([*entry.features, *entry.images])
+    missing = f"no images and no features in data_dir '{data_dir}'"
+    raise ConfigError(f"dataset '{name}': {missing} ({names})")
 
 
 def _checksum_of_files(name: str, entry: CaptionEntry, data_dir: str | None) -> list[str]:
     """Return the checksums of the captions, and of the images that they name or the features."""
     json_path, folder = find_paths(name, entry, data_dir)
+    captions = sources.file_checksum(json_path)
     if folder.is_file():
-        return [sources.file_checksum(json_path), sources.file_checksum(folder)]
-    images = [image_path(folder, *image) for image in images_named_by(json_path)]
-    return [sources.file_checksum(json_path), sources.files_checksum(images)]
+        return [captions, sources.file_checksum(folder)]
+    images = []
+    for file, below in images_named_by(json_path):
+        images.append(image_path(folder, file, below))
+    return [captions, sources.files_checksum(images)]

@@ -28,26 +28,36 @@ def build_captions(catalogue: CaptionCatalogue, name: str, data_dir: str | None)
         pictures, pixels = _draw_scenes(name, entry)
     else:
         pictures, pixels = _read_files(name, entry, data_dir)
-    numbers: dict[str, list[int]] = {}
+    numbers: dict[str, list[int]] = {split: [] for split in SPLITS}
+    for number, picture in enumerate(pictures):
+        numbers[picture.split].append(number)
     for split in SPLITS:
-        numbers[split] = [n for n, picture in enumerate(pictures) if picture.split == split]
         if not numbers[split]:
             raise ConfigError(f"dataset '{name}': no image belongs to {split}")
-    train_captions = [caption for n in numbers["train"] for caption in pictures[n].captions]
+    train_captions = []
+    for number in numbers["train"]:
+        train_captions += pictures[number].captions
     pieces = learn_pieces(train_captions, entry.vocabulary, f"dataset '{name}'", exact=False)
     splits = {}
     for split in SPLITS:
         part = Split()
-        for n in numbers[split]:
-            for ids in pieces.encode(pictures[n].captions):
-                part.source.append(np.array([n], np.int32))
+        for number in numbers[split]:
+            captions = pieces.encode(pictures[number].captions)
+            for ids in captions:
+                part.source.append(np.array([number], np.int32))
                 part.target.append(np.array(ids, np.uint16))
         splits[split] = part
-    held_out = [n for split in ("dev", "test") for n in numbers[split]]
-    references = {n: pictures[n].captions for n in held_out}
-    names = {n: pictures[n].file for n in held_out}
-    about = {"symbols": piece_names(pieces), "checksum": checksum, "about": entry.about}
-    return CaptionCorpus(name, pixels, **splits, references=references, names=names, **about)
+    held_out = numbers["dev"] + numbers["test"]
+    return CaptionCorpus(
+        name,
+        pixels,
+        **splits,
+        references={number: pictures[number].captions for number in held_out},
+        names={number: pictures[number].file for number in held_out},
+        symbols=piece_names(pieces),
+        checksum=checksum,
+        about=entry.about,
+    )
 
 
 def _draw_scenes(name: str, entry: CaptionEntry) -> tuple[list[Picture], np.ndarray]:
@@ -57,17 +67,19 @@ def _draw_scenes(name: str, entry: CaptionEntry) -> tuple[list[Picture], np.ndar
     drawn_scenes = scenes.generate_scenes()
     pixels = np.stack([scenes.draw(scene) for scene in drawn_scenes])
     captions = [scenes.write_captions(scene) for scene in drawn_scenes]
-    content = pixels.tobytes() + "\n".join(sum(captions, [])).encode()
+    lines = [line for written in captions for line in written]
+    content = pixels.tobytes() + "\n".join(lines).encode()
     verify_checksum(
         content,
         Source(checksum=entry.checksum),
         f"dataset '{name}'",
         "this machine renders it differently",
     )
-    count = len(captions)
-    splits = ["train"] * (count - 2 * HELD_OUT) + ["dev"] * HELD_OUT + ["test"] * HELD_OUT
+    trained = len(captions) - 2 * HELD_OUT
+    splits = ["train"] * trained + ["dev"] * HELD_OUT + ["test"] * HELD_OUT
     pictures = []
-    for number, (split, written) in enumerate(zip(splits, captions, strict=True), start=1):
+    for split, written in zip(splits, captions, strict=True):
+        number = len(pictures) + 1
         pictures.append(Picture(f"scene {number}", "", split, written))
     return pictures, pixels
 
@@ -88,7 +100,11 @@ def write(catalogue: CaptionCatalogue, name: str, out: Path, data_dir: str | Non
     """
     corpus = build_captions(catalogue, name, data_dir)
     store.write(out, corpus)
-    sizes = ", ".join(f"{split} {len(getattr(corpus, split).source):,}" for split in SPLITS)
+    sizes = []
+    for split in SPLITS:
+        count = len(getattr(corpus, split).source)
+        sizes.append(f"{split} {count:,}")
     shape = " x ".join(map(str, corpus.pictures.shape[1:]))
+    captions = f"{', '.join(sizes)} captions"
     pictures = f"{len(corpus.pictures):,} pictures of {shape}"
-    return f"{name}: {sizes} captions of {pictures}, {len(corpus.symbols):,} pieces"
+    return f"{name}: {captions} of {pictures}, {len(corpus.symbols):,} pieces"

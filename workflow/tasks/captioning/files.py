@@ -62,22 +62,31 @@ def read_captions(path: Path) -> list[Picture]:
     """Read all pictures of a json; `ConfigError` with the place in the file where it does not
     follow the schema.
     """
-    content = parse(_Images, parse_json(read_plain(path, Source()), str(path)), str(path))
-    pictures, seen = [], set()
+    raw = parse_json(read_plain(path, Source()), str(path))
+    content = parse(_Images, raw, str(path))
+    pictures = []
+    seen = set()
     for n, image in enumerate(content.images):
-        captions = [" ".join(" ".join(each.tokens).lower().split()) for each in image.sentences]
+        where = f"{path}: images[{n}]"
+        captions = [_caption(sentence) for sentence in image.sentences]
         for m, caption in enumerate(captions):
-            if wrong := find_no_text(caption):
-                raise ConfigError(
-                    f"{path}: images[{n}].sentences[{m}], {wrong}; the caption is {shown(caption)}"
-                )
-        if (place := (image.filepath, image.filename)) in seen:
-            raise ConfigError(
-                f"{path}: images[{n}] has the file of an earlier one, {ascii(image.filename)}"
-            )
+            wrong = find_no_text(caption)
+            if wrong:
+                fault = f"{wrong}; the caption is {shown(caption)}"
+                raise ConfigError(f"{where}.sentences[{m}], {fault}")
+        place = (image.filepath, image.filename)
+        if place in seen:
+            raise ConfigError(f"{where} has the file of an earlier one, {ascii(image.filename)}")
         seen.add(place)
-        pictures.append(Picture(image.filename, image.filepath, SPLIT[image.split], captions))
+        split = SPLIT[image.split]
+        pictures.append(Picture(image.filename, image.filepath, split, captions))
     return pictures
+
+
+def _caption(sentence: _Sentence) -> str:
+    """Write a caption in small letters, with single spaces between its words."""
+    words = " ".join(sentence.tokens).lower().split()
+    return " ".join(words)
 
 
 def read_images(pictures: list[Picture], folder: Path, pixels: int) -> np.ndarray:
@@ -89,21 +98,23 @@ def _read_image(folder: Path, picture: Picture, pixels: int) -> np.ndarray:
     path = image_path(folder, picture.file, picture.folder)
     try:
         with warnings.catch_warnings(action="error"), Image.open(path, formats=FORMATS) as file:
-            mode, image = file.mode, file.convert("RGB")
+            mode = file.mode
+            image = file.convert("RGB")
     except UNREADABLE_IMAGE as error:
-        raise ConfigError(
-            f"{path}: not an image that can be read ({error}); delete or replace the file"
-        ) from None
+        fault = f"not an image that can be read ({error})"
+        raise ConfigError(f"{path}: {fault}; delete or replace the file") from None
     if mode not in MODES:  # PIL would clip its numbers
-        raise ConfigError(
-            f"{path}: pixels of mode {mode}; expected 8 bits per channel, as in a JPEG"
-        )
-    side, (width, height) = min(image.size), image.size
-    left, top = (width - side) // 2, (height - side) // 2
-    square = image.crop((left, top, left + side, top + side)).resize(
-        (pixels, pixels), Image.Resampling.BOX
-    )
-    return np.asarray(square, np.uint8).transpose(2, 0, 1)
+        expected = "expected 8 bits per channel, as in a JPEG"
+        raise ConfigError(f"{path}: pixels of mode {mode}; {expected}")
+    width, height = image.size
+    side = min(width, height)
+    left = (width - side) // 2
+    top = (height - side) // 2
+    right = left + side
+    bottom = top + side
+    square = image.crop((left, top, right, bottom))
+    scaled = square.resize((pixels, pixels), Image.Resampling.BOX)
+    return np.asarray(scaled, np.uint8).transpose(2, 0, 1)
 
 
 def read_features(pictures: list[Picture], path: Path) -> np.ndarray:
@@ -116,23 +127,17 @@ def read_features(pictures: list[Picture], path: Path) -> np.ndarray:
         raise
     except Exception as error:  # numpy raises a dozen kinds of error on damaged files
         kind = type(error).__name__
-        raise ConfigError(
-            f"{path}: not features that can be read ({kind}); an .npy or .npz of floats"
-        ) from None
-    if (
-        features.ndim != 3
-        or features.dtype.kind != "f"
-        or len(features) != len(pictures)
-        or not features.size
-    ):
+        fault = f"not features that can be read ({kind})"
+        raise ConfigError(f"{path}: {fault}; an .npy or .npz of floats") from None
+    are_floats = features.dtype.kind == "f"
+    is_for_all = features.ndim == 3 and len(features) == len(pictures)
+    if not are_floats or not is_for_all or not features.size:
         shape = " x ".join(map(str, features.shape))
         expected = f"{len(pictures):,} x regions x features, of floats"
         raise ConfigError(f"{path}: {shape} of {features.dtype}; expected {expected}")
     if not (abs(features) <= LARGEST).all():
-        raise ConfigError(
-            f"{path}: some features are not finite, or beyond +-{LARGEST:,};"
-            " they are kept in 16 bits"
-        )
+        fault = f"some features are not finite, or beyond +-{LARGEST:,}"
+        raise ConfigError(f"{path}: {fault}; they are kept in 16 bits")
     return features.astype(np.float16)
 
 
@@ -142,21 +147,21 @@ def _load_features(path: Path, pictures: list[Picture]) -> np.ndarray:
             pass
     with open(path, "rb") as file:
         content = np.load(file, allow_pickle=False)
-        return (
-            content if isinstance(content, np.ndarray) else _stack_by_name(path, content, pictures)
-        )
+        if isinstance(content, np.ndarray):
+            return content
+        return _stack_by_name(path, content, pictures)
 
 
 def _stack_by_name(path: Path, arrays, pictures: list[Picture]) -> np.ndarray:
     keys = []
     for picture in pictures:
-        key = next((key for key in (picture.file, Path(picture.file).stem) if key in arrays), None)
+        names = (picture.file, Path(picture.file).stem)
+        key = next((name for name in names if name in arrays), None)
         if key is None:
             raise ConfigError(f"{path}: no features of {picture.file}, which the captions name")
         keys.append(key)
     shapes = {arrays[key].shape for key in keys}
     if len(shapes) > 1:
-        raise ConfigError(
-            f"{path}: features of different shapes, {' and '.join(map(str, sorted(shapes)[:2]))}"
-        )
+        two = " and ".join(map(str, sorted(shapes)[:2]))
+        raise ConfigError(f"{path}: features of different shapes, {two}")
     return np.stack([arrays[key] for key in keys])

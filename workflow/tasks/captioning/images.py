@@ -28,27 +28,33 @@ class _NamedImages(BaseModel):
 
 @read_once
 def images_named_by(captions: Path) -> list[tuple[str, str]]:
-    """List the file and the folder of each image; `ConfigError` for another schema, or a path that
-    leads outside.
-    """
-    content = parse(
-        _NamedImages, parse_json(read_plain(captions, Source()), str(captions)), str(captions)
-    )
+    """List file and folder of each image; `ConfigError` for a path that leads outside."""
+    where = str(captions)
+    raw = parse_json(read_plain(captions, Source()), where)
+    content = parse(_NamedImages, raw, where)
     return [(image.filename, image.filepath) for image in content.images]
 
 
 def find_image(root: Path, file: str, folder: str) -> str | None:
-    """Find an image in `root` or its own folder below, its ending in capitals or small letters;
-    None where none is.
+    """Find an image in `root` or its own folder below; None if there is none.
+
+    Its ending may be in capitals or small letters.
     """
     stem, dot, ending = file.rpartition(".")
-    names = (file, f"{stem}{dot}{ending.lower()}", f"{stem}{dot}{ending.upper()}")
-    places = (os.path.join(root, below, name) for name in names for below in ("", folder))
-    return next(filter(os.path.isfile, places), None)
+    small = f"{stem}{dot}{ending.lower()}"
+    capital = f"{stem}{dot}{ending.upper()}"
+    names = (file, small, capital)
+    for name in names:
+        for below in ("", folder):
+            place = os.path.join(root, below, name)
+            if os.path.isfile(place):
+                return place
+    return None
 
 
 def image_path(root: Path, file: str, folder: str) -> Path:
     """Find an image; `ConfigError` where there is none."""
-    if path := find_image(root, file, folder):
+    path = find_image(root, file, folder)
+    if path:
         return Path(path)
     raise ConfigError(f"{root / folder / file}: no such image; the captions name it")

@@ -51,7 +51,8 @@ class CaptioningTask(SequenceTask):
 
     def sources(self, numbers: list[np.ndarray]) -> Tensor:
         """Return pixels B 3 H W from 0 to 1, or features B N F."""
-        pictures = self.pictures[[int(number[0]) for number in numbers]]
+        rows = [int(number[0]) for number in numbers]
+        pictures = self.pictures[rows]
         if pictures.dtype == torch.uint8:
             return pictures / 255
         return pictures.float()
@@ -62,26 +63,31 @@ class CaptioningTask(SequenceTask):
     ) -> Tensor:
         """Draw pictures, or features of as many regions as are usual."""
         size = job.net.size
-        shape = (3, size, size) if job.net.sees == "pixels" else (REGIONS, size)
+        shape = (REGIONS, size)
+        if job.net.sees == "pixels":
+            shape = (3, size, size)
         return torch.rand(batch, *shape, generator=generator)
 
     def evaluate(self, net) -> Evaluation:
         """Add what the model looked at while it wrote captions of a few test pictures."""
         found = super().evaluate(net)
-        looks = attempt(self.missing, ["looks"], partial(record_looks, net, self))
+        look = partial(record_looks, net, self)
+        looks = attempt(self.missing, ["looks"], look)
         return replace(found, facts={**found.facts, "looks": looks})
 
     def sources_to_decode(self, split: str) -> list[np.ndarray]:
         """List each picture once, though each has several captions."""
         sources = getattr(self.corpus, split).source
-        numbers = list(dict.fromkeys(int(source[0]) for source in sources))
-        kept = numbers[: self.job.evaluation.sentences or None]
-        return [np.array([number]) for number in kept]
+        numbers = [int(source[0]) for source in sources]
+        each_once = list(dict.fromkeys(numbers))
+        limit = self.job.evaluation.sentences or None
+        return [np.array([number]) for number in each_once[:limit]]
 
     def score(self, split: str, outputs: list[list[int]]) -> tuple[dict[str, Score], dict]:
         """Score the captions against all references of each picture."""
         corpus = self.corpus
-        numbers = [int(source[0]) for source in self.sources_to_decode(split)]
+        decoded = self.sources_to_decode(split)
+        numbers = [int(source[0]) for source in decoded]
         written = [decode(corpus.symbols, output) for output in outputs]
         right = [corpus.references[number] for number in numbers]
         scores, by_picture = score(written, right)
@@ -93,15 +99,19 @@ class CaptioningTask(SequenceTask):
         facts["shown"] = []
         for number, caption in zip(numbers[:SHOWN], written, strict=False):
             references = " / ".join(corpus.references[number])
-            facts["shown"].append((corpus.names[number], references, caption))
+            example = (corpus.names[number], references, caption)
+            facts["shown"].append(example)
         return scores, facts
 
     def score_meteor(self, written: list[str], right: list[list[str]]) -> dict[str, Score]:
         """Compute METEOR by what the job says, and by nothing else where that fails."""
-        name, work = "meteor_nltk", meteor_by_nltk
+        name = "meteor_nltk"
+        compute = meteor_by_nltk
         if self.job.evaluation.meteor == "java":
-            name, work = "meteor", meteor_by_java
-        score = attempt(self.missing, [f"test_{name}"], partial(work, written, right))
+            name = "meteor"
+            compute = meteor_by_java
+        work = partial(compute, written, right)
+        score = attempt(self.missing, [f"test_{name}"], work)
         return {} if score is None else {name: score}
 
     def lengths(self) -> tuple[int, int]:
@@ -109,8 +119,9 @@ class CaptioningTask(SequenceTask):
         net = self.job.net
         parts = self.corpus.pictures.shape[1]
         if net.sees == "pixels":
-            parts = (net.size // net.patch) ** 2
-        return parts, mean_length(self.corpus.test.target)
+            parts = net.patches
+        caption = mean_length(self.corpus.test.target)
+        return parts, caption
 
 
 def _refuse_other_pictures(job: Job, corpus: captioned.CaptionCorpus) -> None:
@@ -118,12 +129,14 @@ def _refuse_other_pictures(job: Job, corpus: captioned.CaptionCorpus) -> None:
     net = job.net
     shape = corpus.pictures.shape
     holds = "pixels" if corpus.pictures.dtype == np.uint8 else "features"
-    if net.sees != holds or net.size != shape[-1]:
-        kind = f"{shape[1]} regions of {shape[2]} features"
+    size = shape[-1]
+    if net.sees != holds or net.size != size:
+        kind = f"{shape[1]} regions of {size} features"
         if holds == "pixels":
-            kind = f"pictures of {shape[2]} x {shape[3]} pixels"
-        fault = f"dataset '{corpus.name}' has {kind}, the model reads {net.sees} of size {net.size}"
-        raise ConfigError(f"{fault}; set sees and size in the scale's captioning.yaml")
+            kind = f"pictures of {shape[2]} x {size} pixels"
+        reads = f"the model reads {net.sees} of size {net.size}"
+        hint = "set sees and size in the scale's captioning.yaml"
+        raise ConfigError(f"dataset '{corpus.name}' has {kind}, {reads}; {hint}")
     if net.sees == "features":
         refuse_to_cut(job.attention, corpus.pictures.shape[1], "regions")
 
@@ -137,21 +150,27 @@ def record_looks(net, task) -> list[dict]:
     """
     numbers = task.sources_to_decode("test")[:LOOKED_AT]
     looks = []
-    for number, written in zip(numbers, task.write(net, numbers), strict=True):
+    outputs = task.write(net, numbers)
+    for number, written in zip(numbers, outputs, strict=True):
         source = task.sources([number])
         target = torch.tensor([[BOS, *written]])
-        cross = read_weights(net, source.to(task.device), target.to(task.device))["cross"]
-        top = torch.tensor(cross[max(cross, key=int)]).mean(0)
+        source = source.to(task.device)
+        target = target.to(task.device)
+        by_kind = read_weights(net, source, target)
+        cross = by_kind["cross"]
+        last_layer = max(cross, key=int)
+        top = torch.tensor(cross[last_layer])  # H T N
+        over_heads = top.mean(0)
         pieces = [task.corpus.symbols[token] for token in written]
+        rows = over_heads[: len(pieces)].tolist()
         picture = int(number[0])
-        looks.append(
-            {
-                "name": task.corpus.names[picture],
-                "pieces": pieces,
-                "weights": [_rounded(row) for row in top[: len(pieces)].tolist()],
-                "pixels": _encode_pixels(task.pictures[picture]),
-            }
-        )
+        look = {
+            "name": task.corpus.names[picture],
+            "pieces": pieces,
+            "weights": [_rounded(row) for row in rows],
+            "pixels": _encode_pixels(task.pictures[picture]),
+        }
+        looks.append(look)
     return looks
 
 
@@ -163,5 +182,7 @@ def _encode_pixels(picture: torch.Tensor) -> dict | None:
     if picture.dtype != torch.uint8:
         return None
     step = -(-picture.size(1) // WIDEST)  # every so many pixels are kept, rounded up
-    kept = picture[:, ::step, ::step].permute(1, 2, 0).contiguous()
-    return {"side": kept.size(0), "rgb": base64.b64encode(kept.numpy().tobytes()).decode()}
+    kept = picture[:, ::step, ::step]
+    rows = kept.permute(1, 2, 0).contiguous()  # H W 3
+    content = rows.numpy().tobytes()
+    return {"side": rows.size(0), "rgb": base64.b64encode(content).decode()}

@@ -47,7 +47,9 @@ class SceneObject:
     def centre(self) -> tuple[int, int]:
         """Return row and column of the centre, in pixels."""
         third = PIXELS // 3
-        return third * self.row + third // 2, third * self.column + third // 2
+        row = third * self.row + third // 2
+        column = third * self.column + third // 2
+        return row, column
 
 
 Scene = tuple[SceneObject, ...]
@@ -61,7 +63,8 @@ def generate_scenes() -> list[Scene]:
         objects = generator.choice((1, 2, 2))  # two are twice as likely
         cells = generator.sample(range(9), objects)
         scene = tuple(_draw_object(cell, generator) for cell in cells)
-        scenes.setdefault(frozenset(scene), scene)
+        without_order = frozenset(scene)
+        scenes.setdefault(without_order, scene)
     return list(scenes.values())
 
 
@@ -80,51 +83,68 @@ def draw(scene: Scene) -> np.ndarray:
     rows, columns = np.mgrid[:PIXELS, :PIXELS]
     for item in scene:
         row, column = item.centre
-        covered = _mask(item.shape, rows - row, columns - column, SIZES[item.size])
+        y = rows - row
+        x = columns - column
+        covered = _mask(item.shape, y, x, SIZES[item.size])
         picture[covered] = COLOURS[item.colour]
     return picture.transpose(2, 0, 1)
 
 
 def _mask(shape: str, y: np.ndarray, x: np.ndarray, half: int) -> np.ndarray:
     """Find the pixels that a shape covers, from their distances to its centre."""
-    inside = (abs(y) < half) & (abs(x) < half)
+    down = abs(y)
+    across = abs(x)
+    in_square = (down < half) & (across < half)
     squared = y * y + x * x  # distance to the centre, squared
     in_circle = squared < half * half
     if shape == "circle":
         return in_circle
     if shape == "ring":
-        return in_circle & (4 * squared >= half * half)
+        is_outer = 4 * squared >= half * half
+        return in_circle & is_outer
     if shape == "triangle":
-        return inside & (2 * abs(x) <= y + half)
+        below_sides = 2 * across <= y + half
+        return in_square & below_sides
     if shape == "cross":
-        return inside & ((abs(x) < half // 2) | (abs(y) < half // 2))
-    return inside
+        in_beam = across < half // 2
+        in_bar = down < half // 2
+        return in_square & (in_beam | in_bar)
+    return in_square
 
 
 def write_captions(scene: Scene) -> list[str]:
     """Write five captions, by the grammar of one object or of two."""
-    return _describe_one(*scene) if len(scene) == 1 else _describe_two(*scene)
+    if len(scene) == 1:
+        return _describe_one(*scene)
+    return _describe_two(*scene)
 
 
 def _describe_one(item: SceneObject) -> list[str]:
+    size = item.size
+    colour = item.colour
+    shape = item.shape
+    place = item.place
     return [
-        f"a {item.size} {item.colour} {item.shape} in the {item.place}",
-        f"there is a {item.colour} {item.shape} in the {item.place} of the picture",
-        f"the {item.place} of the picture shows a {item.size} {item.shape}",
-        f"a single {item.shape} that is {item.size} and {item.colour}",
-        f"one {item.colour} {item.shape} and nothing else",
+        f"a {size} {colour} {shape} in the {place}",
+        f"there is a {colour} {shape} in the {place} of the picture",
+        f"the {place} of the picture shows a {size} {shape}",
+        f"a single {shape} that is {size} and {colour}",
+        f"one {colour} {shape} and nothing else",
     ]
 
 
 def _describe_two(first: SceneObject, second: SceneObject) -> list[str]:
     relation, inverse = _relate(first, second)
+    size = first.size
+    shape = first.shape
+    one = f"{first.colour} {shape}"
     other = f"{second.colour} {second.shape}"
     return [
-        f"a {first.size} {first.colour} {first.shape} {relation} a {second.size} {other}",
-        f"there is a {other} {inverse} a {first.colour} {first.shape}",
-        f"a {first.colour} {first.shape} in the {first.place} and a {other} in the {second.place}",
-        f"the {first.shape} in the {first.place} is {first.size} and {first.colour}",
-        f"two things , a {first.size} {first.shape} {relation} a {other}",
+        f"a {size} {one} {relation} a {second.size} {other}",
+        f"there is a {other} {inverse} a {one}",
+        f"a {one} in the {first.place} and a {other} in the {second.place}",
+        f"the {shape} in the {first.place} is {size} and {first.colour}",
+        f"two things , a {size} {shape} {relation} a {other}",
     ]
 
 

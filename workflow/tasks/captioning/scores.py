@@ -33,6 +33,7 @@ from workflow.training.evaluation import Score
 PATIENCE = 600  # seconds
 # On a Mac, Java asks the system for the language, and takes no notice of a locale of C.
 ENGLISH = ("-Duser.language=en", "-Duser.country=US", "-Dfile.encoding=UTF-8")
+SCORES = ("bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l", "cider")
 NOTHING = Missing("no caption was written")
 # in place of WordNet, which would have to be downloaded
 NO_SYNONYMS = SimpleNamespace(synsets=lambda word: [])
@@ -40,71 +41,74 @@ NO_SYNONYMS = SimpleNamespace(synsets=lambda word: [])
 
 def plain(caption: str) -> str:
     """Write a caption as it is compared."""
-    return " ".join(normalize("NFC", caption.lower()).split()).rstrip(" .!?")
+    composed = normalize("NFC", caption.lower())
+    words = " ".join(composed.split())
+    return words.rstrip(" .!?")
 
 
 def score(outputs: list[str], references: list[list[str]]) -> tuple[dict[str, Score], list[float]]:
-    """Compute all scores of a corpus but METEOR, in per cent, and CIDEr of each picture, whose mean
-    is the corpus'.
+    """Compute all scores of a corpus but METEOR, and CIDEr of each picture, in per cent.
+
+    CIDEr of the corpus is the mean over pictures.
     """
-    written = {n: [plain(output)] for n, output in enumerate(outputs)}
-    wanted = {n: [*map(plain, right)] for n, right in enumerate(references)}
-    if not written:
-        return dict.fromkeys(
-            ("bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l", "cider"), NOTHING
-        ), []
+    if not outputs:
+        return dict.fromkeys(SCORES, NOTHING), []
+    # by number of the picture, as pycocoevalcap takes them
+    written = {}
+    wanted = {}
+    one_of_each = {}
+    for n, output in enumerate(outputs):
+        written[n] = [plain(output)]
+        wanted[n] = [plain(reference) for reference in references[n]]
+        one_of_each[n] = wanted[n][:1]
     with contextlib.redirect_stdout(io.StringIO()):
         bleu, _ = Bleu(4).compute_score(wanted, written, verbose=0)
         rouge, _ = Rouge().compute_score(wanted, written)
         cider, by_picture = Cider().compute_score(wanted, written)
-        most, _ = Cider().compute_score(wanted, {n: right[:1] for n, right in wanted.items()})
-    scores = {f"bleu_{n}": value for n, value in enumerate(bleu, start=1)} | {
-        "rouge_l": rouge,
-        "cider": cider,
-    }
-    in_per_cent = {name: 100 * float(value) for name, value in scores.items()}
-    longest = max(
-        len(text.split()) for texts in (*written.values(), *wanted.values()) for text in texts
-    )
-    in_per_cent |= {
-        f"bleu_{n}": Missing(f"no caption has {n} words") for n in range(longest + 1, 5)
-    }
-    if not most:  # the right captions themselves have none: a word of every picture weighs nothing
-        nothing = Missing("every word occurs in the captions of every image")
-        return in_per_cent | {"cider": nothing}, []
-    return in_per_cent, [100 * float(value) for value in by_picture]
+        most, _ = Cider().compute_score(wanted, one_of_each)
+    scores: dict[str, Score] = {}
+    for name, value in zip(SCORES, (*bleu, rouge, cider), strict=True):
+        scores[name] = 100 * float(value)
+    longest = 0
+    for captions in (*written.values(), *wanted.values()):
+        for caption in captions:
+            longest = max(longest, len(caption.split()))
+    for n in range(longest + 1, 5):
+        scores[f"bleu_{n}"] = Missing(f"no caption has {n} words")
+    # the right captions themselves have none: a word of every picture weighs nothing
+    if not most:
+        scores["cider"] = Missing("every word occurs in the captions of every image")
+        return scores, []
+    return scores, [100 * float(value) for value in by_picture]
 
 
 def meteor_by_java(outputs: list[str], references: list[list[str]]) -> Score:
     """Compute METEOR by its Java program, in per cent; `OSError` says why where that does not
     run.
     """
-    outputs, references = [*map(plain, outputs)], [[*map(plain, right)] for right in references]
     if not outputs:
         return NOTHING
+    written = [plain(output) for output in outputs]
+    wanted = [[plain(each) for each in right] for right in references]
     try:
-        return 100 * _run_program(outputs, references)
+        return 100 * _run_program(written, wanted)
     except FileNotFoundError:
         reason = "Java is not installed"
     except (OSError, ValueError) as error:  # this java does not run, or has too little memory
         reason = f"METEOR's Java program failed ({type(error).__name__}: {error})"
-    raise OSError(
-        f"{reason}; `meteor: nltk` under evaluation in the scale's captioning.yaml"
-        " uses nltk's instead"
-    )
+    hint = "`meteor: nltk` under evaluation in the scale's captioning.yaml uses nltk's instead"
+    raise OSError(f"{reason}; {hint}")
 
 
 def meteor_by_nltk(outputs: list[str], references: list[list[str]]) -> Score:
     """Compute METEOR of equal words and stems, in per cent."""
-    outputs, references = [*map(plain, outputs)], [[*map(plain, right)] for right in references]
     if not outputs:
         return NOTHING
-    by_picture = [
-        meteor_score(
-            [reference.split() for reference in right], output.split(), wordnet=NO_SYNONYMS
-        )
-        for output, right in zip(outputs, references, strict=True)
-    ]
+    by_picture = []
+    for output, right in zip(outputs, references, strict=True):
+        written = plain(output).split()
+        wanted = [plain(reference).split() for reference in right]
+        by_picture.append(meteor_score(wanted, written, wordnet=NO_SYNONYMS))
     return 100 * sum(by_picture) / len(by_picture)
 
 
@@ -141,8 +145,11 @@ def _run_program(outputs: list[str], references: list[list[str]]) -> float:
     alarm = threading.Timer(PATIENCE, running.kill)
     alarm.start()
     try:
-        written = {n: [_apart(output)] for n, output in enumerate(outputs)}
-        wanted = {n: [*map(_apart, right)] for n, right in enumerate(references)}
+        written = {}
+        wanted = {}
+        for n, output in enumerate(outputs):
+            written[n] = [_apart(output)]
+            wanted[n] = [_apart(reference) for reference in references[n]]
         score, _ = program.compute_score(wanted, written)
     finally:
         alarm.cancel()

@@ -46,11 +46,13 @@ class CaptionCorpus:
 
 def write(path: Path, corpus: CaptionCorpus) -> None:
     """Write the whole file or nothing; the same corpus gives the same bytes."""
-    metadata = {"version": VERSION, **{key: getattr(corpus, key) for key in (*METADATA, *MAPPINGS)}}
+    fields = {key: getattr(corpus, key) for key in (*METADATA, *MAPPINGS)}
+    metadata = {"version": VERSION, **fields}
     arrays = {"pictures": corpus.pictures}
     for name in SPLITS:
         split = getattr(corpus, name)
-        arrays[f"{name}_picture"] = np.array([int(number[0]) for number in split.source], np.int32)
+        numbers = [int(number[0]) for number in split.source]
+        arrays[f"{name}_picture"] = np.array(numbers, np.int32)
         arrays |= pack_sentences(f"{name}_target", split.target)
     write_npz(path, metadata, arrays)
 
@@ -61,12 +63,12 @@ def read(path: Path) -> CaptionCorpus:
 
 
 def _build_corpus(metadata: dict, arrays: dict[str, np.ndarray]) -> CaptionCorpus:
-    for key in MAPPINGS:  # JSON keeps keys as text
-        metadata[key] = {int(number): value for number, value in metadata[key].items()}
+    for key in MAPPINGS:
+        by_text = metadata[key]  # JSON keeps keys as text
+        metadata[key] = {int(number): value for number, value in by_text.items()}
     splits = {}
     for split in SPLITS:
         numbers = arrays[f"{split}_picture"]
-        splits[split] = Split(
-            [*numbers[:, None]], unpack_sentences(arrays, f"{split}_target"), [], []
-        )
+        captions = unpack_sentences(arrays, f"{split}_target")
+        splits[split] = Split([*numbers[:, None]], captions)
     return CaptionCorpus(pictures=arrays["pictures"], **splits, **metadata)

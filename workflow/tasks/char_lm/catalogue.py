@@ -86,12 +86,15 @@ class TextCatalogue(BaseCatalogue):
         a job.
         """
         entry = self.entry(name)
-        lengths = entry.split or [entry.bytes * share // 100 for share in (90, 5, 5)]
+        lengths = entry.split
+        if lengths is None:
+            lengths = [entry.bytes * share // 100 for share in (90, 5, 5)]
         refuse_short(name, lengths, entry.unit, job)
         return lengths[0] // job.training.batch
 
     def is_part(self, name: str, whole: str) -> bool:
-        return name in self.entries and self.entries[name].prefix_of == whole
+        entry = self.entries.get(name)
+        return entry is not None and entry.prefix_of == whole
 
     def checksum(self, name: str, data_dir: str | None = None) -> str:
         return self.entry(name).checksum
@@ -101,17 +104,22 @@ def refuse_short(name: str, lengths: list[int], unit: str, job: Job) -> None:
     """Raise `ConfigError` unless each stream of train, dev and test holds more than is read of it
     at once.
     """
-    training, evaluation = job.training, job.evaluation
-    scored = (evaluation.streams, evaluation.block)
-    needed, limits = (
-        ((training.batch, 2 * training.block), scored, scored),
-        {evaluation.tokens, evaluation.dev_tokens},
-    )
-    for split, length, (streams, block) in zip(SPLITS, lengths, needed, strict=True):
-        read = length if split == "train" else min(length, *filter(None, limits), length)
-        if read // streams <= block:
-            has = f"{split} has {read:,} {unit}s{' to score' if read < length else ''}"
-            has += f", {read // streams:,} for each of {streams} streams"
+    training = job.training
+    evaluation = job.evaluation
+    limits = [limit for limit in (evaluation.tokens, evaluation.dev_tokens) if limit]
+    for split, length in zip(SPLITS, lengths, strict=True):
+        read = min([length, *limits])
+        streams = evaluation.streams
+        block = evaluation.block
+        if split == "train":
+            read = length
+            streams = training.batch
+            block = 2 * training.block
+        of_stream = read // streams
+        if of_stream <= block:
+            to_score = " to score" if read < length else ""
+            has = f"{split} has {read:,} {unit}s{to_score}"
+            has += f", {of_stream:,} for each of {streams} streams"
             raise ConfigError(f"corpus '{name}': {has}; more than {block:,} are needed")
 
 

@@ -25,15 +25,16 @@ DIGITS = (b"zero", b"one", b"two", b"three", b"four", b"five", b"six", b"seven",
 
 
 def write(catalogue: TextCatalogue, name: str, out: Path, data_dir: str | None) -> str:
-    """Write the corpus of a name to `out`, ready for training, and return a line on what was
-    written.
-    """
+    """Write the corpus of a name to `out`, ready for training; return a line on it."""
     entry = catalogue.entry(name)
     content = read_content(catalogue, name, data_dir)
     corpus = build_corpus(name, content, entry)
     store.write(out, corpus)
-    sizes = ", ".join(f"{split} {len(getattr(corpus, split)):,}" for split in SPLITS)
-    return f"{name}: {sizes} {entry.unit}s, {len(corpus.symbols)} symbols"
+    sizes = []
+    for split in SPLITS:
+        length = len(getattr(corpus, split))
+        sizes.append(f"{split} {length:,}")
+    return f"{name}: {', '.join(sizes)} {entry.unit}s, {len(corpus.symbols)} symbols"
 
 
 def read_content(catalogue: TextCatalogue, name: str, data_dir: str | None) -> bytes:
@@ -41,18 +42,12 @@ def read_content(catalogue: TextCatalogue, name: str, data_dir: str | None) -> b
     entry = catalogue.entry(name)
     if entry.topics:
         content = TopicText(entry.topics).draw(entry.bytes)
-        verify_checksum(
-            content,
-            entry,
-            f"corpus '{name}'",
-            "its parameters in config/tasks/char_lm.yaml have changed",
-        )
+        hint = "its parameters in config/tasks/char_lm.yaml have changed"
+        verify_checksum(content, entry, f"corpus '{name}'", hint)
         return content
-    return (
-        read_embedded(name, entry)
-        if entry.kind == "embedded"
-        else read_file(catalogue, name, data_dir)
-    )
+    if entry.kind == "embedded":
+        return read_embedded(name, entry)
+    return read_file(catalogue, name, data_dir)
 
 
 def read_file(catalogue: TextCatalogue, name: str, data_dir: str | None) -> bytes:
@@ -62,61 +57,76 @@ def read_file(catalogue: TextCatalogue, name: str, data_dir: str | None) -> byte
     entry = catalogue.entry(name)
     if entry.prefix_of:
         whole = catalogue.entry(entry.prefix_of)
-        entry = entry.model_copy(update={"files": [*entry.files, *whole.files], "urls": whole.urls})
+        files = [*entry.files, *whole.files]
+        entry = entry.model_copy(update={"files": files, "urls": whole.urls})
     content = read_official(name, entry, data_dir, kept_as=entry.prefix_of or name)
     refuse_binary(content, f"corpus '{name}'")
     return content
 
 
 def build_corpus(name: str, content: bytes, entry: TextEntry) -> Corpus:
-    """Make a token of each byte. The newline is the token <eos>; a split that does not end in one
-    gets one more.
+    """Make a token of each byte.
 
-    Texts in characters (text8, words) have no newline: blanks at both ends of their splits are
-    removed, and the added <eos> is their only one, so V is 28. The vocabulary of a named text is
-    that of its train split, as in the released code; a byte that occurs only in dev or test is a
-    `ConfigError` where the released code crashes. The vocabulary of a user's file is that of all
-    three splits: such a byte is scored with weights that were never trained.
+    The newline is the token <eos>; a split that does not end in one gets one more. Texts in
+    characters (text8, words) have no newline: blanks at both ends of their splits are removed, and
+    the added <eos> is their only one, so V is 28. The vocabulary of a named text is that of its
+    train split, as in the released code; a byte that occurs only in dev or test is a `ConfigError`
+    where the released code crashes. The vocabulary of a user's file is that of all three splits:
+    such a byte is scored with weights that were never trained.
     """
-    parts = [
-        part.strip() if entry.unit == "character" else part
-        for part in split_content(content, entry.split)
-    ]
-    parts = [part if part.endswith(b"\n") else part + b"\n" for part in parts]
+    parts = []
+    for part in split_content(content, entry.split):
+        if entry.unit == "character":
+            part = part.strip()
+        if not part.endswith(b"\n"):
+            part += b"\n"
+        parts.append(part)
     if min(map(len, parts)) < 2:
-        raise ConfigError(
-            f"corpus '{name}': {len(content)} bytes are too few to split into train, dev and test"
-        )
+        fault = f"{len(content)} bytes are too few to split into train, dev and test"
+        raise ConfigError(f"corpus '{name}': {fault}")
     alphabets = [set(part) for part in parts]
-    vocabulary = set.union(*alphabets) if TextCatalogue.is_users(name) else alphabets[0]
+    vocabulary = alphabets[0]
+    if TextCatalogue.is_users(name):
+        vocabulary = set.union(*alphabets)
     for split, alphabet in zip(SPLITS, alphabets, strict=True):
-        if unknown := alphabet - vocabulary:
-            raise ConfigError(
-                f"corpus '{name}': byte {min(unknown)} occurs in {split} but not in train"
-            )
+        unknown = alphabet - vocabulary
+        if unknown:
+            fault = f"byte {min(unknown)} occurs in {split} but not in train"
+            raise ConfigError(f"corpus '{name}': {fault}")
+    in_order = sorted(vocabulary)
     id_of_byte = np.zeros(256, np.uint16)
-    id_of_byte[sorted(vocabulary)] = np.arange(len(vocabulary))
-    ids = [id_of_byte[np.frombuffer(part, np.uint8)] for part in parts]
-    symbols = [symbol_name(byte) for byte in sorted(vocabulary)]
-    return Corpus(name, *ids, symbols, entry.checksum, entry.unit, entry.about)
+    id_of_byte[in_order] = np.arange(len(in_order))
+    train, dev, test = [id_of_byte[np.frombuffer(part, np.uint8)] for part in parts]
+    return Corpus(
+        name=name,
+        train=train,
+        dev=dev,
+        test=test,
+        symbols=[symbol_name(byte) for byte in in_order],
+        checksum=entry.checksum,
+        unit=entry.unit,
+        about=entry.about,
+    )
 
 
 def split_content(content: bytes, lengths: list[int] | None) -> list[bytes]:
-    """Cut a text into train, dev and test by their official lengths, or 90, 5 and 5 % where there
-    are none.
-    """
+    """Cut a text into train, dev and test: by their official lengths, else 90, 5 and 5 %."""
     if lengths is None:
-        first, second = len(content) * 90 // 100, len(content) * 95 // 100
+        total = len(content)
+        dev = total * 90 // 100
+        test = total * 95 // 100
     else:
-        first, second = lengths[0], lengths[0] + lengths[1]
-    return [content[:first], content[first:second], content[second:]]
+        dev = lengths[0]
+        test = dev + lengths[1]
+    return [content[:dev], content[dev:test], content[test:]]
 
 
 def symbol_name(byte: int) -> str:
     """Name a token by what can be printed."""
     if byte == NEWLINE:
         return "<eos>"
-    return chr(byte) if 32 <= byte < 127 else f"\\x{byte:02x}"
+    is_printable = 32 <= byte < 127
+    return chr(byte) if is_printable else f"\\x{byte:02x}"
 
 
 def read_embedded(name: str, entry: TextEntry) -> bytes:

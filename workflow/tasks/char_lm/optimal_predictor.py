@@ -32,17 +32,24 @@ class Spelling:
     @cached_property
     def words(self) -> list[str]:
         words = [f"{word}{BLANK}" for word in self.text.split(BLANK)]
-        return [*words[:-1], words[-1][:-1]]
+        # the text may end within a word
+        last = words.pop()
+        words.append(last.removesuffix(BLANK))
+        return words
 
     @cached_property
     def begins(self) -> list[int]:
         """List where each word begins, and where the last one ends."""
-        return list(accumulate(map(len, self.words), initial=0))
+        lengths = map(len, self.words)
+        return list(accumulate(lengths, initial=0))
 
     @cached_property
     def word_at(self) -> list[int]:
         """Number the word that each character is in."""
-        return [number for number, word in enumerate(self.words) for _ in word]
+        numbers = []
+        for number, word in enumerate(self.words):
+            numbers += [number] * len(word)
+        return numbers
 
 
 class OptimalPredictor:
@@ -51,11 +58,16 @@ class OptimalPredictor:
     def __init__(self, source: TopicText):
         states = source.topics.states
         # p(next state | state) of each topic: it stays, or any is drawn
-        of_topics = [(1 - p) * np.eye(states) + p / states for p in source.renewal]
+        of_topics = []
+        for renewal in source.renewal:
+            stays = (1 - renewal) * np.eye(states)
+            of_topics.append(stays + renewal / states)
         self.transition = reduce(np.kron, of_topics)  # A A
         self.likelihoods = np.ascontiguousarray(source.emission.T)  # V A
         self.governed = source.topics.words  # the lexicon begins with them; what follows is noise
-        self.number = {f"{word}{BLANK}": number for number, word in enumerate(source.lexicon)}
+        self.number: dict[str, int] = {}
+        for number, word in enumerate(source.lexicon):
+            self.number[f"{word}{BLANK}"] = number
         self.prefixes = self._sum_by(_prefixes)
         self.endings = self._sum_by(_endings)
         pieces = self._sum_by(_pieces)
@@ -69,8 +81,9 @@ class OptimalPredictor:
         """
         sums: dict[str, np.ndarray] = {}
         for word, number in self.number.items():
+            likelihood = self.likelihoods[number]
             for part in parts(word):
-                sums[part] = sums.get(part, 0) + self.likelihoods[number]
+                sums[part] = sums.get(part, 0) + likelihood
         return sums
 
     def bits(self, text: str) -> np.ndarray:
@@ -81,7 +94,8 @@ class OptimalPredictor:
         for word in words:
             bits += self._bits_of_word(belief, word)
             if word in self.number:  # the last one may be cut
-                belief = self._move(belief * self.likelihoods[self.number[word]])
+                likelihood = self.likelihoods[self.number[word]]
+                belief = self._move(belief * likelihood)
         return np.array(bits)
 
     def bits_of_words(self, text: str) -> np.ndarray:
@@ -96,7 +110,8 @@ class OptimalPredictor:
         """Compute -log2 p(character | the last `window` characters), from the second word on."""
         spelling = Spelling(text)
         positions = range(spelling.begins[1], len(text))
-        return self._bits_from(spelling, [max(0, n - window) for n in positions])
+        starts = [max(0, position - window) for position in positions]
+        return self._bits_from(spelling, starts)
 
     def bits_of_last(self, text: str, words: int) -> np.ndarray:
         """Compute -log2 p(character | its word so far, and the last `words` governed words).
@@ -111,11 +126,14 @@ class OptimalPredictor:
                 governed.append(number)
         starts = []
         for number in range(1, len(spelling.words)):
-            before = bisect_left(governed, number)
-            first = governed[max(0, before - words)] if before else number
+            before = bisect_left(governed, number)  # how many governed words come before it
+            first = number
+            if before:
+                first = governed[max(0, before - words)]
             # from the blank before it, which says nothing
             start = spelling.begins[first] - 1
-            starts += [start] * len(spelling.words[number])
+            length = len(spelling.words[number])
+            starts += [start] * length
         return self._bits_from(spelling, starts)
 
     def _bits_from(self, spelling: Spelling, starts: Sequence[int]) -> np.ndarray:
@@ -125,11 +143,12 @@ class OptimalPredictor:
         """
         # the first and the last may be cut
         numbers = np.array([self.number.get(word, -1) for word in spelling.words])
-        first = spelling.begins[1]
+        offset = spelling.begins[1]
         bits = []
         for n in range(0, len(starts), CHUNK):
             chunk = starts[n : n + CHUNK]
-            positions = range(first + n, first + n + len(chunk))
+            position = offset + n
+            positions = range(position, position + len(chunk))
             bits.append(self._bits_of_chunk(spelling, numbers, positions, chunk))
         return np.concatenate(bits)
 
@@ -146,33 +165,41 @@ class OptimalPredictor:
         """
         first = np.array([spelling.word_at[n] for n in starts])
         last = np.array([spelling.word_at[n] for n in positions])
-        belief = np.stack([self._belief_after(spelling, start) for start in starts])
-        for n in range(1, (last - first).max()):
+        belief = np.stack([self._belief_after(spelling, start) for start in starts])  # N A
+        most_words = (last - first).max()
+        for n in range(1, most_words):
             # those with a further whole word in their window
             (more,) = np.nonzero(first + n < last)
-            belief[more] = self._move(belief[more] * self.likelihoods[numbers[first[more] + n]])
+            words = numbers[first[more] + n]
+            told = belief[more] * self.likelihoods[words]
+            belief[more] = self._move(told)
         bits = []
         for row, position, start in zip(belief, positions, starts, strict=True):
             word = spelling.word_at[position]
-            begun = spelling.text[max(start, spelling.begins[word]) : position]
+            begin = max(start, spelling.begins[word])
+            begun = spelling.text[begin:position]
             character = spelling.text[position]
             if spelling.word_at[start] < word:
                 bits.append(self._bits(row, begun, character))
-            else:  # the window is within one word, at an unknown place
-                bits.append(-np.log2(self.pieces[begun + character] / self.pieces[begun]))
+            else:
+                bits.append(self._bits_in_word(begun, character))
         return np.array(bits)
 
     def _belief_after(self, spelling: Spelling, start: int) -> np.ndarray:
         """Return the belief after the rest of the word that a window starts in: A."""
-        end = spelling.begins[spelling.word_at[start] + 1]
+        word = spelling.word_at[start]
+        end = spelling.begins[word + 1]
         rest = spelling.text[start:end]
         # the last word may have no end
-        return self._move(self.endings.get(rest, np.ones(len(self.transition))))
+        unknown = np.ones(len(self.transition))
+        belief = self.endings.get(rest, unknown)
+        return self._move(belief)
 
     def _move(self, belief: np.ndarray) -> np.ndarray:
         """Carry beliefs ... A on to the next word: what may have changed before it."""
-        belief = belief @ self.transition
-        return belief / belief.sum(-1, keepdims=True)
+        moved = belief @ self.transition
+        total = moved.sum(-1, keepdims=True)
+        return moved / total
 
     def _bits(self, belief: np.ndarray, begun: str, character: str) -> float:
         """Compute the bits of a character after the beginning of its word."""
@@ -180,22 +207,36 @@ class OptimalPredictor:
         before = belief @ self.prefixes[begun]
         return -np.log2(after / before)
 
+    def _bits_in_word(self, begun: str, character: str) -> float:
+        """Compute the bits of a character whose window is within one word, at an unknown place."""
+        after = self.pieces[begun + character]
+        before = self.pieces[begun]
+        return -np.log2(after / before)
+
     def _bits_of_word(self, belief: np.ndarray, word: str) -> list[float]:
         """Compute the bits of each character of a word, from what is believed before it."""
-        return [self._bits(belief, word[:end], word[end]) for end in range(len(word))]
+        bits = []
+        for place, character in enumerate(word):
+            begun = word[:place]
+            bits.append(self._bits(belief, begun, character))
+        return bits
 
 
 def _prefixes(word: str) -> list[str]:
-    return [word[:end] for end in range(len(word) + 1)]
+    ends = range(len(word) + 1)
+    return [word[:end] for end in ends]
 
 
 def _endings(word: str) -> list[str]:
-    return [word[begin:] for begin in range(len(word))]
+    begins = range(len(word))
+    return [word[begin:] for begin in begins]
 
 
 def _pieces(word: str) -> list[str]:
     """List all parts of a word, those that occur twice twice."""
     pieces = []
-    for begin in range(len(word)):
-        pieces += [word[begin:end] for end in range(begin + 1, len(word) + 1)]
+    length = len(word)
+    for begin in range(length):
+        for end in range(begin + 1, length + 1):
+            pieces.append(word[begin:end])
     return pieces

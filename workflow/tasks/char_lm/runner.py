@@ -39,17 +39,21 @@ class CharLMTask:
     ):
         training = job.training
         refuse_uneven(training.batch, training.accumulate, devices.count)
-        refuse_short(
-            corpus.name, [len(getattr(corpus, split)) for split in SPLITS], corpus.unit, job
-        )
-        self.job, self.corpus, self.device, self.devices = job, corpus, device, devices
+        lengths = [len(getattr(corpus, split)) for split in SPLITS]
+        refuse_short(corpus.name, lengths, corpus.unit, job)
+        self.job = job
+        self.corpus = corpus
+        self.device = device
+        self.devices = devices
         self.streams = Streams(
             corpus.train, training.batch, training.block, job.seed, device, devices
         )
         self.past: list[Past] | None = None  # what each layer remembers of the streams
-        self.tokens, self.missing = training.batch * training.block, {}
+        self.tokens = training.batch * training.block
+        self.missing: dict[str, str] = {}
 
     def losses(self, net):
+        """Give the losses of an update, which reads one block of each stream."""
         training = self.job.training
         inputs, targets, begins = self.streams.read()
         if begins or self.past is None:
@@ -65,7 +69,8 @@ class CharLMTask:
 
     def validate(self, net) -> dict[str, float]:
         """Score dev for a point of the learning curve."""
-        return self._point(net, self.job.evaluation.dev_tokens)[0]
+        point, _ = self._point(net, self.job.evaluation.dev_tokens)
+        return point
 
     def sample(self, net) -> Sample:
         """Score the first block of dev: a point of the curve, metrics and facts.
@@ -73,30 +78,35 @@ class CharLMTask:
         They have the names that `validate` and `evaluate` give, for the rehearsal of a run.
         """
         evaluation = self.job.evaluation
-        point, scored = self._point(net, evaluation.streams * (evaluation.block + 1))
+        block = evaluation.block + 1  # the first character of a stream is not predicted
+        point, scored = self._point(net, evaluation.streams * block)
         metrics = {"dev_bpc": point["dev_bpc"], "tokens_scored": scored}
         return Sample(point, metrics, net.facts())
 
     def _point(self, net, limit: int) -> tuple[dict, int]:
         dev, scored = self._score(net, "dev", limit)
+        point = {"dev_bpc": dev}
         facts = net.facts()
-        on_curve = {name: facts.get(name) for name in ON_CURVE}
-        return {"dev_bpc": dev, **on_curve}, scored
+        for name in ON_CURVE:
+            point[name] = facts.get(name)
+        return point, scored
 
     def evaluate(self, net) -> Evaluation:
         """Compute bpc on dev and test, facts of the choices and of a probe of dev, and MACs."""
         known = partial(attempt, self.missing)
-        limit = self.job.evaluation.tokens
+        evaluation = self.job.evaluation
         unknown = (None, None)
-        score_test = partial(self._score, net, "test", limit)
+        score_test = partial(self._score, net, "test", evaluation.tokens)
+        score_dev = partial(self._score, net, "dev", evaluation.tokens)
         test, scored = known(["test_bpc", "tokens_scored"], score_test, unknown)
-        dev, _ = known(["dev_bpc"], partial(self._score, net, "dev", limit), unknown)
+        dev, _ = known(["dev_bpc"], score_dev, unknown)
         facts = net.facts()
-        read = self.corpus.dev[: self.job.evaluation.dev_tokens or None]
+        read = self.corpus.dev[: evaluation.dev_tokens or None]
         facts["symbol_entropy"] = symbol_entropy(read)
         with computing(net.attentions, _engine_of(net)):
             counts = ["macs_paper", "macs_dense", "macs_executed"]
-            count = partial(self._count_macs, net, facts.get("mean_span", 0.0))
+            mean_span = facts.get("mean_span", 0.0)
+            count = partial(self._count_macs, net, mean_span)
             found = known(counts, count)
             look = partial(probe, net, self.corpus)
             facts |= known(["attention_by_distance", "fragment"], look, {})
@@ -106,19 +116,23 @@ class CharLMTask:
     def _score(self, net, split: str, limit: int) -> tuple[float, int]:
         """Compute bpc on the first `limit` characters of a split (0: all), and count them."""
         evaluation = self.job.evaluation
+        tokens = getattr(self.corpus, split)
         with precision(self.job.training, self.device):
             return score_text(
                 net,
-                getattr(self.corpus, split),
+                tokens,
                 streams=evaluation.streams,
                 block=evaluation.block,
                 limit=limit,
             )
 
     def _count_macs(self, net, span: float) -> MacCounts:
+        """Count MACs per character; those executed on the first blocks of the training corpus."""
         block = self.job.training.block
         shape = self.job.net
-        tokens = self.streams.data[: self.job.evaluation.streams, : 64 * block].to(self.device)
+        rows = self.job.evaluation.streams
+        tokens = self.streams.data[:rows, : COUNTED * block]
+        tokens = tokens.to(self.device)
         return MacCounts(
             dense=macs.dense(net, block),
             executed=macs.executed(net, tokens, block),
@@ -126,17 +140,17 @@ class CharLMTask:
         )
 
     def state_dict(self) -> dict:
-        """Return the place in the streams, and what is remembered of all of them, whichever device
-        reads them.
-        """
-        past = [
-            tuple(self.devices.join(part, dim=1) for part in parts) for parts in self.past or []
-        ]
+        """Return the place in the streams, and the caches of the streams of all devices."""
+        past = []
+        for parts in self.past or []:
+            joined = tuple(self.devices.join(part, dim=1) for part in parts)
+            past.append(joined)
         return {**self.streams.state_dict(), "past": past}
 
     def load_state_dict(self, state: dict) -> None:
         self.streams.load_state_dict(state)
-        self.past = select_streams(state["past"], self.streams.rows) or None
+        own = select_streams(state["past"], self.streams.rows)
+        self.past = own or None
 
 
 def _engine_of(net) -> Engine:
@@ -147,6 +161,7 @@ def _engine_of(net) -> Engine:
     return Engine()
 
 
+COUNTED = 64  # blocks of each stream whose MACs are counted
 BINS = 48  # of distance, on a log scale, so that a long span stays a short list
 QUERIES = 64
 PLACES = 8  # of what is read off
@@ -154,54 +169,62 @@ PLACES = 8  # of what is read off
 
 @torch.no_grad()
 def probe(net, corpus) -> dict:
-    """Read facts off one stretch of dev text: mean weight per key by distance, and spans that
-    depend on the input.
+    """Measure on a passage of dev the mean weight per key by distance, and spans of its characters.
 
     In 64 bits, rounded: torch's products, which sum as each processor likes, leave no trace.
     """
     net = deepcopy(net).double().eval()
     longest = max(layer.span.limit or layer.span.cache_length(0) for layer in net.attentions)
     length = min(longest + QUERIES, len(corpus.dev))
-    tokens = cut(corpus.dev[:length], 1).to(next(net.parameters()).device)
+    tokens = cut(corpus.dev[:length], 1)
+    tokens = tokens.to(next(net.parameters()).device)
+    before = tokens[:, :-QUERIES]
+    queries = tokens[:, -QUERIES:]
     past = net.start(1)
-    for block in tokens[:, :-QUERIES].split(QUERIES, 1):
+    for block in before.split(QUERIES, 1):
         _, past = net(block, past)
     recorder = _Recorder()
     with computing(net.attentions, recorder):
-        net(tokens[:, -QUERIES:], past)
+        net(queries, past)
     facts = {"attention_by_distance": _by_distance(recorder.weights)}
-    pairs = zip(net.attentions, recorder.extents, strict=True)
-    spans = [_spans(layer, z) for layer, z in pairs if z is not None and z.dim() == 4]
+    spans = []
+    for layer, z in zip(net.attentions, recorder.extents, strict=True):
+        if z is not None and z.dim() == 4:  # it depends on the query: B h T 1
+            spans.append(_spans(layer, z))
     if spans:
-        text = [corpus.symbols[token] for token in tokens[0, -QUERIES:].tolist()]
+        over_layers = torch.stack(spans).mean(0)
         facts["fragment"] = {
-            "text": text,
-            "span": [round(span, PLACES) for span in torch.stack(spans).mean(0).tolist()],
+            "text": [corpus.symbols[token] for token in queries[0].tolist()],
+            "span": [round(span, PLACES) for span in over_layers.tolist()],
         }
     return facts
 
 
 class _Recorder:
-    """Computes the definition on the engine's caches, and keeps weights B h T K and extents z of
-    every layer.
-    """
+    """Computes the definition on the engine's caches; keeps each layer's weights and extents."""
 
     def __init__(self):
-        self.weights: list[torch.Tensor] = []
+        self.weights: list[torch.Tensor] = []  # B h T K each
         self.extents: list[torch.Tensor | None] = []
 
     def attend(self, layer, x, past):
-        z, (k, v) = layer.span.extent(x), every_key(layer, x, past)
+        z = layer.span.extent(x)
+        k, v = every_key(layer, x, past)
+        q = layer.split(layer.query(x))
         reach = farthest(layer, k.size(2))
-        weights = formula.weights(layer.split(layer.query(x)), k, z, layer, reach=reach)
+        weights = formula.weights(q, k, z, layer, reach=reach)
         self.weights.append(weights)
         self.extents.append(z)
-        return (weights @ v).transpose(1, 2), past
+        y = weights @ v  # B h T d_v
+        return y.transpose(1, 2), past
 
 
 def _spans(layer, z) -> torch.Tensor:
-    """Average the span of each character over the heads of a layer."""
-    return (z + layer.span.ramp).clamp(max=layer.span.limit).mean((0, 1))[:, 0].cpu()
+    """Average the span of each character over the heads of a layer. z: B h T 1."""
+    span = z + layer.span.ramp
+    span = span.clamp(max=layer.span.limit)
+    over_heads = span.mean((0, 1))
+    return over_heads[:, 0].cpu()
 
 
 def _by_distance(layers: list[torch.Tensor]) -> dict:
@@ -211,29 +234,47 @@ def _by_distance(layers: list[torch.Tensor]) -> dict:
     distance: the middle of a bin; keys: how many distances it holds.
     """
     window = max(weights.size(-1) for weights in layers) - QUERIES
-    edges = (
-        torch.logspace(0, torch.log10(torch.tensor(window + 1.0)), BINS + 1).round().long().unique()
-    )
-    means = [_by_rank(weights, window) for weights in layers]
-    pairs = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+    last = torch.log10(torch.tensor(window + 1.0))
+    edges = torch.logspace(0, last, BINS + 1)
+    edges = edges.round().long().unique().tolist()
+    firsts = edges[:-1]
+    ends = edges[1:]
+    bins = list(zip(firsts, ends, strict=True))
+    by_layer = []
+    for weights in layers:
+        by_head = [_by_bin(head, bins) for head in _by_rank(weights, window)]
+        by_layer.append(by_head)
     return {
-        "distance": [(low + high - 1) / 2 for low, high in pairs],
-        "keys": [high - low for low, high in pairs],
-        "weight": [
-            [
-                [round(row[low - 1 : high - 1].mean().item(), PLACES) for low, high in pairs]
-                for row in mean
-            ]
-            for mean in means
-        ],
+        "distance": [(low + high - 1) / 2 for low, high in bins],
+        "keys": [high - low for low, high in bins],
+        "weight": by_layer,
     }
 
 
+def _by_bin(weights: torch.Tensor, bins: list[tuple[int, int]]) -> list[float]:
+    """Average the weights of a head, at x = 1, 2, .., over the distances of each bin.
+
+    bins: the first distance of each, and the one after its last.
+    """
+    means = []
+    for low, high in bins:
+        mean = weights[low - 1 : high - 1].mean()
+        means.append(round(mean.item(), PLACES))
+    return means
+
+
 def _by_rank(weights: torch.Tensor, window: int) -> torch.Tensor:
-    """Average the weight at x = 1 .. window over queries, 0 beyond the layer's own keys: (h,
-    window).
+    """Average weights B h T K at x = 1 .. window over queries: (h, window).
+
+    They are 0 beyond the layer's own keys.
     """
     own = weights.size(-1) - QUERIES
-    keys = weights[..., :-1] if own else weights.new_zeros(*weights.shape[:-1], QUERIES - 1)
-    mean = band(keys.contiguous(), own).mean((0, 2)).flip(-1)
-    return torch.nn.functional.pad(mean, (0, window - own)).cpu()
+    keys = weights[..., :-1]  # without the query itself, x = 0
+    if not own:
+        keys = weights.new_zeros(*weights.shape[:-1], QUERIES - 1)
+    by_distance = band(keys.contiguous(), own)
+    mean = by_distance.mean((0, 2))
+    mean = mean.flip(-1)  # the nearest key first
+    beyond = window - own
+    mean = torch.nn.functional.pad(mean, (0, beyond))
+    return mean.cpu()

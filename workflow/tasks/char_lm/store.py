@@ -29,10 +29,19 @@ class Corpus:
 
 def write(path: Path, corpus: Corpus) -> None:
     """Write the whole file or nothing; the same corpus gives the same bytes."""
-    metadata = {"version": VERSION, **{key: getattr(corpus, key) for key in METADATA}}
-    write_npz(path, metadata, {split: getattr(corpus, split).astype(np.uint16) for split in SPLITS})
+    fields = {key: getattr(corpus, key) for key in METADATA}
+    metadata = {"version": VERSION, **fields}
+    arrays = {}
+    for split in SPLITS:
+        ids = getattr(corpus, split)
+        arrays[split] = ids.astype(np.uint16)
+    write_npz(path, metadata, arrays)
 
 
 def read(path: Path) -> Corpus:
     """Read a corpus; `ConfigError` where the file is truncated, foreign or of another version."""
-    return read_npz(path, VERSION, lambda metadata, splits: Corpus(**splits, **metadata))
+    return read_npz(path, VERSION, _build_corpus)
+
+
+def _build_corpus(metadata: dict, splits: dict[str, np.ndarray]) -> Corpus:
+    return Corpus(**splits, **metadata)

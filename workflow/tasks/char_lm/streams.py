@@ -24,7 +24,8 @@ from workflow.training.processes import ALONE, Devices
 def cut(tokens: np.ndarray, streams: int) -> Tensor:
     """Cut tokens into streams B N/B, one after the other; the remainder is dropped."""
     length = len(tokens) // streams
-    return torch.from_numpy(tokens[: length * streams].astype(np.int64)).view(streams, length)
+    kept = tokens[: length * streams].astype(np.int64)
+    return torch.from_numpy(kept).view(streams, length)
 
 
 class Streams:
@@ -48,20 +49,26 @@ class Streams:
         self.position = 0
         self.device = device
         self.rows = devices.rows(batch)
-        self.generator = torch.Generator().manual_seed(seed)
+        self.generator = torch.Generator()
+        self.generator.manual_seed(seed)
 
     def read(self) -> tuple[Tensor, Tensor, bool]:
         """Return inputs (B T), targets (B T), and whether the streams begin anew.
 
         Then caches must be emptied.
         """
-        begins = self.position >= self.data.size(1) - self.block
+        last = self.data.size(1) - self.block
+        begins = self.position >= last
         if begins:
-            self.position = int(torch.randint(self.block, (), generator=self.generator))
+            offset = torch.randint(self.block, (), generator=self.generator)
+            self.position = int(offset)
         end = self.position + self.block
-        piece = self.data[self.rows, self.position : end + 1].to(self.device)
+        piece = self.data[self.rows, self.position : end + 1]
+        piece = piece.to(self.device)
         self.position = end
-        return piece[:, :-1], piece[:, 1:], begins
+        inputs = piece[:, :-1]
+        targets = piece[:, 1:]
+        return inputs, targets, begins
 
     def state_dict(self) -> dict:
         return {"position": self.position, "generator": self.generator.get_state()}
@@ -73,7 +80,8 @@ class Streams:
 
 def loss(logits: Tensor, targets: Tensor) -> Tensor:
     """Compute the mean negative log-likelihood in nats."""
-    return cross_entropy(in_full(logits.flatten(0, 1)), targets.flatten())
+    scores = in_full(logits.flatten(0, 1))
+    return cross_entropy(scores, targets.flatten())
 
 
 def losses(net, training, inputs: Tensor, targets: Tensor, past: list[Past]):
@@ -83,8 +91,9 @@ def losses(net, training, inputs: Tensor, targets: Tensor, past: list[Past]):
     caches = []
     for part in range(parts):
         rows = slice(part * size, (part + 1) * size)
+        own_past = select_streams(past, rows)
         with precision(training, inputs.device):
-            logits, after = net(inputs[rows], select_streams(past, rows))
+            logits, after = net(inputs[rows], own_past)
         caches.append(after)
         log_loss = loss(logits, targets[rows])
         yield log_loss, log_loss, 1 / parts
@@ -95,7 +104,8 @@ def losses(net, training, inputs: Tensor, targets: Tensor, past: list[Past]):
 
 def _join(caches: tuple[Past, ...]) -> Past:
     """Join a layer's caches of a few streams each into one of all streams."""
-    return tuple(torch.cat(parts, 1) for parts in zip(*caches, strict=True))
+    by_tensor = zip(*caches, strict=True)
+    return tuple(torch.cat(parts, 1) for parts in by_tensor)
 
 
 def bits(nats: float) -> float:
@@ -113,21 +123,25 @@ def score_text(
     last block is left out: of 5,000,000 characters in 8 streams and blocks of 512, 4,997,120 count.
     A plain mean of block means, as released.
     """
-    data = cut(tokens[:limit] if limit else tokens, streams)
+    read = tokens[:limit] if limit else tokens
+    data = cut(read, streams)
     device = next(net.parameters()).device
-    starts = range(0, data.size(1) - block, block)
+    last = data.size(1) - block
+    starts = range(0, last, block)
     if not starts:
-        raise ConfigError(
-            f"{len(tokens)} characters to score are fewer than one block of {block}"
-            f" in {streams} streams"
-        )
+        fewer = f"fewer than one block of {block} in {streams} streams"
+        raise ConfigError(f"{len(tokens)} characters to score are {fewer}")
     was_training = net.training
     total = 0.0  # nats
     net.eval()
     past = net.start(streams)
     for start in starts:
-        piece = data[:, start : start + block + 1].to(device)
+        piece = data[:, start : start + block + 1]
+        piece = piece.to(device)
         logits, past = net(piece[:, :-1], past)
-        total += loss(logits, piece[:, 1:]).item()
+        mean = loss(logits, piece[:, 1:])
+        total += mean.item()
     net.train(was_training)
-    return bits(total / len(starts)), len(starts) * streams * block
+    blocks = len(starts)
+    scored = blocks * streams * block
+    return bits(total / blocks), scored

@@ -41,15 +41,21 @@ class TopicText:
             of_noise = random.Random(topics.seed + 2)
             self.lexicon += _draw_lexicon(topics.words, of_noise, self.lexicon)
         shape = (len(topics.durations), topics.states, topics.words)
-        scores = [generator.gauss(0, topics.spread) for _ in range(np.prod(shape))]
+        count = np.prod(shape)
+        scores = [generator.gauss(0, topics.spread) for _ in range(count)]
         self.scores = np.array(scores).reshape(shape)
-        length = np.mean([len(word) + 1 for word in self.lexicon])  # of a word with its blank
+        # of a word with its blank
+        lengths = [len(word) + 1 for word in self.lexicon]
+        length = np.mean(lengths)
+        # the probability that a topic is drawn anew before a word
         self.renewal = [min(1.0, length / duration) for duration in topics.durations]
 
     @cached_property
     def joint_states(self) -> list[tuple[int, ...]]:
         """List every combination of one state per topic."""
-        return list(product(range(self.topics.states), repeat=len(self.topics.durations)))
+        states = range(self.topics.states)
+        topics = len(self.topics.durations)
+        return list(product(states, repeat=topics))
 
     @cached_property
     def weights(self) -> np.ndarray:
@@ -59,25 +65,35 @@ class TopicText:
             scores = self.scores[range(len(joint)), joint]  # topics V
             sums.append(scores.sum(0))
         logits = np.array(sums)
-        likelihoods = np.exp(logits - logits.max(1, keepdims=True))
-        weights = np.maximum(1, np.rint(LARGEST * likelihoods)).astype(np.int64)
-        if not self.topics.noise:
+        highest = logits.max(1, keepdims=True)
+        likelihoods = np.exp(logits - highest)
+        rounded = np.rint(LARGEST * likelihoods)
+        weights = np.maximum(1, rounded).astype(np.int64)
+        noise = self.topics.noise
+        words = self.topics.words
+        if not noise:
             return weights
-        share = self.topics.noise / (1 - self.topics.noise) / self.topics.words
-        noise = np.rint(share * weights.sum(1, keepdims=True)).astype(np.int64)
-        return np.concatenate([weights, np.repeat(noise, self.topics.words, 1)], 1)
+        # of each word of noise, relative to all the words that topics govern
+        share = noise / (1 - noise) / words
+        totals = weights.sum(1, keepdims=True)
+        of_noise = np.rint(share * totals).astype(np.int64)
+        repeated = np.repeat(of_noise, words, 1)
+        return np.concatenate([weights, repeated], 1)
 
     @cached_property
     def emission(self) -> np.ndarray:
         """Compute p(word | joint state): A V."""
-        return self.weights / self.weights.sum(1, keepdims=True)
+        totals = self.weights.sum(1, keepdims=True)
+        return self.weights / totals
 
     def draw(self, length: int) -> bytes:
         """Draw the first `length` characters of the corpus.
 
         They end in a blank where the last word is whole.
         """
-        drawn = "".join(f"{word} " for word, _ in self._walk(length))
+        drawn = ""
+        for word, _ in self._walk(length):
+            drawn += f"{word} "
         return drawn.encode()[:length]
 
     def borders(self, length: int) -> list[list[int]]:
@@ -89,8 +105,10 @@ class TopicText:
         place = 0
         before = None
         for word, joint in self._walk(length):
-            for topic, (was, now) in enumerate(zip(before or joint, joint, strict=True)):
-                if was != now:
+            if before is None:
+                before = joint
+            for topic, state in enumerate(joint):
+                if state != before[topic]:
                     places[topic].append(place)
             place += len(word) + 1
             before = joint
@@ -102,16 +120,17 @@ class TopicText:
         cumulative = {}
         for joint, row in zip(self.joint_states, self.weights, strict=True):
             cumulative[joint] = np.cumsum(row).tolist()
-        joint = tuple(generator.randrange(self.topics.states) for _ in self.renewal)
+        states = self.topics.states
+        joint = tuple(generator.randrange(states) for _ in self.renewal)
         size = 0
         while size < length:
             (word,) = generator.choices(self.lexicon, cum_weights=cumulative[joint])
             yield word, joint
             size += len(word) + 1
-            joint = tuple(
-                self._next_state(state, probability, generator)
-                for state, probability in zip(joint, self.renewal, strict=True)
-            )
+            following = []
+            for state, renewal in zip(joint, self.renewal, strict=True):
+                following.append(self._next_state(state, renewal, generator))
+            joint = tuple(following)
 
     def _next_state(self, state: int, renewal: float, generator: random.Random) -> int:
         """Draw a topic's state before the next word."""

@@ -42,15 +42,14 @@ class TreeEntry(Source):
 
     @model_validator(mode="after")
     def has_what_its_kind_needs(self):
-        if (self.kind == "folder") != (bool(self.folders) and len(self.sections) == 3):
-            raise ValueError(
-                "kind folder, and no other, takes folders, and sections for train, dev and test"
-            )
-        if (self.kind == "folder") == bool(self.checksum):
-            raise ValueError(
-                "kinds embedded and file take a checksum;"
-                " a folder is identified by what is found in it"
-            )
+        is_folder = self.kind == "folder"
+        has_sections = bool(self.folders) and len(self.sections) == 3
+        if is_folder != has_sections:
+            expected = "folders, and sections for train, dev and test"
+            raise ValueError(f"kind folder, and no other, takes {expected}")
+        if is_folder == bool(self.checksum):
+            reason = "a folder is identified by what is found in it"
+            raise ValueError(f"kinds embedded and file take a checksum; {reason}")
         return self
 
 
@@ -77,46 +76,48 @@ class TreeCatalogue(BaseCatalogue):
 
 
 def section_files(name: str, entry: TreeEntry, data_dir: str | None) -> dict[str, list[Path]]:
-    """List the files of each split, by section and name, in the first folder that has most of the
-    splits.
+    """List the files of each split, by section and name, in the first folder with most splits.
 
-    `ConfigError` where that has not all, or there is none.
+    `ConfigError` if that has not all, or there is none.
     """
-    places = [
-        (root, _files_in(root, entry.sections)) for root in sources.find(entry.folders, data_dir)
-    ]
-    root, files = max(
-        places, key=lambda place: sum(map(bool, place[1].values())), default=(None, {})
-    )
-    if not any(files.values()):
-        where, names = sources.describe_data_dir(data_dir), " or ".join(entry.folders)
-        raise ConfigError(
-            f"dataset '{name}': not found {where} (a folder {names}, with your own copy)"
-        )
+    best = None
+    most = 0  # splits that have files
+    files: dict[str, list[Path]] = {}
+    for root in sources.find(entry.folders, data_dir):
+        here = _files_in(root, entry.sections)
+        count = sum(map(bool, here.values()))
+        if count > most:
+            best = root
+            most = count
+            files = here
+    if best is None:
+        where = sources.describe_data_dir(data_dir)
+        names = " or ".join(entry.folders)
+        place = f"a folder {names}, with your own copy"
+        raise ConfigError(f"dataset '{name}': not found {where} ({place})")
     for split, sections in entry.sections.items():
         if not files[split]:
-            names = f"{sections[0]} to {sections[-1]}" if len(sections) > 1 else sections[0]
-            raise ConfigError(
-                f"dataset '{name}': {root} has no *.mrg or *.prd in {names}, which is {split}"
-            )
+            first = sections[0]
+            last = sections[-1]
+            names = first if first == last else f"{first} to {last}"
+            fault = f"{best} has no *.mrg or *.prd in {names}, which is {split}"
+            raise ConfigError(f"dataset '{name}': {fault}")
     return files
 
 
 def _files_in(root: Path, sections: dict[str, list[str]]) -> dict[str, list[Path]]:
-    return {
-        split: [
-            path
-            for each in names
-            for path in list_folder(root / each)
-            if path.suffix.lower() in ENDINGS
-        ]
-        for split, names in sections.items()
-    }
+    files: dict[str, list[Path]] = {}
+    for split, names in sections.items():
+        files[split] = []
+        for each in names:
+            for path in list_folder(root / each):
+                if path.suffix.lower() in ENDINGS:
+                    files[split].append(path)
+    return files
 
 
 def _checksum_of_files(name: str, entry: TreeEntry, data_dir: str | None) -> list[str]:
-    return [
-        file_checksum(path)
-        for paths in section_files(name, entry, data_dir).values()
-        for path in paths
-    ]
+    checksums = []
+    for paths in section_files(name, entry, data_dir).values():
+        checksums += [file_checksum(path) for path in paths]
+    return checksums

@@ -33,21 +33,32 @@ def build_trees(catalogue: TreeCatalogue, name: str, data_dir: str | None) -> Pa
     if entry.kind == "folder":
         trees = _read_folder(name, entry, data_dir)
     else:
-        trees = _split_trees(name, entry, _read_trees(name, entry, data_dir))
+        in_order = _read_trees(name, entry, data_dir)
+        trees = _split_trees(name, entry, in_order)
+    train = trees["train"]
     exact = entry.kind == "file" and not catalogue.is_users(name)
-    pieces = learn_pieces(
-        map(_words, trees["train"]), entry.vocabulary, f"dataset '{name}'", exact=exact
-    )
-    labels = sorted({symbol for tree in trees["train"] for symbol in linearise(tree)})
+    words = map(_words, train)
+    pieces = learn_pieces(words, entry.vocabulary, f"dataset '{name}'", exact=exact)
+    symbols: set[str] = set()
+    for tree in train:
+        symbols.update(linearise(tree))
+    labels = sorted(symbols)
     count = pieces.get_piece_size()
     if count + len(labels) > MAX_SYMBOLS:
-        symbols = f"{count:,} pieces and {len(labels):,} labels"
-        raise ConfigError(f"dataset '{name}': {symbols} are more than {MAX_SYMBOLS:,}")
+        found = f"{count:,} pieces and {len(labels):,} labels"
+        raise ConfigError(f"dataset '{name}': {found} are more than {MAX_SYMBOLS:,}")
+    # labels come behind the pieces
     ids = {label: count + n for n, label in enumerate(labels)}
     splits = {split: _encode(pieces, ids, trees[split], split) for split in SPLITS}
-    about = {"source": "words", "target": "tree", "about": entry.about, "tokenised": True}
     return Pairs(
-        name=name, symbols=[*piece_names(pieces), *labels], checksum=checksum, **splits, **about
+        name=name,
+        source="words",
+        target="tree",
+        symbols=[*piece_names(pieces), *labels],
+        checksum=checksum,
+        about=entry.about,
+        tokenised=True,
+        **splits,
     )
 
 
@@ -59,59 +70,62 @@ def _encode(
     pieces: SentencePieceProcessor, label_ids: dict[str, int], trees: list[Tree], split: str
 ) -> Split:
     """Encode words and linearised trees as ids; a label that train does not have is <unk>."""
-    words = [*map(_words, trees)]
-    sources = [np.array(sentence, np.uint16) for sentence in pieces.encode(words)]
+    words = [_words(tree) for tree in trees]
+    encoded = pieces.encode(words)
+    sources = [np.array(ids, np.uint16) for ids in encoded]
     targets = []
     for tree in trees:
         ids = [label_ids.get(symbol, UNK) for symbol in linearise(tree)]
         targets.append(np.array(ids, np.uint16))
     if split == "train":
-        return Split(sources, targets, [], [])
-    return Split(sources, targets, words, [format_tree(tree) for tree in trees])
+        return Split(sources, targets)
+    written = [format_tree(tree) for tree in trees]
+    return Split(sources, targets, words, written)
 
 
 def _read_trees(name: str, entry: TreeEntry, data_dir: str | None) -> list[Tree]:
+    """Read the trees of one file, your own or an official one, or generate the embedded ones."""
+    what = f"dataset '{name}'"
     if TreeCatalogue.is_users(name):
         path = entry.files[0]
-        return read_trees(decode(user_text(Path(path)), path), path)
+        content = user_text(Path(path))
+        return read_trees(decode(content, path), path)
     if entry.kind == "file":
-        what = f"dataset '{name}'"
-        return read_trees(decode(read_official(name, entry, data_dir), what), what)
+        content = read_official(name, entry, data_dir)
+        return read_trees(decode(content, what), what)
     content = generate_trees()
-    verify_embedded(content, entry, f"dataset '{name}'", PIN)
+    verify_embedded(content, entry, what, PIN)
     return read_trees(content.decode(), name)
 
 
 def _read_folder(name: str, entry: TreeEntry, data_dir: str | None) -> dict[str, list[Tree]]:
-    """Read the trees of each split's sections; `ConfigError` where their number is not the
-    entry's.
-    """
-    trees = {}
+    """Read the trees of each split's sections; `ConfigError` if their number is not the entry's."""
+    trees: dict[str, list[Tree]] = {}
     for split, paths in section_files(name, entry, data_dir).items():
         trees[split] = []
         for path in paths:
             content = decode(path.read_bytes(), str(path))
             trees[split] += read_trees(content, str(path))
-    for split, count in (entry.trees or {}).items():
-        if len(trees[split]) != count:
-            raise ConfigError(
-                f"dataset '{name}': {split} has {len(trees[split]):,} trees,"
-                f" the official one {count:,}"
-            )
+    expected = entry.trees or {}
+    for split, count in expected.items():
+        found = len(trees[split])
+        if found != count:
+            fault = f"{split} has {found:,} trees, the official one {count:,}"
+            raise ConfigError(f"dataset '{name}': {fault}")
     return trees
 
 
 def _split_trees(name: str, entry: TreeEntry, trees: list[Tree]) -> dict[str, list[Tree]]:
-    """Cut trees, in their order, into train, dev and test: as many as the entry says, else 90, 5
-    and 5 %.
-    """
-    held_out = max(1, len(trees) * 5 // 100)
-    sizes = entry.trees or {"train": len(trees) - 2 * held_out, "dev": held_out, "test": held_out}
-    if sum(sizes.values()) != len(trees) or sizes["train"] < 1:
-        expected = "at least 3 are needed"
-        if entry.trees:
-            expected = f"{sum(sizes.values()):,} were expected"
-        raise ConfigError(f"dataset '{name}': {len(trees):,} trees; {expected}")
+    """Cut trees, in their order, into splits: of the entry's sizes, else of 90, 5 and 5 %."""
+    count = len(trees)
+    held_out = max(1, count * 5 // 100)
+    sizes = entry.trees
+    if not sizes:
+        sizes = {"train": count - 2 * held_out, "dev": held_out, "test": held_out}
+    total = sum(sizes.values())
+    if total != count or sizes["train"] < 1:
+        expected = f"{total:,} were expected" if entry.trees else "at least 3 are needed"
+        raise ConfigError(f"dataset '{name}': {count:,} trees; {expected}")
     dev = sizes["train"]
     test = dev + sizes["dev"]
     return {"train": trees[:dev], "dev": trees[dev:test], "test": trees[test:]}

@@ -46,10 +46,12 @@ class ParsingTask(SequenceTask):
         trees = []
         mended = 0
         for ids, words in zip(outputs, part.source_text, strict=False):
-            tree, was_mended = rebuild([symbols[token] for token in ids], words.split(" "))
+            written = [symbols[token] for token in ids]
+            tree, was_mended = rebuild(written, words.split(" "))
             trees.append(tree)
             mended += was_mended
-        references = read_trees("\n".join(part.target_text[: len(trees)]), split)
+        right_lines = part.target_text[: len(trees)]
+        references = read_trees("\n".join(right_lines), split)
         pairs = zip(trees, references, strict=True)
         counts = [count_sentence(ours, right) for ours, right in pairs]
         repaired = _percent(mended, len(trees), "no sentence was parsed")
@@ -71,12 +73,15 @@ def count_brackets(tree: Tree, dropped: set[int]) -> Counter:
     def walk(node: Tree, seen: int, kept: int) -> tuple[int, int]:
         """Count the words up to the end of a node, all and those that count."""
         if isinstance(node[0], str):
-            return seen + 1, kept + (seen not in dropped)
+            is_kept = seen not in dropped
+            return seen + 1, kept + is_kept
         start = kept
         for child in node:
             seen, kept = walk(child, seen, kept)
-        if node.label() != TOP and kept > start:
-            counted[SAME.get(node.label(), node.label()), start, kept] += 1
+        label = node.label()
+        if label != TOP and kept > start:
+            label = SAME.get(label, label)
+            counted[label, start, kept] += 1
         return seen, kept
 
     walk(tree, 0, 0)
@@ -90,17 +95,24 @@ def count_sentence(ours: Tree, right: Tree) -> list[int]:
     our_tags = [tag for _, tag in ours.pos()]
     right_tags = [tag for _, tag in right.pos()]
     dropped = {place for place, tag in enumerate(right_tags) if tag in PUNCTUATION}
-    kept = [place for place in range(len(right_tags)) if place not in dropped]
     written = count_brackets(ours, dropped)
     wanted = count_brackets(right, dropped)
-    tags = sum(our_tags[place] == right_tags[place] for place in kept)
+    matched = written & wanted
+    words = 0
+    tags = 0
+    for place, tag in enumerate(right_tags):
+        if place not in dropped:
+            words += 1
+            tags += our_tags[place] == tag
+    is_complete = written == wanted
+    # in the order of COUNTS
     return [
-        (written & wanted).total(),
+        matched.total(),
         wanted.total(),
         written.total(),
-        len(kept),
+        words,
         tags,
-        int(written == wanted),
+        int(is_complete),
         1,
     ]
 
@@ -130,4 +142,6 @@ def score(sentences: Iterable[list[int]]) -> dict[str, Score]:
 
 
 def _percent(part: int, whole: int, otherwise: str) -> Score:
-    return 100 * part / whole if whole else Missing(otherwise)
+    if not whole:
+        return Missing(otherwise)
+    return 100 * part / whole

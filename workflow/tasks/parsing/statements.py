@@ -52,7 +52,8 @@ def generate_trees() -> bytes:
             statement = " ".join(map(str, tree.leaves()))
             trees.setdefault(statement, tree)
     order = sorted(trees, key=_hash)
-    return "\n".join(format_tree(trees[statement]) for statement in order).encode()
+    lines = [format_tree(trees[statement]) for statement in order]
+    return "\n".join(lines).encode()
 
 
 def _hash(statement: str) -> bytes:
@@ -74,37 +75,39 @@ def parse_statements(source: str) -> Iterator[Tree]:
             continue
         tokens = list(_tokenise(line, node))
         if _is_usable(node, tokens):
-            yield Tree(TOP, [_build_tree(node, tokens)])
+            tree = _build_tree(node, tokens)
+            yield Tree(TOP, [tree])
 
 
 def _is_usable(node: ast.stmt, tokens: list[Token]) -> bool:
-    has_size = MIN_TOKENS <= len(tokens) <= MAX_TOKENS
-    has_short_tokens = all(len(token.text) <= MAX_TOKEN_LENGTH for token in tokens)
-    has_blank = any(" " in token.text or "\t" in token.text for token in tokens)
-    is_excluded = any(isinstance(child, EXCLUDED) for child in ast.walk(node))
-    return has_size and has_short_tokens and not has_blank and not is_excluded
+    if not MIN_TOKENS <= len(tokens) <= MAX_TOKENS:
+        return False
+    for text, _, _ in tokens:
+        has_blank = " " in text or "\t" in text
+        if has_blank or len(text) > MAX_TOKEN_LENGTH:
+            return False
+    return not any(isinstance(child, EXCLUDED) for child in ast.walk(node))
 
 
 def _tokenise(line: str, node: ast.stmt) -> Iterator[Token]:
     """Cut a statement of one line into tokens."""
     statement = line[node.col_offset : node.end_col_offset]
-    for info in tokenize.generate_tokens(io.StringIO(statement).readline):
+    lines = io.StringIO(statement)
+    for info in tokenize.generate_tokens(lines.readline):
         if info.type in LAYOUT:
             continue
         kind = token.tok_name[info.exact_type]
         if keyword.iskeyword(info.string):
             kind = "KEYWORD"
-        yield Token(info.string, kind, node.col_offset + info.start[1])
+        _, column = info.start
+        yield Token(info.string, kind, node.col_offset + column)
 
 
 def _build_tree(node: ast.AST, tokens: list[Token]) -> Tree:
     """Build the tree of a node over its tokens."""
     tree = Tree(type(node).__name__, [])
     rest = tokens
-    # of two that begin at one place the longer first
-    children = sorted(
-        _located_children(node), key=lambda child: (child.col_offset, -child.end_col_offset)
-    )
+    children = sorted(_located_children(node), key=_place)
     for child in children:
         before, inside, rest = _split_at(rest, child)
         tree.extend(map(_build_leaf, before))
@@ -114,6 +117,11 @@ def _build_tree(node: ast.AST, tokens: list[Token]) -> Tree:
             tree.append(_build_tree(child, inside))
     tree.extend(map(_build_leaf, rest))
     return tree
+
+
+def _place(node: ast.AST) -> tuple[int, int]:
+    """Order nodes by where they begin; of two that begin at one place the longer comes first."""
+    return node.col_offset, -node.end_col_offset
 
 
 def _located_children(node: ast.AST) -> Iterator[ast.AST]:

@@ -30,43 +30,42 @@ TOKENS = re.compile(r"[()]|[^\s()]+", re.ASCII)
 
 
 def read_trees(text: str, where: str) -> list[Tree]:
-    """Read and clean all trees of a text; `ConfigError` with `where` and the line where brackets do
-    not match.
+    """Read and clean all trees of a text.
 
-    And where a character is none of a text.
+    `ConfigError` with `where` and the line for brackets that do not match, and for a character that
+    no text may hold.
     """
-    if wrong := find_no_text(text):
+    wrong = find_no_text(text)
+    if wrong:
         raise ConfigError(f"{where}, {wrong}")
-    trees = [
-        clean(_parse(tokens, f"{where}, line {line}"))
-        for line, tokens in _split_brackets(text, where)
-    ]
-    return [tree for tree in trees if tree is not None]
+    trees = []
+    for line, tokens in _split_brackets(text, where):
+        parsed = _parse(tokens, f"{where}, line {line}")
+        tree = clean(parsed)
+        if tree is not None:
+            trees.append(tree)
+    return trees
 
 
 def _split_brackets(text: str, where: str) -> Iterator[tuple[int, list[str]]]:
     """Find the outermost brackets: the line each begins in, and its tokens."""
-    depth, tokens, first_line = 0, [], 0
+    depth = 0
+    tokens: list[str] = []
+    first_line = 0
     for line, content in enumerate(text.split("\n"), start=1):
-        for token in TOKENS.findall(BARE.sub(r"(\1 \1)", content)):
+        content = BARE.sub(r"(\1 \1)", content)
+        for token in TOKENS.findall(content):
             if depth == 0:
-                if token != "(":
-                    closes = token == ")"
-                    reason = (
-                        "unmatched closing bracket"
-                        if closes
-                        else f"'{token}' is outside all brackets"
-                    )
-                    raise ConfigError(
-                        f"{where}, line {line}: {reason}; expected trees as in (S (NP (NN word)))"
-                    )
+                _refuse_outside(token, f"{where}, line {line}")
                 first_line = line
             tokens.append(token)
-            depth += (token == "(") - (token == ")")
+            if token == "(":
+                depth += 1
+            elif token == ")":
+                depth -= 1
             if depth > MAX_DEPTH:
-                raise ConfigError(
-                    f"{where}, line {first_line}: brackets nested more than {MAX_DEPTH} deep"
-                )
+                reason = f"brackets nested more than {MAX_DEPTH} deep"
+                raise ConfigError(f"{where}, line {first_line}: {reason}")
             if depth == 0:
                 yield first_line, tokens
                 tokens = []
@@ -75,15 +74,24 @@ def _split_brackets(text: str, where: str) -> Iterator[tuple[int, list[str]]]:
         raise ConfigError(f"{where}, line {first_line}: {reason}")
 
 
+def _refuse_outside(token: str, where: str) -> None:
+    """Raise `ConfigError` for a token outside all brackets that opens none."""
+    if token == "(":
+        return
+    reason = f"'{token}' is outside all brackets"
+    if token == ")":
+        reason = "unmatched closing bracket"
+    raise ConfigError(f"{where}: {reason}; expected trees as in (S (NP (NN word)))")
+
+
 def _parse(tokens: list[str], where: str) -> Tree:
-    """Parse one bracket. A bracket without a label is TOP; each word has a bracket of its own, (TAG
-    word).
-    """
+    """Parse one bracket. One without a label is TOP; each word needs a bracket: (TAG word)."""
     stack: list[Tree] = [Tree("", [])]
     for n, token in enumerate(tokens):
         if token == "(":
-            has_label = tokens[n + 1] not in "()"
-            stack.append(Tree(tokens[n + 1] if has_label else TOP, []))
+            following = tokens[n + 1]
+            label = TOP if following in "()" else following
+            stack.append(Tree(label, []))
         elif token == ")":
             constituent = stack.pop()
             if not len(constituent):
@@ -93,44 +101,54 @@ def _parse(tokens: list[str], where: str) -> Tree:
             stack[-1].append(token)
     (tree,) = stack[0]
     for subtree in tree.subtrees():
-        if any(isinstance(child, str) for child in subtree) and len(subtree) > 1:
+        has_word = any(isinstance(child, str) for child in subtree)
+        if has_word and len(subtree) > 1:
             bracket = f"({subtree.label()} {' '.join(map(str, subtree))})"
             raise ConfigError(f"{where}: the words of {bracket} need a tag each, (TAG word)")
     return tree
 
 
 def clean(tree: Tree) -> Tree | None:
-    """Remove traces, functions and indices, and put the rest under one TOP; None for a tree of
-    traces alone.
-    """
+    """Remove traces, functions and indices; put the rest under one TOP. None for traces alone."""
     cleaned = _remove_traces(tree)
-    while cleaned is not None and cleaned.label() in ROOTS and isinstance(cleaned[0], Tree):
+    if cleaned is None:
+        return None
+    while cleaned.label() in ROOTS and isinstance(cleaned[0], Tree):
         if len(cleaned) > 1:
             return Tree(TOP, list(cleaned))
         cleaned = cleaned[0]
-    return None if cleaned is None else Tree(TOP, [cleaned])
+    return Tree(TOP, [cleaned])
 
 
 def _remove_traces(tree: Tree) -> Tree | None:
     """Copy a tree with plain labels; None where nothing but traces is in it."""
     if tree.label() == TRACE:
         return None
+    label = plain_label(tree.label())
     if isinstance(tree[0], str):
-        return Tree(plain_label(tree.label()), list(tree))
-    children = [child for child in map(_remove_traces, tree) if child is not None]
-    return Tree(plain_label(tree.label()), children) if children else None
+        return Tree(label, list(tree))
+    children = []
+    for child in tree:
+        kept = _remove_traces(child)
+        if kept is not None:
+            children.append(kept)
+    return Tree(label, children) if children else None
 
 
 def plain_label(label: str) -> str:
-    """Cut a label, NP-SBJ-1 -> NP, NP=2 -> NP, ADVP|PRT -> ADVP, unless it begins with one of these
-    signs.
-    """
-    return label if label[0] in "-=|" else re.split("[-=|]", label)[0]
+    """Cut a label: NP-SBJ-1 -> NP, NP=2 -> NP, ADVP|PRT -> ADVP, but not -LRB-."""
+    if label[0] in "-=|":
+        return label
+    parts = re.split("[-=|]", label)
+    return parts[0]
 
 
 def format_tree(tree: Tree) -> str:
     """Write a tree in brackets on one line, which `read_trees` reads again."""
-    children = (child if isinstance(child, str) else format_tree(child) for child in tree)
+    children = []
+    for child in tree:
+        written = child if isinstance(child, str) else format_tree(child)
+        children.append(written)
     return f"({tree.label()} {' '.join(children)})"
 
 
@@ -139,46 +157,66 @@ UNTAGGED = "?"  # the tag of a word for which the net wrote none
 
 def linearise(tree: Tree) -> list[str]:
     """List the symbols of a tree, TOP left out."""
-    return [symbol for child in tree for symbol in _symbols(child)]
+    symbols = []
+    for child in tree:
+        symbols += _symbols(child)
+    return symbols
 
 
 def _symbols(tree: Tree) -> list[str]:
+    label = tree.label()
     if isinstance(tree[0], str):
-        return [tree.label()]
-    inner = [symbol for child in tree for symbol in _symbols(child)]
-    return [f"({tree.label()}", *inner, f"){tree.label()}"]
+        return [label]
+    return [f"({label}", *linearise(tree), f"){label}"]
 
 
 def rebuild(symbols: Iterable[str], words: list[str]) -> tuple[Tree, bool]:
-    """Build a tree over these words from symbols, under TOP, and say whether the symbols had to be
-    repaired for that.
+    """Build a tree over these words from symbols, under TOP; say whether the symbols were repaired.
 
     A closing label also closes all that is open inside it; one that nothing opened is ignored, and
     so are tags beyond the last word and labels deeper than any tree. Words without a tag are added
     to the outermost open label, what is still open is closed, and labels without a word are
     removed.
     """
-    stack, remaining, repaired = [Tree(TOP, [])], list(reversed(words)), False
+    top = Tree(TOP, [])
+    stack = [top]  # what is open, the outermost first
+    remaining = list(reversed(words))
+    repaired = False
     for symbol in symbols:
-        kind, label = symbol[:1], symbol[1:]
-        if kind == "(" and label and len(stack) < MAX_DEPTH:
-            stack[-1].append(Tree(label, []))
-            stack.append(stack[-1][-1])
-        elif kind == "(" and label:
-            repaired = True
+        kind = symbol[:1]
+        label = symbol[1:]
+        if kind == "(" and label:
+            if len(stack) == MAX_DEPTH:
+                repaired = True
+                continue
+            opened = Tree(label, [])
+            stack[-1].append(opened)
+            stack.append(opened)
         elif kind == ")" and label:
-            opened = next(
-                (n for n in range(len(stack) - 1, 0, -1) if stack[n].label() == label), len(stack)
-            )
-            repaired |= opened != len(stack) - 1
-            del stack[opened:]
+            place = _innermost(stack, label)
+            if place != len(stack) - 1:
+                repaired = True
+            del stack[place:]
         elif remaining:
-            stack[-1].append(Tree(symbol, [remaining.pop()]))
+            word = remaining.pop()
+            stack[-1].append(Tree(symbol, [word]))
         else:
             repaired = True
-    repaired |= bool(remaining) or len(stack) > 1
-    stack[min(1, len(stack) - 1)].extend(Tree(UNTAGGED, [word]) for word in reversed(remaining))
-    return stack[0], _drop_empty(stack[0]) or repaired
+    if remaining or len(stack) > 1:
+        repaired = True
+    outermost = stack[1] if len(stack) > 1 else top
+    for word in reversed(remaining):
+        outermost.append(Tree(UNTAGGED, [word]))
+    had_empty = _drop_empty(top)
+    return top, had_empty or repaired
+
+
+def _innermost(stack: list[Tree], label: str) -> int:
+    """Find the innermost open tree with this label, TOP aside; the end of the stack if none has."""
+    for place in range(len(stack) - 1, 0, -1):
+        if stack[place].label() == label:
+            return place
+    return len(stack)
 
 
 def _drop_empty(tree: Tree) -> bool:
@@ -186,9 +224,10 @@ def _drop_empty(tree: Tree) -> bool:
     dropped = False
     for n in reversed(range(len(tree))):
         child = tree[n]
-        if isinstance(child, Tree):
-            dropped |= _drop_empty(child)
-            if not len(child):
-                del tree[n]
-                dropped = True
+        if not isinstance(child, Tree):
+            continue
+        dropped |= _drop_empty(child)
+        if not len(child):
+            del tree[n]
+            dropped = True
     return dropped

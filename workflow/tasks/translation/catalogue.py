@@ -42,8 +42,11 @@ class PairEntry(StrictModel):
     def identity(self, checksums: list[str]) -> str:
         """Digest the texts' checksums and every setting that decides ids and scores."""
         settings = [self.source, self.target, self.vocabulary, self.lowercase, *checksums]
-        settings += [name for name in ("tokenised", "compounds", "uncased") if getattr(self, name)]
-        settings += [f"planted {self.planted}"] if self.planted else []
+        for name in ("tokenised", "compounds", "uncased"):
+            if getattr(self, name):
+                settings.append(name)
+        if self.planted:
+            settings.append(f"planted {self.planted}")
         return sources.json_checksum(settings)
 
 
@@ -66,30 +69,32 @@ class NamedPairEntry(PairEntry):
 
     @model_validator(mode="after")
     def has_what_its_kind_needs(self):
-        if self.kind == "embedded" and (self.checksum is None or self.files):
+        is_embedded = self.kind == "embedded"
+        if is_embedded and (self.checksum is None or self.files):
             raise ValueError("an embedded dataset has a checksum and no files")
-        if self.kind == "files" and (
-            self.checksum or not self.files.keys() >= {"train", "dev", "test"}
-        ):
-            raise ValueError(
-                "kind files takes files for train, dev and test, and no checksum of its own"
-            )
+        has_all_splits = self.files.keys() >= {"train", "dev", "test"}
+        if not is_embedded and (self.checksum or not has_all_splits):
+            expected = "files for train, dev and test, and no checksum of its own"
+            raise ValueError(f"kind files takes {expected}")
+        languages = {self.source, self.target}
+        both = f"{self.source} and {self.target}"
         for split, sides in self.files.items():
-            if sorted(sides) != sorted({self.source, self.target}):
-                raise ValueError(
-                    f"files.{split} must name {self.source} and {self.target},"
-                    f" got {', '.join(sides)}"
-                )
+            if sides.keys() != languages:
+                raise ValueError(f"files.{split} must name {both}, got {', '.join(sides)}")
             if not all(side.files for side in sides.values()):
                 raise ValueError(f"files.{split}: each side takes at least one file name")
-        if self.example and not {self.source, self.target} <= self.example.keys():
-            raise ValueError(f"example must have a sentence in {self.source} and {self.target}")
+        if self.example and not languages <= self.example.keys():
+            raise ValueError(f"example must have a sentence in {both}")
         return self
 
     def file_sources(self) -> list[Source]:
         """List the files of all splits, source before target."""
-        splits = [split for split in get_args(SplitName) if split in self.files]
-        return [self.files[split][side] for split in splits for side in (self.source, self.target)]
+        files = []
+        for split in get_args(SplitName):
+            if split in self.files:
+                sides = self.files[split]
+                files += [sides[self.source], sides[self.target]]
+        return files
 
 
 class PairCatalogue(BaseCatalogue):
@@ -102,7 +107,8 @@ class PairCatalogue(BaseCatalogue):
         source, target = (path.suffix.lstrip(".") for path in paths)
         if not source or not target or source == target:
             source, target = "source", "target"
-        about = f"{paths[0].name} and {paths[1].name}, your own files, split 90/5/5 by line"
+        names = " and ".join(path.name for path in paths)
+        about = f"{names}, your own files, split 90/5/5 by line"
         title = self.title(name)
         return PairEntry(
             title=title, about=about, source=source, target=target, vocabulary=USER_VOCABULARY
@@ -116,14 +122,18 @@ class PairCatalogue(BaseCatalogue):
         there is none.
         """
         entry = self.entry(name)
+        checksums = []
         if self.is_users(name):
-            return entry.identity([user_text_checksum(path)[0] for path in user_paths(name)])
-        if entry.kind == "embedded":
-            return entry.identity([entry.checksum])
-        files = entry.file_sources()
-        return entry.identity(
-            [source.checksum or _checksum_of_files(name, source, data_dir) for source in files]
-        )
+            for path in user_paths(name):
+                checksum, _ = user_text_checksum(path)
+                checksums.append(checksum)
+        elif entry.kind == "embedded":
+            checksums.append(entry.checksum)
+        else:
+            for source in entry.file_sources():
+                known = source.checksum or _checksum_of_files(name, source, data_dir)
+                checksums.append(known)
+        return entry.identity(checksums)
 
 
 def user_paths(name: str) -> tuple[Path, Path]:
@@ -132,13 +142,14 @@ def user_paths(name: str) -> tuple[Path, Path]:
 
 
 def _checksum_of_files(name: str, source: Source, data_dir: str | None) -> str:
-    """Digest a file without a known checksum; it is not fetched, as nothing could tell whether it
-    is the right one.
+    """Digest a file without a known checksum.
+
+    It is not fetched, for nothing could tell whether it is the right one.
     """
-    if path := find_file(source, data_dir):
+    path = find_file(source, data_dir)
+    if path:
         return sources.file_checksum(path)
     where = f", from {source.urls[0]}" if source.urls else ""
     missing = sources.describe_missing(name, source, data_dir)
-    raise ConfigError(
-        f"{missing} and not downloaded, because its checksum is unknown; put it there{where}"
-    )
+    hint = f"put it there{where}"
+    raise ConfigError(f"{missing} and not downloaded, because its checksum is unknown; {hint}")

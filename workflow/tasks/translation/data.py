@@ -44,11 +44,13 @@ class Side:
 
     def unescape(self) -> "Side":
         """Replace the entities that Moses' tokeniser writes, such as &apos; and &#91;."""
-        return replace(self, lines=[unescape(line) for line in self.lines])
+        lines = [unescape(line) for line in self.lines]
+        return replace(self, lines=lines)
 
     def join(self) -> "Side":
         """Join the words that tools have cut."""
-        return replace(self, lines=[_join_words(line) for line in self.lines])
+        lines = [_join_words(line) for line in self.lines]
+        return replace(self, lines=lines)
 
 
 Bitext = tuple[Side, Side]
@@ -59,7 +61,9 @@ def _join_words(line: str) -> str:
     """Join wor@@ ld of subword-nmt, ▁wor ld of sentencepiece, a @-@ b of Moses."""
     if line.startswith(SPACE):
         line = "".join(line.split())
-    joined = JOINER.sub("", line).replace(" @-@ ", "-").replace(SPACE, " ")
+    joined = JOINER.sub("", line)
+    joined = joined.replace(" @-@ ", "-")
+    joined = joined.replace(SPACE, " ")
     return " ".join(joined.split())
 
 
@@ -78,19 +82,14 @@ def read_side(content: bytes, where: str, lowercase: bool) -> Side:
 
 
 def align(source: Side, target: Side, count: int | None = None) -> Bitext:
-    """Join both sides to one parallel text; `ConfigError` where their lengths differ, or are not
-    `count`.
-    """
-    if len(source.lines) != len(target.lines):
-        counts = " and ".join(
-            f"{side.where} has {len(side.lines):,} lines" for side in (source, target)
-        )
+    """Join both sides; `ConfigError` if their lengths differ, or are not `count`."""
+    length = len(source.lines)
+    has = f"{source.where} has {length:,} lines"
+    if length != len(target.lines):
+        counts = f"{has} and {target.where} has {len(target.lines):,} lines"
         raise ConfigError(f"{counts}: line n of one must be the translation of line n of the other")
-    if count not in (None, len(source.lines)):
-        raise ConfigError(
-            f"{source.where} has {len(source.lines):,} lines, expected {count:,}:"
-            " replace both files"
-        )
+    if count not in (None, length):
+        raise ConfigError(f"{has}, expected {count:,}: replace both files")
     return source, target
 
 
@@ -98,12 +97,10 @@ def refuse_empty(bitext: Bitext) -> None:
     """Raise `ConfigError` for the first line without a sentence."""
     for side in bitext:
         if "" in side.lines:
-            raise ConfigError(
-                f"{side.locate(side.lines.index(''))}: empty; every line must hold a sentence"
-            )
+            first = side.lines.index("")
+            raise ConfigError(f"{side.locate(first)}: empty; every line must hold a sentence")
 
 
-ABOUT = ("source", "target", "about", "tokenised", "compounds", "uncased", "planted")
 HELD_OUT = 1000  # the last of the embedded phrases are test, as many before them dev
 # Pieces a sentence may have. Longer ones are left out of train (as fairseq's scripts do, in words);
 # dev and test are scored whole, and the longest sentence of the official ones has about 250. A
@@ -117,61 +114,66 @@ def build_pairs(catalogue: PairCatalogue, name: str, data_dir: str | None) -> Pa
     is_users = catalogue.is_users(name)
     checksum = catalogue.checksum(name, data_dir)
     texts = _read_user_files(name) if is_users else _read_named(name, entry, data_dir)
-    lines = [line for side in texts["train"] for line in side.lines]
+    source, target = texts["train"]
+    lines = source.lines + target.lines
     pieces = learn_pieces(lines, entry.vocabulary, f"dataset '{name}'", exact=not is_users)
     splits = {split: _encode(pieces, bitext, split) for split, bitext in texts.items()}
-    dropped = len(texts["train"][0].lines) - len(splits["train"].source)
-    if not splits["train"].source:
+    kept = len(splits["train"].source)
+    if not kept:
         limit = MAX_PIECES["train"]
-        raise ConfigError(
-            f"dataset '{name}': every training pair has more than {limit} pieces on a side"
-        )
+        fault = f"every training pair has more than {limit} pieces on a side"
+        raise ConfigError(f"dataset '{name}': {fault}")
     if entry.planted:
-        for seed, split in enumerate(("train", "dev")):
-            splits[split] = plant_some(splits[split], entry.planted, seed)
-    about = {key: getattr(entry, key) for key in ABOUT}
+        splits["train"] = plant_some(splits["train"], entry.planted, seed=0)
+        splits["dev"] = plant_some(splits["dev"], entry.planted, seed=1)
     return Pairs(
         name=name,
+        source=entry.source,
+        target=entry.target,
         symbols=piece_names(pieces),
         checksum=checksum,
-        dropped=dropped,
+        about=entry.about,
+        dropped=len(source.lines) - kept,
+        tokenised=entry.tokenised,
+        compounds=entry.compounds,
+        uncased=entry.uncased,
+        planted=entry.planted,
         **splits,
-        **about,
     )
 
 
 def _read_named(name: str, entry: NamedPairEntry, data_dir: str | None) -> dict[str, Bitext]:
+    """Read the sentences of each split of a dataset of the catalogue."""
     if entry.kind == "embedded":
         return read_embedded(name, entry)
     texts = {}
     for split, files in entry.files.items():
-        sides = [
-            _read_side(name, files[language], data_dir, entry)
-            for language in (entry.source, entry.target)
-        ]
-        texts[split] = align(*sides, entry.pairs.get(split))
+        source = _read_side(name, files[entry.source], data_dir, entry)
+        target = _read_side(name, files[entry.target], data_dir, entry)
+        texts[split] = align(source, target, entry.pairs.get(split))
     if entry.example:
-        languages = (entry.source, entry.target)
-        lines = [entry.example[language].encode() for language in languages]
-        texts["example"] = align(
-            *(read_side(line, f"example of '{name}'", entry.lowercase) for line in lines), 1
-        )
+        where = f"example of '{name}'"
+        read = entry.example[entry.source].encode()
+        written = entry.example[entry.target].encode()
+        source = read_side(read, where, entry.lowercase)
+        target = read_side(written, where, entry.lowercase)
+        texts["example"] = align(source, target, 1)
     for split in texts.keys() - {"train"}:
         refuse_empty(texts[split])
     return texts
 
 
 def read_embedded(name: str, entry: NamedPairEntry) -> dict[str, Bitext]:
-    """Generate the phrases and split them: all but the last 2,000 are train; none occurs twice, in
-    any language.
-    """
+    """Generate the phrases and split them: all but the last 2,000 are train."""
     content = phrases.generate_bitext(entry.source, entry.target)
-    verify_embedded(content, Source(checksum=entry.checksum), f"dataset '{name}'", *phrases.PINS)
-    rows = [line.split("\t") for line in content.decode().removesuffix("\n").split("\n")]
-    sides = [
-        read_side("\n".join(row[n] for row in rows).encode(), name, entry.lowercase)
-        for n in range(2)
-    ]
+    expected = Source(checksum=entry.checksum)
+    verify_embedded(content, expected, f"dataset '{name}'", *phrases.PINS)
+    lines = content.decode().removesuffix("\n").split("\n")
+    rows = [line.split("\t") for line in lines]
+    sides = []
+    for column in zip(*rows, strict=True):  # source, then target
+        text = "\n".join(column).encode()
+        sides.append(read_side(text, name, entry.lowercase))
     return _split_lines(sides, HELD_OUT)
 
 
@@ -180,16 +182,19 @@ def _read_user_files(name: str) -> dict[str, Bitext]:
 
     Dev and test have at least one.
     """
-    sides = (read_side(user_text(path), str(path), lowercase=False) for path in user_paths(name))
-    bitext = align(*(side.unescape().join() for side in sides))
-    count = len(bitext[0].lines)
+    sides = []
+    for path in user_paths(name):
+        side = read_side(user_text(path), str(path), lowercase=False)
+        sides.append(side.unescape().join())
+    source, target = sides
+    bitext = align(source, target)
+    count = len(source.lines)
     if count < 3:
-        raise ConfigError(
-            f"dataset '{name}': {count} lines are too few to split into train, dev and test;"
-            " at least 3"
-        )
+        fault = f"{count} lines are too few to split into train, dev and test; at least 3"
+        raise ConfigError(f"dataset '{name}': {fault}")
     refuse_empty(bitext)
-    return _split_lines(bitext, max(1, count * 5 // 100))
+    held_out = max(1, count * 5 // 100)
+    return _split_lines(bitext, held_out)
 
 
 def _split_lines(sides: list[Side] | Bitext, held_out: int) -> dict[str, Bitext]:
@@ -197,10 +202,11 @@ def _split_lines(sides: list[Side] | Bitext, held_out: int) -> dict[str, Bitext]
     end = len(sides[0].lines)
     test = end - held_out
     dev = test - held_out
+    source, target = sides
     return {
-        "train": tuple(side.cut(0, dev) for side in sides),
-        "dev": tuple(side.cut(dev, test) for side in sides),
-        "test": tuple(side.cut(test, end) for side in sides),
+        "train": (source.cut(0, dev), target.cut(0, dev)),
+        "dev": (source.cut(dev, test), target.cut(dev, test)),
+        "test": (source.cut(test, end), target.cut(test, end)),
     }
 
 
@@ -210,8 +216,10 @@ def _read_side(name: str, source: Source, data_dir: str | None, entry: NamedPair
     Control characters stay: the published texts have some (U+0001 in WMT 2014), and are what other
     suites train on.
     """
-    where = str(find_file(source, data_dir) or Path(source.files[0]).name)
-    side = read_side(read_official(name, source, data_dir), where, entry.lowercase)
+    found = find_file(source, data_dir)
+    where = str(found or Path(source.files[0]).name)
+    content = read_official(name, source, data_dir)
+    side = read_side(content, where, entry.lowercase)
     if entry.tokenised:
         return side.unescape()
     return side
@@ -237,19 +245,20 @@ def _encode(pieces: SentencePieceProcessor, bitext: Bitext, split: str) -> Split
     _refuse_long(source, source_ids, split)
     _refuse_long(target, target_ids, split)
     return Split(
-        [np.array(ids, np.uint16) for ids in source_ids],
-        [np.array(ids, np.uint16) for ids in target_ids],
-        source.lines,
-        target.lines,
+        source=[np.array(ids, np.uint16) for ids in source_ids],
+        target=[np.array(ids, np.uint16) for ids in target_ids],
+        source_text=source.lines,
+        target_text=target.lines,
     )
 
 
 def _refuse_long(side: Side, sentences: list[list[int]], split: str) -> None:
     limit = MAX_PIECES[split]
     for n, ids in enumerate(sentences):
-        if len(ids) > limit:
-            length = f"{len(ids):,} pieces, at most {limit:,} in {split}"
-            raise ConfigError(f"{side.locate(n)}: {length}; split the sentence")
+        count = len(ids)
+        if count > limit:
+            found = f"{count:,} pieces, at most {limit:,} in {split}"
+            raise ConfigError(f"{side.locate(n)}: {found}; split the sentence")
 
 
 def write(catalogue: PairCatalogue, name: str, out: Path, data_dir: str | None) -> str:

@@ -50,30 +50,41 @@ def generate_bitext(source: str, target: str) -> bytes:
     """
     for language in (source, target):
         check_known("language of the embedded phrases", language, read_lexicon()["languages"])
-    return "".join(
-        f"{phrase[source]}\t{phrase[target]}\n" for phrase in generate_phrases()
-    ).encode()
+    lines = []
+    for phrase in generate_phrases():
+        lines.append(f"{phrase[source]}\t{phrase[target]}\n")
+    return "".join(lines).encode()
 
 
 @cache
 def generate_phrases() -> list[dict[str, str]]:
-    """Draw `PHRASES` phrases by language, in a stable order; no phrase occurs twice in any
-    language.
-    """
-    generator, phrases = random.Random(SEED), []
-    languages, frames = read_lexicon()["languages"], read_lexicon()["frames"]
+    """Draw `PHRASES` phrases by language, in a stable order; none occurs twice in any language."""
+    generator = random.Random(SEED)
+    phrases: list[dict[str, str]] = []
+    lexicon = read_lexicon()
+    languages = lexicon["languages"]
+    frames = lexicon["frames"]
     weights = [frame["weight"] for frame in frames]
     seen: dict[str, set] = {language: set() for language in languages}
     while len(phrases) < PHRASES:
         (frame,) = generator.choices(frames, weights)
-        words = {slot: DRAW[slot.rstrip("2")](generator) for slot in _list_slots(frame["en"])}
-        if len({word[0] for word in words.values()}) < len(words):
+        words = {}
+        for slot in _list_slots(frame["en"]):
+            draw = DRAW[slot.rstrip("2")]
+            words[slot] = draw(generator)
+        in_english = {word[0] for word in words.values()}
+        if len(in_english) < len(words):
             continue  # from Paris to Paris
         phrase = {}
         for n, language in enumerate(languages):
             values = {slot: word[n] for slot, word in words.items()}
-            phrase[language] = _typeset(frame[language].format(**values))
-        if all(text not in seen[language] for language, text in phrase.items()):
+            text = frame[language].format(**values)
+            phrase[language] = _typeset(text)
+        is_new = True
+        for language, text in phrase.items():
+            if text in seen[language]:
+                is_new = False
+        if is_new:
             phrases.append(phrase)
             for language, text in phrase.items():
                 seen[language].add(text)
@@ -83,60 +94,73 @@ def generate_phrases() -> list[dict[str, str]]:
 @cache
 def _list_slots(frame: str) -> list[str]:
     """List the slots of a frame in their order: ["who", "verb"] for "{who} {who.has} {verb}"."""
-    return list(
-        dict.fromkeys(name.split(".")[0] for _, name, _, _ in Formatter().parse(frame) if name)
-    )
+    slots = []
+    for _, name, _, _ in Formatter().parse(frame):
+        if name:
+            slot, _, _ = name.partition(".")
+            slots.append(slot)
+    return list(dict.fromkeys(slots))
 
 
 def _typeset(text: str) -> str:
-    """Put plain spaces for CLDR's narrow and fixed ones, French elision, a capital at the start of
-    a sentence.
-    """
-    text = re.sub(r"\bque (?=(il|ils|elle)\b)", "qu’", " ".join(text.split()))
-    return text[0].upper() + text[1:] if text.endswith((".", "?")) else text
+    """Use single spaces, French elision, and a capital at the start of a sentence."""
+    text = " ".join(text.split())  # CLDR has narrow and fixed spaces
+    text = re.sub(r"\bque (?=(il|ils|elle)\b)", "qu’", text)
+    if not text.endswith((".", "?")):
+        return text
+    return text[0].upper() + text[1:]
 
 
 def _draw_person(generator: random.Random) -> list[Word]:
-    *names, row = generator.choice(read_lexicon()["people"])
-    forms = read_lexicon()["conjugation"][row]
-    by_language = [{form: texts[n] for form, texts in forms.items()} for n in range(3)]
-    by_language.append({})  # Vietnamese verbs have one form
-    return [Word(name, **verbs) for name, verbs in zip(names, by_language, strict=True)]
+    """Draw a person, with the verb forms that go with it: en, de, fr and vi."""
+    lexicon = read_lexicon()
+    *names, row = generator.choice(lexicon["people"])
+    forms = lexicon["conjugation"][row]
+    words = []
+    for n, name in enumerate(names):
+        verbs = {}
+        if n < 3:  # Vietnamese verbs have one form
+            verbs = {form: texts[n] for form, texts in forms.items()}
+        words.append(Word(name, **verbs))
+    return words
 
 
 def _draw_verb(generator: random.Random) -> list[Word]:
-    *texts, vi = generator.choice(read_lexicon()["verbs"])  # past and infinitive in en, de and fr
-    return [*(Word(texts[n], do=texts[n + 1]) for n in (0, 2, 4)), Word(vi, do=vi)]
+    """Draw a verb in the past, with its infinitive: en, de, fr and vi."""
+    *texts, vi = generator.choice(read_lexicon()["verbs"])
+    words = []
+    for n in (0, 2, 4):
+        past = texts[n]
+        infinitive = texts[n + 1]
+        words.append(Word(past, do=infinitive))
+    return [*words, Word(vi, do=vi)]
 
 
 def _draw_things(generator: random.Random) -> list[Word]:
-    """Draw twelve black cats | zwölf schwarze Katzen | douze chats noirs | mười hai con mèo màu
-    đen
-    """
-    noun, adjective = (
-        generator.choice(read_lexicon()["nouns"]),
-        generator.choice(read_lexicon()["adjectives"]),
-    )
+    """Draw twelve black cats | zwölf schwarze Katzen | douze chats noirs | 12 con mèo màu đen."""
+    lexicon = read_lexicon()
+    cat, katze, chat, gender, meo = generator.choice(lexicon["nouns"])
+    black, schwarze, schwarz, noir, noire, den = generator.choice(lexicon["adjectives"])
     en, de, fr, vi = _spell_number(generator.randrange(2, 100))
-    female = noun[3] == "f"
-    if female and fr.endswith("un"):
+    is_female = gender == "f"
+    if is_female and fr.endswith("un"):
         fr += "e"  # vingt et une vaches
-    french = adjective[3 + female]
+    french = noire if is_female else noir
     return [
-        Word(f"{en} {adjective[0]} {noun[0]}", bare=f"{en} {noun[0]}", adjective=adjective[0]),
+        Word(f"{en} {black} {cat}", bare=f"{en} {cat}", adjective=black),
         Word(
-            f"{de} {adjective[1]} {noun[1]}",
-            bare=f"{de} {noun[1]}",
-            adjective=adjective[2],
-            weak=f"{de} {adjective[1]}n {noun[1]}",
+            f"{de} {schwarze} {katze}",
+            bare=f"{de} {katze}",
+            adjective=schwarz,
+            weak=f"{de} {schwarze}n {katze}",
         ),
         Word(
-            f"{fr} {noun[2]} {french}",
-            bare=f"{fr} {noun[2]}",
+            f"{fr} {chat} {french}",
+            bare=f"{fr} {chat}",
             adjective=french,
-            e="e" if female else "",
+            e="e" if is_female else "",
         ),
-        Word(f"{vi} {noun[4]} {adjective[5]}", bare=f"{vi} {noun[4]}", adjective=adjective[5]),
+        Word(f"{vi} {meo} {den}", bare=f"{vi} {meo}", adjective=den),
     ]
 
 
@@ -147,59 +171,62 @@ def _draw_any_number(generator: random.Random) -> list[str]:
     below = generator.randrange(2, 1000)
     if generator.random() < 0.2:
         return _spell_number(below)
-    thousands = generator.choice([n for n in range(1, 1000) if n == 1 or n % 100 != 1])
-    return _spell_number(1000 * thousands + generator.randrange(100, 1000))
+    well_written = [n for n in range(1, 1000) if n == 1 or n % 100 != 1]
+    thousands = generator.choice(well_written)
+    rest = generator.randrange(100, 1000)
+    return _spell_number(1000 * thousands + rest)
 
 
 @cache
 def _spell_number(number: int) -> list[str]:
-    return [num2words(number, lang=language) for language in read_lexicon()["languages"]]
+    languages = read_lexicon()["languages"]
+    return [num2words(number, lang=language) for language in languages]
 
 
 def _draw_date(generator: random.Random) -> list[str]:
     """Draw a date; days 2 to 28: French writes the first as 1er, CLDR does not."""
-    day = date(
-        generator.randrange(1930, 2026), generator.randrange(1, 13), generator.randrange(2, 29)
-    )
-    return _localise(format_date, day, "long")
+    year = generator.randrange(1930, 2026)
+    month = generator.randrange(1, 13)
+    day = generator.randrange(2, 29)
+    return _localise(format_date, date(year, month, day), "long")
 
 
 def _draw_day(generator: random.Random) -> list[str]:
-    return _localise(format_date, date(2018, 1, generator.randrange(1, 8)), "EEEE")
+    day = generator.randrange(1, 8)
+    return _localise(format_date, date(2018, 1, day), "EEEE")
 
 
 def _draw_time(generator: random.Random) -> list[str]:
-    return _localise(
-        format_time, time(generator.randrange(24), 5 * generator.randrange(12)), "short"
-    )
+    hour = generator.randrange(24)
+    minute = 5 * generator.randrange(12)
+    return _localise(format_time, time(hour, minute), "short")
 
 
 def _draw_money(generator: random.Random) -> list[str]:
-    amount = generator.choice(
-        (generator.randrange(2, 5000), generator.randrange(200, 100_000) / 100)
-    )
-    return _localise(
-        format_currency, amount, generator.choice(read_lexicon()["currencies"]), format_type="name"
-    )
+    whole = generator.randrange(2, 5000)
+    with_cents = generator.randrange(200, 100_000) / 100
+    amount = generator.choice((whole, with_cents))
+    currency = generator.choice(read_lexicon()["currencies"])
+    return _localise(format_currency, amount, currency, format_type="name")
 
 
 def _draw_length(generator: random.Random) -> list[str]:
-    length, unit = (
-        generator.randrange(2, 900),
-        generator.choice(("length-meter", "length-kilometer")),
-    )
+    length = generator.randrange(2, 900)
+    unit = generator.choice(("length-meter", "length-kilometer"))
     return _localise(format_unit, length, unit, "long")
 
 
 def _draw_language(generator: random.Random) -> list[str]:
     """Draw Swedish | Schwedisch | suédois | tiếng Thụy Điển"""
-    code = generator.choice(read_lexicon()["tongues"])
-    *names, vi = (Locale(language).languages[code] for language in read_lexicon()["languages"])
+    lexicon = read_lexicon()
+    code = generator.choice(lexicon["tongues"])
+    *names, vi = [Locale(language).languages[code] for language in lexicon["languages"]]
     return [*names, vi[0].lower() + vi[1:]]
 
 
 def _localise(write: Callable[..., str], *values, **options) -> list[str]:
-    return [write(*values, locale=language, **options) for language in read_lexicon()["languages"]]
+    languages = read_lexicon()["languages"]
+    return [write(*values, locale=language, **options) for language in languages]
 
 
 DRAW = {

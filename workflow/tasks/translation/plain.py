@@ -7,10 +7,14 @@ from workflow.tasks.store import SPLITS, decode, read
 
 def plain_files(path: Path) -> dict[str, str]:
     """Write out each split of a dataset, by the name of a file."""
-    pairs, written = read(path), {}
+    pairs = read(path)
+    files = {}
     for split in SPLITS:
         part = getattr(pairs, split)
-        rows = zip(part.source, part.target, strict=True)
-        lines = ("\t".join(decode(pairs.symbols, side) for side in row) for row in rows)
-        written[f"{split}.tsv"] = "source\ttarget\n" + "".join(f"{line}\n" for line in lines)
-    return written
+        lines = ["source\ttarget\n"]
+        for ids, right_ids in zip(part.source, part.target, strict=True):
+            source = decode(pairs.symbols, ids)
+            target = decode(pairs.symbols, right_ids)
+            lines.append(f"{source}\t{target}\n")
+        files[f"{split}.tsv"] = "".join(lines)
+    return files

@@ -28,7 +28,8 @@ def plant(sentences: Sequence[np.ndarray], counts: Sequence[int], seed: int) -> 
     for number, (sentence, count) in enumerate(zip(sentences, counts, strict=True)):
         parts = [sentence]
         for _ in range(count):
-            drawn = generator.randrange(len(sentences) - 1)
+            others = len(sentences) - 1
+            drawn = generator.randrange(others)
             if drawn >= number:  # never the sentence itself
                 drawn += 1
             parts.append(sentences[drawn])
@@ -46,7 +47,8 @@ def plant_some(split: Split, most: int, seed: int) -> Split:
 
 def slope(scores: Sequence[float]) -> float:
     """Fit the change of a score for each planted sentence, over `TESTED`."""
-    return float(np.polyfit(TESTED, scores, 1)[0])
+    slope_and_intercept = np.polyfit(TESTED, scores, deg=1)
+    return float(slope_and_intercept[0])
 
 
 @torch.no_grad()
@@ -60,14 +62,18 @@ def astray(net, test: Split) -> dict[str, list]:
     alone = test.source[:LOOKED_AT]
     target = test.target[:LOOKED_AT]
     for count in PLANTED:
-        planted = plant(alone, [count] * len(alone), seed=count)
+        counts = [count] * len(alone)
+        planted = plant(alone, counts, seed=count)
         found = []
         for start in range(0, len(alone), BATCH):
             rows = slice(start, start + BATCH)
-            found.append(_share(net, alone[rows], planted[rows], target[rows]))
+            share = _share(net, alone[rows], planted[rows], target[rows])
+            found.append(share)
         for kind in ("encoder", "cross"):
-            by_sentence = np.concatenate([each[kind] for each in found], 1)
-            shares[kind].append(by_sentence.mean(1).round(PLACES).tolist())
+            parts = [each[kind] for each in found]
+            by_sentence = np.concatenate(parts, 1)  # layers x sentences
+            by_layer = by_sentence.mean(1)
+            shares[kind].append(by_layer.round(PLACES).tolist())
     return shares
 
 
@@ -75,10 +81,11 @@ def _share(net, alone: list, planted: list, target: list) -> dict[str, np.ndarra
     """Compute the share of attention on distractors: layers x sentences, by kind of attention."""
     device = next(net.parameters()).device
     read = sources(planted).to(device)
-    written = targets(target)[:, :-1].to(device)
+    written = targets(target)[:, :-1]
+    written = written.to(device)
     place = torch.arange(read.shape[1], device=device)
-    own_lengths = torch.tensor([[len(each)] for each in alone], device=device)  # B 1
-    lengths = torch.tensor([[len(each)] for each in planted], device=device)
+    own_lengths = _lengths(alone, device)
+    lengths = _lengths(planted, device)
     is_own = place < own_lengths  # B N
     is_distractor = (place >= own_lengths) & (place < lengths)
     asking = {"encoder": is_own, "cross": written != PAD}
@@ -88,8 +95,16 @@ def _share(net, alone: list, planted: list, target: list) -> dict[str, np.ndarra
         queries = is_query[:, None]  # B 1 Q
         means = []
         for layer in weights[kind]:  # B H Q K
-            on_distractors = (layer * is_distractor[:, None, None]).sum(-1)
+            of_distractors = layer * is_distractor[:, None, None]
+            on_distractors = of_distractors.sum(-1)
             over_heads = on_distractors.mean(1, keepdim=True)
-            means.append((over_heads * queries).sum((1, 2)) / queries.sum((1, 2)))
+            total = (over_heads * queries).sum((1, 2))
+            means.append(total / queries.sum((1, 2)))
         shares[kind] = torch.stack(means).cpu().numpy()
     return shares
+
+
+def _lengths(sentences: list, device: torch.device) -> torch.Tensor:
+    """Return the lengths of sentences, B 1."""
+    lengths = [[len(sentence)] for sentence in sentences]
+    return torch.tensor(lengths, device=device)

@@ -63,7 +63,8 @@ class TranslationTask(SequenceTask):
             metrics |= self.score_planted(net, metrics.get("test_bleu"))
             measure = partial(astray, net, self.corpus.test)
             facts["astray"] = attempt(self.missing, ["astray"], measure)
-        facts["maps"] = attempt(self.missing, ["maps"], partial(draw_maps, net, self.corpus))
+        draw = partial(draw_maps, net, self.corpus)
+        facts["maps"] = attempt(self.missing, ["maps"], draw)
         return Evaluation(metrics, facts, found.macs)
 
     def score_planted(self, net, alone: Score | None) -> dict[str, Score]:
@@ -71,9 +72,10 @@ class TranslationTask(SequenceTask):
         names = [f"test_bleu_planted_{count}" for count in PLANTED]
 
         def work() -> dict[str, Score]:
-            scores = [self._bleu_behind(net, count) for count in PLANTED]
-            found = dict(zip(names, scores, strict=True))
-            found["test_bleu_slope"] = slope([alone, *scores])
+            found = {}
+            for name, count in zip(names, PLANTED, strict=True):
+                found[name] = self._bleu_behind(net, count)
+            found["test_bleu_slope"] = slope([alone, *found.values()])
             return found
 
         return attempt(self.missing, [*names, "test_bleu_slope"], work, {})
@@ -81,9 +83,11 @@ class TranslationTask(SequenceTask):
     def _bleu_behind(self, net, count: int) -> Score:
         """Compute BLEU on test with `count` distractor sentences behind each source."""
         sources = self.corpus.test.source
-        planted = plant(sources, [count] * len(sources), seed=count)
-        read = planted[: len(self.sources_to_decode("test"))]
-        scores, _ = self.score("test", self.write(net, read))
+        counts = [count] * len(sources)
+        planted = plant(sources, counts, seed=count)
+        decoded = len(self.sources_to_decode("test"))
+        outputs = self.write(net, planted[:decoded])
+        scores, _ = self.score("test", outputs)
         return scores["bleu"]
 
     def score(self, split: str, outputs: list[list[int]]) -> tuple[dict[str, Score], dict]:
@@ -102,7 +106,8 @@ class TranslationTask(SequenceTask):
         facts: dict = {"signatures": signatures}
         if not isinstance(scores["bleu"], Missing):
             facts["counts"] = count_sentences(written, references)
-        facts["shown"] = list(zip(part.source_text, references, written, strict=False))[:SHOWN]
+        shown = zip(part.source_text, references, written, strict=False)
+        facts["shown"] = list(shown)[:SHOWN]
         return scores, facts
 
 
@@ -143,21 +148,28 @@ def score(
     tokenised, compounds, uncased: see `PairEntry`.
     """
     if not outputs:
-        return dict.fromkeys(("bleu", "bleu_tokenised", "chrf"), Missing("no sentence")), {}
+        nothing = Missing("no sentence")
+        return dict.fromkeys(("bleu", "bleu_tokenised", "chrf"), nothing), {}
     outputs = compose(outputs)
     references = compose(references)
     cut = partial(tokenise, tokenised=tokenised, compounds=compounds, uncased=uncased)
     written_tokens = [cut(sentence) for sentence in outputs]
     reference_tokens = [cut(sentence) for sentence in references]
-    metrics = {"bleu": BLEU(), "bleu_tokenised": BLEU(tokenize="none", force=True), "chrf": CHRF()}
-    scores = {
-        "bleu": _bleu(metrics["bleu"], outputs, references),
-        "bleu_tokenised": _bleu(metrics["bleu_tokenised"], written_tokens, reference_tokens),
-        "chrf": metrics["chrf"].corpus_score(outputs, [references]).score,
+    bleu = BLEU()
+    of_tokens = BLEU(tokenize="none", force=True)
+    chrf = CHRF()
+    scores: dict[str, Score] = {
+        "bleu": _bleu(bleu, outputs, references),
+        "bleu_tokenised": _bleu(of_tokens, written_tokens, reference_tokens),
+        "chrf": chrf.corpus_score(outputs, [references]).score,
     }
     if not any(outputs + references):
         scores["chrf"] = Missing("no text")
-    return scores, {name: str(metric.get_signature()) for name, metric in metrics.items()}
+    # once the scores are computed, for they complete it
+    signatures = {}
+    for name, metric in zip(scores, (bleu, of_tokens, chrf), strict=True):
+        signatures[name] = str(metric.get_signature())
+    return scores, signatures
 
 
 def compose(texts: list[str]) -> list[str]:
@@ -169,7 +181,9 @@ def _bleu(metric: BLEU, outputs: list[str], references: list[str]) -> Score:
     """Compute BLEU; `Missing` where all sentences are shorter than its n-grams."""
     score = metric.corpus_score(outputs, [references])
     best = metric.corpus_score(references, [references])
-    if not score.totals[-1] and not best.totals[-1]:
+    longest = score.totals[-1]  # n-grams of 4 tokens
+    longest_of_best = best.totals[-1]
+    if not longest and not longest_of_best:
         return Missing("no sentence has 4 tokens")
     return score.score
 
@@ -183,7 +197,8 @@ def count_sentences(outputs: list[str], references: list[str]) -> list[list[int]
     """
     metric = BLEU(effective_order=True)
     counts = []
-    for output, reference in zip(compose(outputs), compose(references), strict=True):
+    pairs = zip(compose(outputs), compose(references), strict=True)
+    for output, reference in pairs:
         score = metric.sentence_score(output, [reference])
         counts.append([*score.counts, *score.totals, score.sys_len, score.ref_len])
     return counts
@@ -196,24 +211,32 @@ def draw_maps(net, corpus) -> dict:
     The pair is the corpus' example, or the first fitting one of test where it has none. Returned:
     {"source": [N], "target": [T], "encoder" | "decoder" | "cross": {layer: [head][query][key]}}
     """
-    pair = _find_pair(corpus.example if corpus.example.source else corpus.test)
+    split = corpus.example if corpus.example.source else corpus.test
+    pair = _find_pair(split)
     if pair is None:
         return {}
+    read, written = pair
     device = next(net.parameters()).device
-    source = sources([pair[0]])
-    target = targets([pair[1]])[:, :-1]
-    by_kind = read_weights(net, source.to(device), target.to(device))
+    source = sources([read]).to(device)
+    target = targets([written])[:, :-1]
+    target = target.to(device)
+    by_kind = read_weights(net, source, target)
     return {
-        "source": [corpus.symbols[token] for token in source[0].tolist()],
-        "target": [corpus.symbols[token] for token in target[0].tolist()],
+        "source": _symbols(corpus, source[0]),
+        "target": _symbols(corpus, target[0]),
         **by_kind,
     }
+
+
+def _symbols(corpus, ids: torch.Tensor) -> list[str]:
+    return [corpus.symbols[token] for token in ids.tolist()]
 
 
 def _find_pair(split: pairs.Split) -> tuple | None:
     """Find the first pair whose map is neither trivial nor too large to draw."""
     for source, target in zip(split.source, split.target, strict=True):
         lengths = (len(source) + 1, len(target) + 1)  # with their end tokens
-        if min(lengths) >= SHORTEST and max(lengths) <= LONGEST:
+        is_long_enough = min(lengths) >= SHORTEST
+        if is_long_enough and max(lengths) <= LONGEST:
             return source, target
     return None
