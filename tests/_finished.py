@@ -1,4 +1,4 @@
-"""Records of jobs that ended well, and what is told from them."""
+"""Records of jobs that ended well, and runs whose time is known."""
 
 from tests import _site
 from tests._runs import run
@@ -7,11 +7,10 @@ from workflow.results.record import Cost
 
 
 def finished(job, seconds=10.0, **metrics):
+    """Make the record of a job that took so many seconds."""
     cost = Cost(seconds=seconds, tokens_per_s=1.0, peak_memory_bytes=1 << 30, parameters=1000)
-    record = _site.record(run(seed=job.seed))
-    return record.model_copy(
-        update={"job": job, "digest": job.digest, "cost": cost, "metrics": metrics}
-    )
+    about = {"job": job, "digest": job.digest, "cost": cost, "metrics": metrics}
+    return _site.record(run(seed=job.seed)).model_copy(update=about)
 
 
 def timed(job, seconds=10.0, *, here=True, device="cpu: a processor, 2 cores"):

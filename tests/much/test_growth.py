@@ -2,18 +2,14 @@
 
 import re
 import sys
-from itertools import product
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests._runs import run
 from workflow.config.files import ROOT
 from workflow.plan.planned_runs import digests
 from workflow.plan.targets import Targets
-from workflow.report.pages.pivot import pivot_page
-from workflow.results.runs_table import as_frame
 
 GRID = {"selection": "top_k", "S": "all", "k": "all"}
 QUESTION = {
@@ -81,16 +77,6 @@ def test_a_plan_grows_with_its_runs(tmp_path, monkeypatch):
     for seeds in (1, 13, 26):  # the first reads what is read once
         write_config(tmp_path, seeds)
         counts.append(calls(plan))
-    assert counts[2] < 2.1 * counts[1]
-
-
-@pytest.mark.slow
-def test_a_pivot_table_grows_with_its_runs():
-    counts = []
-    for seeds in (2, 63, 125):
-        cells = product(("fixed", "adaptive"), range(seeds), SPANS)
-        rows = [run("span_limit", *cell) for cell in cells]
-        counts.append(calls(pivot_page, as_frame(rows)))
     assert counts[2] < 2.1 * counts[1]
 
 

@@ -52,12 +52,6 @@ def test_a_speed_has_the_interval_of_its_rounds():
     assert speed(timed("fixed", 10.0, 12.5)).low is None
 
 
-def test_a_time_or_speed_of_0_is_no_measurement():
-    assert speed(run(train_tokens_per_s=0.0)).value is None
-    assert speed(run(train_turns=[0.0, 2.0], train_ms=1.0, train_tokens_per_s=300.0)).value == 300
-    assert ratio(run(train_tokens_per_s=0.0), timed("b", 10)).value is None
-
-
 @pytest.mark.parametrize(
     "ours, than, differs",
     [

@@ -54,13 +54,6 @@ def test_rounds_on_a_busy_machine_are_repeated_and_left_out():
         assert max(pooled["references"]) < 1.1 * QUIET
 
 
-def test_on_a_machine_that_stays_busy_all_rounds_are_kept_and_marked():
-    pooled = timed(3, *[1.0] * 2, *[2.0] * 8)["a"]
-    assert not pooled["quiet"]
-    assert len(pooled["turns"]) == 5
-    assert pooled["ms"] == pytest.approx(20)
-
-
 def test_the_reference_step_is_the_same_every_time_and_timed_by_number_of_threads(
     tmp_path, monkeypatch
 ):

@@ -97,12 +97,3 @@ def test_everything_is_everything(targets, graph):
     assert len(jobs["costs"]) == len(runs.configurations)
     assert jobs["throughput"] == set(runs.groups)
     assert not jobs["engine"]
-
-
-def test_by_default_the_first_seed_of_some_questions_is_trained_and_the_rest_is_taken(targets):
-    default = Targets.of(CONFIG)
-    trained = [default.runs.jobs[digest] for digest in default.runs.trained]
-    assert {job.seed for job in trained} == {1}
-    assert 20 < len(trained) < 60
-    assert {*default.runs.trained, *default.runs.precomputed} == {*targets.runs.jobs}
-    assert {*default.precomputed.measured_here} == {job.configuration for job in trained}
