@@ -9,12 +9,14 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-DEVICE, CPU = torch.device("meta"), torch.device("cpu")
-COPIES = (torch.ops.aten.copy_.default, torch.ops.aten._to_copy.default)
+DEVICE = torch.device("meta")
+CPU = torch.device("cpu")
+aten = torch.ops.aten
+COPIES = (aten.copy_.default, aten._to_copy.default)
 # take indices from a CPU too
-INDEXED = (torch.ops.aten.index.Tensor, torch.ops.aten.index_put_.default)
+INDEXED = (aten.index.Tensor, aten.index_put_.default)
 # give a number of Python's
-READ = (torch.ops.aten._local_scalar_dense.default, torch.ops.aten.equal.default)
+READ = (aten._local_scalar_dense.default, aten.equal.default)
 
 
 class Elsewhere(Tensor):
@@ -48,12 +50,17 @@ class Elsewhere(Tensor):
 
     @classmethod
     def __torch_dispatch__(cls, operation, types, arguments=(), named=None):
-        named, given = named or {}, tree_leaves((arguments, named))
-        elsewhere, asked = any(isinstance(each, Elsewhere) for each in given), named.get("device")
+        named = named or {}
+        given = tree_leaves((arguments, named))
+        elsewhere = any(isinstance(each, Elsewhere) for each in given)
+        asked = named.get("device")
         _refuse(operation, arguments, given, elsewhere, asked)
         here, options = tree_map_only(Elsewhere, lambda each: each.here, (arguments, named))
-        result = operation(*here, **options | ({} if asked is None else {"device": CPU}))
-        if operation in READ or not (asked == DEVICE or (elsewhere and asked is None)):
+        if asked is not None:
+            options["device"] = CPU
+            elsewhere = asked == DEVICE
+        result = operation(*here, **options)
+        if operation in READ or not elsewhere:
             return result
         if isinstance(named.get("out"), Elsewhere):
             return named["out"]
@@ -75,18 +82,18 @@ class Numbers(TorchDispatchMode):
 
 
 def _refuse(operation, arguments, given: list, elsewhere: bool, asked) -> None:
-    """What a GPU refuses; a CPU's tensor of one number may take part in everything."""
-    if any(isinstance(each, torch.Generator) for each in given) and (elsewhere or asked == DEVICE):
+    """Raise what a GPU raises; a CPU's tensor of one number may take part in everything."""
+    if not elsewhere and asked != DEVICE:
+        return
+    if any(isinstance(each, torch.Generator) for each in given):
         raise RuntimeError(f"{operation}: expected a generator of the device, found one of the CPU")
-    on_cpu = any(
-        isinstance(each, Tensor) and not isinstance(each, Elsewhere) and each.dim()
-        for each in given
-    )
-    indexed = operation in INDEXED and isinstance(arguments[0], Elsewhere)
-    if elsewhere and on_cpu and not indexed and operation not in COPIES:
-        raise RuntimeError(
-            f"{operation}: expected all tensors on one device, found {DEVICE} and {CPU}"
-        )
+    if not elsewhere or operation in COPIES:
+        return
+    if operation in INDEXED and isinstance(arguments[0], Elsewhere):
+        return
+    tensors = [each for each in given if isinstance(each, Tensor) and each.dim()]
+    if not all(isinstance(each, Elsewhere) for each in tensors):
+        raise RuntimeError(f"{operation}: expected all tensors on one device, found {CPU}")
 
 
 def to_cpu(state):
@@ -95,7 +102,5 @@ def to_cpu(state):
 
 
 def to_device(state):
-    """As `torch.load` with `map_location`: every tensor comes to the device, whatever it belongs
-    to.
-    """
+    """Move every tensor to the device, as `torch.load` with `map_location`."""
     return tree_map_only(Tensor, Elsewhere, state)

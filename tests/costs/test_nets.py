@@ -25,10 +25,11 @@ def with_spans(small, fraction: float):
 def test_raising_the_limit_keeps_the_spans():
     model = with_spans(job(), 0.5)
     longer = raise_limit(job(), model, 240, CPU)
-    for raised, trained in zip(longer.attentions, model.attentions, strict=True):
-        reach = raised.span.reach(raised.span.extent(None))
-        before = trained.span.reach(trained.span.extent(None))
-        assert reach.tolist() == before.tolist()
+    raised = [layer.span for layer in longer.attentions]
+    trained = [layer.span for layer in model.attentions]
+    for span, before in zip(raised, trained, strict=True):
+        reach = span.reach(span.extent(None))
+        assert reach.tolist() == before.reach(before.extent(None)).tolist()
 
 
 def test_a_training_step_updates_nothing_but_does_the_whole_work():
@@ -59,8 +60,8 @@ def test_full_caches_are_as_long_as_reading_on_makes_them(variant, training):
     for _ in range(8):
         _, past = model(block, past)
     caches = full_caches(small, model, CPU)
-    shapes = [[part.shape for part in parts] for parts in caches]
-    assert shapes == [[part.shape for part in parts] for parts in past]
+    for ours, read in zip(caches, past, strict=True):
+        assert [part.shape for part in ours] == [part.shape for part in read]
 
 
 @pytest.mark.slow
@@ -98,13 +99,17 @@ def test_executed_by_hand():
     """
     sizes = {"layers": 1, "d_model": 4, "heads": 1, "d_ff": 8}
     span = {"name": "fixed", "limit": 2}
-    small = job(span=span, position={"name": "relative", "limit": 2}, net=sizes, block=2)
+    position = {"name": "relative", "limit": 2}
+    small = job(span=span, position=position, net=sizes, block=2)
+    model = build_model(small, CPU, 3)
     tokens = torch.zeros(1, 12, dtype=torch.long)
-    counted = macs.executed(build_model(small, CPU, 3), tokens, 2)
-    assert counted == (64 + 128 + 48 + 16) / 2 + 64 + 12
+    counted = macs.executed(model, tokens, 2)
+    block = 64 + 128 + 48 + 16
+    assert counted == block / 2 + 64 + 12
 
 
-BY_LIBRARY = [name for name, kind in CHOICES["normaliser"].items() if kind.library]
+NORMALISERS = CHOICES["normaliser"]
+BY_LIBRARY = [name for name in NORMALISERS if NORMALISERS[name].library]
 
 
 @pytest.mark.parametrize("name", BY_LIBRARY)

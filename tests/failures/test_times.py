@@ -33,8 +33,8 @@ def without_rights(folder: Path, *words: str) -> subprocess.CompletedProcess:
         rights = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
         if not shutil.which("setpriv") or subprocess.run([*rights, "true"]).returncode:
             pytest.skip("root cannot lay down its rights here")
-    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    env = os.environ | {"PATH": programs}
+    programs = Path(sys.executable).parent
+    env = os.environ | {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
     command = [*rights, sys.executable, "-m", "snakemake", "--cores", "2", *words]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=env)
 
@@ -51,7 +51,8 @@ def test_a_folder_of_another_owner_is_named_before_anything_runs(name, tmp_path)
     said = without_rights(tmp_path, *SMOKE, record)
     folder.chmod(0o755)
     assert said.returncode
-    assert said.stderr.count(f"{folder}: this folder is not writable") == 1, said.stderr[-3000:]
+    refusal = f"{folder}: this folder is not writable"
+    assert said.stderr.count(refusal) == 1, said.stderr[-3000:]
     assert "Traceback" not in said.stderr
     assert not (tmp_path / record).parent.exists()
 

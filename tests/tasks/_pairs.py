@@ -9,25 +9,26 @@ from workflow.tasks.translation.data import build_pairs
 
 LINES = {"de": [], "en": []}
 for n in range(20):
-    LINES["de"] += [
-        f"{n} Vögel, die wir {verb} haben, sind schwarz." for verb in ("gesehen", "gezählt")
-    ]
-    LINES["en"] += [f"The {n} birds that we {verb} are black." for verb in ("saw", "counted")]
+    LINES["de"].append(f"{n} Vögel, die wir gesehen haben, sind schwarz.")
+    LINES["en"].append(f"The {n} birds that we saw are black.")
+    LINES["de"].append(f"{n} Vögel, die wir gezählt haben, sind schwarz.")
+    LINES["en"].append(f"The {n} birds that we counted are black.")
 NAMES = {"train": "train", "dev": "valid", "test": "test"}
-SIZES = {"train": slice(0, 30), "dev": slice(30, 34), "test": slice(34, 40)}
+SIDES = ("de", "en")
 
 
 def join_lines(lines: list[str]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def files(changes: dict[str, bytes] | None = None) -> dict[str, bytes]:
+def files(**changes: bytes) -> dict[str, bytes]:
     """Give the contents of six files by name, with changes."""
     contents = {}
-    for split, name in NAMES.items():
-        for side, lines in LINES.items():
-            contents[f"{name}.{side}"] = join_lines(lines[SIZES[split]])
-    return contents | (changes or {})
+    for side, lines in LINES.items():
+        contents[f"train.{side}"] = join_lines(lines[:30])
+        contents[f"valid.{side}"] = join_lines(lines[30:34])
+        contents[f"test.{side}"] = join_lines(lines[34:])
+    return contents | changes
 
 
 def write_files(folder: Path, contents: dict[str, bytes]) -> str:
@@ -38,21 +39,24 @@ def write_files(folder: Path, contents: dict[str, bytes]) -> str:
 
 def raw_entry(contents: dict[str, bytes], **settings) -> dict:
     """Make an entry of kind files, each with the checksum of its content."""
-    sources = {split: {} for split in NAMES}
+    sources = {}
     for split, name in NAMES.items():
-        for side in LINES:
+        sources[split] = {}
+        for side in SIDES:
             file = f"{name}.{side}"
-            checksum = f"sha256:{hashlib.sha256(contents[file]).hexdigest()}"
-            sources[split][side] = {"files": [file], "checksum": checksum}
+            digest = hashlib.sha256(contents[file]).hexdigest()
+            sources[split][side] = {"files": [file], "checksum": f"sha256:{digest}"}
     languages = {"source": "de", "target": "en", "vocabulary": 60}
     about = {"kind": "files", "title": "a test", "about": "a test", "files": sources}
     return about | languages | settings
 
 
 def catalogue(contents: dict[str, bytes], **settings) -> PairCatalogue:
-    return PairCatalogue(metric="bleu", pairs={"birds-deen": raw_entry(contents, **settings)})
+    entry = raw_entry(contents, **settings)
+    return PairCatalogue(metric="bleu", pairs={"birds-deen": entry})
 
 
-def load(folder, changes=None, **settings) -> store.Pairs:
-    contents = files(changes)
-    return build_pairs(catalogue(contents, **settings), "birds-deen", write_files(folder, contents))
+def load(folder: Path, changes=None, **settings) -> store.Pairs:
+    contents = files(**changes or {})
+    pairs = catalogue(contents, **settings)
+    return build_pairs(pairs, "birds-deen", write_files(folder, contents))

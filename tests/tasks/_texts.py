@@ -11,11 +11,13 @@ from workflow.tasks.store import decode
 def entry(content: bytes, **settings) -> TextEntry:
     checksum = f"sha256:{hashlib.sha256(content).hexdigest()}"
     about = {"kind": "file", "title": "a test", "about": "a test", "unit": "byte"}
-    return TextEntry(**about | {"bytes": len(content), "checksum": checksum} | settings)
+    about |= {"bytes": len(content), "checksum": checksum}
+    return TextEntry(**about | settings)
 
 
 def catalogue(content: bytes, **settings) -> TextCatalogue:
-    return TextCatalogue(metric="bpc", corpora={"text": entry(content, files=["text"], **settings)})
+    text = entry(content, files=["text"], **settings)
+    return TextCatalogue(metric="bpc", corpora={"text": text})
 
 
 def zipped(content: bytes, *others: str) -> bytes:
@@ -23,14 +25,15 @@ def zipped(content: bytes, *others: str) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for name in others:
-            archive.writestr(name, b"\0" if name[-1] != "/" else b"")
+            archive.writestr(name, b"")
         archive.writestr("texts/text", content)
     return packed.getvalue()
 
 
 def sizes(corpus) -> list[int]:
     """Count the sentences of train, dev and test."""
-    return [len(split.target) for split in (corpus.train, corpus.dev, corpus.test)]
+    splits = (corpus.train, corpus.dev, corpus.test)
+    return [len(split.target) for split in splits]
 
 
 def decoded(corpus, sentences) -> list[str]:

@@ -70,7 +70,9 @@ def test_a_tree_in_a_row_as_the_paper_writes_it():
     ],
 )
 def test_repairs_by_hand(symbols, words, tree):
-    assert rebuild(symbols.split(), words.split()) == (Tree.fromstring(tree), True)
+    rebuilt, repaired = rebuild(symbols.split(), words.split())
+    assert rebuilt == Tree.fromstring(tree)
+    assert repaired
 
 
 SYMBOL = strategies.sampled_from(["(S", "(NP", ")S", ")NP", "NN", ".", "(", ")", "<unk>"])

@@ -2,6 +2,7 @@
 
 import json
 import os
+from unittest.mock import Mock, call
 
 import numpy as np
 import pytest
@@ -28,7 +29,8 @@ def content(**second) -> dict:
     """Describe five pictures with two captions each; change what is said of the second."""
     images = []
     for n, split in enumerate(SPLITS):
-        sentences = [{"tokens": ["A", "picture", f"{n}"]}, {"tokens": ["number", f"{n}"]}]
+        captions = (f"A picture {n}", f"number {n}")
+        sentences = [{"tokens": caption.split()} for caption in captions]
         image = {"filename": f"{n}.png", "filepath": "sub", "split": split}
         images.append(image | {"sentences": sentences})
     images[1] |= second
@@ -39,7 +41,8 @@ def write_data(folder, captions=None) -> str:
     """Write five pictures of 8 x 4 pixels, left half n x 10 grey, right half white."""
     images = folder / "images" / "sub"
     images.mkdir(parents=True, exist_ok=True)
-    (folder / "my.json").write_text(json.dumps(captions or content()))
+    described = json.dumps(captions or content())
+    (folder / "my.json").write_text(described)
     for n in range(len(SPLITS)):
         pixels = np.full((4, 8, 3), 255, np.uint8)
         pixels[:, :4] = 10 * n
@@ -51,8 +54,9 @@ def test_images_are_cut_to_their_middle_and_scaled(tmp_path):
     """The middle 4 x 4 of 8 x 4 pixels: half of each colour."""
     corpus = build_captions(CATALOGUE, write_data(tmp_path), None)
     assert corpus.pictures.shape == (5, 3, 48, 48)
-    assert (corpus.pictures[2][:, :, :22] == 20).all()
-    assert (corpus.pictures[2][:, :, 26:] == 255).all()
+    picture = corpus.pictures[2]
+    assert (picture[..., :22] == 20).all()
+    assert (picture[..., 26:] == 255).all()
     # restval is train
     assert sizes(corpus) == [6, 2, 2]
     assert corpus.references == {3: ["a picture 3", "number 3"], 4: ["a picture 4", "number 4"]}
@@ -73,11 +77,16 @@ def save_features(folder, features) -> str:
 
 @pytest.mark.parametrize("named", [False, True])
 def test_features_of_regions_are_read_in_the_order_of_the_json_or_by_name(named, tmp_path):
-    features = np.arange(5 * 3 * 2, dtype=np.float32).reshape(5, 3, 2)
-    by_name = {f"{n}": features[n] for n in reversed(range(5))}
+    chance = np.random.default_rng(0)
+    features = chance.random((5, 3, 2)).astype(np.float16)
+    by_name = {f"{n}": features[n] for n in (4, 3, 2, 1, 0)}
     name = save_features(tmp_path, by_name if named else features)
     corpus = build_captions(CATALOGUE, name, None)
-    np.testing.assert_array_equal(corpus.pictures, features.astype(np.float16))
+    np.testing.assert_array_equal(corpus.pictures, features)
+
+
+SHAPES = {f"{n}": np.zeros((3, 2)) for n in range(4)}
+SHAPES["4"] = np.zeros((3, 5))
 
 
 @pytest.mark.parametrize(
@@ -88,7 +97,7 @@ def test_features_of_regions_are_read_in_the_order_of_the_json_or_by_name(named,
         (np.full((5, 3, 2), 1e6), "65,504"),
         (b"PK\x03\x04 and no more", "BadZipFile"),
         ({"0": np.zeros((3, 2))}, "1.png"),
-        ({f"{n}": np.zeros((3, n + 1)) for n in range(5)}, "shapes"),
+        (SHAPES, "shapes"),
     ],
 )
 def test_features_that_do_not_fit_are_refused(features, value, tmp_path):
@@ -114,8 +123,9 @@ def test_features_that_do_not_fit_are_refused(features, value, tmp_path):
 )
 def test_captions_and_images_that_cannot_be_read_are_refused(captions, value, tmp_path):
     name = write_data(tmp_path, captions)
-    (tmp_path / "images" / "sub" / "cut.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(20))
-    Image.new("F", (8, 8), 6e4).save(tmp_path / "images" / "sub" / "deep.tif")
+    images = tmp_path / "images" / "sub"
+    (images / "cut.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(20))
+    Image.new("F", (8, 8), 6e4).save(images / "deep.tif")
     with pytest.raises(ConfigError, match=value):
         build_captions(CATALOGUE, name, None)
 
@@ -124,16 +134,16 @@ def test_what_identifies_a_job_is_the_content_of_the_images_that_captions_name(
     tmp_path, monkeypatch
 ):
     before = CATALOGUE.checksum(write_data(tmp_path / "here"))
-    name = write_data(tmp_path / "there")
+    there = tmp_path / "there"
+    name = write_data(there)
     assert CATALOGUE.checksum(name) == before
-    (tmp_path / "there" / "images" / ".DS_Store").write_bytes(b"left behind")
-    read = []
-    digest = sources.file_checksum
-    monkeypatch.setattr(sources, "file_checksum", lambda path: read.append(path) or digest(path))
+    (there / "images" / ".DS_Store").write_bytes(b"left behind")
+    read = Mock(side_effect=sources.file_checksum)
+    monkeypatch.setattr(sources, "file_checksum", read)
     # there may be 100,000: each is read once for all processes
     assert CATALOGUE.checksum(name) == before
-    assert read == [tmp_path / "there" / "my.json"]
-    path = tmp_path / "there" / "images" / "sub" / "3.png"
+    assert read.mock_calls == [call(there / "my.json")]
+    path = there / "images" / "sub" / "3.png"
     was = path.stat()
     path.write_bytes(b"another".ljust(was.st_size))
     # as one that was unpacked from the same archive

@@ -31,8 +31,10 @@ def mirror(tmp_path, monkeypatch):
             self.send_response(200)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            self.wfile.write(content[: len(content) // 2] if state.breaks else content)
-            state.breaks = max(0, state.breaks - 1)
+            if state.breaks:
+                state.breaks -= 1
+                content = content[:1000]
+            self.wfile.write(content)
 
         def log_message(self, *args):
             pass
@@ -51,7 +53,8 @@ def fetch(mirror, *names) -> bytes:
 
 
 def cached_files(tmp_path) -> list[str]:
-    return sorted(path.name for path in (tmp_path / "cache").iterdir() if path.suffix != ".lock")
+    paths = (tmp_path / "cache").iterdir()
+    return [path.name for path in paths if path.suffix != ".lock"]
 
 
 @pytest.mark.parametrize(
@@ -81,6 +84,7 @@ def test_another_corpus_is_refused_in_one_line_and_not_kept(mirror, tmp_path):
         fetch(mirror, "text.txt", "missing")
     line = str(error.value)
     assert "\n" not in line
-    for value in (entry(TEXT).checksum, entry(b"another text").checksum[7:], "12 bytes", "404"):
-        assert value in line
+    assert entry(TEXT).checksum in line
+    assert "12 bytes" in line
+    assert "404" in line
     assert cached_files(tmp_path) == []

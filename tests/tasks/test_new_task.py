@@ -5,6 +5,7 @@ import csv
 import pytest
 
 from tests._copied import copied, shown, snakemake, written
+from tests.failures._real import assert_done
 
 
 @pytest.mark.slow
@@ -13,7 +14,7 @@ def test_six_files_are_a_task(tmp_path):
     assert len(files) == 6
     folder = written(copied(tmp_path), files)
     said = snakemake(folder, "--config", "scale=smoke", "tasks=[reversal]", "--", "reversal")
-    assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
+    assert_done(said)
     for curve in (folder / "results" / "runs").glob("*/curve.csv"):
         for row in csv.DictReader(curve.read_text().splitlines()):
             assert float(row["dev_ppl"]) > 0

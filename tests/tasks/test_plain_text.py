@@ -42,7 +42,8 @@ def test_a_users_file_that_is_no_text_is_refused_in_every_task(content, value, t
     path = tmp_path / "mine"
     path.write_bytes(content)
     names = {"char_lm": f"file:{path}", "parsing": f"trees:{path}"}
-    for task, name in (names | {"translation": f"pairs:{path},{path}"}).items():
+    names["translation"] = f"pairs:{path},{path}"
+    for task, name in names.items():
         with pytest.raises(ConfigError, match=value):
             load_corpora(task).checksum(name)
 

@@ -2,10 +2,12 @@
 
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 import torch
+from torch.nn.functional import cross_entropy
 
 from tests._jobs import TRANSLATORS, bitext, translation
 from tests._training import CPU, assert_same, interrupt, run_script, start, train_to_end
@@ -26,7 +28,8 @@ def test_batches_by_hand():
     rows = [np.array([5, 6]), np.array([7])]
     assert sources(rows).tolist() == [[5, 6, EOS], [7, EOS, PAD]]
     assert targets(rows).tolist() == [[BOS, 5, 6, EOS], [BOS, 7, EOS, PAD]]
-    cut = cut_batches(np.array([2, 2, 3, 4, 9]), np.arange(5), 8)
+    lengths = np.array([2, 2, 3, 4, 9])
+    cut = cut_batches(lengths, np.arange(5), 8)
     assert [batch.tolist() for batch in cut] == [[0, 1], [2, 3], [4]]
 
 
@@ -50,8 +53,8 @@ def test_the_smoothed_loss_and_its_gradient_are_those_of_torch(numbers, monkeypa
     following[0, 2:] = PAD
     following[2, 4:] = PAD
     smoothed, log_loss = loss(logits, following, 0.1)
-    rows = {"target": following.flatten(), "ignore_index": PAD, "label_smoothing": 0.1}
-    theirs = torch.nn.functional.cross_entropy(logits.flatten(0, 1), **rows)
+    options = {"ignore_index": PAD, "label_smoothing": 0.1}
+    theirs = cross_entropy(logits.flatten(0, 1), following.flatten(), **options)
     assert smoothed.item() == pytest.approx(theirs.item(), rel=1e-12)
     unsmoothed, _ = loss(logits, following, 0.0)
     assert log_loss.item() == pytest.approx(unsmoothed.item(), rel=1e-12)
@@ -66,11 +69,12 @@ def test_accumulated_batches_weigh_as_much_as_their_pieces():
     train = bitext().train
     net = build_model(small, CPU, 13)
     steps = []
-    for cuts in ((slice(0, 3), slice(3, 9)), (slice(9),)):
+    for cuts in ([0, 3, 9], [0, 9]):
         net.zero_grad()
         batches = []
-        for rows in cuts:
-            batches.append((sources(train.source[rows]), targets(train.target[rows])))
+        for begin, end in pairwise(cuts):
+            inputs = sources(train.source[begin:end])
+            batches.append((inputs, targets(train.target[begin:end])))
         log_loss = add_gradients(net, losses(net, small.training, batches))
         gradients = [weight.grad.clone() for weight in net.parameters()]
         steps.append([log_loss, *gradients])
@@ -100,7 +104,8 @@ def test_our_count_equals_torchs_and_fvcores(changes):
 
 def test_a_second_test_is_scored_like_the_first():
     corpus = bitext()
-    task = TranslationTask(translation(), replace(corpus, second_test=corpus.test), CPU)
+    twice = replace(corpus, second_test=corpus.test)
+    task = TranslationTask(translation(), twice, CPU)
     net = build_model(translation(), CPU, len(corpus.symbols))
     task.checkpoints = [net.state_dict()]
     found = task.evaluate(net)
@@ -117,8 +122,8 @@ def test_a_sentence_too_long_for_the_model_is_refused_where_it_is_scored():
         select_fitting(corpus, 1)
     with pytest.raises(ConfigError, match="cache = 16 .*max_length = 17"):
         translation(net={"max_length": 17})
-    targets_of_100 = [np.full(99, 4)] * len(corpus.test.target)
-    long = replace(corpus.test, target=targets_of_100)
+    sentence = np.full(99, 4, np.uint16)
+    long = replace(corpus.test, target=[sentence] * 20)
     with pytest.raises(ConfigError, match="target sentence 1 of second_test has 100 pieces"):
         TranslationTask(translation(), replace(corpus, second_test=long), CPU)
 
@@ -145,11 +150,14 @@ def test_a_whole_run_is_a_record(tmp_path):
     counts = Counter()
     for target in bitext().dev.target:
         counts.update([*target.tolist(), "<eos>"])
-    shares = np.array([*counts.values()]) / counts.total()
+    shares = np.array(list(counts.values())) / counts.total()
     entropy = -(shares * np.log2(shares)).sum()
     assert record.facts["symbol_entropy"] == pytest.approx(entropy)
     maps = record.facts["maps"]
     weights = np.array(maps["cross"]["2"])
-    assert weights.shape == (2, len(maps["target"]), len(maps["source"]))
+    heads, rows, columns = weights.shape
+    assert heads == 2
+    assert rows == len(maps["target"])
+    assert columns == len(maps["source"])
     np.testing.assert_allclose(weights.sum(-1), 1, atol=0.02)
     assert ((weights > 0).sum(-1) <= 2).all()

@@ -65,7 +65,8 @@ def write_sections(folder, leave_out="", **changes) -> TreeCatalogue:
     for section in {"02", "03", "22", "23"} - {leave_out}:
         place = folder / "wsj" / section
         place.mkdir(parents=True)
-        (place / f"wsj_{section}01.mrg").write_text("\n".join(LINES[:4]))
+        file = place / f"wsj_{section}01.mrg"
+        file.write_text("\n".join(LINES[:4]))
     entry = {"kind": "folder", "title": "a test", "about": "a test", "vocabulary": 40}
     sections = {"train": ["02", "03"], "dev": ["22"], "test": ["23"]}
     entry |= {"folders": ["wsj"], "sections": sections, **changes}

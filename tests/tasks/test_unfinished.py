@@ -36,7 +36,8 @@ def test_it_is_left_out_with_the_reason(code, value, tmp_path, monkeypatch):
     (tmp_path / "half").mkdir()
     if code is not None:
         (tmp_path / "half" / "__init__.py").write_text(code)
-    monkeypatch.setattr(workflow.tasks, "__path__", [*workflow.tasks.__path__, str(tmp_path)])
+    folders = [*workflow.tasks.__path__, str(tmp_path)]
+    monkeypatch.setattr(workflow.tasks, "__path__", folders)
     monkeypatch.setitem(sys.modules, "workflow.tasks.half", None)
     del sys.modules["workflow.tasks.half"]
     tasks, unfinished = spec._read_all(tmp_path)

@@ -20,7 +20,8 @@ from workflow.training.backends import prepare
 from workflow.training.run import Run
 
 SPARSE = {"normaliser": {"name": "entmax_alpha"}, "selection": {"name": "top_k", "k": 2}}
-JOBS = {name: (short(VARIANTS[name]), corpus(length=800)) for name in VARIANTS}
+TEXT = corpus(length=800)
+JOBS = {name: (short(VARIANTS[name]), TEXT) for name in VARIANTS}
 JOBS["sentences"] = (scored_on_one(parsing(**SPARSE, **SENTENCES)), trees(60))
 
 
@@ -40,13 +41,17 @@ def sixteen_bits(monkeypatch):
 
 def train(job, data, folder) -> float:
     """Train a job; return its last loss on the training data."""
-    run = Run(job, load(TASKS[job.task].runner), data, folder, CPU)
-    prepare(run.model, "band" if job.task == "char_lm" else "auto", CPU, torch.float32)
+    spec = TASKS[job.task]
+    run = Run(job, load(spec.runner), data, folder, CPU)
+    backend = "band" if data is TEXT else "auto"
+    prepare(run.model, backend, CPU, torch.float32)
     with build.without():
         loop.train(run)
         run.task.evaluate(run.model)
-    assert all(parameter.dtype == torch.float32 for parameter in run.model.parameters())
-    return run.curve[-1][TASKS[job.task].curve.losses[0]]
+    for parameter in run.model.parameters():
+        assert parameter.dtype == torch.float32
+    loss = spec.curve.losses[0]
+    return run.curve[-1][loss]
 
 
 @pytest.mark.parametrize("name", JOBS)

@@ -59,9 +59,10 @@ def test_an_interrupted_run_ends_with_the_same_bits(number, tell, status, every,
         tell(run.pid, number)
         run.stdout.read()
     assert run.returncode == status
-    left = {path.name for path in stopped.iterdir() if not path.name.startswith(".")}
+    left = {path.name for path in stopped.glob("[!.]*")}
     assert left == {"job.json", "checkpoint.pt"}
-    step = checkpoint.load(stopped / "checkpoint.pt", small.digest, CPU)["step"]
+    state = checkpoint.load(stopped / "checkpoint.pt", small.digest, CPU)
+    step = state["step"]
     assert 15 <= step < 80
     for folder in (stopped, whole):
         with begun(folder, data) as run:

@@ -21,19 +21,22 @@ def test_a_resumed_run_ends_as_one_never_interrupted(variant, tmp_path):
     """Dropout is on, so the random state must come back too."""
     small = job(**VARIANTS[variant])
     interrupt(start(small, tmp_path / "b"), step=6)
-    assert_same(train_to_end(small, tmp_path / "a"), train_to_end(small, tmp_path / "b"))
+    whole = train_to_end(small, tmp_path / "a")
+    assert_same(whole, train_to_end(small, tmp_path / "b"))
 
 
 def test_accumulated_parts_make_the_step_of_the_whole_batch(tmp_path):
-    whole = train_to_end(job(**QUIET, steps=4), tmp_path / "a")[2]
-    parts = train_to_end(job(**QUIET, steps=4, accumulate=2), tmp_path / "b")[2]
+    _, _, whole = train_to_end(job(**QUIET, steps=4), tmp_path / "a")
+    accumulating = job(**QUIET, steps=4, accumulate=2)
+    _, _, parts = train_to_end(accumulating, tmp_path / "b")
     torch.testing.assert_close(parts, whole, rtol=1e-4, atol=1e-5)
 
 
 def test_it_learns(tmp_path):
     run = start(job(**QUIET, steps=60), tmp_path)
     train(run)
-    assert run.curve[-1]["dev_bpc"] < 0.6 * run.curve[0]["dev_bpc"]
+    first, *_, last = run.curve
+    assert last["dev_bpc"] < 0.6 * first["dev_bpc"]
 
 
 def test_a_checkpoint_made_by_other_code_is_not_resumed(tmp_path):
@@ -61,8 +64,9 @@ def test_adagrad_scales_the_step_and_accumulates_the_raw_square():
     assert optimiser.state["sum"][0].tolist() == [9, 16]
     parameter.grad = torch.tensor([0.03, 0.04], dtype=torch.float64)  # norm .05: not clipped
     optimiser.step()
-    steps = [0.2 * g / (s + g * g) ** 0.5 for g, s in ((0.03, 9), (0.04, 16))]
-    assert parameter.tolist() == pytest.approx([-0.02 - step for step in steps])
+    first = 0.2 * 0.03 / (9 + 0.03**2) ** 0.5
+    second = 0.2 * 0.04 / (16 + 0.04**2) ** 0.5
+    assert parameter.tolist() == pytest.approx([-0.02 - first, -0.02 - second])
 
 
 @pytest.mark.parametrize("decay", [0.0, 0.1])

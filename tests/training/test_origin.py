@@ -77,7 +77,9 @@ def test_only_the_suites_own_repository_is_asked(repository, monkeypatch):
     commit = git(repository, "rev-parse", "HEAD")
     monkeypatch.setenv("GIT_DIR", str(repository / "elsewhere"))
     found = described()
-    assert (found["commit"], found["dirty"], found["missing"]) == (commit, False, {})
+    assert found["commit"] == commit
+    assert not found["dirty"]
+    assert not found["missing"]
     (repository / "new.txt").write_text("b")
     assert described()["dirty"] is True
 

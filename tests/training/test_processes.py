@@ -82,7 +82,8 @@ def numbers(tmp_path_factory):
         done = ended(ROOT, "tests.training._several", str(folder))
         assert done.returncode == 0, done.stderr[-3000:]
         for name, case in CASES.items():
-            train(case, go_on(folder / "two" / name, folder / "half" / name))
+            half = go_on(folder / "two" / name, folder / "half" / name)
+            train(case, half)
     return lambda *place: torch.load(folder.joinpath(*place, "end.pt"), weights_only=True)
 
 
@@ -131,7 +132,8 @@ def test_two_begun_again_after_the_last_update_both_read_the_checkpoint(tmp_path
     """The first deletes it; the second comes late."""
     case = job(**QUIET, devices=2)
     assert case.digest == job(**QUIET).digest
-    loop.train(start(case, tmp_path, source=sources.digest(sources.of_run(case))))
+    source = sources.digest(sources.of_run(case))
+    loop.train(start(case, tmp_path, source=source))
     (tmp_path / "sitecustomize.py").write_text(LATE)
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
     assert end(begin(tmp_path, case))[0] == 0
