@@ -14,12 +14,18 @@ from torch import Tensor
 
 from .nets.seq2seq import BOS, EOS, PAD
 
-EXTRA = 50  # by default, tokens that a target may have beyond the length of its source
+EXTRA = 50  # tokens that a target may have beyond the length of its source, unless said otherwise
 
 
 @torch.no_grad()
 def beam(
-    net, source: Tensor, *, width: int, alpha: float, max_length: int, extra: int = EXTRA
+    net,
+    source: Tensor,
+    *,
+    width: int,
+    alpha: float,
+    max_length: int,
+    extra: int = EXTRA,
 ) -> list[list[int]]:
     """Search B sources, as the model encodes them -> the best target found for each.
 
@@ -38,12 +44,15 @@ def beam(
     before = net.training
     net.eval()
     try:
-        search = _Search(net.encode(source), width, alpha, max_length, extra)
+        state = net.encode(source)
+        search = _Search(state, width, alpha, max_length, extra)
         while len(search.sentence):
+            # The last token of every beam: Bw, a row of the state each.
             last = search.tokens[:, :, -1].flatten()
             logits, search.state = net.step(last, search.state)
             log_p = logits.log_softmax(-1)
-            search.extend(log_p.unflatten(0, (-1, width)))
+            by_beam = log_p.unflatten(0, (-1, width))  # B w V
+            search.extend(by_beam)
             search.settle()
     finally:
         net.train(before)
@@ -58,37 +67,52 @@ class _Search:
     sentence: B, its index in `targets`.
     """
 
-    def __init__(self, state, width: int, alpha: float, max_length: int, extra: int):
+    def __init__(
+        self,
+        state,
+        width: int,
+        alpha: float,
+        max_length: int,
+        extra: int,
+    ):
         B = len(state.visible)
         device = state.visible.device
         self.alpha = alpha
         self.width = width
         rows = torch.arange(B, device=device).repeat_interleave(width)
+        # Every beam of a sentence begins in the same state.
         self.state = state.rows(rows)
         self.tokens = torch.full((B, width, 1), BOS, device=device)
         self.log_p = torch.full((B, width), -math.inf, device=device)
-        self.log_p[:, 0] = 0.0  # the other beams would only repeat the first
+        # The other beams would only repeat the first.
+        self.log_p[:, 0] = 0.0
         self.ended = torch.zeros(B, width, dtype=torch.long, device=device)
-        self.limit = (state.visible.sum(1) + extra).clamp(max=max_length)
+        length_of_source = state.visible.sum(1)
+        self.limit = (length_of_source + extra).clamp(max=max_length)
         self.best = torch.full((B,), -math.inf, device=device)
         self.sentence = torch.arange(B, device=device)
         self.targets: list[list[int]] = [[] for _ in range(B)]
 
     def penalty(self, length: Tensor) -> Tensor:
+        """Compute ((5 + |Y|) / 6)^alpha, by which log P is divided (equation 14)."""
         return ((5 + length) / 6) ** self.alpha
 
     def extend(self, log_p: Tensor) -> None:
         """Add a token, from the log-probabilities of the next one, B w V, which are overwritten."""
+        # How many tokens a hypothesis has with the next one, bos not counted.
         step = self.tokens.size(-1)
-        # B w V
         self._rule_out(log_p, step)
-        # no hypothesis has more than w extensions among the best w of all
+        # No hypothesis has more than w extensions among the best w of all: B w w.
         most = min(self.width, log_p.size(-1))
         log_p, token = log_p.topk(most, -1)
         log_p = self.log_p[..., None] + log_p
-        length = self.ended.masked_fill(self.ended == 0, step)
-        score = log_p / self.penalty(length)[..., None]
-        choice = score.flatten(1).topk(self.width).indices  # B w, of w x w extensions
+        # A finished hypothesis keeps its length; it goes on as pad, which costs nothing.
+        is_unfinished = self.ended == 0
+        length = self.ended.masked_fill(is_unfinished, step)
+        penalty = self.penalty(length)[..., None]
+        score = log_p / penalty
+        best = score.flatten(1).topk(self.width)
+        choice = best.indices  # B w, of w x w extensions
 
         origin = choice // token.size(-1)  # the hypothesis that was extended
         token = token.flatten(1).gather(1, choice)
@@ -98,9 +122,11 @@ class _Search:
         self.tokens = torch.cat([before, token[..., None]], -1)
         ended = self.ended.gather(1, origin)
         self.ended = ended.masked_fill(token == EOS, step)
+        # The only beam continues itself: its state need not move.
         if self.width > 1:
             sentence = torch.arange(len(origin), device=origin.device)
-            rows = sentence[:, None] * self.width + origin
+            first_row = sentence[:, None] * self.width
+            rows = first_row + origin
             self.state = self.state.rows(rows.flatten())
 
     def _rule_out(self, log_p: Tensor, step: int) -> None:
@@ -110,12 +136,13 @@ class _Search:
         nothing.
         """
         log_p[..., [PAD, BOS]] = -math.inf
-        last = self.limit == step
-        log_p[last, :, :EOS] = -math.inf
-        log_p[last, :, EOS + 1 :] = -math.inf
-        ended = self.ended > 0
-        log_p[ended] = -math.inf
-        log_p[ended, PAD] = 0.0
+        # At the limit: all before eos in the vocabulary, and all behind it.
+        is_last = self.limit == step
+        log_p[is_last, :, :EOS] = -math.inf
+        log_p[is_last, :, EOS + 1 :] = -math.inf
+        has_ended = self.ended > 0
+        log_p[has_ended] = -math.inf
+        log_p[has_ended, PAD] = 0.0
 
     def settle(self) -> None:
         """Keep the best finished hypotheses, and drop the sentences that are done."""
@@ -124,20 +151,26 @@ class _Search:
         score = self.log_p / self.penalty(self.ended)
         score = score.masked_fill(self.ended != step, -math.inf)
         top, beam = score.max(1)
-        better = (top > self.best).nonzero().flatten()
+        is_better = top > self.best
+        better = is_better.nonzero().flatten()
         for b in better.tolist():
+            # Without bos and eos.
             target = self.tokens[b, beam[b], 1:step]
             self.targets[self.sentence[b]] = target.tolist()
         self.best = torch.maximum(self.best, top)
+
         is_finished = self.ended > 0
-        unfinished = self.log_p.masked_fill(is_finished, -math.inf).amax(1)
-        # log P only falls, and the penalty divides by no more than this
-        bound = unfinished / self.penalty(self.limit)
-        going = (bound > self.best).nonzero().flatten()
+        unfinished = self.log_p.masked_fill(is_finished, -math.inf)
+        most_likely = unfinished.amax(1)
+        # log P only falls, and the penalty divides by no more than this.
+        bound = most_likely / self.penalty(self.limit)
+        can_win = bound > self.best
+        going = can_win.nonzero().flatten()
         if len(going) < len(self.best):
             self._keep(going)
 
     def _keep(self, index: Tensor) -> None:
+        """Go on with these sentences alone."""
         self.state = self.state.sentences(index)
         self.tokens = self.tokens[index]
         self.log_p = self.log_p[index]

@@ -23,7 +23,10 @@ def choices_of(shape: Shape, keys: int, **named: AnyChoice) -> dict[str, Choice]
 
     ValueError for an unknown axis, name or setting, and for a setting that is missing.
     """
-    return {axis: _build(axis, choice, shape, keys) for axis, choice in (PLAIN | named).items()}
+    built = {}
+    for axis, choice in (PLAIN | named).items():
+        built[axis] = _build(axis, choice, shape, keys)
+    return built
 
 
 def _build(axis: str, choice: AnyChoice, shape: Shape, keys: int) -> Choice:
@@ -39,6 +42,7 @@ def _build(axis: str, choice: AnyChoice, shape: Shape, keys: int) -> Choice:
     name = settings.get("name")
     if name not in CHOICES[axis]:
         raise ValueError(f"unknown {axis} '{name}'; valid: {', '.join(CHOICES[axis])}")
+    # A full span caches as many keys as there are, unless its settings say otherwise.
     if name == "full":
         settings = {"cache": keys, **settings}
     return build_choice(axis, settings, shape)
@@ -82,6 +86,7 @@ def attention(
         normaliser=normaliser,
         position=position,
     )
+    # To the device and type of q.
     moved = {axis: choice.to(q) for axis, choice in built.items()}
     if moved["span"].follows_input:
         raise ValueError("a span that follows the input needs a layer's inputs; use `layer`")
@@ -90,9 +95,15 @@ def attention(
     # An empty output, or one that sees nothing, is left to the definition.
     if not definition and q.numel() and v.numel():
         return Engine().attend_alone(variant, q, k, v, reach)
-    k = for_all_heads(k, shape, 1)
-    v = for_all_heads(v, shape, 1)
-    return formula.attend(q, k, v, variant.span.extent(None), variant, reach=reach, drop=dropout)
+    return formula.attend(
+        q,
+        for_all_heads(k, shape, 1),
+        for_all_heads(v, shape, 1),
+        variant.span.extent(None),
+        variant,
+        reach=reach,
+        drop=dropout,
+    )
 
 
 def _check_fit(q: Tensor, k: Tensor, v: Tensor, dropout: float) -> None:
@@ -100,12 +111,12 @@ def _check_fit(q: Tensor, k: Tensor, v: Tensor, dropout: float) -> None:
     `attention` takes.
     """
     if not (_alike(q, k, v) and _sizes_fit(q, k, v)):
-        given = ", ".join(
-            f"{name} {tuple(x.shape)} {x.dtype} on {x.device}"
-            for name, x in (("q", q), ("k", k), ("v", v))
-        )
+        given = []
+        for name, x in (("q", q), ("k", k), ("v", v)):
+            given.append(f"{name} {tuple(x.shape)} {x.dtype} on {x.device}")
         raise ValueError(
-            f"shapes do not fit: {given}; valid: q B h T dk, k B g K dk, v B g K dv, g divides h"
+            f"shapes do not fit: {', '.join(given)}; "
+            "valid: q B h T dk, k B g K dk, v B g K dv, g divides h"
         )
     if not 0 <= dropout <= 1:
         raise ValueError(f"dropout must be within 0 and 1, got {dropout}")

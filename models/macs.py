@@ -22,17 +22,34 @@ def executed(net, tokens, block: int) -> float:
     They are trimmed to what each layer reaches. The first half fills the caches; the mean is over
     the blocks of the second half.
     """
-    blocks = [part for part in tokens.split(block, 1) if part.size(1) == block]
+    B, _ = tokens.shape
     counted = []
+    # Without the compiled library, in which each head has keys of its own: the engine's groups are
+    # counted, the same on every machine.
     with _training(net), torch.no_grad(), build.without():
-        past = net.start(tokens.size(0))
-        for part in blocks:
+        past = net.start(B)
+        for part in tokens.split(block, 1):
+            if part.size(1) < block:  # the rest behind the last whole block
+                continue
             _, past = net(part, past)
-            of_layers = [engine_macs(layer, block, layer.computed) for layer in net.attentions]
-            counted.append(sum(of_layers) / block)
+            counted.append(of_last_block(net, block) / block)
     # Spans that follow the input differ by block: the mean.
     half = counted[len(counted) // 2 :]
     return sum(half) / len(half) + outside_attention(net)
+
+
+def of_last_block(net, block: int) -> int:
+    """Count the attention of one stream in the block that the model has just read.
+
+    Every layer keeps in `layer.computed` what its engine computed for the last forward pass; there
+    is no other trace of it, so this counts right after that pass. ValueError where there was none.
+    """
+    macs = 0
+    for layer in net.attentions:
+        if not layer.computed:
+            raise ValueError("a layer has computed nothing: let the model read a block first")
+        macs += engine_macs(layer, block, layer.computed)
+    return macs
 
 
 def dense(net, block: int) -> float:
@@ -46,14 +63,18 @@ def dense(net, block: int) -> float:
             # A full span has no limit in training: what it caches.
             past = layer.span.limit or layer.span.cache_length(0)
             rows = past + block
-            macs += definition_macs(layer, block, rows, farthest(layer, rows))
+            window = farthest(layer, rows)
+            macs += definition_macs(layer, block, rows, window)
     return macs / block + outside_attention(net)
 
 
 def outside_attention(net) -> int:
     """Count the feed-forward layers and the output layer, per character."""
-    feed_forward = sum(_products(block.feed_forward) for block in net.blocks)
-    return feed_forward + net.embedding.weight.numel()
+    macs = 0
+    for block in net.blocks:
+        macs += _products(block.feed_forward)
+    # The output layer is as large as the embedding, or the same matrix.
+    return macs + net.embedding.weight.numel()
 
 
 def engine_macs(layer, block: int, shapes: list[Computed]) -> int:
@@ -76,12 +97,14 @@ def engine_macs(layer, block: int, shapes: list[Computed]) -> int:
             keys = chunk.keys.stop - chunk.keys.start
             scored += chunk.c * keys
             positioned += chunk.c * chunk.window
-        # in evaluation keys and values of earlier blocks are cached
+        # In evaluation keys and values of earlier blocks are cached.
         rows = group.keys + group.first if layer.training else block
+        # The share of one head.
         projections = rows * _products(layer.key, layer.value) // shape.heads
         products = scored * (shape.d_k + shape.d_v)
         positions = positioned * _position(layer) // shape.heads
-        macs += group.heads * (projections + products + positions)
+        of_head = projections + products + positions
+        macs += group.heads * of_head
     window = max(group.reach for group in shapes)
     return macs + _of_choices(layer, block, window)
 
@@ -96,7 +119,9 @@ def pair(net, N: int, T: int) -> float:
         macs += sequence_macs(block.attention, N, N)
         macs += N * _products(block.feed_forward)
     for block in net.decoder:
-        all_heads = Computed(block.attention.shape.heads, reach=T, keys=T)
+        # A target that begins: one block, of which every key is its own.
+        heads = block.attention.shape.heads
+        all_heads = Computed(heads, reach=T, keys=T)
         macs += engine_macs(block.attention, T, [all_heads])
         macs += sequence_macs(block.cross, T, N)
         macs += T * _products(block.feed_forward)
@@ -116,7 +141,7 @@ def definition_macs(layer, block: int, rows: int, window: int) -> int:
     """Count one layer, one stream, one block of the definition: every query against every key."""
     window = min(window, rows)
     macs = block * _products(layer.query, layer.out)
-    # in evaluation keys and values of earlier blocks are cached
+    # In evaluation keys and values of earlier blocks are cached.
     projected = rows if layer.training else block
     macs += projected * _products(layer.key, layer.value)
     macs += block * rows * _key_and_value(layer)
@@ -145,6 +170,7 @@ def _position(layer) -> int:
 
 
 def _of_choices(layer, block: int, window: int) -> int:
+    """Count what choices compute themselves, as a dynamic span its z."""
     return sum(choice.macs(block, window) for choice in layer.choices)
 
 

@@ -24,9 +24,11 @@ def pack(state: dict[str, Tensor], symbols: list[str], attention: dict, net: dic
         "attention": json.dumps(attention),
         "net": json.dumps(net),
     }
-    # cloned, because the format refuses one matrix under two names
-    whole = {name: tensor.detach().cpu().clone() for name, tensor in state.items()}
-    return save(whole, metadata)
+    # Cloned, because the format refuses one matrix under two names, as tied embeddings are.
+    copies = {}
+    for name, tensor in state.items():
+        copies[name] = tensor.detach().cpu().clone()
+    return save(copies, metadata)
 
 
 def read(path: Path) -> tuple[nn.Module, list[str]]:
@@ -37,7 +39,8 @@ def read(path: Path) -> tuple[nn.Module, list[str]]:
     """
     with safe_open(path, "pt") as file:
         metadata = file.metadata() or {}
-        state = {name: file.get_tensor(name) for name in list(file.keys())}
+        names = list(file.keys())
+        state = {name: file.get_tensor(name) for name in names}
     missing = {"symbols", "attention", "net"} - metadata.keys()
     if missing:
         names = ", ".join(sorted(missing))

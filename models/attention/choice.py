@@ -26,8 +26,11 @@ class Range:
     def holds(self, value: float, settings: dict) -> bool:
         """Say whether a value is within it. settings: all of the choice, by name."""
 
+        # A bound that names a setting which was left out bounds nothing.
         def limit(bound: float | str, unset: float) -> float:
-            return settings.get(bound, unset) if isinstance(bound, str) else bound
+            if isinstance(bound, str):
+                return settings.get(bound, unset)
+            return bound
 
         above = limit(self.gt, -math.inf) < value
         at_least = limit(self.ge, -math.inf) <= value
@@ -38,9 +41,11 @@ class Range:
     def __str__(self) -> str:
         words = {"above": self.gt, "at least": self.ge, "below": self.lt, "at most": self.le}
         unset = (math.inf, -math.inf)
-        return " and ".join(
-            f"{word} {bound}" for word, bound in words.items() if bound not in unset
-        )
+        parts = []
+        for word, bound in words.items():
+            if bound not in unset:
+                parts.append(f"{word} {bound}")
+        return " and ".join(parts)
 
 
 @cache
@@ -75,6 +80,7 @@ def _check_setting(name: str, value: float, annotation, settings: dict) -> None:
     if value is None and types in (int | None, float | None):
         return
     is_whole = types in (int, int | None)
+    # Whole numbers have __index__, of numpy and torch too; True and False have it as well.
     converts = "__index__" if is_whole else "__float__"
     if isinstance(value, bool) or not hasattr(value, converts):
         kind = "whole number" if is_whole else "number"
@@ -152,7 +158,7 @@ class Choice(nn.Module):
 
     def __init_subclass__(cls, **keywords):
         super().__init_subclass__(**keywords)
-        # Not inherited.
+        # Not inherited: C would compute a subclass as its parent.
         if "kernel" not in vars(cls):
             cls.kernel = None
         if "library" not in vars(cls):

@@ -49,9 +49,17 @@ def weights(q: Tensor, k: Tensor, z: Tensor | None, choices: Variant, *, reach: 
     # The last T keys are the places of the queries.
     query = torch.arange(K - T, K, device=q.device)
     key = torch.arange(K, device=q.device)
-    x = query[:, None] - key + choices.attends_self
-    visible = x >= 1
-    return weigh(q, k, z, choices, visible, x, min(reach, K))
+    x = query[:, None] - key + choices.attends_self  # T K
+    in_past = x >= 1
+    return weigh(
+        q,
+        k,
+        z,
+        choices,
+        visible=in_past,
+        x=x,
+        reach=min(reach, K),
+    )
 
 
 def weigh(
@@ -71,26 +79,32 @@ def weigh(
     """
     if x is None:
         # Between two sentences: content alone.
-        masked = q @ k.mT / math.sqrt(q.size(-1))
+        d_k = q.size(-1)
+        masked = q @ k.mT / math.sqrt(d_k)
     else:
-        key = torch.arange(x.size(-1), device=x.device)
+        K = x.size(-1)
+        key = torch.arange(K, device=x.device)
         is_first = key < choices.span.first
-        visible = visible & ((x <= reach) | is_first)
+        is_near = x <= reach
+        visible = visible & (is_near | is_first)
         masked = _score(q, k, choices, x, reach)
+        # The future has no m: its x is below 1, and it is hidden already.
         log_m = choices.span.log_mask(x.clamp(min=1), z)
         if log_m is not None:
             masked = masked + log_m
-            # whatever the score of a hidden key, +inf or NaN too
+            # Whatever the score of a hidden key, +inf or NaN too.
             visible = visible & (log_m != -math.inf)
     masked = masked.masked_fill(~visible, -math.inf)
     if not masked.size(-1):  # rows of no keys have no largest score
         return masked
 
     # A row of -inf alone would give NaN: it is weighed as a row of zeros, and then set to 0.
-    # B h T 1
-    empty = masked.detach().isneginf().all(-1, keepdim=True)
-    kept = choices.selection(masked.masked_fill(empty, 0.0))
-    return choices.normaliser(kept).masked_fill(empty, 0.0)
+    is_hidden = masked.detach().isneginf()
+    empty = is_hidden.all(-1, keepdim=True)  # B h T 1
+    filled = masked.masked_fill(empty, 0.0)
+    kept = choices.selection(filled)
+    p = choices.normaliser(kept)
+    return p.masked_fill(empty, 0.0)
 
 
 def _score(q: Tensor, k: Tensor, choices: Variant, x: Tensor, reach: int) -> Tensor:
@@ -102,33 +116,39 @@ def _score(q: Tensor, k: Tensor, choices: Variant, x: Tensor, reach: int) -> Ten
     first = choices.span.first
     T = q.size(-2)
     K = k.size(-2)
+    d_k = q.size(-1)
     place = torch.arange(K, device=k.device)
     # Below 0 for queries before the first key, where there are more queries than keys.
     own = torch.arange(K - T, K, device=k.device)
 
+    # 1. Content: the first n keys apart from the others, B h T n and B h T (K - n).
     content = position.content(q)
     keys = position.turn(k, place)
-    # Content: the first n keys apart from the others, B h T n and B h T (K - n).
     first_keys = keys[..., :first, :]
     other_keys = keys[..., first:, :]
     to_first = _score_first(content, first_keys, choices, own, reach)
-    to_others = position.turn(content, own) @ other_keys.mT
+    turned = position.turn(content, own)
+    to_others = turned @ other_keys.mT
     score = torch.cat([to_first, to_others], -1)
 
     # Distance, as it counts for positions: T K.
     nearer = x.clamp(max=reach + first - place)
     x = torch.where(place < first, nearer, x)
-    # the farthest x for which a position is asked
+    # The farthest x for which a position is asked.
     far = reach + first
     if position.limit is not None:
         far = min(far, position.limit)
+
+    # 2. Position: a column for each x = far .. 1, of which every key takes its own.
     position_keys = position.keys(far)
     if position_keys is not None:
-        column = (far - x).clamp(0, far - 1)  # of x = far .. 1
-        by_distance = position.query(q) @ position_keys
+        query = position.query(q)
+        by_distance = query @ position_keys  # B h T far
+        column = (far - x).clamp(0, far - 1)
         score = score + by_distance.gather(-1, column.expand_as(score))
-    score = score / math.sqrt(q.size(-1))
+    score = score / math.sqrt(d_k)
 
+    # 3. Bias: not over sqrt(dk).
     bias = position.bias(x.clamp(1, far))
     if bias is None:
         return score
@@ -147,15 +167,18 @@ def _score_first(
     turn = choices.position.turn
     count = keys.size(-2)
     most = reach + choices.span.first
+    # The greatest place of a query: where t - j + attends_self = reach + n - j.
     behind = most - int(choices.attends_self)
     # The least place of a query for each key: where j - t + 1 = reach + n - j.
     before = [2 * j + 1 - most for j in range(count)]
+    # In a stream, no query is that far before a key.
     if max(before, default=0) <= 0:
-        return turn(content, own.clamp(max=behind)) @ keys.mT
+        moved = turn(content, own.clamp(max=behind))
+        return moved @ keys.mT
     columns = []
     for j, least in enumerate(before):
         moved = turn(content, own.clamp(least, behind))
-        key = keys[..., [j], :]
+        key = keys[..., [j], :]  # B h 1 dk
         columns.append(moved @ key.mT)
     return torch.cat(columns, -1)
 
@@ -175,10 +198,12 @@ class Definition:
         """
         (inputs,) = past  # K B d
         inputs = inputs.to(x.dtype)
-        reach = farthest(layer, len(inputs) + x.size(1))
-        cached = layer.span.keep(inputs, reach).transpose(0, 1)
-        seen = torch.cat([cached, x], 1)
+        T = x.size(1)
+        reach = farthest(layer, len(inputs) + T)
+        cached = layer.span.keep(inputs, reach)
+        seen = torch.cat([cached.transpose(0, 1), x], 1)  # B K d
 
+        # Projected anew at every block, with the weights of this step.
         shape = layer.shape
         q = layer.split(layer.query(x))
         k = layer.split(layer.key(seen), shape.key_heads)
@@ -186,7 +211,15 @@ class Definition:
         k = for_all_heads(k, shape, 1)
         v = for_all_heads(v, shape, 1)
         z = layer.span.extent(x)
-        y = attend(q, k, v, z, layer, reach=reach, drop=layer.drop)
+        y = attend(
+            q,
+            k,
+            v,
+            z,
+            choices=layer,
+            reach=reach,
+            drop=layer.drop,
+        )
 
         # No gradient goes into the past.
         own = x.detach().transpose(0, 1)
@@ -204,15 +237,16 @@ class Definition:
         padding.
         """
         q, k, v = projected
-        visible = visible[:, None, None]
+        visible = visible[:, None, None]  # B 1 1 N, for every head and query
         distance = None
         reach = k.size(-2)
         if layer.reads_itself:
             # Both directions: |t - j| + 1, so that a word is at x = 1 of itself.
             index = torch.arange(reach, device=x.device)
-            distance = (index[:, None] - index).abs() + 1
+            apart = index[:, None] - index  # T N
+            distance = apart.abs() + 1
             reach = farthest(layer, reach)
-            # padding sees nothing
+            # Padding sees nothing: B 1 N N.
             visible = visible & visible.transpose(-1, -2)
         z = layer.span.extent(x)
         p = weigh(q, k, z, layer, visible, distance, reach)

@@ -79,9 +79,9 @@ class StreamAttention(MultiHeadBase):
         super().__init__(shape, span, selection, normaliser, position, dropout=dropout)
         self.attends_self = attends_self
         self.implementation = Engine()
-        # in evaluation keys and values of each group of heads: of as many groups as heads at most
+        # In evaluation keys and values of each group of heads: of as many groups as heads at most.
         self.caches = [StreamCache() for _ in range(2 * shape.heads)]
-        # groups of heads in evaluation, as `start` made them
+        # Groups of heads in evaluation, as `start` made them.
         self.partition = [tuple(range(shape.heads))]
         self.computed: list[Computed] = []  # for the last block, by group of heads
 
@@ -145,7 +145,9 @@ class SequenceAttention(MultiHeadBase):
     @property
     def choices(self) -> list[Choice]:
         """Return all choices; without distances span and position do nothing and are left out."""
-        return super().choices if self.reads_itself else [self.selection, self.normaliser]
+        if self.reads_itself:
+            return super().choices
+        return [self.selection, self.normaliser]
 
     def project(self, sequence: Tensor) -> Source:
         """Project keys and values of a sequence B N d, once for all queries."""
@@ -158,14 +160,22 @@ class SequenceAttention(MultiHeadBase):
         Padding is at the end of a sequence. In a sequence that reads itself, padding sees nothing
         and gives 0.
         """
-        (q,) = by_heads(x, (self.shape.heads,), self.query.weight)
+        heads = (self.shape.heads,)
+        (q,) = by_heads(x, heads, self.query.weight)  # B h T dk
         return self._attend(x, q, *source, visible)
 
     def read(self, x: Tensor, visible: Tensor) -> Tensor:
         """Attend as `forward` does, for a sequence B N d that reads itself."""
         shape = self.shape
         heads = (shape.heads, shape.key_heads, shape.key_heads)
-        q, k, v = by_heads(x, heads, self.query.weight, self.key.weight, self.value.weight)
+        # One call for all three: the sequence is read once.
+        q, k, v = by_heads(
+            x,
+            heads,
+            self.query.weight,
+            self.key.weight,
+            self.value.weight,
+        )
         return self._attend(x, q, k, v, visible)
 
     def _attend(self, x: Tensor, q: Tensor, k: Tensor, v: Tensor, visible: Tensor) -> Tensor:
@@ -180,13 +190,10 @@ class SequenceAttention(MultiHeadBase):
         B, T, _ = x.shape
         N = visible.size(-1)
         keys = (B, self.shape.key_heads, N, self.shape.d_k)
-        fits = (
-            visible.shape == (B, N)
-            and k.shape == keys
-            and v.shape[:3] == keys[:3]
-            and (N == T or not self.reads_itself)
-        )
-        if fits:
+        keys_fit = k.shape == keys and v.shape[:3] == keys[:3]
+        # A sequence that reads itself has as many keys as queries.
+        length_fits = N == T or not self.reads_itself
+        if visible.shape == (B, N) and keys_fit and length_fits:
             return
         given = {"x": x, "keys": k, "values": v}
         shapes = ", ".join(f"{name} {tuple(each.shape)}" for name, each in given.items())
@@ -203,9 +210,11 @@ def choices_in(folder: str) -> dict[str, type[Choice]]:
     A file whose name begins with _ is no choice.
     """
     choices = {}
-    for module in pkgutil.iter_modules(import_module(folder).__path__):
-        if not module.name.startswith("_"):
-            choices[module.name] = public_class(f"{folder}.{module.name}")
+    package = import_module(folder)
+    for module in pkgutil.iter_modules(package.__path__):
+        if module.name.startswith("_"):
+            continue
+        choices[module.name] = public_class(f"{folder}.{module.name}")
     return choices
 
 
@@ -215,7 +224,9 @@ def public_class(module: str) -> type:
     ValueError for none or several.
     """
     public = []
-    for each in vars(import_module(module)).values():
+    defined = vars(import_module(module))
+    for each in defined.values():
+        # Imported classes are not the module's own.
         is_own = isinstance(each, type) and each.__module__ == module
         if is_own and not each.__name__.startswith("_"):
             public.append(each)
@@ -271,16 +282,21 @@ def check_unseen_keys(
     with torch.inference_mode(False), torch.enable_grad():
         # On the device and in the type of the choice, where it has parameters.
         like = next(choice.parameters(), torch.empty(0))
-        if (type(choice), settings) in _CHECKED or like.is_meta or like.is_inference():
+        was_checked = (type(choice), settings) in _CHECKED
+        # Parameters without numbers, or without gradients, cannot show it.
+        if was_checked or like.is_meta or like.is_inference():
             return
         # Two keys that are seen and one that is not, for every head: 1 h 1 3.
         row = torch.tensor([0.0, 1.0, -math.inf], device=like.device, dtype=like.dtype)
         scores = row.repeat(1, shape.heads, 1, 1).requires_grad_()
         result = choice(scores)
         given = {"NaN": result}
-        if axis == "normaliser" and result.requires_grad and not result.isnan().any():
+        has_gradient = axis == "normaliser" and result.requires_grad
+        if has_gradient and not result.isnan().any():
+            # Not the same for all keys: where weights sum to 1, that would have no gradient.
             direction = torch.tensor([1.0, 2.0, 3.0], device=like.device, dtype=like.dtype)
-            (gradient,) = torch.autograd.grad((result * direction).sum(), scores)
+            along = (result * direction).sum()
+            (gradient,) = torch.autograd.grad(along, scores)
             given["a gradient of NaN"] = gradient
     for word, numbers in given.items():
         if numbers.isnan().any():

@@ -85,7 +85,12 @@ def _sum_type(q: Tensor) -> torch.dtype:
 
 
 def _check_fit(
-    q: Tensor, r: Tensor, k: Tensor, v: Tensor, position_keys: Tensor, reach: Tensor
+    q: Tensor,
+    r: Tensor,
+    k: Tensor,
+    v: Tensor,
+    position_keys: Tensor,
+    reach: Tensor,
 ) -> None:
     """Raise ValueError for shapes with which the kernels would read beyond the memory.
 
@@ -93,13 +98,15 @@ def _check_fit(
     """
     B, h, T, dk = q.shape
     K = k.size(2)
+    dv = v.size(-1)
+    W = position_keys.size(-1)
     heads = (h,) if position_keys.dim() == 3 else ()
     expected = {
         "r": (r, (B, h, T, dk)),
         "k": (k, (B, h, K, dk)),
-        "v": (v, (B, h, K, v.size(-1))),
+        "v": (v, (B, h, K, dv)),
         "reach": (reach, (h,)),
-        "position_keys": (position_keys, (*heads, dk, position_keys.size(-1))),
+        "position_keys": (position_keys, (*heads, dk, W)),
     }
     for name, (given, shape) in expected.items():
         if given.shape != shape:
@@ -111,11 +118,26 @@ def _check_fit(
 class Banded(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx, q, r, k, v, position_keys, z, reach, ramp, attends_self, drop, seed, tile, backward
+        ctx,
+        q,
+        r,
+        k,
+        v,
+        position_keys,
+        z,
+        reach,
+        ramp,
+        attends_self,
+        drop,
+        seed,
+        tile,
+        backward,
     ):
         _, h, T, dk = q.shape
         K = k.size(2)
         W = position_keys.size(-1)
+        # No key beyond W has a position, and there are K: kernels walk no farther.
+        by_head = reach.clamp(max=min(K, W))
         inputs = (
             q.contiguous(),
             r.contiguous(),
@@ -123,11 +145,13 @@ class Banded(torch.autograd.Function):
             v.contiguous(),
             position_keys.mT.contiguous(),
             None if z is None else z.contiguous(),
-            reach.clamp(max=min(K, W)).to(q.device, torch.int32),
+            by_head.to(q.device, torch.int32),
         )
-        # x of query 0 and key 0
+        # x of query 0 and key 0.
         offset = K - T + attends_self
-        head_stride = W * dk if position_keys.dim() == 3 else 0
+        # Heads that share position keys read them at the same place.
+        is_by_head = position_keys.dim() == 3
+        head_stride = W * dk if is_by_head else 0
         ctx.sizes = (h, T, K, W, offset, ramp, head_stride, seed)
         ctx.tile = tile or _fastest(inputs, ctx.sizes, drop, backward)
         ctx.drop = drop
@@ -140,6 +164,7 @@ class Banded(torch.autograd.Function):
     def backward(ctx, dy):
         *inputs, y, lse = ctx.saved_tensors
         gradients = _backward(inputs, y, lse, dy, ctx.sizes, ctx.drop, ctx.tile)
+        # Of reach and the six settings after it there are none.
         return *gradients, *7 * [None]
 
 
@@ -147,16 +172,24 @@ def _forward(inputs, sizes: tuple, drop: float, tile: Tile) -> tuple[Tensor, Ten
     """Compute y, and the logarithm of each row's sum."""
     q, _, _, v, *_ = inputs
     B, h, T, _ = q.shape
-    y = q.new_empty(B, h, T, v.size(3))
+    dv = v.size(3)
+    y = q.new_empty(B, h, T, dv)
     lse = q.new_empty(B, h, T, dtype=_sum_type(q))
     settings = {**_shapes(q, v, tile), "drop": drop}
+    # A program for each tile of queries, and for each stream and head.
     query_tiles = (triton.cdiv(T, tile.N), B * h)
     forward[query_tiles](*inputs, y, lse, *sizes, **settings)
     return y, lse
 
 
 def _backward(
-    inputs, y: Tensor, lse: Tensor, dy: Tensor, sizes: tuple, drop: float, tile: Tile
+    inputs,
+    y: Tensor,
+    lse: Tensor,
+    dy: Tensor,
+    sizes: tuple,
+    drop: float,
+    tile: Tile,
 ) -> tuple:
     """Compute the gradients of q, r, k, v, position_keys and z."""
     q, r, k, v, position_keys, z, _ = inputs
@@ -179,8 +212,10 @@ def _backward(
     key_tiles = (triton.cdiv(k.size(2), N), B * h)
     key_gradients[key_tiles](*inputs, grad_k, grad_v, *sizes, **settings)
 
-    # as many groups of streams for each head as fill the GPU
-    groups = h * min(B, max(1, GROUPS // h))
+    # As many groups of streams for each head as fill the GPU.
+    groups_of_head = min(B, max(1, GROUPS // h))
+    groups = h * groups_of_head
+    # Pairs of tiles that meet the same position keys, from the nearest to those at x = W.
     diagonals = triton.cdiv(W, N) + 1
     parts = lse.new_empty(groups, diagonals, 2 * N, dk)
     position_gradients[diagonals, groups](*inputs, parts, *sizes, B * h, **settings)
@@ -205,6 +240,7 @@ def _fastest(inputs, sizes: tuple, drop: float, backward: bool) -> Tile:
     def run(tile: Tile) -> None:
         y, lse = _forward(inputs, sizes, drop, tile)
         if backward:
+            # y in place of dy: any numbers take as long.
             _backward(inputs, y, lse, y, sizes, drop, tile)
 
     T = triton.next_power_of_2(q.size(2))
@@ -242,5 +278,7 @@ def _columns(parts: Tensor, W: int) -> Tensor:
     far, near = parts.chunk(2, -2)
     # x = (n + 1) N .. n N + 1 of diagonal n
     by_diagonal = far[..., :-1, :, :] + near[..., 1:, :, :]
-    falling = by_diagonal.flip(-3).flatten(-3, -2)  # x from the farthest to 1
+    from_farthest = by_diagonal.flip(-3)
+    falling = from_farthest.flatten(-3, -2)  # rows x from the farthest to 1
+    # Diagonals cover whole tiles: rows beyond W are of no position key.
     return falling[..., -W:, :].mT

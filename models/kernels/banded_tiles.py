@@ -27,24 +27,41 @@ def product(a, b, acc: tl.constexpr):
 
 
 @triton.jit
-def rows(matrix, start, count, width: tl.constexpr, PADDED: tl.constexpr, N: tl.constexpr):
+def rows(
+    matrix,
+    start,
+    count,
+    width: tl.constexpr,
+    PADDED: tl.constexpr,
+    N: tl.constexpr,
+):
     """Load rows start .. start + N - 1 of a (count, width) matrix as N PADDED, 0 outside it."""
     row = start + tl.arange(0, N)[:, None]
     column = tl.arange(0, PADDED)[None, :]
-    inside = (row >= 0) & (row < count) & (column < width)
-    return tl.load(matrix + row * width + column, inside, 0.0)
+    # A tile may begin before the stream's first key, and end after the last.
+    in_rows = (row >= 0) & (row < count)
+    inside = in_rows & (column < width)
+    place = matrix + row * width + column
+    return tl.load(place, inside, 0.0)
 
 
 @triton.jit
 def put_rows(
-    matrix, tile, start, count, width: tl.constexpr, PADDED: tl.constexpr, N: tl.constexpr
+    matrix,
+    tile,
+    start,
+    count,
+    width: tl.constexpr,
+    PADDED: tl.constexpr,
+    N: tl.constexpr,
 ):
     """Store what `rows` loads."""
     row = start + tl.arange(0, N)[:, None]
     column = tl.arange(0, PADDED)[None, :]
     numbers = tile.to(matrix.dtype.element_ty)
     inside = (row < count) & (column < width)
-    tl.store(matrix + row * width + column, numbers, inside)
+    place = matrix + row * width + column
+    tl.store(place, numbers, inside)
 
 
 @triton.jit
@@ -55,7 +72,14 @@ def row_numbers(vector, t0, T, N: tl.constexpr):
 
 
 @triton.jit
-def stretches(position_keys, first, W, dk: tl.constexpr, DK: tl.constexpr, N: tl.constexpr):
+def stretches(
+    position_keys,
+    first,
+    W,
+    dk: tl.constexpr,
+    DK: tl.constexpr,
+    N: tl.constexpr,
+):
     """Load the near and far position keys of a tile, N DK each.
 
     position_keys: W dk, rows x = W .. 1.
@@ -79,7 +103,8 @@ def skew(near, far, N: tl.constexpr):
     """Bring products of queries with both stretches, N N each, to key columns: N N."""
     row = tl.arange(0, N)[:, None]
     column = tl.arange(0, N)[None, :]
-    source = (column - row - 1) & (N - 1)  # mod N, a power of two
+    # c wants s = c - i - 1 mod N, a power of two.
+    source = (column - row - 1) & (N - 1)
     products = tl.where(is_far(N), far, near)
     return tl.gather(products, source, 1)
 
@@ -89,6 +114,7 @@ def unskew(ds, N: tl.constexpr):
     """Undo `skew`: part gradients in key columns into near and far."""
     row = tl.arange(0, N)[:, None]
     column = tl.arange(0, N)[None, :]
+    # Each row is turned the other way.
     source = (column + row + 1) & (N - 1)
     turned = tl.gather(ds, source, 1)
     far = is_far(N)
@@ -108,7 +134,8 @@ def distances(first, N: tl.constexpr):
 @triton.jit
 def ramp_at(x, z, ramp, acc: tl.constexpr):
     """Compute (R + z - (x - 1)) / R, not clamped (Adaptive Attention Span, equation 4)."""
-    return ((ramp + z) - (x - 1).to(acc)) / ramp
+    behind = (x - 1).to(acc)
+    return ((ramp + z) - behind) / ramp
 
 
 @triton.jit
@@ -119,14 +146,28 @@ def farthest(reach, z, ramp):
     counts as 0: the nearest keys are enough to show it.
     """
     if z is not None:
-        longest = tl.max(tl.where(z == z, z, 0.0), 0)
+        numbers = tl.where(z == z, z, 0.0)  # NaN is not equal to itself
+        longest = tl.max(numbers, 0)
         own_reach = tl.ceil(longest).to(tl.int32) + ramp
         reach = tl.minimum(reach, own_reach)
     return reach
 
 
 @triton.jit
-def scores(q, r, k, near, far, z, first, j0, reach, ramp, acc: tl.constexpr, N: tl.constexpr):
+def scores(
+    q,
+    r,
+    k,
+    near,
+    far,
+    z,
+    first,
+    j0,
+    reach,
+    ramp,
+    acc: tl.constexpr,
+    N: tl.constexpr,
+):
     """Score a tile with log m added, -inf where a query does not see a key: N N.
 
     q, r, k: N DK; near, far: N DK, the tile's position keys; z: N, the queries' spans, or None;
@@ -142,14 +183,25 @@ def scores(q, r, k, near, far, z, first, j0, reach, ramp, acc: tl.constexpr, N: 
     visible = (x >= 1) & (x <= reach) & (j >= 0)
     if z is not None:
         m = ramp_at(x, z[:, None], ramp, acc)
-        visible = visible & ((m > 0) | (m != m))  # where z is NaN, so are m and the score
+        # Where z is NaN, so are m and the score: a run that diverges shows it.
+        visible = visible & ((m > 0) | (m != m))
         clamped = tl.where(m > 1, 1.0, m)
-        score += tl.log(tl.where(visible, clamped, 1.0))
+        # log 0 is left to the mask of what is not visible.
+        seen = tl.where(visible, clamped, 1.0)
+        score += tl.log(seen)
     return tl.where(visible, score, float("-inf"))
 
 
 @triton.jit
-def dropout_factors(seed, t0, j0, K, drop: tl.constexpr, acc: tl.constexpr, N: tl.constexpr):
+def dropout_factors(
+    seed,
+    t0,
+    j0,
+    K,
+    drop: tl.constexpr,
+    acc: tl.constexpr,
+    N: tl.constexpr,
+):
     """Draw the factors of a tile's weights, each 0 or 1 / (1 - drop): N N.
 
     They depend on the seed, the query t and the key j alone: every kernel draws the same ones,

@@ -52,11 +52,17 @@ def fastest(work: str, dtype: torch.dtype, run: Callable[[Tile], None]) -> Tile:
 
     Work of one name is timed once.
     """
-    if work not in CHOSEN:
-        times = each_that_fits(TILES[dtype.itemsize], lambda tile: milliseconds(lambda: run(tile)))
-        first = next(iter(times))
-        best = min(times, key=times.get)
-        CHOSEN[work] = best if times[best] < FASTER * times[first] else first
+    if work in CHOSEN:
+        return CHOSEN[work]
+
+    def time(tile: Tile) -> float:
+        return milliseconds(lambda: run(tile))
+
+    times = each_that_fits(TILES[dtype.itemsize], time)
+    first = next(iter(times))
+    best = min(times, key=times.get)
+    is_faster = times[best] < FASTER * times[first]
+    CHOSEN[work] = best if is_faster else first
     return CHOSEN[work]
 
 
@@ -69,7 +75,8 @@ def milliseconds(run: Callable[[], None]) -> float:
     run()
     times = []
     for _ in range(ROUNDS):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin = torch.cuda.Event(enable_timing=True)
+        end = torch.cuda.Event(enable_timing=True)
         begin.record()
         run()
         end.record()
@@ -80,7 +87,9 @@ def milliseconds(run: Callable[[], None]) -> float:
 
 def chosen_tiles() -> list[str]:
     """Say in a line which tile was chosen for each kind of work that was timed."""
-    return [
-        f"{work}: tiles of {N} x {N}, {warps} warps, {stages} stages"
-        for work, (N, warps, stages) in CHOSEN.items()
-    ]
+    lines = []
+    for work, tile in CHOSEN.items():
+        size = f"{tile.N} x {tile.N}"
+        started = f"{tile.warps} warps, {tile.stages} stages"
+        lines.append(f"{work}: tiles of {size}, {started}")
+    return lines

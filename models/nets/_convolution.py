@@ -17,7 +17,8 @@ class _Filtered(torch.autograd.Function):
     @staticmethod
     def forward(ctx, weight, x):
         ctx.save_for_backward(weight, x)
-        y = x.new_empty(len(x), len(weight), x.size(2))
+        B, _, L = x.shape
+        y = x.new_empty(B, len(weight), L)
         products = []
         for patches, out in zip(x, y, strict=True):
             products.append(Product(weight, patches, out))
@@ -29,6 +30,7 @@ class _Filtered(torch.autograd.Function):
     def backward(ctx, dy):
         weight, x = ctx.saved_tensors
         dy = dy.contiguous()
+        # Picture after picture is added, in this order on every machine.
         dweight = weight.new_zeros(weight.shape)
         products = []
         for slope, patches in zip(dy, x, strict=True):
@@ -51,9 +53,12 @@ class Convolution(nn.Conv2d):
         """Convolve pictures B C H W -> B D H' W', as torch does."""
         if not compiles(x):
             return super().forward(x)
+        # F = C x kernel numbers of a patch, L patches: B F L.
         patches = unfold(x, self.kernel_size, padding=self.padding, stride=self.stride)
         padded = x.size(2) + 2 * self.padding[0]
-        rows = (padded - self.kernel_size[0]) // self.stride[0] + 1
-        y = _Filtered.apply(self.weight.flatten(1), patches)
+        last_start = padded - self.kernel_size[0]
+        rows = last_start // self.stride[0] + 1  # H'
+        filters = self.weight.flatten(1)  # D F
+        y = _Filtered.apply(filters, patches)
         y = y + self.bias[:, None]
         return y.unflatten(2, (rows, -1))

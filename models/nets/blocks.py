@@ -70,9 +70,10 @@ class FeedForward(nn.Sequential):
         drops = self.training and drop.p
         if not compiles(x) or not torch.is_grad_enabled() or drops:
             return super().forward(x)
+        *sizes, _ = x.shape
         rows = x.flatten(0, -2)
         y = _Relu2.apply(rows, first.weight, first.bias, last.weight, last.bias)
-        return y.view(*x.shape[:-1], -1)
+        return y.view(*sizes, -1)
 
 
 class PositionalEncoding(nn.Module):
@@ -88,9 +89,11 @@ class PositionalEncoding(nn.Module):
             self.table = nn.Parameter(table)
         elif name == "sinusoid":
             table = interleaved(torch.arange(max_length).float(), d_model)
+            # Not among the weights: it follows from the settings.
             self.register_buffer("table", table, persistent=False)
         elif name == "none":
-            self.register_buffer("table", torch.zeros(max_length, d_model), persistent=False)
+            table = torch.zeros(max_length, d_model)
+            self.register_buffer("table", table, persistent=False)
         else:
             raise ValueError(
                 f"unknown positional_encoding '{name}'; valid: sinusoid, learned, none"
@@ -124,16 +127,25 @@ class Residual(nn.LayerNorm):
 
     def forward(self, x: Tensor, y: Tensor | None = None) -> Tensor:
         """Compute the layer norm of x, or of x + y."""
+        # The compiled sum and norm read and write x once.
         if compiles(x):
             return add_and_norm(x, y, self.weight, self.bias, self.eps)
-        return super().forward(x if y is None else x + y)
+        if y is not None:
+            x = x + y
+        return super().forward(x)
 
     def enter(self, x: Tensor) -> Tensor:
-        return x if self.post else self(x)
+        """Return what the sub-layer reads."""
+        if self.post:
+            return x
+        return self(x)
 
     def leave(self, x: Tensor, y: Tensor) -> Tensor:
+        """Join x and the output y of the sub-layer."""
         y = self.drop(y)
-        return self(x, y) if self.post else x + y
+        if self.post:
+            return self(x, y)
+        return x + y
 
 
 class Block(nn.Module):
@@ -205,8 +217,10 @@ class DecoderBlock(Block):
         were positions of a single row.
         """
         x, past = self.attend(x, past)
+        B, _ = visible.shape
         queries = self.after_cross.enter(x)
-        queries = queries.reshape(len(visible), -1, x.size(-1))
+        # The rows of a sentence one after the other: R T d -> B (R / B T) d.
+        queries = queries.reshape(B, -1, x.size(-1))
         y = self.cross(queries, source, visible).view_as(x)
         return self.feed(self.after_cross.leave(x, y)), past
 
@@ -220,7 +234,10 @@ class AttentionNet(nn.Module):
 
     def choices(self) -> list[Choice]:
         """List the choices of all layers."""
-        return [choice for layer in self.attentions for choice in layer.choices]
+        listed: list[Choice] = []
+        for layer in self.attentions:
+            listed += layer.choices
+        return listed
 
     def penalty(self):
         """Add up what the choices of all layers add to the loss, in nats."""
@@ -243,6 +260,7 @@ def collect_facts(choices: Iterable[Choice]) -> dict:
         for key, value in choice.facts().items():
             facts.setdefault(key, []).append(value)
     if "mean_span" in facts:
-        facts["mean_span"] = sum(facts["mean_span"]) / len(facts["mean_span"])
+        means = facts["mean_span"]
+        facts["mean_span"] = sum(means) / len(means)
         facts["max_span"] = max(facts["max_span"])
     return facts

@@ -35,13 +35,16 @@ class Captioner(Seq2Seq):
         if self.sees == "pixels":
             if size % patch or patch % 2:
                 raise ValueError(f"patch = {patch} must be even and divide size = {size}")
+            # The first halves the picture, so that half a patch is left for the second.
+            half = patch // 2
             self.look = nn.Sequential(
                 Convolution(3, d_model // 2, 3, stride=2, padding=1),
                 nn.ReLU(),
-                Convolution(d_model // 2, d_model, patch // 2, stride=patch // 2),
+                Convolution(d_model // 2, d_model, half, stride=half),
                 nn.Flatten(2),
             )
-            self.positions = PositionalEncoding("learned", (size // patch) ** 2, d_model)
+            patches = (size // patch) ** 2
+            self.positions = PositionalEncoding("learned", patches, d_model)
         else:
             self.look = Linear(size, d_model)
         self.target = self.embedding  # the source has no words
@@ -50,7 +53,7 @@ class Captioner(Seq2Seq):
         """Turn pictures into their patches or regions B N d, and B N, True: there is no padding."""
         x = self.look(source)
         if self.sees == "pixels":
-            x = x.transpose(1, 2)
+            x = x.transpose(1, 2)  # B d N -> B N d
             x = x + self.positions(0, x.size(1))
         visible = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
         return dropout(x, self.dropout, self.training), visible
@@ -59,5 +62,7 @@ class Captioner(Seq2Seq):
         if self.sees == "features":
             return N * self.look.weight.numel()
         first, _, second, _ = self.look
-        outputs = N * second.kernel_size[0] ** 2  # positions of the first convolution's output
+        # Positions of the first convolution's output: each patch has a kernel of them.
+        side, _ = second.kernel_size
+        outputs = N * side**2
         return outputs * first.weight.numel() + N * second.weight.numel()

@@ -22,7 +22,10 @@ from ..attention.variant import Past
 from ..kernels.compiled.dense import by_heads, linear
 from .blocks import AttentionNet, DecoderBlock, EncoderBlock, PositionalEncoding, collect_facts
 
-PAD, BOS, EOS = 0, 1, 2
+# Tokens that every vocabulary begins with.
+PAD = 0
+BOS = 1
+EOS = 2
 ATTENTIONS = ("encoder", "decoder", "cross")  # kinds of attention to which choices may apply
 PLAIN = {"selection": {"name": "all"}, "normaliser": {"name": "softmax"}}
 
@@ -49,10 +52,15 @@ class _State:
 
     def sentences(self, index: Tensor) -> "_State":
         """Keep some sentences alone, with all their rows."""
-        beams = self.past[0][0].size(1) // len(self.visible)
-        rows = index[:, None] * beams + torch.arange(beams, device=index.device)
+        cached = self.past[0][0]  # K R ..
+        beams = cached.size(1) // len(self.visible)
+        first_row = index[:, None] * beams
+        rows = first_row + torch.arange(beams, device=index.device)
         kept = self.rows(rows.flatten())
-        sources = [(keys[index], values[index]) for keys, values in self.sources]
+        sources = []
+        for keys, values in self.sources:
+            source = (keys[index], values[index])
+            sources.append(source)
         return replace(kept, sources=sources, visible=self.visible[index])
 
 
@@ -93,6 +101,7 @@ class Seq2Seq(AttentionNet):
 
         self.source_positions = PositionalEncoding(encoding, self.max_length, d_model)
         self.target_positions = PositionalEncoding(encoding, self.max_length, d_model)
+        # E, E' and E'': one matrix, or one each.
         self.embedding = nn.Embedding(symbols, d_model)
         is_tied = net["tie_embeddings"]
         self.target = self.embedding if is_tied else nn.Embedding(symbols, d_model)
@@ -118,11 +127,12 @@ class Seq2Seq(AttentionNet):
 
     def encode(self, source: Tensor) -> _State:
         """Read sources B N -> the state in which B targets begin, a row each."""
+        B = len(source)
         x, visible = self.enter(source)
         for block in self.encoder:
             x = block(x, visible)
         x = self.after_encoder(x)
-        past = [block.attention.start(len(source)) for block in self.decoder]
+        past = [block.attention.start(B) for block in self.decoder]
         return _State(self._project(x), visible, past)
 
     def _project(self, x: Tensor) -> list[Source]:
@@ -131,10 +141,14 @@ class Seq2Seq(AttentionNet):
         matrices = []
         heads = []
         for block in self.decoder:
-            matrices += [block.cross.key.weight, block.cross.value.weight]
-            heads += 2 * [block.cross.shape.key_heads]
+            cross = block.cross
+            matrices += [cross.key.weight, cross.value.weight]
+            heads += 2 * [cross.shape.key_heads]
         projected = by_heads(x, tuple(heads), *matrices)
-        return list(zip(projected[::2], projected[1::2], strict=True))
+        # Keys and values of the first layer, of the second, ..
+        keys = projected[::2]
+        values = projected[1::2]
+        return list(zip(keys, values, strict=True))
 
     def enter(self, source: Tensor) -> tuple[Tensor, Tensor]:
         """Embed sources B N -> the encoder's inputs, B N d, and B N, False at padding."""
@@ -152,7 +166,8 @@ class Seq2Seq(AttentionNet):
     def read(self, tokens: Tensor, state: _State) -> tuple[Tensor, _State]:
         """Read several more tokens of each row, R T, as `step` does."""
         x, state = self._decode(tokens, state)
-        return self._read_out(x[:, -1]), state
+        last = x[:, -1]
+        return self._read_out(last), state
 
     def _decode(self, target: Tensor, state: _State) -> tuple[Tensor, _State]:
         """Read R T tokens that follow those of the state -> R T d, and the next state."""
@@ -165,7 +180,8 @@ class Seq2Seq(AttentionNet):
             x, past = block(x, past, source, state.visible)
             caches.append(past)
         x = self.after_decoder(x)
-        return x, replace(state, past=caches, length=state.length + T)
+        after = replace(state, past=caches, length=state.length + T)
+        return x, after
 
     def _embed(self, tokens: Tensor, embedding: nn.Embedding, positions: Tensor) -> Tensor:
         scale = math.sqrt(embedding.embedding_dim)
@@ -194,16 +210,30 @@ def _attentions(attention: dict, net: dict) -> tuple[list, list, list]:
 
     # Between two sentences there are no distances, for a span or a position.
     to_source = choices("cross") | full | {"position": {"name": "none"}}
-    count = net["layers"]
-    drop = net["attention_dropout"]
+    # Built in this order, in which they draw their weights: it is part of what a seed means.
     encoder = build_layers(
-        count, shape, choices("encoder"), SequenceAttention, reads_itself=True, dropout=drop
+        net["layers"],
+        shape,
+        choices("encoder"),
+        SequenceAttention,
+        reads_itself=True,
+        dropout=net["attention_dropout"],
     )
     decoder = build_layers(
-        count, shape, choices("decoder"), StreamAttention, attends_self=True, dropout=drop
+        net["layers"],
+        shape,
+        choices("decoder"),
+        StreamAttention,
+        attends_self=True,
+        dropout=net["attention_dropout"],
     )
     cross = build_layers(
-        count, shape, to_source, SequenceAttention, reads_itself=False, dropout=drop
+        net["layers"],
+        shape,
+        to_source,
+        SequenceAttention,
+        reads_itself=False,
+        dropout=net["attention_dropout"],
     )
     return encoder, decoder, cross
 
@@ -212,7 +242,8 @@ def _refuse(attention: dict, net: dict) -> None:
     """Raise ValueError, in one line, for settings that the net cannot be built from."""
     for part in attention["apply_to"]:
         if part not in ATTENTIONS:
-            raise ValueError(f"unknown part '{part}' in apply_to; valid: {', '.join(ATTENTIONS)}")
+            valid = ", ".join(ATTENTIONS)
+            raise ValueError(f"unknown part '{part}' in apply_to; valid: {valid}")
     span = attention["span"]
     max_length = net["max_length"]
     for key in ("cache", "evaluation_cache"):
@@ -231,4 +262,5 @@ def _initialise(module: nn.Module) -> None:
             nn.init.zeros_(module.bias)
     # An embedding that is tied to the output is drawn as an embedding.
     if isinstance(module, nn.Embedding):
-        nn.init.normal_(module.weight, 0.0, module.embedding_dim**-0.5)
+        deviation = module.embedding_dim**-0.5
+        nn.init.normal_(module.weight, 0.0, deviation)

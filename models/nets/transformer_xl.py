@@ -49,7 +49,7 @@ class TransformerXLNet(CharLM):
 def _initialise(module: nn.Module) -> None:
     """Draw weights from N(0, .02), layer-norm weights from N(1, .02); biases are 0."""
     if isinstance(module, nn.Linear | nn.Embedding | nn.LayerNorm):
-        mean = 1.0 if isinstance(module, nn.LayerNorm) else 0.0
-        nn.init.normal_(module.weight, mean, 0.02)
+        is_norm = isinstance(module, nn.LayerNorm)
+        nn.init.normal_(module.weight, 1.0 if is_norm else 0.0, 0.02)
         if getattr(module, "bias", None) is not None:
             nn.init.zeros_(module.bias)

@@ -116,9 +116,7 @@ def count(job, model, device: torch.device) -> dict:
     with torch.no_grad(), build.without():
         model(tokens, past)
     # before the libraries count: fvcore leaves tensors in place of the sizes that the layers note
-    of_layers = 0
-    for layer in model.attentions:
-        of_layers += macs.engine_macs(layer, block, layer.computed)
+    of_layers = macs.of_last_block(model, block)
     ours = of_layers / block + macs.outside_attention(model)
     by_libraries = count_by_libraries(Flat(model), (tokens, *past), block)
     return {"macs_analytic": ours, **by_libraries}

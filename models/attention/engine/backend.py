@@ -17,7 +17,7 @@ from ..choice import Shape
 from ..variant import Variant
 from .band import attend_band
 from .compiled import attend_compiled, attend_layer, attend_sequence, compiled_obstacle
-from .groups import HeadGroup
+from .groups import HeadGroup, Operands
 
 WIDEST_TILE = 128  # dk and dv that the kernel holds
 
@@ -67,15 +67,17 @@ class Backend:
         self.counts: Counter[Work] = Counter()
         self.kernel_fault: str | None = None
 
-    def choose(self, group: HeadGroup, q: Tensor, v: Tensor, position_keys: Tensor | None) -> Route:
+    def choose(self, group: HeadGroup, operands: Operands) -> Route:
         """Choose the code for a group of heads, the fastest that can compute it, and say why.
 
         ValueError where the code that a run was given cannot.
         """
+        q = operands.q
+        not_on_gpu = _triton_obstacle(group, q, operands.v, operands.position_keys)
         # Fastest first. Autograd differentiates the band: it computes every choice everywhere.
         obstacles = {
             "compiled": compiled_obstacle(group, q),
-            "triton": self.kernel_fault or _triton_obstacle(group, q, v, position_keys),
+            "triton": self.kernel_fault or not_on_gpu,
             "band": None,
         }
         if self.name != "auto":
@@ -96,26 +98,24 @@ class Backend:
             return f"the run was given {self.name}"
         return compiled_obstacle(layer, x)
 
-    def attend(
-        self, name: str, group: HeadGroup, q, r, k, v, position_keys, z, parameters: list
-    ) -> Tensor:
-        """Compute `band.attend_band` by the code `name` that was chosen, and count it."""
-        self._count(name, group, q)
-        return ATTEND[name](group, q, r, k, v, position_keys, z, parameters)
+    def attend(self, code: str, group: HeadGroup, operands: Operands) -> Tensor:
+        """Compute `band.attend_band` by the code that was chosen, and count it."""
+        self._count(code, group, operands.q)
+        return ATTEND[code](group, operands)
 
     def attend_layer(
-        self, group: HeadGroup, tensors: tuple, shape: Shape, counts: tuple[int, ...]
+        self, group: HeadGroup, operands: Operands, shape: Shape, counts: tuple[int, ...]
     ) -> Tensor:
         """Compute `compiled.attend_layer` and count it."""
-        self._count("compiled", group, tensors[0])
-        return attend_layer(group, tensors, shape, counts)
+        self._count("compiled", group, operands.q)
+        return attend_layer(group, operands, shape, counts)
 
     def attend_sequence(
-        self, group: HeadGroup, tensors: tuple, visible: Tensor, reads_itself: bool
+        self, group: HeadGroup, operands: Operands, visible: Tensor, reads_itself: bool
     ) -> Tensor:
         """Compute `compiled.attend_sequence` and count it."""
-        self._count("compiled", group, tensors[0])
-        return attend_sequence(group, tensors, visible, reads_itself)
+        self._count("compiled", group, operands.q)
+        return attend_sequence(group, operands, visible, reads_itself)
 
     def _count(self, name: str, group: HeadGroup, q: Tensor) -> None:
         work = Work(
@@ -180,20 +180,19 @@ def _triton_obstacle(
     return kernel_obstacle(group, q.size(-1), d_r, v.size(-1))
 
 
-def attend_triton(group: HeadGroup, q, r, k, v, position_keys, z, parameters: list) -> Tensor:
+def attend_triton(group: HeadGroup, operands: Operands) -> Tensor:
     """Compute what `band.attend_band` does, on a GPU."""
     from ...kernels.banded import attend  # triton is not there on every machine
 
-    k = k.permute(1, 2, 0, 3)  # K B g dk -> B g K dk
-    v = v.permute(1, 2, 0, 3)
+    z = operands.z
     # A fixed span says one reach for every head of the layer; z is of these heads alone.
     by_head = group.span.reach(z)[: group.heads]
     return attend(
-        q,
-        r,
-        k,
-        v,
-        position_keys,
+        operands.q,
+        operands.r,
+        operands.k.permute(1, 2, 0, 3),  # K B g dk -> B g K dk
+        operands.v.permute(1, 2, 0, 3),
+        operands.position_keys,
         z,
         by_head.clamp(max=group.reach),
         ramp=None if z is None else group.span.ramp,

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout, pad
 from torch.utils.checkpoint import checkpoint
 
-from .groups import HeadGroup
+from .groups import HeadGroup, Operands
 
 QUERIES = 64  # c: at most c - 1 keys outside the band are multiplied in vain
 LONG = 16  # twice as many where the band is this many times as wide: then it hardly shows
@@ -111,19 +111,14 @@ def band(scores: Tensor, window: int) -> Tensor:
     )
 
 
-def attend_band(group: HeadGroup, q, r, k, v, position_keys, z, parameters: list) -> Tensor:
-    """Compute the outputs of a block of queries: B g T dv.
-
-    q, r: B g T dk, content and position queries, over sqrt(dk); r is None without position keys.
-    k: K B g dk and v: K B g dv, the last T the block's own. position_keys: dk W or g dk W, W at
-    least the group's reach, the last column x = 1. z: the span's extent. parameters: of selection
-    and normaliser, for these heads.
-    """
+def attend_band(group: HeadGroup, operands: Operands) -> Tensor:
+    """Compute the outputs of a block of queries: B g T dv."""
+    q = operands.q
     B, heads, T, _ = q.shape
     pieces = list(
         chunks(
             T=T,
-            K=len(k),
+            K=len(operands.k),
             B=B,
             heads=heads,
             reach=group.reach,
@@ -135,12 +130,22 @@ def attend_band(group: HeadGroup, q, r, k, v, position_keys, z, parameters: list
     again = torch.is_grad_enabled() and len(pieces) > 1
     # By the first query of a chunk: the outputs of each group of streams, b g c dv.
     of_queries: dict[int, list[Tensor]] = {}
+    # As arguments of their own, for `checkpoint` looks among these for the device whose random
+    # numbers it has to repeat.
+    tensors = (
+        q,
+        operands.r,
+        operands.k,
+        operands.v,
+        operands.position_keys,
+        operands.z,
+        *operands.parameters,
+    )
     for chunk in pieces:
-        given = (group, chunk, q, r, k, v, position_keys, z, *parameters)
         if again:
-            y = checkpoint(_attend_chunk, *given, use_reentrant=False)
+            y = checkpoint(_attend_chunk, group, chunk, *tensors, use_reentrant=False)
         else:
-            y = _attend_chunk(*given)
+            y = _attend_chunk(group, chunk, *tensors)
         start = chunk.queries.start
         of_queries.setdefault(start, []).append(y)
     of_all_streams = [torch.cat(of_streams) for of_streams in of_queries.values()]

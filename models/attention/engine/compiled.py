@@ -23,7 +23,7 @@ from ...kernels.compiled.attention import (
     attend,
 )
 from ..choice import Shape
-from .groups import HeadGroup
+from .groups import HeadGroup, Operands
 from .projections import by_head
 
 
@@ -62,50 +62,93 @@ def _constant(alpha: float, heads: int, dtype: torch.dtype) -> Tensor:
     return torch.full((heads,), alpha, dtype=dtype)
 
 
-def attend_compiled(group: HeadGroup, q, r, k, v, position_keys, z, parameters: list) -> Tensor:
+def attend_compiled(group: HeadGroup, operands: Operands) -> Tensor:
     """Compute what `band.attend_band` does."""
-    alpha = alpha_of(group, parameters, q)
-    k = k.permute(1, 2, 0, 3)  # K B g dk -> B g K dk
-    v = v.permute(1, 2, 0, 3)
+    q = operands.q
+    alpha = alpha_of(group, operands.parameters, q)
+    k = operands.k.permute(1, 2, 0, 3)  # K B g dk -> B g K dk
+    v = operands.v.permute(1, 2, 0, 3)
     # All heads of a group have the same keys.
     counts = (k.size(2),) * group.heads
     pattern = pattern_of(group, counts, None, None, alpha)
-    return attend(pattern, q, r, k, v, position_keys, z, alpha)
+    return attend(
+        pattern=pattern,
+        q=q,
+        r=operands.r,
+        k=k,
+        v=v,
+        p=operands.position_keys,
+        z=operands.z,
+        alpha=alpha,
+    )
 
 
-def attend_layer(group: HeadGroup, tensors: tuple, shape: Shape, counts: tuple[int, ...]) -> Tensor:
+def attend_layer(
+    group: HeadGroup, operands: Operands, shape: Shape, counts: tuple[int, ...]
+) -> Tensor:
     """Attend in training with all heads of a layer -> B h T dv.
 
-    tensors: of `BlockQueries.of`, with the keys and values of `project_by_head`. Head i has those
-    of its last counts[i] rows.
+    operands: with the keys and values of `project_by_head`. Head i has those of its last counts[i]
+    rows.
     """
-    q, r, k, v, position_keys, z, parameters = tensors
-    alpha = alpha_of(group, parameters, q)
-    keys = by_head(counts, q.size(0), shape.d_k)
-    values = by_head(counts, q.size(0), shape.d_v)
-    pattern = pattern_of(group, counts, keys, values, alpha, scale=shape.d_k**-0.5)
-    return attend(pattern, q, r, k, v, position_keys, z, alpha)
+    q = operands.q
+    B = q.size(0)
+    alpha = alpha_of(group, operands.parameters, q)
+    pattern = pattern_of(
+        group,
+        counts,
+        keys=by_head(counts, B, shape.d_k),
+        values=by_head(counts, B, shape.d_v),
+        alpha=alpha,
+        scale=shape.d_k**-0.5,
+    )
+    return attend(
+        pattern=pattern,
+        q=q,
+        r=operands.r,
+        k=operands.k,
+        v=operands.v,
+        p=operands.position_keys,
+        z=operands.z,
+        alpha=alpha,
+    )
 
 
 def attend_sequence(
-    group: HeadGroup, tensors: tuple, visible: Tensor, reads_itself: bool
+    group: HeadGroup, operands: Operands, visible: Tensor, reads_itself: bool
 ) -> Tensor:
     """Attend with all heads of a layer to a whole sequence, its own or another -> B h T dv.
 
-    tensors: of `BlockQueries.of`, keys and values B h N d. visible: B N, False at padding, which
-    is at the end.
+    operands: with keys and values B h N d. visible: B N, False at padding, which is at the end.
     """
-    q, r, k, v, position_keys, z, parameters = tensors
-    alpha = alpha_of(group, parameters, q)
-    if position_keys is not None:  # x = W .. 1 .. W
-        behind = position_keys[..., :-1].flip(-1)
-        position_keys = torch.cat([position_keys, behind], -1)
-    counts = (k.size(2),) * group.heads
-    kind = SENTENCE if reads_itself else CROSS
-    scale = q.size(-1) ** -0.5
-    pattern = pattern_of(group, counts, None, None, alpha, kind, scale)
-    lengths = visible.sum(1)
-    return attend(pattern, q, r, k, v, position_keys, z, alpha, lengths)
+    q = operands.q
+    N = operands.k.size(2)
+    alpha = alpha_of(group, operands.parameters, q)
+    position_keys = operands.position_keys
+    if position_keys is not None:
+        # x = W .. 1 .. W: words ahead are as far as those behind.
+        ahead = position_keys[..., :-1].flip(-1)
+        position_keys = torch.cat([position_keys, ahead], -1)
+    pattern = pattern_of(
+        group,
+        counts=(N,) * group.heads,
+        keys=None,
+        values=None,
+        alpha=alpha,
+        kind=SENTENCE if reads_itself else CROSS,
+        scale=q.size(-1) ** -0.5,
+    )
+    return attend(
+        pattern=pattern,
+        q=q,
+        r=operands.r,
+        k=operands.k,
+        v=operands.v,
+        p=position_keys,
+        z=operands.z,
+        alpha=alpha,
+        lengths=visible.sum(1),
+    )
 
 
 def twin(

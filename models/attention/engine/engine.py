@@ -21,6 +21,7 @@ from .caches import Inputs, KeysAndValues
 from .groups import (
     BlockQueries,
     HeadGroup,
+    Operands,
     evaluation_groups,
     head_groups,
     head_index,
@@ -57,6 +58,7 @@ class Engine:
         """Choose how a layer computes attention for inputs x, and say why: see above."""
         obstacle = self.backend.layer_obstacle(layer, x)
         if not is_stream:
+            # Sequences are short: the engine has no groups for them.
             if obstacle:
                 return Route("definition", f"compiled: {obstacle}")
             return Route("compiled", "one call computes all heads of a whole sequence")
@@ -119,7 +121,13 @@ class Engine:
         widest = min(farthest_reach, available)
 
         q = layer.split(layer.query(x))  # B h T dk
-        queries = BlockQueries(layer, q, z, widest, K)
+        queries = BlockQueries(
+            layer,
+            q,
+            z,
+            widest=widest,
+            keys=K,
+        )
         # Under autocast x is in 32 bits, what is multiplied with it in 16.
         x = x.to(queries.content.dtype)
         kind = Inputs if layer.training else KeysAndValues
@@ -133,53 +141,70 @@ class Engine:
             last = slice(-(T + reach), None)
             k, v = cache.keys_and_values(number, heads, last)
             computed = Computed(len(heads), reach, keys=len(k))
-            seen = keys_of_queries(layer, k, v, K - len(k))
-            group, tensors = queries.of(heads, reach, *seen)
+            place = K - len(k)
+            seen = keys_of_queries(layer, k, v, place)
+            group, operands = queries.of(heads, reach, *seen)
             if first:
                 k, v = cache.keys_and_values(number, heads, slice(first))
-                seen = keys_of_queries(layer, k, v, 0)
+                seen = keys_of_queries(layer, k, v, place=0)
                 group = queries.with_first(group, heads, *seen)
-                computed = computed._replace(first=len(k), columns=group.first.columns)
+                computed = computed._replace(
+                    first=len(k),
+                    columns=group.first.columns,
+                )
             layer.computed.append(computed)
-            y = self._attend_group(group, tensors)
+            y = self._attend_group(group, operands)
             outputs.append(y)
         heads_of_groups = [heads for heads, _ in groups]
-        y = _in_order(outputs, heads_of_groups)
-        return y.transpose(1, 2), cache.next_past(groups)
+        y = _in_order(outputs, heads_of_groups)  # B h T dv
+        next_past = cache.next_past(groups)
+        return y.transpose(1, 2), next_past
 
-    def _attend_group(self, group: HeadGroup, tensors: tuple) -> Tensor:
+    def _attend_group(self, group: HeadGroup, operands: Operands) -> Tensor:
         """Let the backend choose the code for a group, and attend with it: B g T dv."""
-        q, _, _, v, position_keys, _, _ = tensors
-        route = self.backend.choose(group, q, v, position_keys)
-        return self.backend.attend(route.code, group, *tensors)
+        route = self.backend.choose(group, operands)
+        return self.backend.attend(route.code, group, operands)
 
-    def attend_alone(self, variant: Variant, q: Tensor, k: Tensor, v: Tensor, reach: int) -> Tensor:
+    def attend_alone(
+        self,
+        variant: Variant,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        reach: int,
+    ) -> Tensor:
         """Attend with queries, keys and values that no layer projected -> B h T dv.
 
         q: B h T dk, k: B g K dk, v: B g K dv, the last T of K keys the queries' own. reach: the
         most keys that a query may see.
         """
-        T = q.size(2)
+        _, h, T, _ = q.shape
         K = k.size(2)
         # One group of all heads: there is no cache whose parts could differ by head.
-        heads = tuple(range(q.size(1)))
+        heads = tuple(range(h))
         z = variant.span.extent(None)
         available = K - 1 + variant.attends_self
         longest = int(variant.span.reach(z).max())
         reach = min(longest, reach, available)
-        queries = BlockQueries(variant, q, z, reach, K)
+        queries = BlockQueries(
+            variant,
+            q,
+            z,
+            widest=reach,
+            keys=K,
+        )
 
         k = k.permute(2, 0, 1, 3)  # time first: K B g dk
         v = v.permute(2, 0, 1, 3)
         # Keys before are out of reach of every query.
         start = max(0, K - T - reach)
-        seen = keys_of_queries(variant, k[start:], v[start:], start)
-        group, tensors = queries.of(heads, reach, *seen)
+        seen = keys_of_queries(variant, k[start:], v[start:], place=start)
+        group, operands = queries.of(heads, reach, *seen)
         first = variant.span.first
         if first:
-            seen = keys_of_queries(variant, k[:first], v[:first], 0)
+            seen = keys_of_queries(variant, k[:first], v[:first], place=0)
             group = queries.with_first(group, heads, *seen)
-        return self._attend_group(group, tensors)
+        return self._attend_group(group, operands)
 
     def _attend_all_heads(
         self, layer, x: Tensor, past: Past, z: Tensor | None
@@ -201,14 +226,21 @@ class Engine:
         # One group of all heads, but with counts of rows by head.
         heads = tuple(range(len(reaches)))
         widest = max(reaches)
-        # C multiplies queries by 1 / sqrt(dk) as it reads them.
-        queries = BlockQueries(layer, q, z, widest, K, scaled=False)
-        group, tensors = queries.of(heads, widest, k, v)
+        queries = BlockQueries(
+            layer,
+            q,
+            z,
+            widest=widest,
+            keys=K,
+            scaled=False,  # C multiplies queries by 1 / sqrt(dk) as it reads them
+        )
+        group, operands = queries.of(heads, widest, k, v)
         layer.computed = []
         for reach, keys in zip(reaches, counts, strict=True):
             layer.computed.append(Computed(1, reach, keys))
-        y = self.backend.attend_layer(group, tensors, layer.shape, counts)
-        return y.transpose(1, 2), cache.next_past([(heads, widest)])
+        y = self.backend.attend_layer(group, operands, layer.shape, counts)
+        next_past = cache.next_past([(heads, widest)])
+        return y.transpose(1, 2), next_past
 
     def attend_sequence(self, layer, x: Tensor, projected: Projected, visible: Tensor) -> Tensor:
         """Compute what `Definition.attend_sequence` does, by it where nothing is compiled."""
@@ -222,11 +254,23 @@ class Engine:
         # Attention to another sequence has no positions.
         widest = reach if layer.reads_itself else 0
         N = k.size(2)
-        queries = BlockQueries(layer, q, z, widest, N, scaled=False)
+        queries = BlockQueries(
+            layer,
+            q,
+            z,
+            widest=widest,
+            keys=N,
+            scaled=False,
+        )
         places = torch.arange(N, device=k.device)
         k = layer.position.turn(k, places)
-        group, tensors = queries.of(heads, reach, k, v)
-        return self.backend.attend_sequence(group, tensors, visible, layer.reads_itself)
+        group, operands = queries.of(heads, reach, k, v)
+        return self.backend.attend_sequence(
+            group,
+            operands,
+            visible,
+            layer.reads_itself,
+        )
 
 
 def keys_of_queries(variant: Variant, k: Tensor, v: Tensor, place: int) -> tuple[Tensor, Tensor]:
@@ -245,9 +289,11 @@ def every_key(layer, x: Tensor, past: Past) -> tuple[Tensor, Tensor]:
 
     They are zeros where a group cached less.
     """
-    groups = head_groups(layer, layer.span.extent(x))
+    z = layer.span.extent(x)
+    groups = head_groups(layer, z)
     cache = KeysAndValues(layer, x, past)
-    longest = max(map(len, past)) + x.size(1)
+    T = x.size(1)
+    longest = max(map(len, past)) + T
 
     def prepared(rows: Tensor) -> Tensor:
         padded = _padded(rows, longest)
@@ -267,7 +313,8 @@ def every_key(layer, x: Tensor, past: Past) -> tuple[Tensor, Tensor]:
 def _padded(rows: Tensor, length: int) -> Tensor:
     """Put zeros before the first row: K .. -> length .."""
     count, *sizes = rows.shape
-    zeros = rows.new_zeros(length - count, *sizes)
+    missing = length - count
+    zeros = rows.new_zeros(missing, *sizes)
     return torch.cat([zeros, rows])
 
 

@@ -48,13 +48,23 @@ def cases_of(layer) -> set[Case]:
 
     There are none where the kernel is not made for the layer.
     """
-    if kernel_obstacle(layer, layer.shape.d_k, width_of_positions(layer), layer.shape.d_v):
+    shape = layer.shape
+    obstacle = kernel_obstacle(layer, shape.d_k, width_of_positions(layer), shape.d_v)
+    if obstacle:
         return set()
     # A kernel sees of any span without a mask only how far it reaches: as of a fixed one.
     span = Fixed if layer.span.kernel == "window" else type(layer.span)
-    ramp = getattr(layer.span, "ramp", None)
-    drops = (0.0, layer.dropout)
-    return {Case(layer.shape, span, ramp, layer.attends_self, drop) for drop in drops}
+    cases = set()
+    for drop in (0.0, layer.dropout):  # in evaluation and in training
+        case = Case(
+            shape=shape,
+            span=span,
+            ramp=getattr(layer.span, "ramp", None),
+            attends_self=layer.attends_self,
+            drop=drop,
+        )
+        cases.add(case)
+    return cases
 
 
 class Given(Position):
@@ -119,7 +129,9 @@ def inputs_of(case: Case, T: int, K: int, by_head: bool, dtype: torch.dtype) -> 
     inputs["r"] /= sqrt(shape.d_k)
     inputs["v"] += torch.linspace(-1, 1, K)[:, None]
     inputs["dy"] += 1
-    inputs = {name: tensor.to(dtype).double() for name, tensor in inputs.items()}
+    # Rounded, so that both sides begin from the same numbers.
+    for name, tensor in inputs.items():
+        inputs[name] = tensor.to(dtype).double()
 
     # Between whole numbers, whole, at the start and at the limit.
     spans = torch.tensor([17.3, 30.0, 0.0, case.limit]).double()
@@ -157,7 +169,7 @@ def check_equivalence(twin, device: str, dtype: torch.dtype, case: Case) -> None
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         blocks = [inputs_of(case, T, K, by_head, dtype) for T, K, by_head in BLOCKS]
-    # spans are handed over in 32 bits at least
+    # Spans are given in 32 bits at least: 16 could not tell keys far away from one another.
     types = {"z": torch.promote_types(dtype, torch.float32)}
     for inputs in blocks:
         on_device = {}
@@ -186,13 +198,13 @@ def call(case: Case, twin, q, r, k, v, position_keys, z=None) -> Tensor:
     """Compute y by the twin: B h T dv."""
     reach = case.span_of().reach(z)
     # The twin is given the columns up to the farthest reach.
-    position_keys = position_keys[..., case.limit - int(reach.max()) :]
+    not_reached = case.limit - int(reach.max())
     return twin(
         q,
         r,
         k,
         v,
-        position_keys,
+        position_keys[..., not_reached:],
         z,
         reach,
         ramp=case.ramp,
@@ -210,20 +222,28 @@ def dropout_factors(twin, case: Case, inputs: dict[str, Tensor]) -> Tensor:
     """
     values = inputs["v"]
     B, h, K, width = values.shape
-    one_hot = torch.eye(K, K + width).to(values).expand(B, h, -1, -1)
-    given = {name: tensor for name, tensor in inputs.items() if name != "dy"}
+    # With as many zero columns behind as fill the last part: K (K + width).
+    one_hot = torch.eye(K, K + width).to(values)
+    by_head = one_hot.expand(B, h, -1, -1)
+    given = dict(inputs)
+    del given["dy"]
     parts = []
     for start in range(0, K, width):
-        given["v"] = one_hot[..., start : start + width]
-        parts.append(call(case, twin, **given))
+        given["v"] = by_head[..., start : start + width]
+        part = call(case, twin, **given)
+        parts.append(part)
+    weights = torch.cat(parts, -1)[..., :K]
     # A weight that dropout left is not 0.
-    weights = torch.cat(parts, -1)[..., :K].detach()
-    return (weights != 0).double() / (1 - case.drop)
+    is_left = weights.detach() != 0
+    return is_left.double() / (1 - case.drop)
 
 
 def results(attend, case: Case, given, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
     """Compute the output of `attend(case, given, ...)` and the gradient of every input."""
-    leaves = {name: nn.Parameter(tensor) for name, tensor in inputs.items() if name != "dy"}
+    leaves = {}
+    for name, tensor in inputs.items():
+        if name != "dy":
+            leaves[name] = nn.Parameter(tensor)
     y = attend(case, given, **leaves)
     gradients = torch.autograd.grad(y, list(leaves.values()), inputs["dy"])
     found = {"the output": y.detach()}

@@ -160,6 +160,26 @@ class HeadGroup:
     first: FirstKeys | None = None
 
 
+@dataclass(frozen=True)
+class Operands:
+    """The tensors with which a group of g heads attends.
+
+    q, r: B g T dk, content and position queries, over sqrt(dk); r is None without position keys.
+    k: K B g dk and v: K B g dv, the last T the block's own; for `compiled.attend_layer` and
+    `attend_sequence` laid out as these say, and queries are not scaled. position_keys: dk W or
+    g dk W, W at least the group's reach, the last column x = 1. z: the span's extent, g 1 1 or
+    B g T 1, or None. parameters: of selection and normaliser, for these heads.
+    """
+
+    q: Tensor
+    r: Tensor | None
+    k: Tensor
+    v: Tensor
+    position_keys: Tensor | None
+    z: Tensor | None
+    parameters: list[Tensor]
+
+
 class BlockQueries:
     """The queries of a block, and the keys of distances that they meet.
 
@@ -250,8 +270,8 @@ class BlockQueries:
 
     def of(
         self, heads: tuple[int, ...], reach: int, k: Tensor, v: Tensor
-    ) -> tuple[HeadGroup, tuple]:
-        """Return the group of these heads, and the tensors that `attend_band` takes."""
+    ) -> tuple[HeadGroup, Operands]:
+        """Return the group of these heads, and what it attends with: k and v are theirs."""
         layer = self.layer
         position_keys = self.position_keys
         by_head = position_keys is not None and position_keys.dim() == 3  # h d W
@@ -278,7 +298,16 @@ class BlockQueries:
         z = None
         if self.z is not None:
             z = pick_heads(self.z, heads, -3)
-        return group, (q, r, k, v, position_keys, z, parameters)
+        operands = Operands(
+            q=q,
+            r=r,
+            k=k,
+            v=v,
+            position_keys=position_keys,
+            z=z,
+            parameters=parameters,
+        )
+        return group, operands
 
     def with_first(
         self, group: HeadGroup, heads: tuple[int, ...], k: Tensor, v: Tensor

@@ -82,7 +82,10 @@ class _ProjectedByHead(torch.autograd.Function):
 
 
 def _by_head(
-    weight: Tensor, projected: Tensor, rows: Tensor, counts: tuple[int, ...]
+    weight: Tensor,
+    projected: Tensor,
+    rows: Tensor,
+    counts: tuple[int, ...],
 ) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """Yield for each head the rows that it sees, its weights and their product.
 
@@ -104,7 +107,10 @@ def _by_head(
 
 
 def project_by_head(
-    x: Tensor, layer, rows: Tensor, counts: tuple[int, ...]
+    x: Tensor,
+    layer,
+    rows: Tensor,
+    counts: tuple[int, ...],
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Project queries from x: T B d, and keys and values from rows: K B d -> q, k, v.
 
@@ -117,7 +123,8 @@ def project_by_head(
     of_keys = counts[:: shape.sharing]
     q, k, v = _ProjectedByHead.apply(x, *weights, rows, of_keys)
     T, B, _ = x.shape
-    k = _turned(k, layer, of_keys, B, len(rows))
+    K = len(rows)
+    k = _turned(k, layer, of_keys, B, K)
     if shape.sharing > 1:
         k = _shared(k, shape, of_keys, B, shape.d_k)
         v = _shared(v, shape, of_keys, B, shape.d_v)
@@ -125,7 +132,13 @@ def project_by_head(
     return by_head.permute(1, 2, 0, 3), k, v
 
 
-def _turned(k: Tensor, layer, counts: tuple[int, ...], B: int, K: int) -> Tensor:
+def _turned(
+    k: Tensor,
+    layer,
+    counts: tuple[int, ...],
+    B: int,
+    K: int,
+) -> Tensor:
     """Let the position turn keys by their places; nothing is copied where it does not turn them."""
     parts = _rows_by_head(k, counts, B, layer.shape.d_k)
     turned = []
@@ -147,7 +160,13 @@ def _rows_by_head(x: Tensor, counts: tuple[int, ...], B: int, width: int) -> lis
     return list(x.view(-1, B, 1, width).split(counts))
 
 
-def _shared(x: Tensor, shape: Shape, counts: tuple[int, ...], B: int, width: int) -> Tensor:
+def _shared(
+    x: Tensor,
+    shape: Shape,
+    counts: tuple[int, ...],
+    B: int,
+    width: int,
+) -> Tensor:
     """Repeat keys or values for the heads of queries that share them."""
     parts = _rows_by_head(x, counts, B, width)
     if len(parts) == 1:

@@ -37,17 +37,22 @@ def climb(z: Tensor, step: Callable[[Tensor], Tensor], steps: int = 50) -> Tenso
     least = 4 * torch.finfo(z.dtype).eps  # a smaller step is rounding
     for _ in range(steps):
         # In place: this loop is most of the time of a sparse normaliser in torch.
-        torch.sub(z, tau, out=x).clamp_(min=0)
+        torch.sub(z, tau, out=x)
+        x.clamp_(min=0)
         move = step(x)
         # A row that has converged does not move.
-        move = move * (move > least)
+        still_moves = move > least
+        move = move * still_moves
         if not move.any():
             return x
         tau += move
-    return torch.sub(z, tau, out=x).clamp_(min=0)
+    torch.sub(z, tau, out=x)
+    return x.clamp_(min=0)
 
 
 def through_jacobian(s: Tensor, gradient: Tensor) -> Tensor:
     """Compute the gradient in z from the gradient in p."""
-    mean = (s * gradient).sum(-1, keepdim=True) / s.sum(-1, keepdim=True)
+    # (s . g) / sum s: without it the weights of a row would no longer sum to one.
+    product = (s * gradient).sum(-1, keepdim=True)
+    mean = product / s.sum(-1, keepdim=True)
     return s * (gradient - mean)

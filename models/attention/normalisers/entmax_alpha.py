@@ -33,12 +33,15 @@ NEAR = 1 / 256  # alpha - 1 below which weights are computed near softmax
 def _weigh(kept: Tensor, alpha: Tensor) -> Tensor:
     power = 1 / (alpha - 1)
     z = centre((alpha - 1) * kept)
-    less = (power - 1).clamp(min=1e-30)  # at alpha = 2 as well, nothing off the support counts
+    # r - 1; at alpha = 2 it is 0, and 0^0 = 1 would count what is off the support.
+    less = (power - 1).clamp(min=1e-30)
 
+    # (P - P^(2 - alpha)) / sum x^(r - 1), as above.
     def step(x: Tensor) -> Tensor:
         s = x.pow(less)
         total = (s * x).sum(-1, keepdim=True)
-        return (total - total.pow(2 - alpha)) / s.sum(-1, keepdim=True)
+        excess = total - total.pow(2 - alpha)
+        return excess / s.sum(-1, keepdim=True)
 
     x = climb(z, step)
     p = x.pow(power)
@@ -49,10 +52,14 @@ def _weigh(kept: Tensor, alpha: Tensor) -> Tensor:
 def _weigh_near_softmax(kept: Tensor, e: Tensor) -> Tensor:
     if kept.element_size() < 4:
         kept = kept.float()
-    # no weight is left so far below, and 0 u is 0
-    u = (kept - kept.logsumexp(-1, keepdim=True)).clamp(min=-1e4)
+    # theta of softmax to begin with. No weight is left so far below, and 0 u is 0 only where u is
+    # finite.
+    theta = kept.logsumexp(-1, keepdim=True)
+    u = (kept - theta).clamp(min=-1e4)
     for _ in range(6):
-        logs = torch.where(e > 0, (e * u).clamp(min=-1).log1p() / e, u)
+        # ln p = ln(1 + e u) / e, and u itself at e = 0.
+        eu = (e * u).clamp(min=-1)
+        logs = torch.where(e > 0, eu.log1p() / e, u)
         p = logs.exp()
         total = p.sum(-1, keepdim=True)
         slope = p.pow(1 - e).sum(-1, keepdim=True)
@@ -62,24 +69,30 @@ def _weigh_near_softmax(kept: Tensor, e: Tensor) -> Tensor:
 
 def _slope(p: Tensor, e: Tensor) -> Tensor:
     """Compute dp / dalpha: 0 where p is."""
-    L = _positive(p, 1).log()
+    L = _positive(p, 1).log()  # ln p
     y = -e * L
     # r = L^2 / 2 times the series of 2 (exp(y) - 1 - y) / y^2, whose digits cancel in the closed
-    # form where y is small
+    # form where y is small.
     terms = torch.ones_like(p)
     for n in range(18, 2, -1):
         terms = 1 + y / n * terms
     near = L.square() * terms / 2
-    far = (y.exp() - 1 - y) / torch.where(e > 0, e.square(), 1)
+    e_square = torch.where(e > 0, e.square(), 1)
+    far = (y.exp() - 1 - y) / e_square
     r = torch.where(y > 1, far, near)
     R = (p * r).sum(-1, keepdim=True)
     H = (p * -L).sum(-1, keepdim=True)
-    return p * (R * (1 + y) - r * (1 + e * H)) / (1 + e * (H + e * R))
+    # p [R (1 - e L) - r (1 + e H)] / (1 + e (H + e R))
+    of_all = R * (1 + y)
+    of_own = r * (1 + e * H)
+    divisor = 1 + e * (H + e * R)
+    return p * (of_all - of_own) / divisor
 
 
 def _positive(p: Tensor, otherwise: float) -> Tensor:
     """Return p where it is above 0, at least the smallest normal number; else another number."""
-    return torch.where(p > 0, p.clamp(min=torch.finfo(p.dtype).tiny), otherwise)
+    smallest = torch.finfo(p.dtype).tiny
+    return torch.where(p > 0, p.clamp(min=smallest), otherwise)
 
 
 class _EntmaxAlpha(torch.autograd.Function):
@@ -89,17 +102,21 @@ class _EntmaxAlpha(torch.autograd.Function):
         near = alpha - 1 < NEAR
         p = _weigh(kept, alpha.clamp(min=1 + NEAR))
         if near.any():
-            p = torch.where(near, _weigh_near_softmax(kept, alpha - 1), p)
+            p_near = _weigh_near_softmax(kept, alpha - 1)
+            p = torch.where(near, p_near, p)
         ctx.save_for_backward(p, alpha)
         return p
 
     @staticmethod
     def backward(ctx, gradient):
         p, alpha = ctx.saved_tensors
-        s = torch.where(p > 0, _positive(p, 1).pow(2 - alpha), 0)
+        # s = p^(2 - alpha) on the support.
+        power = _positive(p, 1).pow(2 - alpha)
+        s = torch.where(p > 0, power, 0)
         d_alpha = None
         if ctx.needs_input_grad[1]:
-            d_alpha = (gradient * _slope(p, alpha - 1)).sum_to_size(alpha.shape)
+            by_key = gradient * _slope(p, alpha - 1)
+            d_alpha = by_key.sum_to_size(alpha.shape)
         return through_jacobian(s, gradient), d_alpha
 
 

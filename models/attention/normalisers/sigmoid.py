@@ -28,4 +28,5 @@ class Sigmoid(Choice):
         # Each weight knows its own score only: without this, a run that diverges would get weights
         # of 1 from +inf.
         has_numbers = (kept < math.inf).all(-1, keepdim=True)
-        return (kept - torch.where(has_numbers, n.log(), math.nan)).sigmoid()
+        log_n = torch.where(has_numbers, n.log(), math.nan)
+        return (kept - log_n).sigmoid()

@@ -15,7 +15,9 @@ from ._sparse import centre, climb, through_jacobian
 
 
 def _step(x: Tensor) -> Tensor:
-    return (x.sum(-1, keepdim=True) - 1) / x.sign().sum(-1, keepdim=True)
+    excess = x.sum(-1, keepdim=True) - 1
+    support = x.sign().sum(-1, keepdim=True)  # how many keys are on it
+    return excess / support
 
 
 class _Sparsemax(torch.autograd.Function):

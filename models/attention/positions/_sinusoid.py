@@ -27,6 +27,6 @@ def interleaved(position: Tensor, width: int) -> Tensor:
 
 def _angles(position: Tensor, width: int) -> Tensor:
     # position / 10000^(2 i / width) for the pair i of channels
-    steps = torch.arange(0, width, 2, device=position.device, dtype=position.dtype)
-    frequencies = 10000 ** (-steps / width)
+    twice_i = torch.arange(0, width, 2, device=position.device, dtype=position.dtype)
+    frequencies = 10000 ** (-twice_i / width)
     return position[:, None] * frequencies

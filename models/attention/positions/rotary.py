@@ -22,14 +22,18 @@ class Rotary(Position):
             )
 
     def turn(self, x: Tensor, place: Tensor) -> Tensor:
-        # angles of far places need more than 16 bits
+        # Angles of far places need more than 16 bits.
         wide = torch.promote_types(x.dtype, torch.float32)
         width = x.size(-1)
         twice_i = torch.arange(0, width, 2, device=x.device, dtype=wide)
-        angle = place[..., None] * 10000 ** -(twice_i / width)
+        frequency = 10000 ** -(twice_i / width)
+        angle = place[..., None] * frequency  # .. dk/2
         cos = angle.cos().to(x.dtype)
         sin = angle.sin().to(x.dtype)
         even = x[..., 0::2]
         odd = x[..., 1::2]
-        turned = torch.stack([even * cos - odd * sin, even * sin + odd * cos], -1)
-        return turned.flatten(-2)
+        # Of each pair the product with its rotation matrix (equation 15).
+        turned_even = even * cos - odd * sin
+        turned_odd = even * sin + odd * cos
+        pairs = torch.stack([turned_even, turned_odd], -1)
+        return pairs.flatten(-2)

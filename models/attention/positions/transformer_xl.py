@@ -46,7 +46,7 @@ class TransformerXL(Position):
 
     def keys(self, window: int) -> Tensor:
         weight = self.project.weight
-        # x - 1 = window - 1 .. 0
+        # The paper counts from 0: R_{x - 1} for x = window .. 1.
         distance = torch.arange(window - 1, -1, -1, device=weight.device, dtype=weight.dtype)
         if self.clamp is not None and not self.training:
             distance = distance.clamp(max=self.clamp)

@@ -28,6 +28,7 @@ class TopK(Choice):
     def forward(self, masked: Tensor) -> Tensor:
         if self.k >= masked.size(-1):
             return masked
-        # the k-th largest of each row: .. 1
-        threshold = masked.detach().topk(self.k, dim=-1, sorted=True).values[..., -1:]
+        # The k-th largest of each row: .. 1.
+        largest = masked.detach().topk(self.k, dim=-1, sorted=True)
+        threshold = largest.values[..., -1:]
         return masked.masked_fill(masked < threshold, -math.inf)

@@ -28,9 +28,10 @@ class TopP(Choice):
         if self.p == 1:
             return masked
         ordered = masked.detach().sort(-1, descending=True).values
-        # the share of what comes before the second, the third, ..
+        # The share of what comes before the second, the third, ..
         share = ordered.softmax(-1).cumsum(-1)
         before = share[..., :-1]
+        # A key is kept as long as those before it have less than the share p: .. 1.
         last_kept = (before < self.p).sum(-1, keepdim=True)
         threshold = ordered.gather(-1, last_kept)
         return masked.masked_fill(masked < threshold, -math.inf)

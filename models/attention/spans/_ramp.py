@@ -22,8 +22,9 @@ def log_ramp(x: Tensor, z: Tensor, ramp: int) -> Tensor:
     unclamped = (ramp + z - (x - 1)) / ramp
     m = unclamped.clamp(0, 1)
     outside = m <= 0
-    # log 0 has no gradient: the logarithm is taken of 1 there
-    return torch.where(outside, 1, m).log().masked_fill(outside, -math.inf)
+    # log 0 has no gradient: the logarithm is taken of 1 there.
+    inside = torch.where(outside, 1, m)
+    return inside.log().masked_fill(outside, -math.inf)
 
 
 def ramp_reach(z: Tensor, ramp: int, limit: int) -> Tensor:
@@ -31,6 +32,7 @@ def ramp_reach(z: Tensor, ramp: int, limit: int) -> Tensor:
 
     Where z is NaN they are the nearest R, whose scores then show it.
     """
+    # Clamped before it becomes a whole number, which a number that diverges would not fit.
     whole = z.detach().ceil().clamp(-ramp, limit)
     keys = whole.nan_to_num(0.0).long() + ramp
     return keys.clamp(max=limit)

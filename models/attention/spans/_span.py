@@ -52,7 +52,8 @@ class Span(Choice):
         The engine computes no more.
         """
         unlimited = torch.iinfo(torch.int64).max
-        return torch.full((self.heads,), unlimited if self.limit is None else self.limit)
+        keys = unlimited if self.limit is None else self.limit
+        return torch.full((self.heads,), keys)
 
     def cache_length(self, window: int) -> int:
         """Count the past inputs to keep for the next block, given the window just used."""
@@ -62,7 +63,9 @@ class Span(Choice):
         """Return what is kept of cached rows, time first: the last `length`, and the first keys."""
         not_kept = len(rows) - self.first - length
         if self.first and not_kept > 0:
-            return torch.cat([rows[: self.first], rows[-length:]])
+            first = rows[: self.first]
+            last = rows[-length:]
+            return torch.cat([first, last])
         return rows[-length - self.first :]
 
     def facts(self) -> dict:

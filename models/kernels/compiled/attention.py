@@ -12,6 +12,7 @@ from ..no_double_backward import no_double_backward
 from .build import library, threads
 from .memory import address, address_of_row, rows_contiguous
 
+# Kinds of attention (pattern.h) and families of normalisers (rows.h), by their numbers in C.
 STREAM, SENTENCE, CROSS = range(3)
 ENTMAX, SOFTMAX_ONE, SIGMOID = range(3)
 # What the library can compute, by the `kernel` that choices declare: of spans, those without a mask
@@ -24,7 +25,10 @@ NORMALISERS = {
     "softmax_one": SOFTMAX_ONE,
     "sigmoid": SIGMOID,
 }
-I, P, D = ctypes.c_int64, ctypes.c_void_p, ctypes.c_double  # noqa: E741  as an integer, a pointer, a double
+# Types of C, by a letter each: an integer, a pointer and a double.
+I = ctypes.c_int64  # noqa: E741
+P = ctypes.c_void_p
+D = ctypes.c_double
 
 
 def fields(kind: type, *names: str) -> list[tuple[str, type]]:
@@ -33,10 +37,17 @@ def fields(kind: type, *names: str) -> list[tuple[str, type]]:
 
 
 class _ByHead(ctypes.Structure):
+    """The struct `by_head` of pattern.h: keys or values, of which each head may have its own count.
+
+    first, stream and row: arrays with a number for each head, as in `Layout`.
+    """
+
     _fields_ = fields(P, "data", "first", "stream", "row")
 
 
 class _RowsOf(ctypes.Structure):
+    """The struct `rows_of` of pattern.h: where rows are; strides of stream, head and row."""
+
     _fields_ = [("data", P), *fields(I, "stream", "head", "row")]
 
 
@@ -85,15 +96,22 @@ class Layout:
         furthest = 0
         heads = zip(self.first, self.stream, self.row, counts, strict=True)
         for first, stream, row, count in heads:
-            if count and streams and self.width:
-                last = first + (streams - 1) * stream + (count - 1) * row
-                furthest = max(furthest, last + self.width)
+            if not (count and streams and self.width):
+                continue
+            last_stream = (streams - 1) * stream
+            last_row = (count - 1) * row
+            stop = first + last_stream + last_row + self.width
+            furthest = max(furthest, stop)
         return furthest
 
 
+# Arrays are made once for each layout: a run has few, and calls C hundreds of times a second.
 @lru_cache(maxsize=4096)
 def _arrays(layout: Layout) -> tuple:
-    return numbers(*layout.first), numbers(*layout.stream), numbers(*layout.row)
+    first = numbers(*layout.first)
+    stream = numbers(*layout.stream)
+    row = numbers(*layout.row)
+    return first, stream, row
 
 
 @lru_cache(maxsize=4096)
@@ -133,6 +151,7 @@ class Pattern:
     seed: int = 0
 
     def __post_init__(self):
+        # C sizes its tables by these numbers.
         sizes = {
             "keys": min(self.keys, default=0),
             "reach": self.reach,
@@ -162,7 +181,7 @@ def _rows_of(name: str, x: Tensor | None, shape: tuple[int, ...], dtype: torch.d
         raise ValueError(
             f"compiled code needs rows of {name} to be contiguous; strides {x.stride()}"
         )
-    # torch leaves the stride of an axis of one open, and C adds none
+    # torch leaves the stride of an axis of one open; with a stride of 0 C adds nothing.
     return _RowsOf(
         data=start,
         stream=stream if B > 1 else 0,
@@ -185,14 +204,18 @@ def _check_positions(pattern: Pattern, p: Tensor, r: Tensor | None, H: int) -> N
     takes_positions = r is not None and pattern.kind != CROSS
     fits = takes_positions and heads in ([], [H]) and d_r == r.size(-1)
     if not fits:
-        shapes = f"{tuple(p.shape)} for queries {None if r is None else tuple(r.shape)}"
+        queries = None if r is None else tuple(r.shape)
+        shapes = f"{tuple(p.shape)} for queries {queries}"
         raise ValueError(f"position keys do not fit: {shapes}")
     longest = max(pattern.keys, default=0)
     if pattern.kind == SENTENCE:  # x = W .. 1 .. W
-        needed = 2 * min(pattern.reach, longest) - 1
-        fits = columns >= needed and columns % 2 == 1
-    else:
-        needed = min(pattern.reach, longest - 1 + pattern.attends_self)
+        widest = min(pattern.reach, longest)
+        needed = 2 * widest - 1
+        is_centred = columns % 2 == 1
+        fits = columns >= needed and is_centred
+    else:  # x = W .. 1
+        farthest_key = longest - 1 + pattern.attends_self
+        needed = min(pattern.reach, farthest_key)
         fits = columns >= needed
     if not fits:
         raise ValueError(f"position keys reach {columns} columns, {needed} are needed")
@@ -203,18 +226,38 @@ def _check_lengths(pattern: Pattern, lengths: Tensor, T: int) -> None:
 
     In a sentence there must be as many queries, too.
     """
-    rows = (*pattern.keys, T) if pattern.kind == SENTENCE else pattern.keys
+    rows = pattern.keys
+    if pattern.kind == SENTENCE:
+        rows = (*pattern.keys, T)
     most = min(rows, default=0)
     given = lengths.tolist()
-    if any(not 0 <= length <= most for length in given):
-        raise ValueError(f"lengths must be within 0 and {most}, got {given}")
+    for length in given:
+        if not 0 <= length <= most:
+            raise ValueError(f"lengths must be within 0 and {most}, got {given}")
 
 
 class _Call:
     """One call of C and what it reads: kept alive until it returns."""
 
-    def __init__(self, pattern: Pattern, q, r, k, v, p, z, alpha, lengths, saved):
+    def __init__(
+        self,
+        pattern: Pattern,
+        q: Tensor,
+        r: Tensor | None,
+        k: Tensor,
+        v: Tensor,
+        p: Tensor | None,
+        z: Tensor | None,
+        alpha: Tensor,
+        lengths: Tensor | None,
+        saved: Tensor,
+    ):
+        """Describe the tensors of `attend` to C; saved: B H T 3, from which weights are recovered.
+
+        ValueError where one of them is not what C would read.
+        """
         B, H, T, d_k = q.shape
+        d_v = v.size(-1) if pattern.v is None else pattern.v.width
         counts = _keys(pattern.keys)
         # Nothing that C has an address of may be freed before it returns.
         self.read = [counts, q, r, k, v, z, alpha, lengths, saved]
@@ -226,7 +269,7 @@ class _Call:
             H=H,
             T=T,
             d_k=d_k,
-            d_v=v.size(-1) if pattern.v is None else pattern.v.width,
+            d_v=d_v,
             kind=pattern.kind,
             attends_self=pattern.attends_self,
             reach=pattern.reach,
@@ -259,8 +302,11 @@ class _Call:
 
     def _check_fit(self, q: Tensor, k: Tensor, v: Tensor, lengths: Tensor | None) -> None:
         pattern = self.pattern
-        alike = k.dtype == v.dtype == q.dtype and len(pattern.keys) == q.size(1)
-        if alike and (pattern.kind != SENTENCE or lengths is not None):
+        alike = k.dtype == v.dtype == q.dtype
+        fits = alike and len(pattern.keys) == q.size(1)
+        # C reads how long each sentence is.
+        has_lengths = lengths is not None or pattern.kind != SENTENCE
+        if fits and has_lengths:
             return
         shapes = ", ".join(f"{tuple(x.shape)} {x.dtype}" for x in (q, k, v))
         raise ValueError(
@@ -285,12 +331,13 @@ class _Call:
         B, H, _ = self.rows
         counts = self.pattern.keys
         if layout is None:
-            shape = (B, H, max(counts, default=0), width)
-            start = _rows_of(name, x, shape, self.dtype).data
+            N = max(counts, default=0)
+            start = _rows_of(name, x, (B, H, N, width), self.dtype).data
             layout = _rows_first(x)
         else:
             start = address_of_row(name, x, x.shape, self.dtype)
-            if layout.width != width or _extent(layout, B, counts) > x.numel():
+            needed = _extent(layout, B, counts)
+            if layout.width != width or needed > x.numel():
                 raise ValueError(
                     f"{name} of {x.numel()} numbers does not hold "
                     f"{B} streams of {counts} rows of {width}"
@@ -311,17 +358,18 @@ class _Call:
                 raise ValueError("a ramp needs a span for each head")
             return
         B, H, T = self.rows
-        queries = T if z.dim() == 4 else 1
+        by_query = z.dim() == 4
+        queries = T if by_query else 1
         spans = z.expand(B, H, -1, 1)
         self.struct.z = _rows_of("spans", spans, (B, H, queries, 1), self.dtype)
-        if z.dim() == 3:  # one span for all queries of all streams
+        if not by_query:  # one span for all queries of all streams
             self.struct.z.row = 0
             self.struct.z.stream = 0
 
     def _positions(self, p: Tensor) -> None:
         """Hand over the position keys p: d_r columns, or H d_r columns."""
         c = self.struct
-        # C reads position keys a vector at a time, beyond the last column too
+        # C reads position keys a vector at a time, beyond the last column too.
         lanes = library(p.dtype).lanes()
         self.p = pad(p, (0, lanes)).contiguous()
         self.pt = p.mT.contiguous()
@@ -331,21 +379,42 @@ class _Call:
         if p.dim() == 3:
             c.p_head = self.p.stride(0)
             c.pt_head = self.pt.stride(0)
-        # the column of x = 1
+        # The column of x = 1: the last of a stream, the middle one of a sentence.
         columns = p.size(-1)
-        c.zero = columns - 1 if self.pattern.kind == STREAM else columns // 2
+        is_stream = self.pattern.kind == STREAM
+        c.zero = columns - 1 if is_stream else columns // 2
 
     def run(self) -> None:
         library(self.dtype).attend(ctypes.byref(self.struct))
 
 
+Z = 7  # the place of z among the arguments of `_Attend.forward`
+
+
 class _Attend(torch.autograd.Function):
+    """`attend`, with its gradients by a second call of C, which computes the weights anew."""
+
     @staticmethod
-    def forward(ctx, pattern, lengths, q, r, k, v, p, z, alpha, alone):
+    def forward(
+        ctx,
+        pattern,
+        lengths,
+        q,
+        r,
+        k,
+        v,
+        p,
+        z,
+        alpha,
+        alone,
+    ):
         B, H, T, _ = q.shape
-        saved = q.new_empty(B, H, T, 3)  # what the backward pass recovers the weights from
+        # Of each row its threshold, its largest score and tau, from which the backward pass
+        # recovers the weights (rows.h): nothing of size T x N is kept.
+        saved = q.new_empty(B, H, T, 3)
         call = _Call(pattern, q, r, k, v, p, z, alpha, lengths, saved)
         d_v = call.struct.d_v
+        # Heads of a query next to one another, as the output projection reads them.
         y = q.new_empty(B, T, H, d_v).transpose(1, 2)
         call.struct.y = call.of_queries("outputs", y, d_v)
         call.struct.alone = alone
@@ -365,35 +434,42 @@ class _Attend(torch.autograd.Function):
         c.dy = call.of_queries("the gradient of outputs", dy, c.d_v)
         # Written by C, every number of it.
         dq = _gradient(q)
-        # C adds to the gradients of keys and values: many queries see the same
+        # C adds to the gradients of keys and values: many queries see the same key.
         dk = _gradient(k).zero_()
         dv = _gradient(v).zero_()
         c.dq = call.of_queries("the gradient of queries", dq, c.d_k)
         c.dk = call.of_keys("the gradient of keys", dk)
         c.dv = call.of_values("the gradient of values", dv)
-        dr = dpt = dz = dalpha = None
+        dr = None
+        dpt = None
+        dz = None
+        dalpha = None
         if p is not None:
             dr = _gradient(r)
-            dpt = call.pt.new_zeros(call.pt.shape)
+            # Transposed, a row for each distance: W d_r.
+            shape = call.pt.shape
+            dpt = call.pt.new_zeros(shape)
             c.dr = call.of_queries("the gradient of position queries", dr, c.d_r)
-            c.dpt = address_of_row("the gradient of position keys", dpt, call.pt.shape, call.dtype)
+            c.dpt = address_of_row("the gradient of position keys", dpt, shape, call.dtype)
             c.dpt_size = dpt.size(-2) * dpt.size(-1)
+            # Heads that share position keys add to the same gradient.
             c.dpt_head = c.dpt_size if p.dim() == 3 else 0
-        if z is not None and ctx.needs_input_grad[7]:
+        if z is not None and ctx.needs_input_grad[Z]:
             dz = q.new_zeros(*call.rows, 1)
             c.dz = call.of_queries("the gradient of spans", dz, 1)
-        # By head, stream and query: added up here.
+        # By stream, head and query: added up here.
         if ctx.pattern.learned_alpha:
             dalpha = q.new_zeros(call.rows)
             c.dalpha = address_of_row("the gradient of alpha", dalpha, call.rows, call.dtype)
         call.run()
-        if dpt is not None:
-            dpt = dpt.mT
+        dp = None if dpt is None else dpt.mT
         if dz is not None:
             dz = dz.sum_to_size(z.shape)
         if dalpha is not None:
-            dalpha = dalpha.sum((0, 2)).view(alpha.shape)
-        return None, None, dq, dr, dk, dv, dpt, dz, dalpha, None
+            by_head = dalpha.sum((0, 2))
+            dalpha = by_head.view(alpha.shape)
+        # pattern, lengths and alone have no gradient.
+        return None, None, dq, dr, dk, dv, dp, dz, dalpha, None
 
 
 def _gradient(x: Tensor) -> Tensor:
@@ -402,10 +478,22 @@ def _gradient(x: Tensor) -> Tensor:
     Strides are x's where torch keeps them.
     """
     gradient = torch.empty_like(x)
-    return gradient if gradient.stride(-1) == 1 else x.new_empty(x.shape)
+    if gradient.stride(-1) == 1:
+        return gradient
+    return x.new_empty(x.shape)
 
 
-def attend(pattern: Pattern, q, r, k, v, p, z, alpha, lengths: Tensor | None = None) -> Tensor:
+def attend(
+    pattern: Pattern,
+    q: Tensor,
+    r: Tensor | None,
+    k: Tensor,
+    v: Tensor,
+    p: Tensor | None,
+    z: Tensor | None,
+    alpha: Tensor,
+    lengths: Tensor | None = None,
+) -> Tensor:
     """Attend with the compiled library -> B H T dv.
 
     q: B H T dk, r: B H T d_r, the content and position queries; r is None without positions.
@@ -416,9 +504,17 @@ def attend(pattern: Pattern, q, r, k, v, p, z, alpha, lengths: Tensor | None = N
 
     Rows that are not contiguous are copied. ValueError where shapes, types or sizes do not fit.
     """
-    q = rows_contiguous(q)
-    r = rows_contiguous(r)
-    k = rows_contiguous(k)
-    v = rows_contiguous(v)
+    # Where no backward pass will repeat the scores, C may compute them in a faster order.
     alone = not torch.is_grad_enabled()
-    return _Attend.apply(pattern, lengths, q, r, k, v, p, z, alpha, alone)
+    return _Attend.apply(
+        pattern,
+        lengths,
+        rows_contiguous(q),
+        rows_contiguous(r),
+        rows_contiguous(k),
+        rows_contiguous(v),
+        p,
+        z,
+        alpha,
+        alone,
+    )

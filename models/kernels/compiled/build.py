@@ -92,14 +92,16 @@ def refuse(dtype: torch.dtype, reason: str) -> None:
 def _attempt(dtype: torch.dtype) -> ctypes.CDLL | CannotCompile:
     if dtype not in TYPES:
         return CannotCompile(f"there is none for {dtype}")
+    real = TYPES[dtype]
     try:
-        # where the cache cannot be written, or nothing in it can be run
+        # For where the cache cannot be written, or nothing in it can be run.
         with tempfile.TemporaryDirectory() as own:
             try:
-                cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-                return _load(TYPES[dtype], cache / "attention-suite")
+                named = os.environ.get("XDG_CACHE_HOME")
+                cache = Path(named or Path.home() / ".cache")
+                return _load(real, cache / "attention-suite")
             except (OSError, RuntimeError):
-                return _load(TYPES[dtype], Path(own))
+                return _load(real, Path(own))
     except CannotCompile as reason:
         return reason
     except (OSError, RuntimeError, ValueError, subprocess.SubprocessError) as error:
@@ -123,8 +125,10 @@ def _load(real: str, folder: Path) -> ctypes.CDLL:
     """
     compiler = _compiler()
     folder.mkdir(parents=True, exist_ok=True)
-    for openmp in (["-fopenmp"], []):  # a clang may come without it: then one thread computes
-        types = [f"-DREAL={real}", f"-DREAL_IS_DOUBLE={int(real == 'double')}"]
+    is_double = int(real == "double")
+    types = [f"-DREAL={real}", f"-DREAL_IS_DOUBLE={is_double}"]
+    # A clang may come without OpenMP: then one thread computes.
+    for openmp in (["-fopenmp"], []):
         command = [*compiler, *FLAGS, *openmp, *types]
         path = folder / f"{_digest(command)}.so"
         if path.exists():

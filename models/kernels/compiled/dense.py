@@ -58,7 +58,8 @@ def multiply(*products: Product) -> None:
     kept = []  # copies that C reads: alive until it returns
     for call, product in zip(calls, products, strict=True):
         _check_product(product, dtype)
-        a = product.a.resolve_neg()  # signs that torch has not written yet
+        # Signs that torch has not written yet.
+        a = product.a.resolve_neg()
         b = product.b.resolve_neg()
         # C reads rows or columns of b, one of them contiguous.
         if 1 not in b.stride():
@@ -77,7 +78,8 @@ def multiply(*products: Product) -> None:
         call.relu = product.relu
         if product.bias is not None:
             call.bias = address_of_row("a bias", product.bias, (b.size(1),), dtype)
-    library(dtype).multiply(calls, I(len(products)), I(threads()))
+    count = I(len(products))
+    library(dtype).multiply(calls, count, I(threads()))
 
 
 def _check_product(product: Product, dtype: torch.dtype) -> None:
@@ -87,7 +89,8 @@ def _check_product(product: Product, dtype: torch.dtype) -> None:
     n = b.size(1)
     on_cpu = a.is_cpu and b.is_cpu and c.is_cpu
     alike = a.dtype == b.dtype == c.dtype == dtype
-    if not (on_cpu and alike and b.size(0) == k and c.shape == (m, n)):
+    sizes_fit = b.size(0) == k and c.shape == (m, n)
+    if not (on_cpu and alike and sizes_fit):
         shapes = ", ".join(f"{tuple(x.shape)} {x.dtype} on {x.device}" for x in (a, b, c))
         raise ValueError(f"cannot multiply these: {shapes}")
     row, column = c.stride()
@@ -107,16 +110,19 @@ class _Linear(torch.autograd.Function):
     def forward(ctx, x, weight, bias):
         ctx.save_for_backward(x, weight)
         ctx.biased = bias is not None
-        rows = x.flatten(0, -2)
-        y = x.new_empty(len(rows), len(weight))
-        multiply(Product(rows, weight.T, y, bias=bias))
-        return y.view(*x.shape[:-1], len(weight))
+        rows = x.flatten(0, -2)  # n d
+        width = len(weight)
+        y = x.new_empty(len(rows), width)
+        product = Product(rows, weight.T, y, bias=bias)
+        multiply(product)
+        return y.view(*x.shape[:-1], width)
 
     @staticmethod
     @no_double_backward
     def backward(ctx, dy):
         x, weight = ctx.saved_tensors
         rows = x.flatten(0, -2)
+        # An expanded gradient, as of a sum, has strides of 0: copied, for C reads rows.
         dy = dy.reshape(-1, dy.size(-1))
         dx = rows.new_empty(rows.shape)
         dweight = weight.new_empty(weight.shape)
@@ -137,14 +143,14 @@ class _ByHeads(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, heads, *weights):
         ctx.save_for_backward(x, *weights)
-        rows = x.flatten(0, -2)
+        rows = x.flatten(0, -2)  # BN d
         B, N, _ = x.shape
         products = []
         cut = []
         for weight, h in zip(weights, heads, strict=True):
             y = x.new_empty(len(rows), len(weight))
             products.append(Product(rows, weight.T, y))
-            by_head = y.view(B, N, h, len(weight) // h)
+            by_head = y.view(B, N, h, -1)
             cut.append(by_head.transpose(1, 2))
         multiply(*products)
         return tuple(cut)
@@ -162,9 +168,11 @@ class _ByHeads(torch.autograd.Function):
             dy = dy.reshape(len(rows), len(weight))
             dweight = weight.new_empty(weight.shape)
             dweights.append(dweight)
-            # the first product overwrites dx, the others are added to it
-            products.append(Product(dy, weight, dx, add=bool(products)))
-            products.append(Product(dy.T, rows, dweight))
+            # The first product overwrites dx, the others are added to it.
+            is_first = not products
+            to_x = Product(dy, weight, dx, add=not is_first)
+            to_weight = Product(dy.T, rows, dweight)
+            products += [to_x, to_weight]
         multiply(*products)
         return dx.view(x.shape), None, *dweights
 
@@ -174,12 +182,15 @@ class _OfHeads(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, y, weight):
-        rows = y.transpose(1, 2).reshape(-1, weight.size(1))
+        B, _, T, _ = y.shape
+        by_time = y.transpose(1, 2)  # B T h c
+        rows = by_time.reshape(-1, weight.size(1))  # BT hc
         ctx.save_for_backward(rows, weight)
         ctx.shape = y.shape
         out = y.new_empty(len(rows), len(weight))
-        multiply(Product(rows, weight.T, out))
-        return out.view(y.size(0), y.size(2), len(weight))
+        product = Product(rows, weight.T, out)
+        multiply(product)
+        return out.view(B, T, len(weight))
 
     @staticmethod
     @no_double_backward
@@ -193,8 +204,8 @@ class _OfHeads(torch.autograd.Function):
             Product(dout, weight, drows),
             Product(dout.T, rows, dweight),
         )
-        dy = drows.view(B, T, h, width).transpose(1, 2)
-        return dy, dweight
+        by_time = drows.view(B, T, h, width)
+        return by_time.transpose(1, 2), dweight
 
 
 def compiles(x: Tensor) -> bool:
@@ -229,7 +240,8 @@ def of_heads(y: Tensor, weight: Tensor) -> Tensor:
     """Put heads next to one another and multiply by W^T: B h T c -> B T d."""
     if compiles(y):
         return _OfHeads.apply(y, weight)
-    return nn.functional.linear(y.transpose(1, 2).flatten(2), weight)
+    rows = y.transpose(1, 2).flatten(2)
+    return nn.functional.linear(rows, weight)
 
 
 class Linear(nn.Linear):
@@ -243,7 +255,8 @@ class _Normed(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, y, weight, bias, epsilon):
         x = x.resolve_neg().contiguous()
-        y = None if y is None else y.resolve_neg().contiguous()
+        if y is not None:
+            y = y.resolve_neg().contiguous()
         d = x.size(-1)
         out = x.new_empty(x.shape)
         normal = x.new_empty(x.shape)  # the sum, with mean 0 and variance 1
@@ -275,8 +288,10 @@ class _Normed(torch.autograd.Function):
         shape = (*inverse.shape, d)
         dout = dout.resolve_neg().contiguous()
         ds = normal.new_empty(normal.shape)
-        # C adds up rows in parts, and the parts into the first
-        dweight, dbias = normal.new_zeros(2, functions.norm_parts(), d)
+        # C adds up rows in parts, a number of parts that no machine changes, and the parts into the
+        # first: sums have the same order everywhere.
+        parts = functions.norm_parts()
+        dweight, dbias = normal.new_zeros(2, parts, d)
         functions.norm_backward(
             I(inverse.numel()),
             I(d),
@@ -289,12 +304,16 @@ class _Normed(torch.autograd.Function):
             P(dbias.data_ptr()),
             I(threads()),
         )
-        return ds, ds if ctx.two else None, dweight[0], dbias[0], None
+        # x and y enter as a sum: both have its gradient.
+        dy = ds if ctx.two else None
+        return ds, dy, dweight[0], dbias[0], None
 
 
 def _address(name: str, x: Tensor | None, shape: tuple[int, ...], dtype: torch.dtype) -> P:
     """Return the address of a contiguous tensor of this shape and type; no address of None."""
-    return P(None if x is None else address_of_row(name, x, shape, dtype))
+    if x is None:
+        return P(None)
+    return P(address_of_row(name, x, shape, dtype))
 
 
 def add_and_norm(
