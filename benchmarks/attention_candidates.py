@@ -31,67 +31,107 @@ def position_bias(r: Tensor, position_keys: Tensor, z: Tensor | None, ramp: int 
     scores = r @ position_keys.to(r.dtype)
     if z is None:
         return scores
-    distances = torch.arange(position_keys.size(-1), 0, -1, device=r.device)
-    return scores + log_ramp(distances, z, ramp).to(scores.dtype)
+    W = position_keys.size(-1)
+    distances = torch.arange(W, 0, -1, device=r.device)
+    log_m = log_ramp(distances, z, ramp)
+    return scores + log_m.to(scores.dtype)
 
 
 def by_key(bias: Tensor, reach: Tensor, K: int, attends_self: bool) -> Tensor:
     """Put columns by distance below the keys that they are of: B h T K, -inf for unseen keys."""
-    T, W = bias.shape[-2:]
+    B, h, T, W = bias.shape
     queries = torch.arange(K - T, K, device=bias.device)[:, None]
     keys = torch.arange(K, device=bias.device)
-    x = queries - keys + int(attends_self)
-    farthest = reach.to(x.device).view(-1, 1, 1).clamp(max=W)
+    x = queries - keys + int(attends_self)  # T K
+    # h 1 1; there is no position beyond W.
+    farthest = reach.to(x.device).view(-1, 1, 1)
+    farthest = farthest.clamp(max=W)
     seen = (x >= 1) & (x <= farthest)
-    # the column of a distance; those of unseen keys are any, and masked
+    # The column of a distance; those of unseen keys are any, and masked.
     columns = (W - x).clamp(0, W - 1)
-    scores = bias.gather(-1, columns.expand(*bias.shape[:-1], -1))
+    scores = bias.gather(-1, columns.expand(B, h, T, -1))
     return scores.masked_fill(~seen, -math.inf)
 
 
-def dense(q, r, k, v, position_keys, z, reach, *, ramp, attends_self, **_) -> Tensor:
+def dense(
+    q,
+    r,
+    k,
+    v,
+    position_keys,
+    z,
+    reach,
+    *,
+    ramp,
+    attends_self,
+    **_,
+) -> Tensor:
     """Score every key, and leave out what no head sees."""
+    K = k.size(2)
     by_distance = position_bias(r, position_keys, z, ramp)
-    bias = by_key(by_distance, reach, k.size(2), attends_self)
+    bias = by_key(by_distance, reach, K, attends_self)
     scores = q @ k.transpose(-1, -2) + bias
     weights = scores.softmax(-1)
-    # a query that sees no key has NaN
-    return weights.nan_to_num(0.0) @ v
+    # The softmax of a query that sees no key is NaN.
+    weights = weights.nan_to_num(0.0)
+    return weights @ v
 
 
-def sdpa(q, r, k, v, position_keys, z, reach, *, ramp, attends_self, **_) -> Tensor:
+def sdpa(
+    q,
+    r,
+    k,
+    v,
+    position_keys,
+    z,
+    reach,
+    *,
+    ramp,
+    attends_self,
+    **_,
+) -> Tensor:
     """Give the bias to torch's memory-efficient kernel as a mask."""
+    K = k.size(2)
     bias = position_bias(r, position_keys, z, ramp)
-    mask = by_key(bias, reach, k.size(2), attends_self)
-    K = mask.size(-1)
+    mask = by_key(bias, reach, K, attends_self)
     padding = -K % ALIGNED
     if padding:
-        mask = F.pad(mask, (0, padding))[..., :K]
+        # A view of K columns whose rows begin at a multiple of `ALIGNED`.
+        padded = F.pad(mask, (0, padding))
+        mask = padded[..., :K]
     backend = SDPBackend.EFFICIENT_ATTENTION if q.is_cuda else SDPBackend.MATH
     with sdpa_kernel([backend]):
+        # Queries are over sqrt(d) already.
         return F.scaled_dot_product_attention(q, k, v, mask, scale=1.0)
 
 
 def block_mask(reach: Tensor, T: int, K: int, offset: int) -> BlockMask:
     """List the blocks of keys that each head reaches; nothing of size T K is made."""
-    rows = -(-T // BLOCK)
-    columns = -(-K // BLOCK)
-    queries = torch.arange(rows, device=reach.device) * BLOCK
-    # keys that the first query of a block sees, and the last key that its last query sees
-    farthest = offset + queries - reach[:, None]
+    # Rounded up: the last block may not be full.
+    rows = math.ceil(T / BLOCK)
+    columns = math.ceil(K / BLOCK)
+    queries = torch.arange(rows, device=reach.device) * BLOCK  # the first of each block
+    # The farthest key that the first query of a block sees, and the last that its last query sees.
+    farthest = offset + queries - reach[:, None]  # h rows
     nearest = offset + queries + BLOCK - 2
     first = farthest.clamp(min=0) // BLOCK
     last = nearest.clamp(max=K - 1) // BLOCK
     count = (last - first + 1).clamp(min=0)
+    # Of each row the blocks from its first on; those behind the last are not counted.
     following = torch.arange(columns, device=reach.device)
-    index = (first[..., None] + following).clamp(max=columns - 1)
+    index = first[..., None] + following
+    index = index.clamp(max=columns - 1)
 
     def seen(b, h, i, j):
         x = offset + i - j
         return (x >= 1) & (x <= reach[h])
 
     return BlockMask.from_kv_blocks(
-        count.int()[None], index.int()[None], BLOCK_SIZE=BLOCK, mask_mod=seen, seq_lengths=(T, K)
+        count.int()[None],
+        index.int()[None],
+        BLOCK_SIZE=BLOCK,
+        mask_mod=seen,
+        seq_lengths=(T, K),
     )
 
 
@@ -99,19 +139,41 @@ compiled_flex = torch.compile(flex_attention, dynamic=False)
 compiled_dense = torch.compile(dense, dynamic=False)
 
 
-def flex(q, r, k, v, position_keys, z, reach, *, ramp, attends_self, **_) -> Tensor:
+def flex(
+    q,
+    r,
+    k,
+    v,
+    position_keys,
+    z,
+    reach,
+    *,
+    ramp,
+    attends_self,
+    **_,
+) -> Tensor:
     """Look the bias up by distance in compiled flex_attention."""
     bias = position_bias(r, position_keys, z, ramp)
-    T, W = bias.shape[-2:]
+    _, _, T, W = bias.shape
     K = k.size(2)
+    # x of query 0 and key 0.
     offset = K - T + int(attends_self)
 
     def add_bias(score, b, h, i, j):
-        column = W - offset - i + j
-        return score + bias[b, h, i, column.clamp(0, W - 1)]
+        x = offset + i - j
+        # Unseen keys get the bias of any column: the mask hides them.
+        column = (W - x).clamp(0, W - 1)
+        return score + bias[b, h, i, column]
 
     mask = block_mask(reach.to(q.device), T, K, offset)
-    return compiled_flex(q, k, v, score_mod=add_bias, block_mask=mask, scale=1.0)
+    return compiled_flex(
+        q,
+        k,
+        v,
+        score_mod=add_bias,
+        block_mask=mask,
+        scale=1.0,
+    )
 
 
 def banded(*inputs, **settings) -> Tensor:
@@ -128,13 +190,18 @@ def released(checkout: Path) -> Attend:
     sys.path.insert(0, str(checkout))
 
     def attend(q, r, k, v, position_keys, z, reach, **_) -> Tensor:
-        heads = q.size(1)
-        width = q.size(-1)
-        layer = released_layer(checkout, width, heads, position_keys.size(-1))
-        # it divides by sqrt(d) itself
+        _, heads, _, width = q.shape
+        S = position_keys.size(-1)
+        layer = released_layer(checkout, width, heads, S)
+        # It divides by sqrt(d) itself, and counts streams and heads together.
         unscaled = q * math.sqrt(width)
-        by_head = [tensor.flatten(0, 1) for tensor in (unscaled, k, v)]
-        return layer(*by_head, position_keys[None]).view_as(q)
+        y = layer(
+            unscaled.flatten(0, 1),
+            k.flatten(0, 1),
+            v.flatten(0, 1),
+            position_keys[None],
+        )
+        return y.view_as(q)
 
     return attend
 

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import torch
@@ -87,18 +88,30 @@ def find_equal(
     equal = set()
     for name, twin in candidates.items():
         for dtype in (torch.float32, torch.bfloat16):
+            note = "ok"
             try:
-                for span, ramp in ((Fixed, None), (Adaptive, 8)):
-                    case = Case(Shape(128, 2, 64, 64), span, ramp, attends_self=False)
-                    check_equivalence(twin, device.type, dtype, case)
+                check_spans(twin, device, dtype)
+                equal.add((name, dtype))
+            # Whatever it is, of torch, a compiler or a driver: the candidate is left out.
             except Exception as error:
                 note = describe(error)
-            else:
-                note = "ok"
-                equal.add((name, dtype))
-            row = Row("equal", "check_equivalence", 8 * dtype.itemsize, name, note=note)
+            row = Row(
+                part="equal",
+                case="check_equivalence",
+                bits=8 * dtype.itemsize,
+                candidate=name,
+                note=note,
+            )
             table.add(row)
     return equal
+
+
+def check_spans(twin: Attend, device: torch.device, dtype: torch.dtype) -> None:
+    """Raise `Mismatch` unless a candidate equals the definition, with a ramp and without."""
+    shape = Shape(128, 2, 64, 64)
+    for span, ramp in ((Fixed, None), (Adaptive, 8)):
+        case = Case(shape, span, ramp, attends_self=False)
+        check_equivalence(twin, device.type, dtype, case)
 
 
 def difference_of_released(attend: Attend, device: torch.device) -> float:
@@ -108,7 +121,11 @@ def difference_of_released(attend: Attend, device: torch.device) -> float:
     difference as a share of the largest number.
     """
     torch.manual_seed(0)
-    B, h, T, S, d = 2, 2, 16, 24, 16
+    B = 2
+    h = 2
+    T = 16
+    S = 24
+    d = 16
     draw = partial(torch.randn, device=device, requires_grad=True)
     q = draw(B, h, T, d)
     k = draw(B, h, S + T, d)
@@ -117,12 +134,25 @@ def difference_of_released(attend: Attend, device: torch.device) -> float:
     reach = torch.full((h,), S, device=device)
     results = []
     for candidate in (dense, attend):
-        y = candidate(q, q, k, v, keys, None, reach, ramp=None, attends_self=False)
-        results.append([y, *torch.autograd.grad(y.square().sum(), (q, k, v, keys))])
+        y = candidate(
+            q,
+            q,  # r = q
+            k,
+            v,
+            keys,
+            None,
+            reach,
+            ramp=None,
+            attends_self=False,
+        )
+        gradients = torch.autograd.grad(y.square().sum(), (q, k, v, keys))
+        results.append([y, *gradients])
     differences = []
     for ours, theirs in zip(*results, strict=True):
         largest = (ours - theirs).abs().max()
-        differences.append((largest / ours.abs().max()).item())
+        share = largest / ours.abs().max()
+        differences.append(share.item())
+    # `max` would pass over a NaN that is not the first.
     if not all(map(math.isfinite, differences)):
         return math.nan
     return max(differences)
@@ -158,7 +188,9 @@ class Layer:
         wanted = inputs if z is None else [*inputs, z]
         for tensor in wanted:
             tensor.requires_grad_()
-        ramp = None if z is None else min(RAMP, self.S)
+        ramp = None
+        if z is not None:
+            ramp = min(RAMP, self.S)
         reach = self.reach()
 
         def step() -> None:
@@ -170,14 +202,18 @@ class Layer:
     def _spans(self) -> Tensor | None:
         if not self.is_adaptive:
             return None
-        shares = torch.tensor(REACHED[: self.size[1]], device=self.device)
-        return (shares * self.S).view(-1, 1, 1)
+        _, h, _, _ = self.size
+        shares = torch.tensor(REACHED[:h], device=self.device)
+        z = shares * self.S
+        return z.view(-1, 1, 1)
 
     def reach(self) -> Tensor:
         """Return the keys that each head sees."""
         z = self._spans()
         if z is None:
-            return torch.full((self.size[1],), self.S, device=self.device)
+            _, h, _, _ = self.size
+            return torch.full((h,), self.S, device=self.device)
+        # The keys with m > 0: z rounded up, and the ramp behind it.
         reached = z.ceil().long() + min(RAMP, self.S)
         return reached.clamp(max=self.S).flatten()
 
@@ -185,8 +221,11 @@ class Layer:
     def flops(self) -> float:
         """Count q k, r p and p v over the keys that heads see, forward and backward."""
         B, _, T, d = self.size
-        pairs = B * T * float(self.reach().sum())
-        return 2 * 3 * pairs * d * (1 + BACKWARD)
+        keys_of_heads = float(self.reach().sum())
+        pairs = B * T * keys_of_heads
+        # Three products, and a multiplication and an addition for each of their terms.
+        forward = 3 * 2 * pairs * d
+        return forward * (1 + BACKWARD)
 
 
 def time_layers(
@@ -196,25 +235,37 @@ def time_layers(
     clock: Clock,
     table: Table,
 ) -> None:
+    """Time one layer, forward and backward, by span limit, kind of span and number type."""
     on_gpu = clock.device.type == "cuda"
     dtypes = (torch.bfloat16, torch.float32) if on_gpu else (torch.float32,)
     size = (1, 2, 16, 16) if smoke else (8, 4, 256, 64)
-    for S in (24,) if smoke else (256, 1024, 4096):
-        for span in ("fixed", "adaptive"):
-            for dtype in dtypes:
-                layer = Layer(size, S, span == "adaptive", dtype, clock.device)
-                steps = {}
-                for name, attend in candidates.items():
-                    # the released layer has the span of all heads in one number
-                    if (name, dtype) not in equal or (name == RELEASED and layer.is_adaptive):
-                        continue
-                    make = partial(layer.step_of, attend)
-                    steps[name, "eager"] = make
-                    if on_gpu and name not in (*NOT_IN_A_GRAPH, RELEASED):
-                        steps[name, "graph"] = partial(graph_of, make)
-                bits = 8 * dtype.itemsize
-                race = Race("layer", f"S={S} {span}", bits, layer.flops, PEAK[dtype])
-                run_race(race, steps, clock, table)
+    limits = (24,) if smoke else (256, 1024, 4096)
+    for S, span, dtype in product(limits, ("fixed", "adaptive"), dtypes):
+        layer = Layer(
+            size=size,
+            S=S,
+            is_adaptive=span == "adaptive",
+            dtype=dtype,
+            device=clock.device,
+        )
+        steps = {}
+        for name, attend in candidates.items():
+            # The released layer has the span of all heads in one number.
+            is_left_out = name == RELEASED and layer.is_adaptive
+            if is_left_out or (name, dtype) not in equal:
+                continue
+            make = partial(layer.step_of, attend)
+            steps[name, "eager"] = make
+            if on_gpu and name not in (*NOT_IN_A_GRAPH, RELEASED):
+                steps[name, "graph"] = partial(graph_of, make)
+        race = Race(
+            part="layer",
+            case=f"S={S} {span}",
+            bits=8 * dtype.itemsize,
+            flops=layer.flops,
+            peak=PEAK[dtype],
+        )
+        run_race(race, steps, clock, table)
 
 
 def graph_of(make: Callable[[], Step]) -> Step:
@@ -225,9 +276,12 @@ def graph_of(make: Callable[[], Step]) -> Step:
 
 
 def causal_scores(q: Tensor, k: Tensor, masked: float) -> Tensor:
-    scores = q @ k.mT / math.sqrt(q.size(-1))
+    """Score the keys up to each query's own, `masked` elsewhere: B h T T."""
+    d = q.size(-1)
+    scores = q @ k.mT / math.sqrt(d)
     length = scores.size(-1)
-    seen = torch.ones(length, length, dtype=torch.bool, device=q.device).tril()
+    every_pair = torch.ones(length, length, dtype=torch.bool, device=q.device)
+    seen = every_pair.tril()
     return scores.masked_fill(~seen, masked)
 
 
@@ -237,6 +291,8 @@ def flash(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 def window_of(length: int, device: torch.device, window: int = 256) -> Callable:
+    """Make flex_attention over the last `window` keys up to each query's own."""
+
     def seen(b, h, i, j):
         return (i >= j) & (i - j < window)
 
@@ -247,13 +303,18 @@ def window_of(length: int, device: torch.device, window: int = 256) -> Callable:
 def entmax_package(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     import entmax
 
-    return entmax.entmax15(causal_scores(q, k, -1e4).float(), dim=-1).to(v.dtype) @ v
+    # The package sorts scores, and -inf would give NaN.
+    scores = causal_scores(q, k, -1e4)
+    weights = entmax.entmax15(scores.float(), dim=-1)
+    return weights.to(v.dtype) @ v
 
 
 def our_entmax(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     from models.attention.normalisers.entmax15 import _Entmax15
 
-    return _Entmax15.apply(causal_scores(q, k, -math.inf)).to(v.dtype) @ v
+    scores = causal_scores(q, k, -math.inf)
+    weights = _Entmax15.apply(scores)
+    return weights.to(v.dtype) @ v
 
 
 def adasplash(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
@@ -263,7 +324,10 @@ def adasplash(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 def time_peers(clock: Clock, table: Table) -> None:
-    B, h, d = 8, 8, 64
+    """Time what others compute, in 16 bits."""
+    B = 8
+    h = 8
+    d = 64
     for length in (512, 4096):
         peers = {
             "FA2 causal (sdpa)": flash,
@@ -273,11 +337,19 @@ def time_peers(clock: Clock, table: Table) -> None:
             "entmax15 (ours)": our_entmax,
         }
         steps = {}
+        size = (B, h, length, d)
         for name, attend in peers.items():
-            steps[name, "eager"] = partial(peer_step, attend, (B, h, length, d), clock.device)
-        flops = 2 * 2 * B * h * length * length / 2 * d * (1 + BACKWARD)
-        case = f"B{B} h{h} L={length} d{d} causal"
-        race = Race("peers", case, 16, flops, PEAK[torch.bfloat16])
+            steps[name, "eager"] = partial(peer_step, attend, size, clock.device)
+        # Of a causal mask half of all pairs, in two products.
+        pairs = B * h * length * length / 2
+        forward = 2 * 2 * pairs * d
+        race = Race(
+            part="peers",
+            case=f"B{B} h{h} L={length} d{d} causal",
+            bits=16,
+            flops=forward * (1 + BACKWARD),
+            peak=PEAK[torch.bfloat16],
+        )
         run_race(race, steps, clock, table)
 
 
@@ -287,7 +359,8 @@ def peer_step(attend: Callable, size: tuple[int, ...], device: torch.device) -> 
     dy = draw()
 
     def step() -> None:
-        torch.autograd.grad(attend(*inputs), inputs, dy)
+        y = attend(*inputs)
+        torch.autograd.grad(y, inputs, dy)
 
     return step
 
@@ -321,59 +394,78 @@ def training_step(size: Size, backend: str, span: str, mode: str, device: torch.
     model.train()
     prepare(model, backend, device, torch.bfloat16 if on_gpu else torch.float32)
     tokens = torch.randint(256, (size.streams, size.block + 1), device=device)
-    inputs, targets = tokens[:, :-1], tokens[:, 1:]
+    inputs = tokens[:, :-1]
+    targets = tokens[:, 1:]
     cast = partial(torch.autocast, device.type, torch.bfloat16, enabled=on_gpu)
     with torch.no_grad(), cast():
-        past = fill_caches(model, inputs)
-    past = [tuple(part.detach().clone() for part in parts) for parts in past]
+        filled = fill_caches(model, inputs)
+    # Copied: every step reads the same caches, and a graph needs them where they are.
+    past = []
+    for parts in filled:
+        copies = [part.detach().clone() for part in parts]
+        past.append(tuple(copies))
     optimiser = Adam(list(model.parameters()), lr=0.0, clip=1.0)
 
     def loss() -> Tensor:
         with cast():
             logits, _ = model(inputs, past)
-        return F.cross_entropy(logits.float().flatten(0, 1), targets.flatten())
+        by_token = logits.float().flatten(0, 1)
+        return F.cross_entropy(by_token, targets.flatten())
 
     if mode.startswith("compiled"):
         loss = torch.compile(loss, dynamic=False)
 
     def step() -> None:
-        (loss() + model.penalty()).backward()
+        total = loss() + model.penalty()
+        total.backward()
         optimiser.step()
         optimiser.forget_gradients()
 
-    return in_a_graph(step) if mode.endswith("graph") else step
+    if mode.endswith("graph"):
+        return in_a_graph(step)
+    return step
 
 
 def flops_of(size: Size, keys: int) -> float:
     """Count the FLOPs of one step whose queries see so many keys."""
     own = size.streams * size.block
     seen = size.streams * (size.block + size.limit)
-    projections = 2 * own * size.width**2 + 2 * seen * size.width**2
+    # Queries and outputs of the block; keys and values of the cache, too.
+    of_block = 2 * own * size.width**2
+    of_all = 2 * seen * size.width**2
+    projections = of_block + of_all
     feed_forward = 2 * own * size.width * size.hidden
     attention = 3 * own * keys * size.width
     output = own * 256 * size.width
-    macs = size.layers * (projections + feed_forward + attention) + output
+    of_layer = projections + feed_forward + attention
+    macs = size.layers * of_layer + output
     return 2 * macs * (1 + BACKWARD)
 
 
 def time_steps(smoke: bool, clock: Clock, table: Table) -> None:
+    """Time whole training steps by size, span, backend and mode."""
     on_gpu = clock.device.type == "cuda"
     modes = [("definition", "eager")]
     if on_gpu:
         modes.append(("auto", "eager"))
-        modes += [("definition", mode) for mode in ("compiled", "compiled graph", "graph")]
-    for name, size in (SMOKE if smoke else SIZES).items():
-        for span in ("fixed", "adaptive"):
-            steps = {}
-            for backend, mode in modes:
-                step = partial(training_step, size, backend, span, mode, clock.device)
-                steps[backend, mode] = step
-            # adaptive spans begin at z = 0: heads see their ramp
-            keys = size.limit if span == "fixed" else min(RAMP, size.limit)
-            bits = 16 if on_gpu else 32
-            flops = flops_of(size, keys)
-            race = Race("step", f"{name} {span}", bits, flops, PEAK[torch.bfloat16])
-            run_race(race, steps, clock, table)
+        for mode in ("compiled", "compiled graph", "graph"):
+            modes.append(("definition", mode))
+    sizes = SMOKE if smoke else SIZES
+    for (name, size), span in product(sizes.items(), ("fixed", "adaptive")):
+        steps = {}
+        for backend, mode in modes:
+            step = partial(training_step, size, backend, span, mode, clock.device)
+            steps[backend, mode] = step
+        # Adaptive spans begin at z = 0: heads see their ramp.
+        keys = size.limit if span == "fixed" else min(RAMP, size.limit)
+        race = Race(
+            part="step",
+            case=f"{name} {span}",
+            bits=16 if on_gpu else 32,
+            flops=flops_of(size, keys),
+            peak=PEAK[torch.bfloat16],
+        )
+        run_race(race, steps, clock, table)
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -399,7 +491,9 @@ def main(argv: list[str] | None = None) -> None:
     )
     with closing(Table(options.out)) as table:
         time_all(options, clock, table)
-        table.add(Row("end", f"{time.monotonic() - began:.0f} s", note=torch.__version__))
+        seconds = time.monotonic() - began
+        end = Row("end", f"{seconds:.0f} s", note=torch.__version__)
+        table.add(end)
 
 
 def time_all(options: argparse.Namespace, clock: Clock, table: Table) -> None:
@@ -411,9 +505,12 @@ def time_all(options: argparse.Namespace, clock: Clock, table: Table) -> None:
         attend = released(options.released)
         largest = difference_of_released(attend, device)
         table.add(Row("equal", "dense at r = q", 32, RELEASED, note=f"{largest:.1e}"))
-        candidates[RELEASED] = lambda q, r, *rest, **named: (
-            attend(q, q, *rest, **named) + 0 * r.sum()
-        )
+
+        def with_own_queries(q, r, *rest, **named) -> Tensor:
+            # r has no part in it; autograd asks for a gradient all the same.
+            return attend(q, q, *rest, **named) + 0 * r.sum()
+
+        candidates[RELEASED] = with_own_queries
         if largest < CLOSE:
             equal |= {(RELEASED, dtype) for dtype in PEAK}
     time_layers(candidates, equal, options.smoke, clock, table)

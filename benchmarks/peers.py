@@ -56,26 +56,31 @@ def along(scores: Tensor) -> Tensor:
 
     scores: .. T S with x = S .. 1 -> .. T (S + T).
     """
-    T, S = scores.shape[-2:]
+    *_, T, S = scores.shape
     width = S + T
-    # T + 1 zeros after each row: row i then begins i numbers further right
-    padded = pad(scores, (0, T + 1)).flatten(-2)
-    return padded[..., : T * width].unflatten(-1, (T, width))
+    # With T + 1 zeros after each row, rows are one longer than `width`: cut anew at `width`, row i
+    # begins i numbers further right.
+    in_a_row = pad(scores, (0, T + 1)).flatten(-2)
+    used = in_a_row[..., : T * width]
+    return used.unflatten(-1, (T, width))
 
 
 def banded(q: Tensor, p: Tensor) -> Tensor:
     """Score by distance, over sqrt(d), -inf off the band: B h T (S + T)."""
-    T = q.size(-2)
+    *_, T, d = q.shape
     S = p.size(-1)
-    seen = along(torch.ones(T, S, dtype=torch.bool))
-    scores = along(q @ p) / math.sqrt(q.size(-1))
+    every_distance = torch.ones(T, S, dtype=torch.bool)
+    seen = along(every_distance)
+    scores = along(q @ p) / math.sqrt(d)
     return scores.masked_fill(~seen, -math.inf)
 
 
 def by_hand(normalise: Callable, q: Tensor, k: Tensor, v: Tensor, p: Tensor) -> Tensor:
     """Score every key, and leave out what is off the band."""
-    scores = q @ k.mT / math.sqrt(q.size(-1))
-    return normalise(scores + banded(q, p)) @ v
+    d = q.size(-1)
+    content = q @ k.mT / math.sqrt(d)
+    weights = normalise(content + banded(q, p))
+    return weights @ v
 
 
 def softmax(scores: Tensor) -> Tensor:
@@ -84,9 +89,11 @@ def softmax(scores: Tensor) -> Tensor:
 
 def top_k(scores: Tensor) -> Tensor:
     """Keep the scores at least the k-th largest, as the released code does."""
-    kept = scores.topk(min(K, scores.size(-1)), -1)
-    least = kept.values[..., -1:]
-    return scores.masked_fill(scores < least, -math.inf).softmax(-1)
+    keys = scores.size(-1)
+    largest = scores.topk(min(K, keys), -1)
+    least = largest.values[..., -1:]
+    kept = scores.masked_fill(scores < least, -math.inf)
+    return kept.softmax(-1)
 
 
 def sdpa(q: Tensor, k: Tensor, v: Tensor, p: Tensor) -> Tensor:
@@ -94,12 +101,16 @@ def sdpa(q: Tensor, k: Tensor, v: Tensor, p: Tensor) -> Tensor:
 
 
 def sdpa_in_blocks(q: Tensor, k: Tensor, v: Tensor, p: Tensor, size: int = 128) -> Tensor:
+    """Attend with a few queries at a time, and with the keys that any of them sees."""
     S = p.size(-1)
     parts = []
     for start in range(0, q.size(2), size):
         queries = q[:, :, start : start + size]
+        # S keys before the first query, and the block's own.
         seen = slice(start, start + S + queries.size(2))
-        parts.append(sdpa(queries, k[:, :, seen], v[:, :, seen], p))
+        keys = k[:, :, seen]
+        values = v[:, :, seen]
+        parts.append(sdpa(queries, keys, values, p))
     return torch.cat(parts, 2)
 
 
@@ -118,19 +129,22 @@ def band_mask(T: int, S: int):
 
 def flex(q: Tensor, k: Tensor, v: Tensor, p: Tensor) -> Tensor:
     """Attend with a bias that is looked up by distance."""
-    T = q.size(2)
+    _, _, T, d = q.shape
     S = p.size(-1)
-    bias = (q @ p) / math.sqrt(q.size(-1))
+    bias = (q @ p) / math.sqrt(d)
 
-    def score(s, b, h, t, j):
-        return s + bias[b, h, t, (j - t).clamp(0, S - 1)]
+    def add_bias(score, b, h, t, j):
+        # Unseen keys get the bias of any column: the mask hides them.
+        column = (j - t).clamp(0, S - 1)
+        return score + bias[b, h, t, column]
 
-    return compiled_flex(q, k, v, score_mod=score, block_mask=band_mask(T, S))
+    return compiled_flex(q, k, v, score_mod=add_bias, block_mask=band_mask(T, S))
 
 
 @cache
 def released_layer(checkout: Path, width: int, heads: int, S: int):
     """Build the released layer of adaptive spans, its span fixed."""
+    # Its `models` imports the checkout's other modules by their bare names.
     sys.path.insert(0, str(checkout))
     spec = spec_from_file_location("released_models", checkout / "models.py")
     module = module_from_spec(spec)
@@ -147,8 +161,16 @@ def released_layer(checkout: Path, width: int, heads: int, S: int):
 
 
 def released(checkout: Path, q: Tensor, k: Tensor, v: Tensor, p: Tensor) -> Tensor:
-    made = released_layer(checkout, q.size(-1), q.size(1), p.size(-1))
-    y = made(q.flatten(0, 1), k.flatten(0, 1), v.flatten(0, 1), p[None])
+    _, heads, _, width = q.shape
+    S = p.size(-1)
+    made = released_layer(checkout, width, heads, S)
+    # It counts streams and heads together.
+    y = made(
+        q.flatten(0, 1),
+        k.flatten(0, 1),
+        v.flatten(0, 1),
+        p[None],
+    )
     return y.view_as(q)
 
 
@@ -164,10 +186,17 @@ def peers(checkout: Path | None) -> dict[str, Peer]:
     sparsemax = partial(entmax.sparsemax, dim=-1)
     entmax15 = partial(entmax.entmax15, dim=-1)
     listed["top-k by hand"] = Peer(
-        partial(by_hand, top_k), {"selection": {"name": "top_k", "k": K}}
+        attend=partial(by_hand, top_k),
+        choices={"selection": {"name": "top_k", "k": K}},
     )
-    listed["sparsemax of entmax"] = Peer(partial(by_hand, sparsemax), {"normaliser": "sparsemax"})
-    listed["entmax-1.5 of entmax"] = Peer(partial(by_hand, entmax15), {"normaliser": "entmax15"})
+    listed["sparsemax of entmax"] = Peer(
+        attend=partial(by_hand, sparsemax),
+        choices={"normaliser": "sparsemax"},
+    )
+    listed["entmax-1.5 of entmax"] = Peer(
+        attend=partial(by_hand, entmax15),
+        choices={"normaliser": "entmax15"},
+    )
     return listed
 
 
@@ -195,27 +224,37 @@ def step_of_peer(made, attend: Attend, x: Tensor, past: Tensor):
     """Return a step that computes the same with another attention."""
 
     def forward() -> Tensor:
-        rows = torch.cat([past.transpose(0, 1), x], 1)
-        q = made.split(linear(x, made.query.weight))
-        k = made.split(linear(rows, made.key.weight))
-        v = made.split(linear(rows, made.value.weight))
-        y = attend(q, k, v, made.position.table)
-        return linear(y.transpose(1, 2).flatten(2), made.out.weight)
+        rows = torch.cat([past.transpose(0, 1), x], 1)  # B (S + T) d
+        q = linear(x, made.query.weight)
+        k = linear(rows, made.key.weight)
+        v = linear(rows, made.value.weight)
+        y = attend(
+            made.split(q),
+            made.split(k),
+            made.split(v),
+            made.position.table,
+        )
+        joined = y.transpose(1, 2).flatten(2)
+        return linear(joined, made.out.weight)
 
     return partial(step, made, forward)
 
 
 def step(made, forward: Callable) -> list[Tensor]:
+    """Return the output, and the gradients of all parameters."""
     y = forward()
-    gradients = torch.autograd.grad(y.square().sum(), list(made.parameters()))
+    loss = y.square().sum()
+    gradients = torch.autograd.grad(loss, list(made.parameters()))
     return [y.detach(), *gradients]
 
 
 def assert_alike(name: str, ours: list[Tensor], theirs: list[Tensor]) -> None:
+    """Exit unless the numbers are the same: nothing else may be timed."""
     differences = []
     for one, other in zip(ours, theirs, strict=True):
-        difference = (one - other).abs().max() / one.abs().max()
-        differences.append(difference.item())
+        difference = (one - other).abs().max()
+        share = difference / one.abs().max()
+        differences.append(share.item())
     if not max(differences) <= CLOSE[ours[0].dtype]:
         raise SystemExit(
             f"{name}: its numbers differ from ours by {max(differences):.1e} of the largest; "
@@ -230,21 +269,25 @@ def timed(*steps: Callable, rounds: int = ROUNDS) -> list[float]:
         for each, spent in zip(steps, seconds, strict=True):
             start = time.perf_counter()
             each()
-            spent.append(time.perf_counter() - start)
+            stop = time.perf_counter()
+            spent.append(stop - start)
     return [median(each) for each in seconds]
 
 
 def compare(S: int, checkout: Path | None, rounds: int = ROUNDS) -> dict[str, float]:
     """Time each peer, in times of ours, its numbers compared first; and our softmax, in ms."""
+    # A generator of its own: building a layer draws from torch's.
     generator = torch.Generator().manual_seed(1)
     x = torch.randn(STREAMS, BLOCK, WIDTH, generator=generator)
     past = torch.randn(S, STREAMS, WIDTH, generator=generator)
     ratios = {}
     for name, peer in peers(checkout).items():
-        exact = (x[:CHECKED].double(), past[:, :CHECKED].double())
-        made, ours = step_of_ours(S, peer.choices, *exact)
-        theirs = step_of_peer(made, peer.attend, *exact)
+        exact_x = x[:CHECKED].double()
+        exact_past = past[:, :CHECKED].double()
+        made, ours = step_of_ours(S, peer.choices, exact_x, exact_past)
+        theirs = step_of_peer(made, peer.attend, exact_x, exact_past)
         assert_alike(f"{name}, S = {S}", ours(), theirs())
+
         made, ours = step_of_ours(S, peer.choices, x, past)
         theirs = step_of_peer(made, peer.attend, x, past)
         one, other = timed(ours, theirs, rounds=rounds)
@@ -284,10 +327,16 @@ def main() -> None:
     torch.set_num_threads(THREADS)
     columns = {S: compare(S, options.released) for S in options.spans}
     print(f"torch {torch.__version__}; ours: ms of a step; others: times of ours\n")
-    print(f"| {'':24} |" + "".join(f" S = {S} |" for S in columns))
-    print(f"| {'-' * 24} |" + " --- |" * len(columns))
+    print_row("", [f"S = {S}" for S in columns])
+    print_row("-" * 24, ["---" for _ in columns])
     for name in columns[options.spans[0]]:
-        print(f"| {name:24} |" + "".join(f" {column[name]:.1f} |" for column in columns.values()))
+        numbers = [f"{column[name]:.1f}" for column in columns.values()]
+        print_row(name, numbers)
+
+
+def print_row(name: str, cells: list[str]) -> None:
+    """Print a row of a Markdown table."""
+    print(f"| {name:24} | {' | '.join(cells)} |")
 
 
 if __name__ == "__main__":

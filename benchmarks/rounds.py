@@ -128,6 +128,7 @@ def run_race(
         except Exception as error:
             table.add(race.row(*key, note=describe(error)))
     times = {key: [] for key in ready}
+    # In turn, so that a machine that slows down slows all of them.
     for _ in range(clock.rounds):
         for key, step in ready.items():
             times[key].append(clock.milliseconds(step))
@@ -151,6 +152,7 @@ def _warm_up(make: Callable[[], Step], device: torch.device) -> tuple[Step, floa
     on_gpu = device.type == "cuda"
     held = 0
     if on_gpu:
+        # What the candidate before it left in the allocator is no memory of this one.
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
         held = torch.cuda.memory_allocated()

@@ -22,9 +22,11 @@ from workflow.training.backends import prepare
 from workflow.training.hardware import pick_device, synchronise
 
 LENGTHS = (256, 1024, 4096)
-TURNS, ROUNDS = 3, 3
-# of the largest number of a tensor, in 64 bits: in 32 a unit of a relu may flip; streams
-BOUND, CHECKED = 1e-9, 2
+TURNS = 3
+ROUNDS = 3
+# Of the largest number of a tensor, in 64 bits: in 32 a unit of a relu may flip.
+BOUND = 1e-9
+CHECKED = 2  # streams that are compared
 NET = {
     "name": "char_lm",
     "layers": 2,
@@ -34,28 +36,23 @@ NET = {
     "dropout": 0.0,
     "attention_dropout": 0.0,
 }
-BLOCK, STREAMS, SYMBOLS, RAMP = 256, 8, 200, 32
+BLOCK = 256
+STREAMS = 8
+SYMBOLS = 200
+RAMP = 32
 # z / S by layer and head: most short, one long, as learned
 REACHED = ((0, 0.001, 0.01, 0.02), (0, 0.001, 0.01, 0.5))
 BITS = (32, 16) if torch.cuda.is_available() else (32,)
-CASES = [
-    *product(
-        range(TURNS),
-        BITS,
-        LENGTHS,
-        ("fixed", "adaptive"),
-        ("forward", "train"),
-        BACKENDS[::-1][:-1],
-    )
-]
+FORCED = [name for name in reversed(BACKENDS) if name != "auto"]
+CASES = list(
+    product(range(TURNS), BITS, LENGTHS, ("fixed", "adaptive"), ("forward", "train"), FORCED)
+)
 
 
 def build_net(
     span: str, S: int, backend: str, device: torch.device, dtype: torch.dtype = torch.float32
 ):
-    """Build a net with the same weights whatever computes it, and its learned spans where it has
-    them.
-    """
+    """Build a model with the same weights whatever computes it; adaptive spans as if learned."""
     torch.manual_seed(0)
     spans = {
         "fixed": {"name": "fixed", "limit": S},
@@ -65,52 +62,56 @@ def build_net(
         "span": spans[span],
         "selection": {"name": "all"},
         "normaliser": {"name": "softmax"},
+        "position": {"name": "relative", "limit": S},
     }
-    net = CharLM(SYMBOLS, attention | {"position": {"name": "relative", "limit": S}}, NET).to(
-        device, dtype
-    )
+    net = CharLM(SYMBOLS, attention, NET)
+    net = net.to(device, dtype)
     for layer, shares in zip(net.attentions, REACHED, strict=True):
         if span == "adaptive":
-            layer.span.fraction.data.copy_(torch.tensor(shares).view(-1, 1, 1))
+            learned = torch.tensor(shares).view(-1, 1, 1)
+            layer.span.fraction.data.copy_(learned)
     prepare(net, backend, device, dtype)
     return net
 
 
 def draw_tokens(device: torch.device) -> torch.Tensor:
     """Draw inputs and targets of a block of every stream."""
-    return torch.randint(
-        SYMBOLS, (STREAMS, BLOCK + 1), generator=torch.Generator().manual_seed(0)
-    ).to(device)
+    generator = torch.Generator().manual_seed(0)
+    tokens = torch.randint(SYMBOLS, (STREAMS, BLOCK + 1), generator=generator)
+    return tokens.to(device)
 
 
 @cache
 def find_numbers(span: str, S: int, backend: str, device: torch.device) -> list[torch.Tensor]:
     """Compute the outputs of two blocks and the gradients of all parameters, in 64 bits."""
-    net, tokens = build_net(span, S, backend, device, torch.float64), draw_tokens(device)[:CHECKED]
-    first, past = net(tokens[:, :-1], net.start(len(tokens)))
+    net = build_net(span, S, backend, device, torch.float64)
+    tokens = draw_tokens(device)[:CHECKED]
+    past = net.start(len(tokens))
+    first, past = net(tokens[:, :-1], past)
     second, _ = net(tokens[:, 1:], past)
-    (first.square().mean() + second.square().mean()).backward()
-    return [
-        each.detach()
-        for each in (first, second, *(parameter.grad for parameter in net.parameters()))
-    ]
+    loss = first.square().mean() + second.square().mean()
+    loss.backward()
+    gradients = [parameter.grad for parameter in net.parameters()]
+    return [first.detach(), second.detach(), *gradients]
 
 
 def make_step(net, work: str, tokens: torch.Tensor, bits: int):
     """Make a function that does the work once, with caches that are full."""
-    net.train(work == "train")
+    trains = work == "train"
+    net.train(trains)
     half = partial(torch.autocast, tokens.device.type, torch.bfloat16, enabled=bits == 16)
     with half():
         past = fill_caches(net, tokens[:, :-1])
 
     def step() -> None:
         nonlocal past
-        with torch.set_grad_enabled(work == "train"), half():
+        with torch.set_grad_enabled(trains), half():
             logits, past = net(tokens[:, :-1], past)
-        if work == "train":
-            (
-                cross_entropy(logits.float().flatten(0, 1), tokens[:, 1:].flatten()) + net.penalty()
-            ).backward()
+        if trains:
+            by_token = logits.float().flatten(0, 1)
+            loss = cross_entropy(by_token, tokens[:, 1:].flatten())
+            total = loss + net.penalty()
+            total.backward()
             net.zero_grad(set_to_none=True)
         synchronise(tokens.device)
 
@@ -121,16 +122,16 @@ def make_step(net, work: str, tokens: torch.Tensor, bits: int):
 def test_engine(benchmark, turn, bits, S, span, work, backend):
     device = pick_device("auto")
     try:
-        ours, theirs = (find_numbers(span, S, name, device) for name in (backend, "definition"))
-    except (
-        ValueError
-    ) as error:  # a backend that this device, or this machine without a compiler, has not
+        ours = find_numbers(span, S, backend, device)
+    # A backend that this device, or this machine without a compiler, does not have.
+    except ValueError as error:
         pytest.skip(str(error))
-    apart = [
-        ((one - other).abs().max() / other.abs().max()).item()
-        for one, other in zip(ours, theirs, strict=True)
-    ]
-    assert not [each for each in apart if not each <= BOUND]
+    theirs = find_numbers(span, S, "definition", device)
+    for one, other in zip(ours, theirs, strict=True):
+        difference = (one - other).abs().max()
+        share = difference / other.abs().max()
+        assert share <= BOUND
     benchmark.extra_info.update(turn=turn, bits=bits, S=S, span=span, work=work, backend=backend)
-    step = make_step(build_net(span, S, backend, device), work, draw_tokens(device), bits)
+    net = build_net(span, S, backend, device)
+    step = make_step(net, work, draw_tokens(device), bits)
     benchmark.pedantic(step, rounds=ROUNDS, warmup_rounds=1)

@@ -41,7 +41,8 @@ def test_throughput(benchmark, kind, trained):
     if kind.startswith("library"):
         use_library(net)
     fix_sums(job.training.threads)
-    costs, reference = load(TASKS[job.task].costs), reference_step(device)
+    costs = load(TASKS[job.task].costs)
+    reference = reference_step(device)
     if kind.endswith("train"):
         step, tokens = costs.training_step(job, net, device)
     else:
@@ -54,7 +55,13 @@ def test_throughput(benchmark, kind, trained):
     rounds = count_rounds(MEASURE.seconds, synchronised, device)
     references = time_reference(reference, device)
     benchmark.pedantic(synchronised, rounds=rounds, iterations=1, warmup_rounds=1)
+    # Before and after: what else the machine did in between shows in neither alone.
     references += time_reference(reference, device)
-    about = {"threads": job.training.threads, "tokens": tokens, "reference": median(references)}
-    about["backend"] = code_of(chosen(net))
-    benchmark.extra_info.update(configuration=job.configuration, kind=kind, **about)
+    benchmark.extra_info.update(
+        configuration=job.configuration,
+        kind=kind,
+        threads=job.training.threads,
+        tokens=tokens,
+        reference=median(references),
+        backend=code_of(chosen(net)),
+    )

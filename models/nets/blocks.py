@@ -188,6 +188,7 @@ class EncoderBlock(Block):
 
     def forward(self, x: Tensor, visible: Tensor) -> Tensor:
         """Read a whole sentence: x: B N d, visible: B N -> B N d."""
+        # Keys and queries are of the same sentence: one projection for both.
         y = self.attention.read(self.after_attention.enter(x), visible)
         return self.feed(self.after_attention.leave(x, y))
 

@@ -31,6 +31,7 @@ class CharLM(AttentionNet):
             attends_self=self.attends_self,
             dropout=net["attention_dropout"],
         )
+        # Drawn after the attention: the order of draws is part of what a seed means.
         self.embedding = nn.Embedding(symbols, shape.d_model)  # N(0, 1)
         self.blocks = nn.ModuleList()
         for layer in layers:
@@ -50,7 +51,7 @@ class CharLM(AttentionNet):
 
     def forward(self, tokens: Tensor, past: list[Past]) -> tuple[Tensor, list[Past]]:
         """Read tokens: B T -> next-token logits: B T V, and the caches for the next block."""
-        x = self.embed(tokens)
+        x = self.embed(tokens)  # B T d
         caches = []
         for block, cache in zip(self.blocks, past, strict=True):
             x, cache = block(x, cache)

@@ -171,6 +171,7 @@ class Seq2Seq(AttentionNet):
 
     def _decode(self, target: Tensor, state: _State) -> tuple[Tensor, _State]:
         """Read R T tokens that follow those of the state -> R T d, and the next state."""
+        # Positions go on from the last token that was read.
         T = target.size(1)
         positions = self.target_positions(state.length, T)
         x = self._embed(target, self.target, positions)
@@ -184,6 +185,7 @@ class Seq2Seq(AttentionNet):
         return x, after
 
     def _embed(self, tokens: Tensor, embedding: nn.Embedding, positions: Tensor) -> Tensor:
+        # Drawn from N(0, 1 / d), embeddings become as large as the sinusoids.
         scale = math.sqrt(embedding.embedding_dim)
         x = embedding(tokens) * scale + positions
         return dropout(x, self.dropout, self.training)
@@ -201,6 +203,7 @@ def _attentions(attention: dict, net: dict) -> tuple[list, list, list]:
         d_v=net["d_v"],
         key_heads=net.get("key_heads"),
     )
+    # A sentence of any length that the model takes is seen whole.
     full = {"span": {"name": "full", "cache": net["max_length"]}}
 
     def choices(part: str) -> dict:
@@ -244,6 +247,7 @@ def _refuse(attention: dict, net: dict) -> None:
         if part not in ATTENTIONS:
             valid = ", ".join(ATTENTIONS)
             raise ValueError(f"unknown part '{part}' in apply_to; valid: {valid}")
+    # A decoder keeps the whole target so far.
     span = attention["span"]
     max_length = net["max_length"]
     for key in ("cache", "evaluation_cache"):

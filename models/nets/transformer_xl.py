@@ -21,6 +21,7 @@ class TransformerXLNet(CharLM):
     def __init__(self, symbols: int, attention: dict, net: dict):
         super().__init__(symbols, attention, net)
         dropout = net["dropout"]
+        # The same attention layers, in blocks with dropout on the output of each sub-layer.
         layers = self.attentions
         self.blocks = nn.ModuleList()
         for layer in layers:

@@ -137,6 +137,7 @@ def _load(real: str, folder: Path) -> ctypes.CDLL:
             made = Path(own) / "library.so"
             sources = [str(FOLDER / name) for name in SOURCES]
             done = _run([*command, *sources, "-lm", "-o", str(made)])
+            # A rename replaces at once: no process ever loads half a library.
             if not done.returncode:
                 return ctypes.CDLL(str(made.replace(path)))
     errors = [line.strip() for line in done.stderr.splitlines() if "error" in line]
@@ -159,6 +160,7 @@ def _run(command: list[str]) -> subprocess.CompletedProcess:
 
 def _compiler() -> list[str]:
     """Find the command of the compiler: `CC`, or the first that is there."""
+    # An empty CC is a choice, too: no compiler.
     named = os.environ.get("CC")
     commands = ["cc", "gcc", "clang"] if named is None else [named]
     for command in commands:
@@ -180,6 +182,8 @@ def compiler_version() -> str:
 
 def _digest(command: list[str]) -> str:
     """Hash all that the library depends on: sources, flags, compiler, processor."""
+    # `-march=native` means another processor's instructions on another machine: the cache may be
+    # on a disk that machines share.
     version = _run([*command, "--version"]).stdout
     built_for = (command, platform.machine(), processor("flags", "Features"), version)
     digest = hashlib.sha256(repr(built_for).encode())
