@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from workflow.config.files import ROOT
-from workflow.plan.planned_runs import digests
+from workflow.plan.run_files import digests
 from workflow.plan.targets import Targets
 
 GRID = {"selection": "top_k", "S": "all", "k": "all"}
@@ -44,10 +44,10 @@ def plan() -> None:
     targets = Targets.of(CONFIG)
     runs = targets.runs
     _ = targets.all_files, targets.all_rows, targets.named, targets.precomputed.missing
-    _ = runs.without_job_file, runs.digest_of(), runs.records_of()
+    _ = targets.run_files.without_job_file, runs.digest_of(), targets.run_files.records_of()
     digests(runs.trained, runs.precomputed)
     for digest in runs.jobs:
-        _ = runs.data_of(digest), targets.code.of_run(digest), runs.labels.run(digest)
+        _ = targets.run_files.data_of(digest), targets.code.of_run(digest), runs.labels.run(digest)
     for name in targets.questions:
         _ = targets.costs_of(name), runs.groups_of(name)
     for group in runs.groups:

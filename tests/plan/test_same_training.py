@@ -7,7 +7,8 @@ import pytest
 from workflow.config.errors import ConfigError
 from workflow.config.files import config_file
 from workflow.config.strict import parse, read_yaml
-from workflow.plan.plan import Trained, plan, unnamed_settings
+from workflow.plan.plan import plan
+from workflow.plan.same_training import Trained, unnamed_settings
 from workflow.settings.config import known_scales, load_setup
 from workflow.settings.questions import Question, known_questions
 from workflow.settings.scales import Scale, load_scale, merge

@@ -21,7 +21,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.config.strict import parse, read_yaml
 from workflow.config.studies import study_file
-from workflow.plan.planned_runs import WrittenRow
+from workflow.plan.rows import WrittenRow
 from workflow.results.provenance import Trace
 from workflow.settings.scales import Measure, load_scale
 from workflow.tasks.char_lm import CharLMJob

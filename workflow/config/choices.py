@@ -121,6 +121,12 @@ def from_grid(axis: str, name: str) -> dict[str, str]:
 
 
 @cache
+def follows_input(span: str) -> bool:
+    """Say whether a span computes how far it sees from the input, as its class declares."""
+    return _declared("span", span).literals.get("follows_input", False)
+
+
+@cache
 def choice_facts() -> tuple[Fact, ...]:
     """List the facts that choices of any axis declare, those that an axis's choices share first."""
     facts: dict[str, Fact] = {}

@@ -2,7 +2,7 @@
 it.
 
 Results of older clones enter in three places, and nowhere else: plans
-(`workflow.plan.planned_runs`), files of rows (`workflow.results.rows`) and evidence
+(`workflow.plan.rows`), files of rows (`workflow.results.rows`) and evidence
 (`workflow.claims.ledger`).
 """
 

@@ -1,6 +1,7 @@
 """Turn a variant into jobs: its recipe, its own settings and the scale's grid give one job a cell.
 
-Sizes other than the scale's: width, layers and updates of a model grow together (`grown`).
+`workflow.settings.scales` says which of these wins where several say something. Sizes other than
+the scale's: width, layers and updates of a model grow together (`grown`).
 """
 
 from collections.abc import Iterator
@@ -45,20 +46,19 @@ def cells_of(
 
     recipe: the variant's, for the corpus.
     """
+    task = question.task
     sections = _sections_by_size(variant, recipe, question, scale)
-    limits = [S for S in scale.S if variant.largest_S is None or variant.largest_S >= S]
-    wanted_S = variant.S if variant.S is not None else question.grid.S
-    wanted_k = variant.k if variant.k is not None else question.grid.k
-    spans = grid_values(wanted_S, limits, "S")
+    spans = _spans_of(variant, question, scale)
+    wanted_k = question.grid.k if variant.k is None else variant.k
     counts = grid_values(wanted_k, scale.k, "k")
     if len(sections) > 1 and len(spans) * len(counts) > 1:
         raise ConfigError(
             "sizes: with several sizes a variant has one S and one k, "
             f"got S = {spans}, k = {counts}"
         )
-    task = question.task
     model = section(task, "attention")
-    for size, S, k, seed in product(sections, spans, counts, scale.seeds[: question.seeds]):
+    seeds = scale.seeds[: question.seeds]
+    for size, S, k, seed in product(sections, spans, counts, seeds):
         attention = attention_of(variant, recipe, scale, S, k, model)
         content = {
             "scale": scale.scale,
@@ -73,23 +73,33 @@ def cells_of(
         yield Cell(size, S, attention.selection.get("k"), job)
 
 
+def _spans_of(variant: Variant, question: Question, scale: Scale) -> list[int | None]:
+    """List every S of a variant: its own or the question's, up to its `largest_S`."""
+    limits = scale.S
+    if variant.largest_S is not None:
+        limits = [S for S in scale.S if variant.largest_S >= S]
+    wanted = question.grid.S if variant.S is None else variant.S
+    return grid_values(wanted, limits, "S")
+
+
 def _sections_by_size(
     variant: Variant, recipe: Recipe, question: Question, scale: Scale
 ) -> dict[float, dict[str, object]]:
     """Parse the sections net, training and evaluation of a job, for each size of the model."""
+    # later entries win
     contents = {
         "net": {**scaled(recipe.net, variant.times), **variant.net},
         "training": {**scale.training, **recipe.training, **variant.training},
         "evaluation": {**scale.evaluation, **recipe.evaluation},
     }
     models = {name: section(question.task, name) for name in contents}
-    places = {f"under {name}": model for name, model in models.items()}
+    elsewhere = {f"under {name}": model for name, model in models.items()}
     by_size = {}
     for size in question.sizes:
-        by_size[size] = {
-            name: parse(models[name], content, name, elsewhere=places)
-            for name, content in grown(contents, size).items()
-        }
+        parsed = {}
+        for name, content in grown(contents, size).items():
+            parsed[name] = parse(models[name], content, name, elsewhere=elsewhere)
+        by_size[size] = parsed
     return by_size
 
 
@@ -117,8 +127,9 @@ def scaled(net: dict, times: dict[str, float]) -> dict:
     changed = dict(net)
     for key, factor in times.items():
         check_known("size in times", key, numbers)
-        size = round(net[key] * factor)
-        if size < 1 or abs(size - net[key] * factor) > 0.01:
+        exact = net[key] * factor
+        size = round(exact)
+        if size < 1 or abs(size - exact) > 0.01:
             raise ConfigError(
                 f"times: {key} = {net[key]} x {factor:g} is not a whole number of at least 1"
             )
@@ -138,8 +149,10 @@ def attention_of(
 
     Their settings come from the scale, the recipe, what the scale sets at this S, and the grid.
     """
+    # later entries win
+    at_S = scale.settings_at.get(S, {})
     defaults: dict[str, dict] = {}
-    for settings in (scale.settings, recipe.settings, scale.settings_at.get(S, {})):
+    for settings in (scale.settings, recipe.settings, at_S):
         for name, values in settings.items():
             defaults[name] = {**defaults.get(name, {}), **values}
     choices = {"selection": "all", "normaliser": "softmax", **recipe.attention}
@@ -150,8 +163,11 @@ def attention_of(
         if own is not None:
             choices[axis] = own
     _refuse_unread(variant, choices)
+
     cell = {"S": S, "k": k}
-    content = {axis: complete_choice(axis, choices.get(axis), defaults, cell) for axis in AXES}
+    content = {}
+    for axis in AXES:
+        content[axis] = complete_choice(axis, choices.get(axis), defaults, cell)
     if variant.apply_to is not None:
         content["apply_to"] = variant.apply_to
     return parse(model, content, "attention")

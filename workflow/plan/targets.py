@@ -25,19 +25,17 @@ from workflow.config.renamed import new_name
 from workflow.config.strict import read_yaml
 from workflow.config.studies import known_studies, part_of, study_file
 from workflow.plan import sources
-from workflow.plan.other_results import (
-    OtherResults,
-    PrecomputedFiles,
-    SharedMeasurements,
-    find_other_results,
-)
-from workflow.plan.plan import is_untuned, plan
+from workflow.plan.other_results import OtherResults, find_other_results
+from workflow.plan.plan import plan
 from workflow.plan.planned_runs import PlannedRuns
+from workflow.plan.precomputed_files import PrecomputedFiles
 from workflow.plan.reads import costs_shown, reads
+from workflow.plan.run_files import RunFiles
+from workflow.plan.shared_measurements import SharedMeasurements
+from workflow.plan.tuning import is_untuned
 from workflow.results.registry import COSTS, OF_TEXTS
 from workflow.settings.config import Config, Setup, load_setup, place_in_config
 from workflow.settings.questions import Question, check_owners, find_owners, load_question
-from workflow.settings.scales import Measure
 from workflow.tasks.spec import TASKS
 
 PAGES = "workflow/report/templates/*"  # templates, styles and scripts of the pages
@@ -48,8 +46,9 @@ TEXTS = [f"tasks/{task}.yaml" for task in TASKS]
 class Code:
     """One method for each kind of thing that is made."""
 
-    def __init__(self, runs: PlannedRuns):
+    def __init__(self, runs: PlannedRuns, shared: SharedMeasurements):
         self.runs = runs
+        self.shared = shared
 
     def of_corpus(self, slug: str) -> str:
         task = self.runs.corpora[slug].job.task
@@ -76,7 +75,7 @@ class Code:
         return sources.digest(frozenset(files))
 
     def of_topic_borders(self, slug: str) -> str:
-        jobs = self.runs.dynamic_jobs(slug).values()
+        jobs = self.shared.jobs_following_input(slug).values()
         first = next(iter(jobs), None)
         return sources.digest(sources.of_script("topic_borders", first))
 
@@ -136,22 +135,27 @@ SHARED_PAGES = (
 class Targets:
     """The config, read and checked; every list in a stable order.
 
-    questions: those with a run. measures: by task. untuned: the questions whose trials this scale
-    does not run. other_results: those compared with these in the ledger, by name.
+    runs, run_files: what is planned, and its files. shared: what is measured once. precomputed: the
+    files that are written from what ships with the project. code: digests of the code behind each
+    output. questions: those with a run. untuned: those whose trials this scale does not run.
+    other_results: those compared with these in the ledger, by name.
     """
 
     setup: Setup
     runs: PlannedRuns
+    run_files: RunFiles
+    shared: SharedMeasurements
+    precomputed: PrecomputedFiles
     code: Code
     questions: dict[str, Question]
-    measures: dict[str, Measure]
     untuned: list[str]
     other_results: dict[str, OtherResults]
 
     @classmethod
     def of(cls, raw: dict) -> "Targets":
-        """Read and check a config. A dataset that is not available is refused only when a run that
-        reads it is due.
+        """Read and check a config.
+
+        A dataset that is not available is refused only when a run that reads it is due.
         """
         try:
             return cls._of(raw)
@@ -163,41 +167,44 @@ class Targets:
         setup = load_setup(raw)
         missing: dict[str, str] = {}
         rows = plan(setup, missing)
-        runs = PlannedRuns(rows, setup, missing)
         planned = {row.question for row in rows}
         questions = {name: asked for name, asked in setup.asked.items() if name in planned}
-        measures = {task: scale.measure for task, scale in setup.scales.items()}
-        untuned = [
-            name
-            for name, question in questions.items()
-            if is_untuned(question, setup.scales[question.task])
-        ]
+        untuned = []
+        for name, question in questions.items():
+            if is_untuned(question, setup.scales[question.task]):
+                untuned.append(name)
         check_owners(questions)
         find_owners()  # refuses a name of two things
-        others = find_other_results(setup.folder, setup.config.other_results)
-        targets = cls(setup, runs, Code(runs), questions, measures, untuned, others)
-        # Rules ask for these again. What is wrong in a claim, table or figure is refused here, in
-        # one line.
-        _ = (
-            targets.all_files,
-            targets.all_rows,
-            [targets.code.of_question(name) for name in questions],
+        runs = PlannedRuns(rows, setup, missing)
+        run_files = RunFiles(runs)
+        shared = SharedMeasurements(runs, setup)
+        targets = cls(
+            setup=setup,
+            runs=runs,
+            run_files=run_files,
+            shared=shared,
+            precomputed=PrecomputedFiles(shared, run_files),
+            code=Code(runs, shared),
+            questions=questions,
+            untuned=untuned,
+            other_results=find_other_results(setup.folder, setup.config.other_results),
         )
+        targets._check()
         return targets
+
+    def _check(self) -> None:
+        """Refuse in one line what is wrong in a claim, table or figure.
+
+        Rules ask for the same lists and digests again.
+        """
+        _ = self.all_files
+        _ = self.all_rows
+        for name in self.questions:
+            self.code.of_question(name)
 
     @property
     def config(self) -> Config:
         return self.setup.config
-
-    @cached_property
-    def precomputed(self) -> PrecomputedFiles:
-        """The files that are written from what came with the project."""
-        return PrecomputedFiles(self.shared)
-
-    @cached_property
-    def shared(self) -> SharedMeasurements:
-        """Plan what is measured of the scale as a whole."""
-        return SharedMeasurements(self.runs, self.measures, self.config.scale, self.folder)
 
     @property
     def folder(self) -> str:
@@ -220,7 +227,7 @@ class Targets:
             f"--backend {self.config.backend}",
             f"--devices {devices}",
         ]
-        for file in self.runs.choice_of(digest):
+        for file in self.run_files.choice_of(digest):
             options.append(f"--choice {file}")
         return " ".join(options)
 
@@ -232,7 +239,7 @@ class Targets:
         names["throughput"] = self.runs.groups_of(question)
         names["longest_span"] = self.runs.longest_spans(question)
         for kind in OF_TEXTS:
-            names[kind] = self.runs.texts_of_topics(question)
+            names[kind] = self.shared.corpora_of_topics(question)
         files = []
         for kind in kinds:
             files += [f"{self.results}/{kind}/{name}.json" for name in names[kind]]
@@ -289,7 +296,7 @@ class Targets:
 
     def answer_of(self, name: str) -> list[str]:
         """List a question's page and the records behind it, so that a deleted one is made again."""
-        records = self.runs.records_of(name)
+        records = self.run_files.records_of(name)
         return [self.page_of(name), *records, *self.precomputed.list_of_shipped]
 
     def claims_of(self, name: str) -> str:
@@ -377,7 +384,7 @@ class Targets:
         names: dict[str, list[str]] = {}
         for kind in ENDINGS:
             for name in self.artefacts(kind):
-                records = self.runs.records_of(self.question_with(kind, name))
+                records = self.run_files.records_of(self.question_with(kind, name))
                 shown = self.files_of(kind, name)[0]
                 files = [shown, *records, *self.precomputed.list_of_shipped]
                 names.setdefault(name, []).extend(files)

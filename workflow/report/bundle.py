@@ -16,7 +16,7 @@ from workflow.config.files import PRECOMPUTED, config_file, list_folder
 from workflow.config.renamed import KINDS as RENAMED
 from workflow.config.strict import read_yaml
 from workflow.plan.plan import plan
-from workflow.plan.planned_runs import read_plan
+from workflow.plan.rows import read_plan
 from workflow.results import archive
 from workflow.results.record import Record
 from workflow.results.registry import COSTS, OF_TEXTS

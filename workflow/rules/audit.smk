@@ -5,8 +5,8 @@ rule train_again:
     """Train a run again that has a record, for an audit."""
     input:
         job=ancient("results/runs/{digest}/job.json"),
-        data=of("digest", targets.runs.data_of),
-        choice=of("digest", targets.runs.choice_of),
+        data=of("digest", targets.run_files.data_of),
+        choice=of("digest", targets.run_files.choice_of),
     output:
         multiext("results/audit/{digest}/", "record.json", "curve.csv", "weights.pt"),
     log:

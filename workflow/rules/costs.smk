@@ -1,7 +1,7 @@
 rule costs:
     """Measure one configuration: MACs, and peak memory in training and evaluation."""
     input:
-        of("configuration", targets.runs.net_of),
+        of("configuration", targets.run_files.model_of),
     output:
         flops="results/{scale}/flops/{configuration}.json",
         memory="results/{scale}/memory/{configuration}.json",
@@ -28,7 +28,7 @@ rule costs:
 rule longest_span:
     """Find the longest span limit S whose training step fits the memory budget."""
     input:
-        of("configuration", targets.runs.net_of),
+        of("configuration", targets.run_files.model_of),
     output:
         "results/{scale}/longest_span/{configuration}.json",
     log:
@@ -79,7 +79,7 @@ rule reference:
 rule throughput:
     """Time the configurations of one group in interleaved rounds, on an otherwise idle machine."""
     input:
-        nets=lambda w: list(map(targets.runs.net_of, targets.runs.groups[w.group])),
+        nets=of("group", targets.run_files.models_of),
         reference="results/{scale}/reference.json",
     output:
         "results/{scale}/throughput/{group}.json",
@@ -122,7 +122,7 @@ rule optimal_predictor:
         **requests.of_data(),
     params:
         name=lambda w: targets.runs.corpora[w.slug].corpus,
-        options=of("slug", targets.runs.optimal_predictor_options),
+        options=of("slug", targets.shared.optimal_predictor_options),
         source=targets.code.of_script("optimal_predictor"),
     message:
         "compute the optimal predictor of {wildcards.slug}"
@@ -134,7 +134,7 @@ rule topic_borders:
     """Measure dynamic spans on a corpus of topics: around topic changes, and within words."""
     input:
         data="results/data/{slug}.npz",
-        nets=of("slug", targets.runs.dynamic_nets),
+        nets=of("slug", targets.shared.weights_following_input),
     output:
         "results/{scale}/topic_borders/{slug}.json",
     log:
@@ -147,7 +147,7 @@ rule topic_borders:
         **requests.of_data(),
     params:
         name=lambda w: targets.runs.corpora[w.slug].corpus,
-        options=of("slug", targets.runs.scored_part),
+        options=of("slug", targets.shared.scored_part),
         source=of("slug", targets.code.of_topic_borders),
     message:
         "measure dynamic spans around topic changes in {wildcards.slug}"

@@ -50,7 +50,7 @@ rule bundle_archive:
     """Pack records, tables, figures and pages into one archive."""
     input:
         targets.pages,
-        targets.runs.records_of(),
+        targets.run_files.records_of(),
         targets.precomputed.list_of_shipped,
         f"{targets.results}/plan.json",
     output:

@@ -22,7 +22,7 @@ for name, question in targets.questions.items():
             f"answer.{name}"
         input:
             plan=f"{targets.results}/plan.json",  # not ancient: Snakemake looks for no change behind one that is made
-            records=later(targets.runs.records_of, name),
+            records=later(targets.run_files.records_of, name),
             costs=later(targets.costs_of, name),
         output:
             [of(name) for of in (targets.rows_of, targets.claims_of, targets.page_of)],

@@ -6,7 +6,7 @@ localrules:  # they write small files that all others wait for
 rule plan:
     """Write the plan, and a job file for every planned run without one."""
     output:
-        expand("results/runs/{digest}/job.json", digest=targets.runs.without_job_file),
+        expand("results/runs/{digest}/job.json", digest=targets.run_files.without_job_file),
         plan=f"{targets.results}/plan.json",
     log:
         f"logs/{targets.folder}/plan.log",
@@ -25,8 +25,8 @@ rule train:
     """Train and evaluate one run. A run that fails leaves a record with the reason."""
     input:
         job=ancient("results/runs/{digest}/job.json"),
-        data=of("digest", targets.runs.data_of),
-        choice=of("digest", targets.runs.choice_of),
+        data=of("digest", targets.run_files.data_of),
+        choice=of("digest", targets.run_files.choice_of),
     output:  # replaced as a whole, never deleted first: another workflow may read them
         update(multiext("results/runs/{digest}/", "record.json", "curve.csv", "weights.pt")),
     log:
@@ -53,7 +53,7 @@ rule train:
 rule choose:
     """Choose the best trial of a variant by its dev score; its tuned runs depend on this file."""
     input:
-        of("choice", targets.runs.trial_records_of),
+        of("choice", targets.run_files.trial_records_of),
     output:
         "results/choices/{choice}.json",
     log:

@@ -17,7 +17,7 @@ from workflow.config.command_line import Parser, print_lines, run
 from workflow.config.environment import CONFIG
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse_json
-from workflow.plan.other_results import open_records
+from workflow.plan.audit import open_records
 from workflow.plan.targets import Targets
 from workflow.report.pages.site import Site, parse_with_site
 from workflow.results.audit import Finding, compare

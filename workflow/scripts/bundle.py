@@ -12,7 +12,7 @@ from pathlib import Path
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
-from workflow.plan.planned_runs import read_plan
+from workflow.plan.rows import read_plan
 from workflow.report import crate, croissant
 from workflow.report.pages import scales
 from workflow.report.pages.index import root_page

@@ -17,8 +17,8 @@ from workflow.claims.evidence import write_evidence
 from workflow.claims.schema import claims_about, costs_claimed, load_claims, sized_claims
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import check_known
-from workflow.plan.planned_runs import read_plan
 from workflow.plan.reads import costs_shown, reads
+from workflow.plan.rows import read_plan
 from workflow.report.answers.answer import Answer
 from workflow.report.answers.files import write_answer_file
 from workflow.report.figure_files import write_figure

@@ -17,7 +17,7 @@ from workflow.claims.measures import LAYERS
 from workflow.config.command_line import Parser, print_lines, run
 from workflow.config.errors import ConfigError
 from workflow.config.files import list_folder
-from workflow.plan.planned_runs import read_plan
+from workflow.plan.rows import read_plan
 from workflow.report.bundle import NothingRun, read_bundle
 from workflow.report.overview.files import OVERVIEW, read_overviews
 from workflow.report.overview.findings import list_findings

@@ -28,7 +28,6 @@ from workflow.settings.scales import (
     find_task,
     known_scales,
     load_scale,
-    scale_contents,
     tasks_of_scale,
 )
 from workflow.tasks.catalogue import BaseCatalogue
@@ -176,11 +175,11 @@ def _choose_questions(
     if the config names none. A question marked `by_name` takes part only if the config or the scale
     names it.
     """
-    for task, scale in scales.items():
+    for scale in scales.values():
         try:
             _check_named(scale, known)
         except ConfigError as error:
-            raise place_of_name(error, *scale_contents(config.scale, task)) from None
+            raise place_of_name(error, *scale.contents) from None
     listed_anywhere = {name for scale in scales.values() for name in scale.questions or []}
     papers = known_studies() if config.papers is None else config.papers
     asked = {}

@@ -1,5 +1,24 @@
-"""Read how much is run: config/scales/SCALE/TASK.yaml, over what the scales of a task share, each
-key checked.
+"""Read how much is run: config/scales/SCALE/TASK.yaml, each key checked.
+
+What wins where several files say something; each entry of a line overrides those before it:
+
+    files of a scale     config/scales/TASK.yaml, which a task's scales share; the scale that it is
+                         `based_on`; its own file. Mappings merge key by key (`merge`).
+    recipe of a variant  the scale's `recipes`; over it `recipes_at` the corpus, or in place of
+                         these `recipes_of` the question at the corpus (`Scale.recipe`)
+    model                the recipe's `net`; the variant's `times`, which multiplies; its `net`
+    training             the scale's; the recipe's; the variant's
+    evaluation           the scale's; the recipe's
+    choices of attention all keys and softmax; the recipe's `attention`; the variant's
+    their settings       the default in the choice's file; the scale's `settings`; the recipe's; the
+                         scale's `settings_at` this S; S and k of the grid; the variant's
+    S and k              the question's `grid`; the variant's, up to its `largest_S`
+    seeds                the question's `seeds`; the scale's `seeds_of` the question
+    corpora              the question's; what the scale's `corpora` reads in place; the config's
+    questions            all but those `by_name`; the scale's `questions`; the config's
+
+Sizes and then trials multiply what comes of it. `workflow.plan.jobs` follows this order for jobs,
+`workflow.settings.config` for questions and seeds, `workflow.plan.plan` for corpora.
 """
 
 import math
@@ -12,6 +31,7 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     Field,
+    PrivateAttr,
     WrapValidator,
     field_validator,
     model_validator,
@@ -37,15 +57,17 @@ def _known_settings(settings: dict, handler, info) -> dict:
     """Refuse settings that a choice of attention does not have, and choices that do not exist."""
     checked = handler(settings)
     # no two axes share a choice
-    axes = {choice: axis for axis in AXES for choice in choice_names(axis)}
+    axes = {}
+    for axis in AXES:
+        axes |= dict.fromkeys(choice_names(axis), axis)
     for name, values in settings.items():
         check_known("choice of attention", name, axes)
         known = choice_settings(axes[name], name)
         for key, value in values.items():
             check_known(f"setting of {axes[name]} '{name}' in {info.field_name}", key, known)
-            wrong = known[key].refusal(key, value, values)
-            if wrong:
-                error = ConfigError(f"{info.field_name}.{name}: {wrong}")
+            refusal = known[key].refusal(key, value, values)
+            if refusal:
+                error = ConfigError(f"{info.field_name}.{name}: {refusal}")
                 error.place = find(settings, [name, key])
                 raise error
     return checked
@@ -57,7 +79,7 @@ Sizes = Annotated[list[PositiveStrictInt], AfterValidator(sorted)]
 
 
 class Recipe(StrictModel):
-    """A net and how it is trained; its keys override the scale's."""
+    """A model and how it is trained; its keys override the scale's."""
 
     net: dict[str, Any] = {}
     attention: dict[str, Any] = {}
@@ -67,12 +89,12 @@ class Recipe(StrictModel):
 
 
 class Measure(StrictModel):
-    """How costs are measured. seconds: per cell and pass. memory_mb: the budget beyond which a step
-    counts as `oom`.
+    """How costs are measured.
 
-    predict_batch: streams, or sentences, side by side. longest_S: where the search for the longest
-    span ends. layer_width, layer_lengths: d and every n of the layers in Table 1 of Attention Is
-    All You Need (translation alone).
+    seconds: per cell and pass. memory_mb: the budget beyond which a step counts as `oom`.
+    predict_batch: streams, or sentences, at once. longest_S: where the search for the longest span
+    ends. layer_width, layer_lengths: d and every n of the layers in Table 1 of Attention Is All You
+    Need (translation alone).
     """
 
     passes: PositiveStrictInt
@@ -90,19 +112,18 @@ def read_measure(text: str) -> Measure:
 
 
 class Scale(StrictModel):
-    """How much is run: texts, grids of S and k, seeds, nets, steps. settings_at: settings for one S
-    alone.
+    """How much is run: corpora, grids of S and k, seeds, models, updates.
 
     based_on: the scale that this one changes, null for what the scales of its task share. corpora:
-    what stands in for a paper's text; null where nothing does, and the text is left out. questions:
-    those this scale has time for, null for all. variants: by question, those of its variants that
-    this scale has time for. seeds_of: by question, how many seeds it takes here, in place of what
-    its own file says. train_first: questions whose first seed is trained here although its record
-    came with the project. recipes_at: by corpus, what changes in every recipe there. recipes_of: by
-    question and corpus, what stands in place of recipes_at. trial_seed: of the trials of questions
-    that have some, null for no trials. follows_papers: whether each recipe is its paper's, so that
-    variants may differ in training settings that their question does not name
-    (`workflow.plan.plan`).
+    what is read in place of a paper's corpus; null where there is nothing, and the corpus is left
+    out. questions: those this scale has time for, null for all. variants: by question, those of its
+    variants that this scale has time for. seeds_of: by question, how many seeds it takes here.
+    train_first: questions whose first seed is trained here although its record ships with the
+    project. settings_at: settings for one S alone. recipes_at: by corpus, what changes in every
+    recipe there. recipes_of: the same by question and corpus. trial_seed: of the trials of
+    questions that have some, null for no trials. follows_papers: whether each recipe is its
+    paper's, so that variants may differ in training settings that their question does not name
+    (`workflow.plan.same_training`).
     """
 
     scale: str
@@ -126,6 +147,8 @@ class Scale(StrictModel):
     training: dict[str, Any]
     evaluation: dict[str, Any]
     measure: Measure
+    # what each of its files says, the shared one first and its own last
+    _contents: list[dict] = PrivateAttr(default_factory=list)
 
     @model_validator(mode="before")
     @classmethod
@@ -140,8 +163,9 @@ class Scale(StrictModel):
     @field_validator("seeds")
     @classmethod
     def differ(cls, seeds):
-        if twice := [seed for seed in seeds if seeds.count(seed) > 1]:
-            raise ConfigError(f"seeds: {twice[0]} is listed twice")
+        for seed in seeds:
+            if seeds.count(seed) > 1:
+                raise ConfigError(f"seeds: {seed} is listed twice")
         return seeds
 
     @field_validator("trial_seed")
@@ -170,8 +194,9 @@ class Scale(StrictModel):
 
     @property
     def work(self) -> float:
-        """Estimate the multiply-adds of training its first net: what it learns from x layers x
-        width squared.
+        """Estimate the MACs of training its first model.
+
+        What it learns from, times layers, times width squared.
         """
         recipe = next(iter(self.recipes.values()))
         training = self.training | recipe.training
@@ -181,11 +206,26 @@ class Scale(StrictModel):
         width = recipe.net["d_model"]
         return learned * layers * width**2
 
+    @property
+    def contents(self) -> list[dict]:
+        """Return what each of its files says, as read: values know their places."""
+        return self._contents
+
+    def places_of_settings(self, line: str) -> dict[str, Place]:
+        """Find where the settings are that a line about merged settings names, in its order."""
+        words = words_of(line)
+        places: dict[str, Place] = {}
+        for content in self._contents:
+            for _, given in _sections_in(content):
+                for key in given:
+                    place = find(given, [key])
+                    if place and key != "name" and key in words:
+                        places[key] = place
+        return {key: places[key] for key in sorted(places, key=words.index)}
+
 
 def known_scales() -> list[str]:
-    """List the scales: folders of config/scales/, of the suite and of the folder where it is
-    run.
-    """
+    """List the scales: folders of config/scales/, of the suite and of where it is run."""
     names = set()
     for base in (ROOT, Path()):
         for folder in list_folder(base / "config" / "scales"):
@@ -207,8 +247,9 @@ def tasks_of_scale(scale: str) -> list[str]:
 
 
 def load_scale(scale: str, task: str) -> Scale:
-    """Merge the files of a scale and read the whole; each file is also checked by itself, so that
-    errors name it.
+    """Merge the files of a scale and read the result.
+
+    Each file is also checked by itself, so that errors name it.
     """
     files = _files_of(scale, task)
     elsewhere = _parts_of_recipes(task)
@@ -216,8 +257,10 @@ def load_scale(scale: str, task: str) -> Scale:
         where = f"config/{place}"
         parse(Scale, content, where, part=True, elsewhere=elsewhere)
         _check_sections(content, task, where)
-    whole = reduce(merge, files.values(), {}) | {"scale": scale}
-    return parse(Scale, whole, f"config/scales/{scale}/{task}.yaml")
+    merged = reduce(merge, files.values(), {}) | {"scale": scale}
+    read = parse(Scale, merged, f"config/scales/{scale}/{task}.yaml")
+    read._contents = list(files.values())
+    return read
 
 
 def merge(base: dict, changes: dict) -> dict:
@@ -231,40 +274,44 @@ def merge(base: dict, changes: dict) -> dict:
 
 
 def _files_of(scale: str, task: str, above: tuple[str, ...] = ()) -> dict[str, dict]:
-    """Read the files behind a scale, the shared one first and its own last. above: the scales that
-    are based on it.
+    """Read the files behind a scale, the shared one first and its own last.
+
+    above: the scales that are based on it.
     """
     place = f"scales/{scale}/{task}.yaml"
-    shared = f"scales/{task}.yaml"
     content = read_yaml(config_file(place))
     based_on = content.get("based_on")
-    if based_on is None:
-        if not config_file(shared).exists():
-            return {place: content}
-        return {shared: read_yaml(config_file(shared)), place: content}
-    where = f"config/{place}"
-    if based_on in (scale, *above):
-        circle = " -> ".join([*above, scale, based_on])
+    if based_on is not None:
+        _check_base(based_on, content, (*above, scale), task)
+        return {**_files_of(based_on, task, (*above, scale)), place: content}
+    shared = f"scales/{task}.yaml"
+    if not config_file(shared).exists():
+        return {place: content}
+    return {shared: read_yaml(config_file(shared)), place: content}
+
+
+def _check_base(based_on: str, content: dict, above: tuple[str, ...], task: str) -> None:
+    """Refuse a base that does not exist, or is based on what names it.
+
+    above: the scales that are based on it, the nearest last.
+    """
+    where = f"config/scales/{above[-1]}/{task}.yaml"
+    if based_on in above:
+        circle = " -> ".join([*above, based_on])
         line = f"based_on = {based_on}: a scale cannot be based on itself: {circle}"
         raise placed(line, where, find(content, ["based_on"]))
-    of_task = {each for each in known_scales() if task in tasks_of_scale(each)}
-    others = of_task - {scale, *above}
+    others = []
+    for other in known_scales():
+        if other not in above and task in tasks_of_scale(other):
+            others.append(other)
     try:
         check_known(f"scale in {where}, based_on:", based_on, others)
     except ConfigError as error:
         raise place_of_name(error, content) from None
-    return {**_files_of(based_on, task, (*above, scale)), place: content}
-
-
-def scale_contents(scale: str, task: str) -> list[dict]:
-    """Read what the files behind a scale say, the shared one first and its own last."""
-    return list(_files_of(scale, task).values())
 
 
 def _parts_of_recipes(task: str) -> dict[str, type[BaseModel]]:
-    """Map the places of nets, training and evaluation in a scale's file to their models, which are
-    the task's.
-    """
+    """Map the places of net, training and evaluation in a scale's file to the task's models."""
     return {
         "under recipes.NAME.net": section(task, "net"),
         "under training": section(task, "training"),
@@ -273,12 +320,11 @@ def _parts_of_recipes(task: str) -> dict[str, type[BaseModel]]:
 
 
 def _sections_in(content: dict) -> Iterator[tuple[str, dict]]:
-    """Yield each net, training and evaluation that a file gives, of the scale and of its
-    recipes.
-    """
+    """Yield each net, training and evaluation that a file gives, its own and its recipes'."""
     of_questions = content.get("recipes_of") or {}
+    of_recipes = [content.get("recipes"), content.get("recipes_at"), *of_questions.values()]
     parts = [content]
-    for recipes in (content.get("recipes"), content.get("recipes_at"), *of_questions.values()):
+    for recipes in of_recipes:
         parts += (recipes or {}).values()
     for part in parts:
         for name in ("net", "training", "evaluation"):
@@ -294,37 +340,21 @@ def _check_sections(content: dict, task: str, where: str) -> None:
         parse(model, given, f"{where}: {name}", part=True, elsewhere=elsewhere)
 
 
-def places_of_settings(scale: str, task: str, line: str) -> dict[str, Place]:
-    """Find where the settings are that a line about a scale's merged settings names, in the order
-    in which it does.
-    """
-    words = words_of(line)
-    places: dict[str, Place] = {}
-    for content in scale_contents(scale, task):
-        for _, given in _sections_in(content):
-            for key in given:
-                place = find(given, [key])
-                if place and key != "name" and key in words:
-                    places[key] = place
-    return {key: places[key] for key in sorted(places, key=words.index)}
-
-
 def find_task(corpus: str, catalogues: dict[str, BaseCatalogue]) -> str:
     """Find the task whose datasets know a name; `ConfigError` with the nearest name if none does.
 
     catalogues: datasets by task.
     """
+    choices = []
     for task, catalogue in catalogues.items():
         if catalogue.knows(corpus):
             return task
-    choices = [choice for each in catalogues.values() for choice in each.choices(corpus)]
+        choices += catalogue.choices(corpus)
     check_known("dataset", corpus, choices)
 
 
 @cache
 def strength(scale: str) -> float:
-    """Return the largest `Scale.work` among the tasks of a scale; 0 where no such scale is
-    known.
-    """
+    """Return the largest `Scale.work` among the tasks of a scale; 0 where there is none."""
     works = [load_scale(scale, task).work for task in tasks_of_scale(scale)]
     return max(works, default=0.0)

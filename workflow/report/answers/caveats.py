@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from workflow.plan.plan import Trained, unnamed_settings
+from workflow.plan.same_training import Trained, unnamed_settings
 from workflow.report.answers.answer import Answer, Difference
 from workflow.report.answers.effects import Comparison, place_on
 from workflow.report.answers.evidence import Evidence

@@ -9,7 +9,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import config_file
 from workflow.config.strict import read_yaml
 from workflow.plan.plan import plan
-from workflow.plan.planned_runs import read_plan
+from workflow.plan.rows import read_plan
 from workflow.report.pages.site import Site
 from workflow.report.tables.cells import NO_RUN, NO_SEARCH, PAPERS_SIZE, Cell
 from workflow.results.precomputed import NOT_MEASURED, NOT_RUN

@@ -13,7 +13,7 @@ from workflow.claims.ledger import write_ledger
 from workflow.claims.schema import known_claims, load_claims
 from workflow.config import renamed
 from workflow.config.files import list_folder
-from workflow.plan.planned_runs import read_plan
+from workflow.plan.rows import read_plan
 from workflow.report.answers.files import answer_file
 from workflow.report.overview.files import (
     OVERVIEW,
