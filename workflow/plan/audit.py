@@ -46,7 +46,9 @@ class Audit:
         self.wanted = setup.config.audit
         self.of = setup.config.audit_of
         seed = setup.config.audit_seed
-        self.seed = str(date.today() if seed is None else seed)
+        if seed is None:
+            seed = date.today()
+        self.seed = str(seed)
 
     @property
     def title(self) -> str:

@@ -72,7 +72,9 @@ def work(job: Job) -> float:
     per update.
     """
     net = job.net
-    attention = OF_ATTENTION * 2 * reach(job) * net.d_model
+    # queries with keys, weights with values: 2 S d
+    products = 2 * reach(job) * net.d_model
+    attention = OF_ATTENTION * products
     per_token = matrices(job) / net.layers + attention
     layer = PER_LAYER_AND_UPDATE + per_update(job) * per_token
     return job.training.steps * net.layers * layer
@@ -102,8 +104,11 @@ def memory_bytes(job: Job, record: Record) -> float | None:
     """
     if record.job.task != job.task:
         return None
-    larger = work(job) / job.training.steps / (work(record.job) / record.job.training.steps)
-    return record.cost.peak_memory_bytes if larger <= FAR else None
+    per_step = work(job) / job.training.steps
+    measured = work(record.job) / record.job.training.steps
+    if per_step / measured > FAR:
+        return None
+    return record.cost.peak_memory_bytes
 
 
 def training_operations(job: Job) -> float:
@@ -111,7 +116,9 @@ def training_operations(job: Job) -> float:
     evaluation.
     """
     attention = job.net.layers * 2 * reach(job) * job.net.d_model
-    return 2 * PASSES * job.training.steps * per_update(job) * (matrices(job) + attention)
+    per_token = matrices(job) + attention
+    tokens = job.training.steps * per_update(job)
+    return 2 * PASSES * tokens * per_token
 
 
 def device_seconds(job: Job, device: Device) -> float:
@@ -176,7 +183,8 @@ def estimate(job: Job, runs: Iterable[Timed], *, gpu: bool = False) -> Estimate 
     nearest = min(ended, key=distance, default=None)
     if nearest is None:
         return None
-    seconds = START + nearest.record.cost.seconds * computed / nearest.work
+    more_work = computed / nearest.work
+    seconds = START + nearest.record.cost.seconds * more_work
     return Estimate(job, seconds, nearest)
 
 
@@ -215,7 +223,8 @@ def read_timed(runs: Path) -> list[Timed]:
             record = records.read(digest)
         except (ConfigError, OSError):
             continue  # edited, or of another version: no estimate is based on it
-        found.append(Timed(record, here=(runs / digest / "weights.pt").exists()))
+        weights = runs / digest / "weights.pt"
+        found.append(Timed(record, here=weights.exists()))
     return found
 
 
@@ -260,27 +269,38 @@ class TrainingTime:
     @property
     def device_seconds(self) -> float:
         """Sum the seconds of a core, or of the GPU."""
-        return sum(each.seconds * self._threads(each.job) for each in self.estimates)
+        seconds = 0.0
+        for each in self.estimates:
+            seconds += each.seconds * self._threads(each.job)
+        return seconds
 
     @property
     def wall(self) -> float:
-        """Estimate the seconds until all is done: the work shared among the cores, and at least the
-        longest run.
+        """Estimate the seconds until all is done.
+
+        The work is shared among the cores, and takes at least as long as the longest run.
         """
         longest = max(each.seconds for each in self.estimates)
-        return max(self.device_seconds / (1 if self.on_gpu else self.cores), longest)
+        workers = 1 if self.on_gpu else self.cores
+        return max(self.device_seconds / workers, longest)
 
     def _threads(self, job: Job) -> int:
-        return 1 if self.on_gpu else min(job.training.cores, self.cores)
+        if self.on_gpu:
+            return 1
+        return min(job.training.cores, self.cores)
 
     def source_lines(self) -> list[str]:
         """Say which runs the estimates are based on, and how close these are to the plan."""
-        nearest = {id(each.nearest): each.nearest for each in self.estimates}.values()
+        # several estimates may be based on the same run
+        nearest = {}
         places = set()
-        for run in nearest:
+        for each in self.estimates:
+            run = each.nearest
+            nearest[id(run)] = run
             where = "run here" if run.here else "precomputed"
             places.add(f"{run.record.origin.device} ({where})")
-        lines = [f"based on {len(nearest)} runs on {', '.join(sorted(places))}"]
+        devices = ", ".join(sorted(places))
+        lines = [f"based on {len(nearest)} runs on {devices}"]
         new = []
         other_tasks = set()
         for each in self.estimates:
@@ -309,11 +329,14 @@ def device_lines(jobs: Iterable[Job], name: str, device: Device) -> list[str]:
     seconds = Counter()
     for job in jobs:
         seconds[job.task] += device_seconds(job, device)
-    by_task = ", ".join(f"{task} {spell_hours(spent / 3600)}" for task, spent in seconds.items())
+    by_task = []
+    for task, spent in seconds.items():
+        hours = spell_hours(spent / 3600)
+        by_task.append(f"{task} {hours}")
     total = spell_hours(seconds.total() / 3600)
     return [
         f"on one {name}: about {total} hours to train all {len(jobs)} runs",
-        f"  {by_task}",
+        f"  {', '.join(by_task)}",
         f"  predicted from MACs at {100 * SHARE:.0f} % of the device's peak rate, not measured: "
         "large models reach 44 to 52 % (Narayanan et al. 2021), small ones less",
     ]
@@ -352,29 +375,33 @@ class Requests:
     # requests of rules
 
     def of_run(self) -> dict[str, Request | str]:
-        """Return what `train` asks for; GPUs in any case, because without a scheduler Snakemake
-        counts them.
+        """Return what `train` asks for.
+
+        GPUs in any case, because without a scheduler Snakemake counts them.
         """
-        jobs, gpus = self.targets.runs.jobs, self.targets.config.gpus
-        return {
-            "gpu": lambda wildcards: gpus * jobs[wildcards.digest].training.devices
-        } | self._asked(
-            lambda wildcards, attempt: minutes(
-                self.seconds_of(wildcards.digest) * 2 ** (attempt - 1)
-            ),
-            mem_mb=lambda wildcards, attempt: min(attempt, 2) * self.megabytes_of(wildcards.digest),
-            slurm_extra=TOLD,
-        )
+
+        def gpus(wildcards) -> int:
+            devices = self._job(wildcards.digest).training.devices
+            return self.targets.config.gpus * devices
+
+        def runtime(wildcards, attempt: int) -> int:
+            seconds = self.seconds_of(wildcards.digest)
+            return minutes(seconds * 2 ** (attempt - 1))
+
+        def memory(wildcards, attempt: int) -> int:
+            return min(attempt, 2) * self.megabytes_of(wildcards.digest)
+
+        return {"gpu": gpus, **self._asked(runtime, mem_mb=memory, slurm_extra=TOLD)}
 
     def of_configuration(self) -> dict[str, Request]:
         """Return what a rule that measures the net of one configuration asks for."""
         digests = self.targets.runs.configurations
-        return self._asked(
-            _rising(MINUTES),
-            mem_mb=lambda wildcards, attempt: (
-                min(attempt, 2) * self.megabytes_of(digests[wildcards.configuration])
-            ),
-        )
+
+        def memory(wildcards, attempt: int) -> int:
+            digest = digests[wildcards.configuration]
+            return min(attempt, 2) * self.megabytes_of(digest)
+
+        return self._asked(_rising(MINUTES), mem_mb=memory)
 
     def of_timing(self) -> dict[str, Request | str]:
         """Return what a rule that times asks for: it has its node to itself."""
@@ -393,7 +420,8 @@ class Requests:
             return None
 
         def of_run(wildcards) -> str | None:
-            return "short" if self.seconds_of(wildcards.digest) <= SHORT else None
+            is_short = self.seconds_of(wildcards.digest) <= SHORT
+            return "short" if is_short else None
 
         return of_run
 
@@ -419,7 +447,9 @@ class Requests:
         found = estimate(self._job(digest), self.known, gpu=gpu)
         if found is None or found.nearest.is_gpu != gpu:
             return None
-        return found if work(found.job) <= FAR * found.nearest.work else None
+        if work(found.job) > FAR * found.nearest.work:
+            return None
+        return found
 
     def seconds_of(self, digest: str) -> float:
         """Return the seconds to ask for: the estimate with its error, at most the run's own limit,
@@ -446,7 +476,11 @@ class Requests:
 
 def _rising(needed: int) -> Request:
     """Return a request for so many minutes, doubled at each further attempt."""
-    return lambda wildcards, attempt: minutes(60 * needed * 2 ** (attempt - 1))
+
+    def request(wildcards, attempt: int) -> int:
+        return minutes(60 * needed * 2 ** (attempt - 1))
+
+    return request
 
 
 def minutes(seconds: float) -> int:

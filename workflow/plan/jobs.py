@@ -58,7 +58,8 @@ def cells_of(
         )
     model = section(task, "attention")
     seeds = scale.seeds[: question.seeds]
-    for size, S, k, seed in product(sections, spans, counts, seeds):
+    cells = product(sections, spans, counts, seeds)
+    for size, S, k, seed in cells:
         attention = attention_of(variant, recipe, scale, S, k, model)
         content = {
             "scale": scale.scale,
@@ -92,8 +93,11 @@ def _sections_by_size(
         "training": {**scale.training, **recipe.training, **variant.training},
         "evaluation": {**scale.evaluation, **recipe.evaluation},
     }
-    models = {name: section(question.task, name) for name in contents}
-    elsewhere = {f"under {name}": model for name, model in models.items()}
+    models = {}
+    elsewhere = {}
+    for name in contents:
+        models[name] = section(question.task, name)
+        elsewhere[f"under {name}"] = models[name]
     by_size = {}
     for size in question.sizes:
         parsed = {}
@@ -202,7 +206,11 @@ def grid_values(wanted, grid: list[int], key: str) -> list:
         return wanted
     if not isinstance(wanted, str):
         return [wanted]
-    named = {"all": grid, "max": grid[-1:], "min": grid[:1]}
+    named = {
+        "all": grid,
+        "max": grid[-1:],
+        "min": grid[:1],
+    }
     check_known(f"value of {key}", wanted, [*named, "a whole number"])
     if not grid:
         raise ConfigError(f"{key} = '{wanted}': the scale has no {key} up to largest_S")
@@ -234,9 +242,10 @@ def grown(sections: dict[str, dict], size: float) -> dict[str, dict]:
         net[key] = int(width)
     net["layers"] = max(1, round(net["layers"] * root))
     # as many points of the curve as before, each after more updates
-    points = max(1, round(training["steps"] / training["evaluate_every"]))
+    points = round(training["steps"] / training["evaluate_every"])
     for key in LENGTHS:
         training[key] = max(1, round(training[key] * root))
-    training["steps"] = points * training["evaluate_every"]
-    training["lr"] = float(f"{training['lr'] / root:.3g}")
+    training["steps"] = max(1, points) * training["evaluate_every"]
+    rate = training["lr"] / root
+    training["lr"] = float(f"{rate:.3g}")
     return sections | {"net": net, "training": training}

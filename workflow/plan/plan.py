@@ -170,7 +170,8 @@ def _rows(
         if not rows or question.trials is None or is_untuned(question, scale):
             return rows
         own_size = [row for row in rows if row.size == 1]
-        return [*rows, *tuned(question, own_size, scale.trial_seed)]
+        rows += tuned(question, own_size, scale.trial_seed)
+        return rows
     except ConfigError as error:
         if error.is_placed:
             raise
@@ -235,13 +236,19 @@ def _corpora(
     The config's own corpus replaces the scale's if the task can read it.
     """
     scale = setup.scales[question.task]
-    stand_ins = {corpus: scale.corpora.get(corpus, corpus) for corpus in question.corpora}
+    catalogue = setup.catalogues[question.task]
     custom = setup.config.corpus
-    if custom is None or not setup.catalogues[question.task].knows(custom):
+    if custom is None or not catalogue.knows(custom):
+        stand_ins = {corpus: scale.corpora.get(corpus, corpus) for corpus in question.corpora}
         return stand_ins, {corpus: corpus for corpus in stand_ins}
-    # what the scale leaves out stays left out
-    replaced = {corpus: stand_in and custom for corpus, stand_in in stand_ins.items()}
-    first = next((corpus for corpus in replaced if replaced[corpus]), None)
+    replaced = {}
+    first = None
+    for corpus in question.corpora:
+        # what the scale leaves out stays left out
+        is_left_out = scale.corpora.get(corpus, corpus) is None
+        replaced[corpus] = None if is_left_out else custom
+        if not is_left_out and first is None:
+            first = corpus
     return replaced, dict.fromkeys(replaced, first)
 
 

@@ -29,14 +29,19 @@ def name_group(questions: Iterable[str]) -> str:
     name = "+".join(names)
     if len(name) <= LONGEST_NAME:
         return name
-    digest = hashlib.sha256(name.encode()).hexdigest()[:DIGITS]
-    return f"{names[0]}+{len(names) - 1}-{digest}"
+    others = len(names) - 1
+    return f"{names[0]}+{others}-{_digest(name)}"
 
 
 def name_choice(job: Job) -> str:
     """Name the choice among a job's trials: a digest of theirs."""
-    trials = " ".join(job.trials)
-    return hashlib.sha256(trials.encode()).hexdigest()[:DIGITS]
+    return _digest(" ".join(job.trials))
+
+
+def _digest(text: str) -> str:
+    """Return 12 hexadecimal digits."""
+    whole = hashlib.sha256(text.encode())
+    return whole.hexdigest()[:DIGITS]
 
 
 class PlannedRuns:
@@ -82,7 +87,8 @@ class PlannedRuns:
     @property
     def threads(self) -> list[int]:
         """List the numbers of threads with which models are trained."""
-        return sorted({job.training.threads for job in self.jobs.values()})
+        numbers = {job.training.threads for job in self.jobs.values()}
+        return sorted(numbers)
 
     def job_of(self, configuration: str) -> Job:
         """Return the job whose model is measured for a configuration."""
@@ -108,11 +114,13 @@ class PlannedRuns:
         return self._by_question.get(question, [])
 
     def digests_of(self, question: str | None = None) -> list[str]:
-        return list(dict.fromkeys(row.job.digest for row in self.rows_of(question)))
+        digests = [row.job.digest for row in self.rows_of(question)]
+        return list(dict.fromkeys(digests))
 
     def configurations_of(self, question: str) -> list[str]:
         plain = [row for row in self.rows_of(question) if row.plain]
-        return list(dict.fromkeys(row.job.configuration for row in plain))
+        configurations = [row.job.configuration for row in plain]
+        return list(dict.fromkeys(configurations))
 
     def longest_spans(self, question: str) -> list[str]:
         """List the configurations from which the longest S is sought.
@@ -152,7 +160,7 @@ class PlannedRuns:
                 row.job.digest,
             )
             lines.append(" ".join(map(str, asked)))
-        return _digest_lines(lines)
+        return _digest("\n".join(lines))
 
     # what is trained here
 
@@ -163,7 +171,10 @@ class PlannedRuns:
             return frozenset(self.jobs)
         if self.train == "nothing":
             return frozenset()
-        named = {row.job.digest for row in self.plain if row.question in self.train_first}
+        named = set()
+        for row in self.plain:
+            if row.question in self.train_first:
+                named.add(row.job.digest)
         first_seeds = self.configurations.values()
         return frozenset(named.intersection(first_seeds))
 
@@ -188,25 +199,32 @@ class PlannedRuns:
         A run whose folder holds a record is not among them, though its record may ship as well.
         """
         store = own_store()
-        read = [digest for digest in self.precomputed if store.file_of(digest) is None]
-        return {digest: store.shipped[digest].contents for digest in read}
+        read = {}
+        for digest in self.precomputed:
+            if store.file_of(digest) is None:
+                read[digest] = store.shipped[digest].contents
+        return read
 
     def shipped_contents(self, digests: Iterable[str]) -> str:
         """Digest the `contents` of the shipped records among these runs; empty if there are none.
 
         What is made of these records is made again if one of them changes.
         """
-        contents = [self.shipped[digest] for digest in digests if digest in self.shipped]
+        contents = []
+        for digest in digests:
+            if digest in self.shipped:
+                contents.append(self.shipped[digest])
         if not contents:
             return ""
-        return _digest_lines(contents)
+        return _digest("\n".join(contents))
 
     # trials
 
     @cached_property
     def choices(self) -> dict[str, Job]:
         """Map the name of each choice among trials to a job that waits for it."""
-        return {name_choice(job): job for job in self.jobs.values() if job.trials}
+        following = [job for job in self.jobs.values() if job.trials]
+        return {name_choice(job): job for job in following}
 
     def trials_of(self, choice: str) -> list[str]:
         """List the trials of a choice by digest; end with an error line if there are none."""
@@ -234,13 +252,12 @@ class PlannedRuns:
     def groups_of(self, question: str) -> list[str]:
         """List the groups of a question's configurations."""
         wanted = set(self.configurations_of(question))
-        return [group for group, members in self.groups.items() if wanted.issuperset(members)]
+        found = []
+        for group, members in self.groups.items():
+            if wanted.issuperset(members):
+                found.append(group)
+        return found
 
     def jobs_of(self, group: str) -> list[Job]:
         """List the jobs whose models are measured for a group; all are of one task."""
         return list(map(self.job_of, self.groups[group]))
-
-
-def _digest_lines(lines: Iterable[str]) -> str:
-    text = "\n".join(lines)
-    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]

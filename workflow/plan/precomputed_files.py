@@ -50,9 +50,9 @@ class PrecomputedFiles:
         if not self.configurations:
             return []
         ship = {row["configuration"] for row in precomputed_costs("throughput", self.scale)}
-        new = {row.question for row in self.runs.plain if row.job.configuration not in ship}
+        new = [row for row in self.runs.plain if row.job.configuration not in ship]
         here: set[str] = set()
-        for question in new:
+        for question in {row.question for row in new}:
             here.update(self.runs.groups_of(question))
         return [name for name in self.runs.groups if name not in here]
 
@@ -94,7 +94,8 @@ class PrecomputedFiles:
         Whoever reads the scale's results as a bundle finds there which records belong to them.
         """
         file = f"{self.results}/{SHIPPED}"
-        return [file] if self.runs.shipped or Path(file).exists() else []
+        is_wanted = self.runs.shipped or Path(file).exists()
+        return [file] if is_wanted else []
 
     @property
     def waits_for(self) -> list[str]:

@@ -71,12 +71,16 @@ def _check_parameters(path: Path, module: ast.Module, name: str, given: list[str
 
     A function that the module imports is not looked at.
     """
-    functions = [node for node in module.body if isinstance(node, ast.FunctionDef)]
-    found = [function for function in functions if function.name == name]
-    if not found or found[-1].args.vararg:
+    function = None
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            # the last one counts
+            function = node
+    if function is None or function.args.vararg:
         return
-    arguments = found[-1].args
-    taken = [arg.arg for arg in (*arguments.posonlyargs, *arguments.args)]
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    taken = [arg.arg for arg in positional]
     required = len(taken) - len(arguments.defaults)
     named_only = []
     for arg, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
@@ -85,10 +89,10 @@ def _check_parameters(path: Path, module: ast.Module, name: str, given: list[str
     is_enough = required <= len(given) <= len(taken)
     is_swapped = set(taken) == set(given) and taken != given
     if named_only or is_swapped or not is_enough:
-        has = f"{name}({', '.join([*taken, *named_only])})"
-        where = f"{shown_path(path)}, line {found[-1].lineno}"
+        has = ", ".join([*taken, *named_only])
         wanted = ", ".join(given)
-        raise ConfigError(f"{where}: {has} must take ({wanted}), as READS says")
+        where = f"{shown_path(path)}, line {function.lineno}"
+        raise ConfigError(f"{where}: {name}({has}) must take ({wanted}), as READS says")
 
 
 def names_in(module: ast.Module) -> set[str]:
@@ -98,18 +102,24 @@ def names_in(module: ast.Module) -> set[str]:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             names.add(node.name)
         elif isinstance(node, ast.Import | ast.ImportFrom):
-            names |= {each.asname or each.name for each in node.names}
+            for each in node.names:
+                names.add(each.asname or each.name)
         else:
             for each in ast.walk(node):
-                if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+                is_assigned = isinstance(getattr(each, "ctx", None), ast.Store)
+                if is_assigned and isinstance(each, ast.Name):
                     names.add(each.id)
     return names
 
 
 def costs_shown(question: str) -> list[str]:
-    """List the costs on a question's page: all, but the longest span only where a table or claim of
-    it reads that.
+    """List the costs on a question's page.
+
+    All of them, but the longest span only where a table or claim of it reads that.
     """
-    readers = [reads("tables", name) for name in load_question(question).tables]
-    longest = any("longest_span" in kinds for kinds in (*readers, costs_claimed(question)))
-    return [kind for kind in COSTS if kind != "longest_span" or longest]
+    read = set(costs_claimed(question))
+    for name in load_question(question).tables:
+        read.update(reads("tables", name))
+    if "longest_span" in read:
+        return list(COSTS)
+    return [kind for kind in COSTS if kind != "longest_span"]

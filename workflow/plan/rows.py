@@ -65,8 +65,8 @@ def read_plan(path: Path, question: str | None = None) -> list[dict]:
     `ConfigError` where `workflow.scripts.plan` did not write it.
     """
     rows = read_json(path)
-    is_list = isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
-    if not is_list or not rows:
+    are_rows = isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
+    if not are_rows or not rows:
         raise ConfigError(f"{shown_path(path)}: expected a list of runs, as the workflow writes it")
     rows = [renew_row(row) for row in rows]
     if question:

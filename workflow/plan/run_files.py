@@ -48,16 +48,18 @@ class RunFiles:
         lacking = []
         for digest, job in self.runs.jobs.items():
             is_available = job.corpus not in self.runs.missing
-            if is_available and not Path(f"{RUNS}/{digest}/job.json").exists():
+            path = Path(f"{RUNS}/{digest}/job.json")
+            if is_available and not path.exists():
                 lacking.append(digest)
         return lacking
 
     def data_of(self, digest: str) -> str:
         """Name the dataset that a run reads; end in a line where it is not available."""
         corpus = self.runs.jobs[digest].corpus
+        reason = self.runs.missing.get(corpus)
         # Snakemake asks for what is to be made alone, and shows other errors in many lines
-        if corpus in self.runs.missing:
-            raise SystemExit(f"config error: {self.runs.missing[corpus]}")
+        if reason is not None:
+            raise SystemExit(f"config error: {reason}")
         return f"results/data/{corpus}.npz"
 
     def choice_of(self, digest: str) -> list[str]:
@@ -76,8 +78,11 @@ class RunFiles:
         return self._records(self.runs.trials_of(choice))
 
     def _records(self, digests: Iterable[str]) -> list[str]:
-        trained = [digest for digest in digests if digest not in self.runs.shipped]
-        return [f"{RUNS}/{digest}/record.json" for digest in trained]
+        files = []
+        for digest in digests:
+            if digest not in self.runs.shipped:
+                files.append(f"{RUNS}/{digest}/record.json")
+        return files
 
     def model_of(self, configuration: str) -> str:
         """Name the file that a configuration is measured from: its weights, or its job.
@@ -91,7 +96,8 @@ class RunFiles:
 
     def models_of(self, group: str) -> list[str]:
         """List the same for the configurations of a group."""
-        return list(map(self.model_of, self.runs.groups[group]))
+        configurations = self.runs.groups[group]
+        return list(map(self.model_of, configurations))
 
 
 def weights_of(digest: str) -> str:

@@ -44,11 +44,13 @@ def unnamed_settings(
         # trials are run at the scale's own size alone
         named = _named_by(question, run.variant, tuned and size == 1)
         for setting in run.training.keys() - named - ORGANISATION:
-            values[setting, run.compared_within][run.variant] = run.training[setting]
+            by_variant = values[setting, run.compared_within]
+            by_variant[run.variant] = run.training[setting]
     differing: dict[str, dict[str, object]] = {}
-    for (setting, _), by_variant in sorted(values.items(), key=lambda item: item[0]):
-        if _first_other(by_variant) is not None:
-            differing.setdefault(setting, by_variant)
+    for key in sorted(values):
+        setting, _ = key
+        if _first_other(values[key]) is not None:
+            differing.setdefault(setting, values[key])
     return differing
 
 
@@ -72,7 +74,8 @@ def refuse_unnamed(question: Question, rows: list[PlanRow], scale: Scale) -> Non
     runs = []
     for row in rows:
         within = (row.paper_corpus, row.size)
-        runs.append(Trained(row.variant, within, row.job.training.model_dump()))
+        training = row.job.training.model_dump()
+        runs.append(Trained(row.variant, within, training))
     differing = unnamed_settings(question, runs, tuned=scale.trial_seed is not None)
     if not differing:
         return
@@ -93,7 +96,9 @@ def _in_words(setting: str, values: dict[str, object]) -> str:
     """
     first = next(iter(values))
     other = _first_other(values)
-    return f"{setting} ({first}: {values[first]}, {other}: {values[other]})"
+    of_first = f"{first}: {values[first]}"
+    of_other = f"{other}: {values[other]}"
+    return f"{setting} ({of_first}, {of_other})"
 
 
 def _first_other(values: dict[str, object]) -> str | None:

@@ -25,7 +25,9 @@ class SharedMeasurements:
         self.runs = runs
         self.scale = setup.config.scale
         self.folder = setup.folder
-        self.measures = {task: scale.measure for task, scale in setup.scales.items()}
+        self.measures = {}
+        for task, scale in setup.scales.items():
+            self.measures[task] = scale.measure
         self._catalogues = setup.catalogues
 
     def measure_of(self, task: str) -> str:
@@ -42,43 +44,49 @@ class SharedMeasurements:
             predictor = self.optimal_predictor_options(slug)
             settings[f"optimal_predictor/{slug}"] = f"{slug} {predictor}"
             models = " ".join(self.jobs_following_input(slug))
-            settings[f"topic_borders/{slug}"] = f"{models} {self.scored_part(slug)}"
+            scored = self.scored_part(slug)
+            settings[f"topic_borders/{slug}"] = f"{models} {scored}"
         return settings
 
     # corpora of topics, by the names of their files
 
     def corpora_of_topics(self, question: str | None = None) -> list[str]:
         """List the corpora of a question, or of all, whose optimal predictor is known."""
-        corpora = dict.fromkeys(row.job.corpus for row in self.runs.rows_of(question))
-        return [slug for slug in corpora if self._has_topics[slug]]
+        corpora = [row.job.corpus for row in self.runs.rows_of(question)]
+        different = dict.fromkeys(corpora)
+        return [slug for slug in different if self._has_topics[slug]]
 
     @cached_property
     def _has_topics(self) -> dict[str, bool]:
         """Say of each dataset whether it is a corpus of topics."""
         known = {}
         for slug, row in self.runs.corpora.items():
-            entry = self._catalogues[row.job.task].entries.get(row.corpus)
+            catalogue = self._catalogues[row.job.task]
+            entry = catalogue.entries.get(row.corpus)
             known[slug] = bool(getattr(entry, "topics", None))
         return known
 
     def optimal_predictor_options(self, slug: str) -> str:
         """Write the options of the script of optimal predictors: windows, streams, tokens."""
-        jobs = self.runs.jobs.values()
-        spans = [job.attention.span for job in jobs if job.corpus == slug]
+        spans = [job.attention.span for job in self._jobs_on(slug)]
         limits = {span["limit"] for span in spans if span.get("limit")}
         if not limits:
             limits = {span["cache"] for span in spans}
         # powers of two from 4 up to the first beyond every S
         last = max(limits).bit_length()
         powers = {2**n for n in range(2, last + 1)}
-        windows = " ".join(map(str, sorted(limits | powers)))
-        return f"--windows {windows} {self.scored_part(slug)}"
+        windows = sorted(limits | powers)
+        listed = " ".join(map(str, windows))
+        return f"--windows {listed} {self.scored_part(slug)}"
 
     def scored_part(self, slug: str) -> str:
         """Write as options which part of a corpus models are scored on: streams, tokens."""
-        jobs = self.runs.jobs.values()
-        scored = next(job for job in jobs if job.corpus == slug).evaluation
+        first = self._jobs_on(slug)[0]
+        scored = first.evaluation
         return f"--streams {scored.streams} --tokens {scored.tokens}"
+
+    def _jobs_on(self, slug: str) -> list[Job]:
+        return [job for job in self.runs.jobs.values() if job.corpus == slug]
 
     def jobs_following_input(self, slug: str) -> dict[str, Job]:
         """Map digest to job for the runs on a corpus whose span follows the input.
@@ -91,14 +99,19 @@ class SharedMeasurements:
             if row.job.corpus == slug and follows_input(span["name"]):
                 limits[row.job.digest] = span["limit"]
         largest = max(limits.values(), default=None)
-        widest = [digest for digest, limit in limits.items() if limit == largest]
-        return {digest: self.runs.jobs[digest] for digest in widest}
+        widest = {}
+        for digest, limit in limits.items():
+            if limit == largest:
+                widest[digest] = self.runs.jobs[digest]
+        return widest
 
     def weights_following_input(self, slug: str) -> list[str]:
         """List the weights of those of these runs that are trained here."""
-        runs = self.jobs_following_input(slug)
-        trained = [digest for digest in runs if not self.runs.is_precomputed(digest)]
-        return list(map(weights_of, trained))
+        files = []
+        for digest in self.jobs_following_input(slug):
+            if not self.runs.is_precomputed(digest):
+                files.append(weights_of(digest))
+        return files
 
     # what ships, and what is measured here
 

@@ -39,7 +39,8 @@ DIGITS = 12
 @cache
 def file_digest(path: Path) -> str:
     """Digest the bytes of a file as it is now."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:DIGITS]
+    content = hashlib.sha256(path.read_bytes())
+    return content.hexdigest()[:DIGITS]
 
 
 def digests(files: Iterable[str]) -> dict[str, str]:
@@ -50,9 +51,11 @@ def digests(files: Iterable[str]) -> dict[str, str]:
 @cache
 def digest(files: frozenset[str]) -> str:
     """Digest all of them together, as they are now: 12 hexadecimal digits."""
-    lines = [f"{file} {each}\n" for file, each in digests(files).items()]
-    whole = "".join(lines).encode()
-    return hashlib.sha256(whole).hexdigest()[:DIGITS]
+    content = hashlib.sha256()
+    for file, each in digests(files).items():
+        line = f"{file} {each}\n"
+        content.update(line.encode())
+    return content.hexdigest()[:DIGITS]
 
 
 def recorded(files: Iterable[str]) -> dict:
@@ -70,7 +73,8 @@ def imports(file: str) -> tuple[str, ...]:
     """
     files: list[str] = []
     if file == BUILDER:
-        files += sorted(files_under(f"{Path(file).parent}/*.[ch]"))
+        folder = Path(file).parent
+        files += sorted(files_under(f"{folder}/*.[ch]"))
     if file.endswith(".py"):
         for node in ast.walk(parse_python(ROOT / file)):
             for module in _modules_in(node, file):
@@ -84,8 +88,10 @@ def _modules_in(node: ast.AST, file: str) -> list[str]:
         return [alias.name for alias in node.names]
     if not isinstance(node, ast.ImportFrom):
         return []
-    # of a relative import, the package that it starts from
-    parts = list(Path(file).parts[: -node.level]) if node.level else []
+    parts = []
+    if node.level:
+        # of a relative import, the package that it starts from
+        parts += Path(file).parts[: -node.level]
     if node.module:
         parts.append(node.module)
     module = ".".join(parts)
@@ -103,15 +109,19 @@ def _files_of_module(module: str) -> list[str]:
     if room not in ("models", "workflow"):
         return []
     place = ROOT / module.replace(".", "/")
-    candidates = (place.with_suffix(".py"), place / "__init__.py")
-    return [path.relative_to(ROOT).as_posix() for path in candidates if path.is_file()]
+    files = []
+    for path in (place.with_suffix(".py"), place / "__init__.py"):
+        if path.is_file():
+            files.append(path.relative_to(ROOT).as_posix())
+    return files
 
 
 def is_alternative(file: str) -> bool:
     path = Path(file)
     if file.startswith("workflow/report/"):  # what the studies' tables and figures share
         return False
-    return path.parent.name in ALTERNATIVES and not path.name.startswith("_")
+    is_private = path.name.startswith("_")
+    return path.parent.name in ALTERNATIVES and not is_private
 
 
 @cache
@@ -120,14 +130,16 @@ def closure(*entries: str, rooms: tuple[str, ...]) -> frozenset[str]:
 
     An alternative is followed from a file of its own folder alone.
     """
-    followed, waiting = set(), list(entries)
+    followed = set()
+    waiting = list(entries)
     while waiting:
         file = waiting.pop()
         if file in followed:
             continue
         followed.add(file)
         for other in imports(file):
-            if Path(other).name in REGISTRIES or not other.startswith(rooms):
+            is_registry = Path(other).name in REGISTRIES
+            if is_registry or not other.startswith(rooms):
                 continue
             is_neighbour = Path(other).parent == Path(file).parent
             if is_alternative(other) and not is_neighbour:

@@ -57,7 +57,8 @@ class Code:
         return sources.digest(files)
 
     def of_run(self, digest: str) -> str:
-        return sources.digest(sources.of_run(self.runs.jobs[digest]))
+        job = self.runs.jobs[digest]
+        return sources.digest(sources.of_run(job))
 
     def of_cost(self, kind: str, configuration: str) -> str:
         """Digest what measures a configuration, and what it measures."""
@@ -112,7 +113,8 @@ class Code:
         files = sources.of_report(script, *builders)
         if script != "evidence":
             files |= sources.files_under(PAGES)
-        return f"{sources.digest(files)} {content.hexdigest()[: sources.DIGITS]}"
+        of_contents = content.hexdigest()[: sources.DIGITS]
+        return f"{sources.digest(files)} {of_contents}"
 
 
 def _files(kind: str, names: Iterable[str]) -> list[Path]:
@@ -242,7 +244,8 @@ class Targets:
             names[kind] = self.shared.corpora_of_topics(question)
         files = []
         for kind in kinds:
-            files += [f"{self.results}/{kind}/{name}.json" for name in names[kind]]
+            for name in names[kind]:
+                files.append(f"{self.results}/{kind}/{name}.json")
         return files
 
     # questions
@@ -256,9 +259,10 @@ class Targets:
 
     def question_with(self, kind: str, name: str) -> str:
         """Name the question that a table or figure answers."""
-        return next(
-            each for each, question in self.questions.items() if name in getattr(question, kind)
-        )
+        for owner, question in self.questions.items():
+            if name in getattr(question, kind):
+                return owner
+        raise KeyError(name)
 
     def kinds_read(self, name: str) -> set[str]:
         """List the kinds of rows that a question's tables, figures, claims and page read."""
@@ -330,7 +334,11 @@ class Targets:
     # pages
 
     def questions_of(self, paper: str) -> list[str]:
-        return [name for name, question in self.questions.items() if question.paper == paper]
+        names = []
+        for name, question in self.questions.items():
+            if question.paper == paper:
+                names.append(name)
+        return names
 
     @property
     def papers(self) -> list[str]:
@@ -352,8 +360,9 @@ class Targets:
         """List the pages that several questions share: those of papers, the index and the
         pages it leads to.
         """
-        papers = (f"papers/{paper}" for paper in self.papers)
-        return [f"{self.reports}/{name}.html" for name in (*SHARED_PAGES, *papers)]
+        papers = [f"papers/{paper}" for paper in self.papers]
+        names = [*SHARED_PAGES, *papers]
+        return [f"{self.reports}/{name}.html" for name in names]
 
     @property
     def report_files(self) -> list[str]:
@@ -368,11 +377,13 @@ class Targets:
             "runs.parquet",
             "runs_columns.csv",
         )
-        return [*(f"{self.results}/{name}" for name in names), *self.shared_pages]
+        files = [f"{self.results}/{name}" for name in names]
+        return [*files, *self.shared_pages]
 
     @property
     def pages(self) -> list[str]:
-        return [*self.shared_pages, *(self.page_of(name) for name in self.questions)]
+        of_questions = map(self.page_of, self.questions)
+        return [*self.shared_pages, *of_questions]
 
     # names on the command line
 
@@ -381,33 +392,36 @@ class Targets:
         """Map what can be asked for by name to its files: tables, figures, claims, questions,
         papers.
         """
-        names: dict[str, list[str]] = {}
+        names: dict[str, list[str]] = defaultdict(list)
         for kind in ENDINGS:
             for name in self.artefacts(kind):
                 records = self.run_files.records_of(self.question_with(kind, name))
                 shown = self.files_of(kind, name)[0]
                 files = [shown, *records, *self.precomputed.list_of_shipped]
-                names.setdefault(name, []).extend(files)
+                names[name] += files
         for name in filter(self.is_judged, known_claims()):
-            names.setdefault(name, []).extend(self.claim_files(name))
+            names[name] += self.claim_files(name)
         for name in self.questions:
-            names.setdefault(name, []).extend(self.answer_of(name))
+            names[name] += self.answer_of(name)
         for paper in self.papers:
             for name in self.questions_of(paper):
-                names.setdefault(paper, []).extend(self.answer_of(name))
-        return names
+                names[paper] += self.answer_of(name)
+        return dict(names)
 
     @property
     def all_files(self) -> list[str]:
         """List what `snakemake` makes: whatever can be asked for by name, and the pages that lead
         to it.
         """
-        return list(dict.fromkeys([*chain(*self.named.values()), *self.pages]))
+        files = [*chain(*self.named.values()), *self.pages]
+        return list(dict.fromkeys(files))
 
 
 def title_of_artefact(kind: str, name: str) -> str:
     """Return the first line of the file that builds a table or figure. kind: tables | figures."""
-    return study_file(kind, name).read_text(encoding="utf-8").partition("\n")[0].strip('".')
+    source = study_file(kind, name).read_text(encoding="utf-8")
+    first_line, _, _ = source.partition("\n")
+    return first_line.strip('".')
 
 
 @cache
@@ -421,7 +435,8 @@ def asked_of(targets: Targets, name: str) -> str:
     trials.
     """
     question = targets.questions[name]
-    seeds = len({row.job.seed for row in targets.runs.rows_of(name) if row.plain})
+    plain = [row for row in targets.runs.rows_of(name) if row.plain]
+    seeds = len({row.job.seed for row in plain})
     lacks = []
     if question.seeds is not None and seeds < question.seeds:
         lacks.append(f"{seeds} of {question.seeds} seeds")
@@ -440,9 +455,11 @@ def describe(targets: Targets) -> dict[str, str]:
             lines[name].append(f"{word}. {title_of_artefact(kind, name)}")
     for name in known_claims():
         if name in targets.named:
-            lines[name].append(f"Claim. {load_claim(name).claim.rstrip('.')}")
+            claim = load_claim(name).claim
+            lines[name].append(f"Claim. {claim.rstrip('.')}")
     for name in targets.questions:
-        lines[name].append(f"Question. {asked_of(targets, name)}")
+        asked = asked_of(targets, name)
+        lines[name].append(f"Question. {asked}")
     for name in targets.papers:
         lines[name].append(f"Study. {title_of_paper(name)}")
     return {name: "; ".join(said) for name, said in lines.items()}
@@ -458,32 +475,45 @@ def refuse_unknown(
     may make it.
     """
     line = _why_unknown(targets, target, rules)
-    raise SystemExit(f"config error: {line}") if target in asked else ConfigError(line)
+    if target in asked:
+        raise SystemExit(f"config error: {line}")
+    raise ConfigError(line)
 
 
 def _why_unknown(targets: Targets, target: str, rules: list[str]) -> str:
-    known = targets.setup.known
-    # by name of a question, table or figure
-    behind: dict[str, str] = {}
-    for name, question in known.items():
-        for each in (*question.tables, *question.figures, name):
-            behind[each] = name
-    left_out = {name: question for name, question in behind.items() if name not in targets.named}
-    known_names = [*targets.named, *rules, *left_out]
-    renamed = new_name(target) if new_name(target) in known_names else None
-    near = target if target in left_out else renamed or nearest(target, known_names)
-    line = f"target '{target}':" if near == target else f"unknown target '{target}':"
-    hint = "" if near in (None, target) else suggest(target, known_names)
-    line += f" {hint}{'' if hint.endswith('?') else ';'}" if hint else ""
+    left_out = _left_out(targets)
+    known = [*targets.named, *rules, *left_out]
+    renamed = new_name(target)
+    if target in left_out:
+        near = target
+    elif renamed in known:
+        near = renamed
+    else:
+        near = nearest(target, known)
+    line = f"target '{target}':"
+    if near != target:
+        hint = suggest(target, known) if near else ""
+        if hint and not hint.endswith("?"):
+            hint += ";"
+        line = f"unknown {line} {hint}".rstrip()
     if near not in left_out:
         return f"{line} `snakemake --list-target-rules` lists them all"
     owner = left_out[near]
     config = targets.config
     chosen = (config.papers, config.tasks, config.questions)
-    is_in_scale = known[owner].task in targets.setup.scales
+    is_in_scale = targets.setup.known[owner].task in targets.setup.scales
     if is_in_scale and all(names is None for names in chosen):
         return f"{line} the config does not include it; run it with --config 'questions=[{owner}]'"
     return f"{line} the config's papers, tasks, questions or scale exclude its question {owner}"
+
+
+def _left_out(targets: Targets) -> dict[str, str]:
+    """Map each question, table or figure that the config leaves out to its question."""
+    behind: dict[str, str] = {}
+    for owner, question in targets.setup.known.items():
+        for name in (*question.tables, *question.figures, owner):
+            behind[name] = owner
+    return {name: owner for name, owner in behind.items() if name not in targets.named}
 
 
 def of(wildcard: str, function: Callable) -> Callable:

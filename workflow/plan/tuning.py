@@ -32,10 +32,13 @@ def tuned(question: Question, rows: list[PlanRow], seed: int) -> Iterator[PlanRo
     trials = {}
     for name, own_rows in by_variant.items():
         trials[name] = _trials_of(question, name, own_rows, seed)
-    _refuse_too_many(sum(map(len, trials.values())), rows)
+    tried = sum(map(len, trials.values()))
+    _refuse_too_many(tried, rows)
     for name, own_rows in by_variant.items():
-        yield from trials[name]
-        follows = {trial.job.digest: trial.factors for trial in trials[name]}
+        follows = {}
+        for trial in trials[name]:
+            yield trial
+            follows[trial.job.digest] = trial.factors
         for row in own_rows:
             job = row.job.model_copy(update={"trials": follows})
             yield row.model_copy(update={"tuning": "tuned", "job": job})
@@ -49,21 +52,25 @@ def _refuse_too_many(tried: int, rows: list[PlanRow]) -> None:
     most = len(rows) // 2
     if tried <= most:
         return
+    others = 2 * len(rows)
     seeds = len({row.job.seed for row in rows})
+    # as many rows for a seed as now
     enough = math.ceil(2 * tried * seeds / len(rows))
     valid = f"at most {most} (a fifth of all runs), or {enough} seeds instead of {seeds}"
-    raise ConfigError(f"trials: {tried} trials for {2 * len(rows)} other runs; valid: {valid}")
+    raise ConfigError(f"trials: {tried} trials for {others} other runs; valid: {valid}")
 
 
 def _trials_of(question: Question, name: str, rows: list[PlanRow], seed: int) -> list[PlanRow]:
     """List the trials of a variant."""
-    own = every_trial(question.variants[name].trials or question.trials)
+    asked = question.variants[name].trials
+    own = every_trial(asked or question.trials)
     alike = len(every_trial(question.trials))
     if len(own) != alike:
         raise ConfigError(
             f"trials of {name}: {len(own)}, the others have {alike}; valid: the same number for all"
         )
-    on_first_corpus = [row for row in rows if row.paper_corpus == rows[0].paper_corpus]
+    first_corpus = rows[0].paper_corpus
+    on_first_corpus = [row for row in rows if row.paper_corpus == first_corpus]
     # the grid rises
     largest = on_first_corpus[-1]
     trials = []
