@@ -70,8 +70,11 @@ class Difference:
     def __str__(self) -> str:
         here = number(self.a, self.unit)
         there = number(self.b, self.unit)
-        change = percent(100 * (self.b / self.a - 1) if self.a else None)
-        return f"{self.measure}: {here} in A, {there} in B ({change}); {self.test.why}"
+        change = None
+        if self.a:
+            change = 100 * (self.b / self.a - 1)
+        values = f"{here} in A, {there} in B ({percent(change)})"
+        return f"{self.measure}: {values}; {self.test.why}"
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,8 @@ def _origin_values(records: Iterable[Record]) -> dict[str, set[str]]:
     for record in records:
         fields = record.origin.fields()
         fields["scale"] = record.job.scale
-        fields["corpus"] = f"{record.job.corpus} ({record.job.checksum[:19]})"
+        checksum = record.job.checksum[:19]
+        fields["corpus"] = f"{record.job.corpus} ({checksum})"
         for name, value in fields.items():
             values.setdefault(name, set()).add(value)
     return values
@@ -131,14 +135,17 @@ def compare_cells(a: pd.DataFrame, b: pd.DataFrame) -> Comparison:
     right = _by_key(b)
     compared = set()
     differences = []
-    for key in [key for key in left if key in right]:
-        rows, others = left[key], right[key]
-        configurations = (rows["configuration"].iloc[0], others["configuration"].iloc[0])
+    for key, rows in left.items():
+        if key not in right:
+            continue
+        others = right[key]
+        first = rows.iloc[0]
+        configurations = (first["configuration"], others.iloc[0]["configuration"])
         if configurations in compared:
             continue
         compared.add(configurations)
         differences += _compare_status(key, rows, others)
-        for column in TASKS[rows["task"].iloc[0]].columns:
+        for column in TASKS[first["task"]].columns:
             differences += _compare_quantity(key, column, rows, others)
     return Comparison(
         _correct(differences),
@@ -150,20 +157,23 @@ def compare_cells(a: pd.DataFrame, b: pd.DataFrame) -> Comparison:
 def _by_key(runs: pd.DataFrame) -> dict[Key, pd.DataFrame]:
     """Map each cell to its runs, in the order of the table."""
     places: dict[Key, list[int]] = {}
-    for place, row in enumerate(runs[NAMES].itertuples(index=False)):
-        key = Key(*(None if pd.isna(value) else value for value in row))
-        places.setdefault(key, []).append(place)
+    names = runs[NAMES].itertuples(index=False)
+    for place, row in enumerate(names):
+        values = [None if pd.isna(value) else value for value in row]
+        places.setdefault(Key(*values), []).append(place)
     return {key: runs.iloc[listed] for key, listed in places.items()}
 
 
 def _correct(differences: list[Difference]) -> list[Difference]:
     """Judge all tested differences together, after Holm's correction."""
-    tested = [each for each in differences if each.test.p is not None]
-    corrected = iter(holm([each.test.p for each in tested]))
+    tested = [each.test.p for each in differences if each.test.p is not None]
+    corrected = iter(holm(tested))
     judged = []
     for each in differences:
         if each.test.p is not None:
-            each = replace(each, test=replace(each.test, moved=next(corrected) <= LEVEL))
+            is_significant = next(corrected) <= LEVEL
+            test = replace(each.test, moved=is_significant)
+            each = replace(each, test=test)
         judged.append(each)
     return judged
 
@@ -185,13 +195,22 @@ def _compare_quantity(
     b = _values(right, column.quantity)
     if not a or not b:
         return []
-    test = _test_difference(column.quantity, a, b)
-    return [Difference(key, column.title, column.unit, sum(a) / len(a), sum(b) / len(b), test)]
+    return [
+        Difference(
+            key,
+            measure=column.title,
+            unit=column.unit,
+            a=sum(a) / len(a),
+            b=sum(b) / len(b),
+            test=_test_difference(column.quantity, a, b),
+        )
+    ]
 
 
 def _values(rows: pd.DataFrame, quantity: str) -> list[float]:
     """List one value per successful seed, or per round of a timing."""
-    finished = rows[(rows["status"] == "ok") & rows[quantity].notna()]
+    is_ok = rows["status"] == "ok"
+    finished = rows[is_ok & rows[quantity].notna()]
     if quantity in SPEEDS:
         return split_turns(finished, quantity)["value"].tolist()
     return finished[quantity].tolist()
@@ -199,12 +218,15 @@ def _values(rows: pd.DataFrame, quantity: str) -> list[float]:
 
 def _test_difference(quantity: str, a: list[float], b: list[float]) -> Test:
     """Test whether two sides differ by more than their noise."""
-    difference = abs(np.mean(b) - np.mean(a))
+    mean = np.mean(a)
+    difference = abs(np.mean(b) - mean)
+    is_small = difference <= SAME * abs(mean)
     varies = bool(np.std(a) + np.std(b))
-    if difference <= SAME * abs(np.mean(a)) and (a == b or not varies):
+    if is_small and (a == b or not varies):
         return Test("the same", moved=False)
     several = min(len(a), len(b)) > 1
-    if (several or quantity.startswith("macs")) and not varies:
+    is_exact = several or quantity.startswith("macs")
+    if is_exact and not varies:
         return Test("no variance on either side", moved=True)
     if not several:
         return Test("one value on a side, so its noise is unknown", moved=None)
@@ -218,14 +240,21 @@ def report_lines(a: Bundle, b: Bundle, found: Comparison) -> list[str]:
     origins = compare_origins(a.records.values(), b.records.values())
     said.append("the provenance differs:" if origins else "the provenance is the same")
     for name, (here, there) in origins.items():
-        said.append(f"  {name}: {', '.join(here)} in A, {', '.join(there)} in B")
-    said += [f"only in {a.name}: {key}" for key in found.only_a]
-    said += [f"only in {b.name}: {key}" for key in found.only_b]
-    said += [f"differs: {each.key}, {each}" for each in found.moved]
-    unknown = sum(each.test.moved is None for each in found.differences)
-    noise = f"; the noise of {unknown} is unknown" if unknown else ""
+        in_a = ", ".join(here)
+        in_b = ", ".join(there)
+        said.append(f"  {name}: {in_a} in A, {in_b} in B")
+    for key in found.only_a:
+        said.append(f"only in {a.name}: {key}")
+    for key in found.only_b:
+        said.append(f"only in {b.name}: {key}")
+    for each in found.moved:
+        said.append(f"differs: {each.key}, {each}")
     count = f"{len(found.moved)} of {len(found.differences)} numbers"
-    return [*said, f"{count} differ by more than noise{noise}"]
+    last = f"{count} differ by more than noise"
+    unknown = sum(each.test.moved is None for each in found.differences)
+    if unknown:
+        last += f"; the noise of {unknown} is unknown"
+    return [*said, last]
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -69,16 +69,15 @@ def findings(name: str) -> Iterator[Finding]:
 def look_at_versions(device: torch.device) -> Iterator[Finding]:
     yield "Python", OK, f"{platform.python_version()}, {platform.platform()}"
     origin = describe(device, "fp32", recorded([]))
-    yield (
-        "torch",
-        OK,
-        ", ".join(filter(None, (str(torch.__version__), origin["device"], origin["driver"]))),
-    )
+    driver = origin["driver"]
+    known = filter(None, (str(torch.__version__), origin["device"], driver))
+    yield "torch", OK, ", ".join(known)
     # a folder of that name is none
     triton = next((each.version for each in distributions(name="triton")), None)
+    is_needed = bool(driver)
     yield (
         "Triton",
-        OK if triton or not origin["driver"] else NOTE,
+        NOTE if is_needed and not triton else OK,
         triton or "not installed; the GPU kernel needs it",
     )
     broken = compiled.obstacle()
@@ -111,45 +110,58 @@ def look_at_memory(name: str) -> Finding:
     held = in_fresh_process(hold)
     if held["status"] != "ok":
         return "memory counter", FAIL, held["reason"]
-    well = abs(held["bytes"] / HELD - 1) <= COUNTED
-    return (
-        "memory counter",
-        OK if well else FAIL,
-        f"{held['bytes'] / 2**20:.0f} of {HELD >> 20} MiB counted",
-    )
+    counted = held["bytes"]
+    error = abs(counted / HELD - 1)
+    status = OK if error <= COUNTED else FAIL
+    return "memory counter", status, f"{counted / 2**20:.0f} of {HELD >> 20} MiB counted"
 
 
 def look_at_clock(device: torch.device) -> Finding:
     """Check that twice the work takes about twice as long; it takes no longer if the timer ignores
     the device.
     """
-    a, b = (torch.randn(WIDTH, WIDTH, device=device) for _ in range(2))
-    times = [
-        min(time_turn(lambda n=n: [torch.mm(a, b) for _ in range(n)], SECONDS, device))
-        for n in (16, 32)
-    ]
-    longer = times[1] / times[0]
-    status = OK if TWICE[0] <= longer <= TWICE[1] else NOTE if longer > DEAF else FAIL
+    a = torch.randn(WIDTH, WIDTH, device=device)
+    b = torch.randn(WIDTH, WIDTH, device=device)
+
+    def fastest(products: int) -> float:
+        """Return the least time of so many products."""
+        return min(time_turn(lambda: [torch.mm(a, b) for _ in range(products)], SECONDS, device))
+
+    once = fastest(16)
+    longer = fastest(32) / once
+    shortest, longest = TWICE
+    if shortest <= longer <= longest:
+        status = OK
+    elif longer > DEAF:
+        status = NOTE
+    else:
+        # the clock does not wait for the device
+        status = FAIL
     return "clock", status, f"twice the work takes {longer:.2f}× as long"
 
 
 def look_at_backends(device: torch.device) -> Iterator[Finding]:
     """Compare outputs and gradients of small models with the definition in 64 bits on the CPU."""
-    for backend in (name for name in ENGINE_BACKENDS if name != "auto"):
-        for dtype in dict.fromkeys((torch.float64, torch.float32, number_type("bf16", device))):
-            about = f"{backend}, {device.type}, {str(dtype).removeprefix('torch.')}"
+    # a CPU may compute bf16 in 32 bits
+    dtypes = dict.fromkeys((torch.float64, torch.float32, number_type("bf16", device)))
+    for backend in ENGINE_BACKENDS:
+        if backend == "auto":
+            continue
+        for dtype in dtypes:
+            number = str(dtype).removeprefix("torch.")
+            about = f"{backend}, {device.type}, {number}"
             try:
                 off = {choice: _distance(backend, choice, device, dtype) for choice in CHOICES}
             except Exception as error:  # one broken backend must not hide the others
-                yield about, FAIL, f"{type(error).__name__}: {error}".splitlines()[0]
+                line = f"{type(error).__name__}: {error}"
+                yield about, FAIL, line.splitlines()[0]
                 continue
-            if off := {choice: each for choice, each in off.items() if each is not None}:
-                worst = max(off, key=off.get)
-                yield (
-                    about,
-                    OK if off[worst] <= 1 else FAIL,
-                    f"error {off[worst]:.2g} of the tolerance ({worst})",
-                )
+            off = {choice: each for choice, each in off.items() if each is not None}
+            if not off:
+                continue
+            worst = max(off, key=off.get)
+            status = OK if off[worst] <= 1 else FAIL
+            yield about, status, f"error {off[worst]:.2g} of the tolerance ({worst})"
 
 
 def _distance(backend: str, choice: str, device: torch.device, dtype: torch.dtype) -> float | None:
@@ -168,11 +180,15 @@ def _distance(backend: str, choice: str, device: torch.device, dtype: torch.dtyp
         return None
     bound = JUMPS if choice == "top-k" and dtype.itemsize < 8 else BOUNDS[dtype]
     oracle = _numbers(choice, "definition", torch.device("cpu"), torch.float64)
-    names = [name for name in oracle if not (is_half and "feed_forward" in name)]
-    off = torch.stack(
-        [(ours[name] - oracle[name]).abs().max() / oracle[name].abs().max() for name in names]
-    )
-    return off.nan_to_num(torch.inf).max().item() / bound
+    off = []
+    for name, expected in oracle.items():
+        if is_half and "feed_forward" in name:
+            continue
+        error = (ours[name] - expected).abs().max()
+        off.append(error / expected.abs().max())
+    # what is no number is an error
+    worst = torch.stack(off).nan_to_num(torch.inf).max()
+    return worst.item() / bound
 
 
 def _numbers(
@@ -187,14 +203,13 @@ def _numbers(
     net = CharLM(SYMBOLS, attention | {"position": {"name": "relative", "limit": 90}}, NET)
     for layer in net.attentions if choice == "adaptive span" else ():
         torch.nn.init.uniform_(layer.span.fraction)  # spans of all lengths
-    tokens, direction = (
-        torch.randint(SYMBOLS, (STREAMS, 2 * BLOCK)),
-        torch.randn(STREAMS, 2 * BLOCK, SYMBOLS),
-    )
+    tokens = torch.randint(SYMBOLS, (STREAMS, 2 * BLOCK))
+    direction = torch.randn(STREAMS, 2 * BLOCK, SYMBOLS)
     is_half = dtype == torch.bfloat16
     net = net.to(device, torch.float32 if is_half else dtype)
     prepare(net, backend, device, dtype)
-    past, logits = net.start(STREAMS), []
+    past = net.start(STREAMS)
+    logits = []
     uncompiled = nullcontext() if backend == "compiled" else compiled.without()
     with torch.autocast(device.type, dtype, enabled=is_half), uncompiled:
         for block in tokens.to(device).split(BLOCK, 1):
@@ -202,8 +217,10 @@ def _numbers(
             logits.append(y)
     y = torch.cat(logits, 1)
     (y * direction.to(y)).sum().backward()
-    gradients = {name: parameter.grad for name, parameter in net.named_parameters()}
-    return {name: each.detach().cpu().double() for name, each in {"y": y, **gradients}.items()}
+    numbers = {"y": y}
+    for name, parameter in net.named_parameters():
+        numbers[name] = parameter.grad
+    return {name: each.detach().cpu().double() for name, each in numbers.items()}
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -215,7 +232,8 @@ def main(argv: list[str] | None = None) -> None:
     for about, status, said in findings(parser.parse_args(argv).device):
         print_lines([f"{about:<26}{status:<7}{said}"])
         sys.stdout.flush()
-        wrong += [f"{about}: {said}"] if status == FAIL else []
+        if status == FAIL:
+            wrong.append(f"{about}: {said}")
     if wrong:
         raise SystemExit(f"doctor: {len(wrong)} of the checks failed: {'; '.join(wrong)}")
     print("all checks passed")

@@ -73,8 +73,9 @@ def _run_lines(targets: Targets, states: dict[str, str]) -> list[str]:
     counts = f"{len(runs.jobs)} runs of {len(runs.configurations)} configurations"
     lines = [f"scale {scale_name}: {counts}, {_count(states.values())}"]
     for task, scale in targets.setup.scales.items():
-        of_task = [states[digest] for digest, job in runs.jobs.items() if job.task == task]
-        lines.append(f"  {task}: {_count(of_task)}")
+        digests = [digest for digest, job in runs.jobs.items() if job.task == task]
+        counts = _count(states[digest] for digest in digests)
+        lines.append(f"  {task}: {counts}")
         lines.append(f"    config/scales/{scale_name}/{task}.yaml: {scale.about}")
     return lines
 
@@ -83,7 +84,8 @@ def _tuning_lines(targets: Targets, states: dict[str, str]) -> list[str]:
     """Count the trials and the runs that follow them; name what is not tuned here."""
     lines = []
     for tuning, words in (("trial", "trials"), ("tuned", "runs with tuned settings")):
-        digests = {row.job.digest for row in targets.runs.rows if row.tuning == tuning}
+        rows = [row for row in targets.runs.rows if row.tuning == tuning]
+        digests = {row.job.digest for row in rows}
         if digests:
             counts = _count(states[digest] for digest in digests)
             lines.append(f"  including {len(digests)} {words}: {counts}")
@@ -135,8 +137,12 @@ def _memory_line(needed: list[float | None]) -> str:
     known = [peak for peak in needed if peak is not None]
     if not known:
         return "memory: unknown"
-    rest = f"; unknown for {len(needed) - len(known)} runs" if len(known) < len(needed) else ""
-    return f"memory: about {max(known) / 2**30:.1f} GiB per run{rest}"
+    gibibytes = max(known) / 2**30
+    line = f"memory: about {gibibytes:.1f} GiB per run"
+    unknown = len(needed) - len(known)
+    if unknown:
+        line += f"; unknown for {unknown} runs"
+    return line
 
 
 def scatter_between_seeds(
@@ -149,8 +155,10 @@ def scatter_between_seeds(
     """
     cells: dict[str, dict[int, float]] = defaultdict(dict)
     for record in records:
-        if record.status == "ok" and record.job.task == task and score in record.metrics:
-            cells[record.job.configuration][record.job.seed] = record.metrics[score]
+        job = record.job
+        is_of_task = record.status == "ok" and job.task == task
+        if is_of_task and score in record.metrics:
+            cells[job.configuration][job.seed] = record.metrics[score]
     values = []
     configurations = []
     for name, by_seed in cells.items():
@@ -170,11 +178,14 @@ def _effect_lines(runs: PlannedRuns, known: list[Timed]) -> list[str]:
     answer uses it.
     """
     judged = {row.job.digest: row.job for row in runs.rows if row.tuning != "trial"}
+    by_task: dict[str, list[Job]] = defaultdict(list)
+    for job in judged.values():
+        by_task[job.task].append(job)
     records = [run.record for run in known]
     lines = []
-    for task in dict.fromkeys(job.task for job in judged.values()):
-        jobs = [job for job in judged.values() if job.task == task]
-        lines.append(f"{task}: {_describe_effect(task, jobs, records)}")
+    for task, jobs in by_task.items():
+        effect = _describe_effect(task, jobs, records)
+        lines.append(f"{task}: {effect}")
     return lines
 
 
@@ -185,7 +196,8 @@ def _describe_effect(task: str, jobs: list[Job], records: list[Record]) -> str:
     if counts[-1] < FEWEST:
         return f"fewer than {FEWEST} seeds, so no difference can be significant"
     score = f"test_{load_corpora(task).metric}"
-    of_scale = [record for record in records if record.job.scale == jobs[0].scale]
+    scale = jobs[0].scale
+    of_scale = [record for record in records if record.job.scale == scale]
     where = "this scale"
     found = scatter_between_seeds(of_scale, task, score)
     if found is None:
@@ -216,14 +228,25 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument(
         "--on", metavar="DEVICE", help="also predict the hours on a device of config/devices.yaml"
     )
-    refuse_twice("--config", sys.argv[1:] if argv is None else argv)
+    words = sys.argv[1:] if argv is None else argv
+    refuse_twice("--config", words)
     options = parser.parse_args(argv)
     if options.on is not None:
         check_known("device", options.on, load_devices())
     if not options.results.is_dir():
         raise ConfigError(f"{options.results}: no such folder of results")
+    targets = Targets.of(_read_config(options.config))
+    lines = report_lines(targets, options.results, options.cores)
+    if options.on:
+        device = load_devices()[options.on]
+        lines += device_lines(targets.runs.jobs.values(), options.on, device)
+    print_lines(lines)
+
+
+def _read_config(words: list[str]) -> dict:
+    """Read config.yaml, and over it the keys of the command line: KEY=VALUE."""
     raw = read_yaml(config_file("config.yaml"))
-    for word in options.config:
+    for word in words:
         key, sign, value = word.partition("=")
         if not sign:
             raise ConfigError(f"--config {word}: expected KEY=VALUE")
@@ -231,11 +254,7 @@ def main(argv: list[str] | None = None) -> None:
             raw[key] = load_yaml(value)
         except ConfigError as error:
             raise ConfigError(f"--config {word}: {error}") from None
-    targets = Targets.of(raw)
-    lines = report_lines(targets, options.results, options.cores)
-    if options.on:
-        lines += device_lines(targets.runs.jobs.values(), options.on, load_devices()[options.on])
-    print_lines(lines)
+    return raw
 
 
 if __name__ == "__main__":

@@ -32,7 +32,8 @@ def merge_runs(targets: Targets, results: Path) -> None:
     merged = []
     for digest in targets.runs.jobs:
         if digest in trained:
-            merged.append(without_texts(trained.read(digest), digest in drawn))
+            record = trained.read(digest)
+            merged.append(without_texts(record, digest in drawn))
         elif not ships(digest):
             raise ConfigError(
                 f"{trained.describe_place(digest)}: no such record; "
@@ -43,11 +44,13 @@ def merge_runs(targets: Targets, results: Path) -> None:
 
 def find_drawn(targets: Targets) -> set[str]:
     """Find the first seed of the questions whose attention a figure draws, by digest."""
-    figures = [name for name in targets.artefacts("figures") if MAPS in reads("figures", name)]
-    drawn = {targets.question_with("figures", name) for name in figures}
-    rows = [row.job for row in targets.runs.rows if row.question in drawn]
-    first = min((job.seed for job in rows), default=None)
-    return {job.digest for job in rows if job.seed == first}
+    drawn = set()
+    for name in targets.artefacts("figures"):
+        if MAPS in reads("figures", name):
+            drawn.add(targets.question_with("figures", name))
+    jobs = [row.job for row in targets.runs.rows if row.question in drawn]
+    first = min((job.seed for job in jobs), default=None)
+    return {job.digest for job in jobs if job.seed == first}
 
 
 def without_texts(record: Record, drawn: bool) -> Record:
@@ -73,9 +76,12 @@ def copy_costs(targets: Targets, scale: Path, folder: Path) -> None:
 
     If the scale is incomplete, what was not measured is an error with this reason.
     """
-    asked = [Path(file) for question in targets.questions for file in targets.costs_of(question)]
+    asked = []
+    for question in targets.questions:
+        asked += map(Path, targets.costs_of(question))
     for kind in COSTS:
-        names = sorted({file.stem for file in asked if file.parent.name == kind})
+        of_kind = [file for file in asked if file.parent.name == kind]
+        names = sorted({file.stem for file in of_kind})
         rows = _measured_rows(targets, scale / kind, names)
         rows += _unmeasured_rows(targets, kind, names, rows)
         write_text(folder / kind / "all.json", write_rows(kind, rows))
@@ -101,12 +107,17 @@ def _unmeasured_rows(
         members = targets.runs.groups[name] if kind == "throughput" else [name]
         wanted |= dict.fromkeys(members)
     found = {row["configuration"] for row in measured}
-    lost = {"status": "error", "reason": NOT_MEASURED}
-    return [
-        {"configuration": name, "digest": targets.runs.configurations[name]} | lost
-        for name in wanted
-        if name not in found
-    ]
+    rows = []
+    for name in wanted:
+        if name not in found:
+            row = {
+                "configuration": name,
+                "digest": targets.runs.configurations[name],
+                "status": "error",
+                "reason": NOT_MEASURED,
+            }
+            rows.append(row)
+    return rows
 
 
 def copy_whole(targets: Targets, scale: Path, folder: Path) -> None:
@@ -125,7 +136,8 @@ def copy_whole(targets: Targets, scale: Path, folder: Path) -> None:
     for name, settings in targets.shared.settings.items():
         file = file_of_scale(name)
         if (scale / file).exists():  # not every scale needs all of it
-            write_text(folder / file, (scale / file).read_text(encoding="utf-8"))
+            content = (scale / file).read_text(encoding="utf-8")
+            write_text(folder / file, content)
             made[name] = settings
         elif name.startswith("layers/"):
             rows = [row | nowhere for row in unmeasured(read_measure(settings))]
@@ -146,7 +158,8 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     asked = {"scale": options.scale, "train": "nothing" if options.so_far else "everything"}
     targets = Targets.of(read_yaml(config_file("config.yaml")) | asked)
-    scale, folder = options.results / targets.folder, PRECOMPUTED / options.scale
+    scale = options.results / targets.folder
+    folder = PRECOMPUTED / options.scale
     merge_runs(targets, options.results)
     copy_costs(targets, scale, folder)
     copy_whole(targets, scale, folder)

@@ -29,7 +29,9 @@ def _compare(digest: str, signed: dict[str, str]) -> str:
         same = store.read(digest).signature == signed.get(digest)
     except ConfigError:
         return f"{place}, refused: edited after the run"
-    return f"{place}, signed {signed[digest]}" if same else f"{place}, not the record that was used"
+    if not same:
+        return f"{place}, not the record that was used"
+    return f"{place}, signed {signed[digest]}"
 
 
 def main(argv: list[str] | None = None) -> None:

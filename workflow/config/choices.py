@@ -59,18 +59,24 @@ class Setting:
         is_valid = _is_number(value, self.kind)
         said = []
         for key, bound in self.bounds.items():
-            limit = others.get(bound) if isinstance(bound, str) else bound
+            is_a_setting = isinstance(bound, str)
+            limit = others.get(bound) if is_a_setting else bound
             if not _is_number(limit, "float"):
                 continue  # the other setting is refused itself
             is_valid = is_valid and _holds(value, key, limit)
-            named = f"{bound} = " if isinstance(bound, str) else ""
+            named = f"{bound} = " if is_a_setting else ""
             said.append(f"{BOUNDS[key]} {named}{limit:g}")
         if is_valid:
             return None
+        valid = KINDS[self.kind]
         bounds = " and ".join(said)
-        bounds = f" of {bounds}" if bounds.startswith("at") else f" {bounds}".rstrip()
-        or_null = ", or null" if self.optional else ""
-        return f"{name} must be {KINDS[self.kind]}{bounds}{or_null}, got {shown(value)}"
+        if bounds.startswith("at"):
+            valid += " of"
+        if bounds:
+            valid += f" {bounds}"
+        if self.optional:
+            valid += ", or null"
+        return f"{name} must be {valid}, got {shown(value)}"
 
 
 def _is_number(value: Any, kind: str) -> bool:
@@ -84,7 +90,9 @@ def _holds(value: float, key: str, bound: float) -> bool:
         return value > bound
     if key == "ge":
         return value >= bound
-    return value < bound if key == "lt" else value <= bound
+    if key == "lt":
+        return value < bound
+    return value <= bound
 
 
 @dataclass(frozen=True)
@@ -103,8 +111,11 @@ class Fact:
 @cache
 def choice_names(axis: str) -> tuple[str, ...]:
     """List the choices of one axis: choice_names("position") == ("alibi", "none", ..)."""
-    files = (path.stem for path in list_folder(ATTENTION / AXES[axis], ".py"))
-    return tuple(name for name in files if not name.startswith("_"))
+    names = []
+    for path in list_folder(ATTENTION / AXES[axis], ".py"):
+        if not path.name.startswith("_"):
+            names.append(path.stem)
+    return tuple(names)
 
 
 def choice_settings(axis: str, name: str) -> dict[str, Setting]:
@@ -178,8 +189,10 @@ def _read(path: Path) -> dict[str, Declared]:
     """Read the declarations of a file's classes without a leading _, by name."""
     classes = {}
     for node in parse_python(path).body:
-        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-            classes[node.name] = Declared(literals(node), _read_settings(node, path))
+        is_class = isinstance(node, ast.ClassDef)
+        if is_class and not node.name.startswith("_"):
+            settings = _read_settings(node, path)
+            classes[node.name] = Declared(literals(node), settings)
     return classes
 
 
@@ -187,24 +200,35 @@ def literals(source: ast.Module | ast.ClassDef) -> dict[str, Any]:
     """Read the names to which a module's or a class's own lines assign a literal."""
     found = {}
     for node in source.body:
-        targets = getattr(node, "targets", [getattr(node, "target", None)])
-        is_assignment = isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
-        if is_assignment and len(targets) == 1 and isinstance(targets[0], ast.Name):
+        name = _assigned(node)
+        if name is not None and node.value is not None:
             with suppress(ValueError):
-                found[targets[0].id] = ast.literal_eval(node.value)
+                found[name] = ast.literal_eval(node.value)
     return found
 
 
+def _assigned(node: ast.stmt) -> str | None:
+    """Return the one name to which a line assigns something."""
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        target = node.targets[0]
+    elif isinstance(node, ast.AnnAssign):
+        target = node.target
+    else:
+        return None
+    return target.id if isinstance(target, ast.Name) else None
+
+
 def _read_settings(node: ast.ClassDef, path: Path) -> dict[str, Setting]:
+    settings = {}
     for method in node.body:
-        if isinstance(method, ast.FunctionDef) and method.name == "__init__":
-            arguments = method.args.kwonlyargs
-            known = {argument.arg for argument in arguments}
-            settings = {}
-            for argument, default in zip(arguments, method.args.kw_defaults, strict=True):
-                settings[argument.arg] = _read_setting(argument, default, path, known)
-            return settings
-    return {}
+        if not isinstance(method, ast.FunctionDef) or method.name != "__init__":
+            continue
+        arguments = method.args.kwonlyargs
+        defaults = method.args.kw_defaults
+        known = {argument.arg for argument in arguments}
+        for argument, default in zip(arguments, defaults, strict=True):
+            settings[argument.arg] = _read_setting(argument, default, path, known)
+    return settings
 
 
 def _read_setting(
@@ -237,10 +261,12 @@ def _read_setting(
 
 def _split(annotation: ast.expr | None) -> tuple[ast.expr | None, list[ast.expr]]:
     """Split `Annotated[int, Range(ge=1)]` into the type and what says more of it."""
-    is_subscript = isinstance(annotation, ast.Subscript)
-    if not is_subscript or not ast.unparse(annotation.value).endswith("Annotated"):
+    if not isinstance(annotation, ast.Subscript):
         return annotation, []
-    kind, *ranges = getattr(annotation.slice, "elts", [annotation.slice])
+    if not ast.unparse(annotation.value).endswith("Annotated"):
+        return annotation, []
+    inside = annotation.slice
+    kind, *ranges = getattr(inside, "elts", [inside])
     return kind, ranges
 
 

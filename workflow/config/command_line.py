@@ -49,18 +49,19 @@ class Parser(argparse.ArgumentParser):
 
 def refuse_twice(option: str, words: list[str]) -> None:
     """Refuse an option, or one of its keys, that is given twice: only the last would count."""
-    places = [place for place, word in enumerate(words) if word == option]
-    if len(places) > 1:
+    if option not in words:
+        return
+    if words.count(option) > 1:
         raise ConfigError(
             f"{option} is given twice and only the last would count; "
             f"give all keys after one {option}"
         )
-    behind = words[places[0] + 1 :] if places else []
+    behind = words[words.index(option) + 1 :]
     given = takewhile(lambda word: not word.startswith("-"), behind)
     keys = [word.partition("=")[0] for word in given]
-    twice = [key for key in keys if keys.count(key) > 1]
-    if twice:
-        raise ConfigError(f"{option}: {twice[0]} is given twice and only the last would count")
+    for key in keys:
+        if keys.count(key) > 1:
+            raise ConfigError(f"{option}: {key} is given twice and only the last would count")
 
 
 def at_least(smallest: int) -> Callable[[str], int]:

@@ -40,11 +40,16 @@ def variables(
     found[ALLOCATOR] = os.environ.get(
         ALLOCATOR, ":".join(f"glibc.malloc.{each}" for each in KEEPS_PAGES)
     )
-    found |= {"ATTENTION_DATA_DIR": data_dir} if data_dir else {}
-    return found if deployed else found | {"PATH": _with_first(Path(sys.executable).parent, "PATH")}
+    if data_dir:
+        found["ATTENTION_DATA_DIR"] = data_dir
+    if not deployed:
+        own = Path(sys.executable).parent
+        found["PATH"] = _with_first(own, "PATH")
+    return found
 
 
 def _with_first(folder: os.PathLike, variable: str) -> str:
     """Put a folder before all others that a variable lists."""
-    others = filter(None, os.environ.get(variable, "").split(os.pathsep))
+    listed = os.environ.get(variable, "").split(os.pathsep)
+    others = filter(None, listed)
     return os.pathsep.join(dict.fromkeys([str(folder), *others]))

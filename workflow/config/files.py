@@ -84,22 +84,26 @@ def check_writable(root: Path) -> None:
     And where a name has braces, which Snakemake takes for variables, or the suite's a colon, where
     PYTHONPATH splits.
     """
-    for folder, signs, named in (
-        (root.resolve(), "{}", "braces"),
-        (ROOT, "{}" + os.pathsep, "braces or a colon"),
-    ):
-        if set(signs) & set(str(folder)):
-            raise ConfigError(
-                f"{folder}: the workflow cannot run in or from a folder whose name contains {named}"
-            )
-    for folder in (root / name for name in FOLDERS):
+    _refuse_name(root.resolve(), "{}", "braces")
+    _refuse_name(ROOT, "{}" + os.pathsep, "braces or a colon")
+    for name in FOLDERS:
+        folder = root / name
         if folder.exists():
             _refuse_unwritable(folder)
     with suppress(OSError):  # some file systems do not say
-        if (free := shutil.disk_usage(root).free >> 20) < NEEDED_MB:
+        free = shutil.disk_usage(root).free >> 20
+        if free < NEEDED_MB:
             raise ConfigError(
                 f"{root.resolve()}: {free} MB free on this disk; at least {NEEDED_MB} MB are needed"
             )
+
+
+def _refuse_name(folder: Path, signs: str, named: str) -> None:
+    """Raise `ConfigError` where the name of a folder has one of these signs."""
+    if set(signs) & set(str(folder)):
+        raise ConfigError(
+            f"{folder}: the workflow cannot run in or from a folder whose name contains {named}"
+        )
 
 
 def refuse_unwritable(written: Iterable[str]) -> None:
@@ -114,7 +118,8 @@ def refuse_unwritable(written: Iterable[str]) -> None:
 
 def _refuse_unwritable(folder: Path) -> None:
     if not os.access(folder, os.W_OK | os.X_OK):
-        owner, user = _user(folder.stat().st_uid), _user(os.geteuid())
+        owner = _user(folder.stat().st_uid)
+        user = _user(os.geteuid())
         whose = "" if owner == user else f"; it belongs to {owner}, you are {user}"
         raise ConfigError(f"{folder.resolve()}: this folder is not writable{whose}")
 
@@ -135,18 +140,20 @@ def end_future(paths: Iterable[Path]) -> None:
     rules. What a step makes of them would be older than they, and Snakemake removes it, however
     long it took. Another user's files stay as they are.
     """
-    now, later = time.time_ns(), []
+    now = time.time_ns()
+    later = []
     for path in paths:
         with suppress(OSError):
-            if (changed := os.stat(path).st_mtime_ns) > now:
+            changed = os.stat(path).st_mtime_ns
+            if changed > now:
                 later.append((changed, path))
-    ranks = {
-        changed: rank
-        for rank, changed in enumerate(sorted({changed for changed, _ in later}, reverse=True))
-    }
+    # the latest becomes now, the one before it a nanosecond less
+    times = sorted({changed for changed, _ in later}, reverse=True)
+    ranks = {changed: rank for rank, changed in enumerate(times)}
     for changed, path in later:
         with suppress(OSError):
-            os.utime(path, ns=(now - ranks[changed], now - ranks[changed]))
+            new = now - ranks[changed]
+            os.utime(path, ns=(new, new))
 
 
 def refuse_future(paths: Iterable[str]) -> None:
@@ -156,12 +163,13 @@ def refuse_future(paths: Iterable[str]) -> None:
     now = time.time()
     for path in paths:
         with suppress(FileNotFoundError):
-            if (changed := max(os.stat(path).st_mtime, os.lstat(path).st_mtime)) > now + AHEAD:
-                when = (
-                    f"modified {changed - now:,.0f} seconds in the future by this machine's clock"
-                )
+            # of a link, and of the file that it leads to
+            changed = max(os.stat(path).st_mtime, os.lstat(path).st_mtime)
+            if changed > now + AHEAD:
+                ahead = f"{changed - now:,.0f} seconds in the future"
                 raise ConfigError(
-                    f"{path}: {when}, so what depends on it would seem out of date; `touch` it"
+                    f"{path}: modified {ahead} by this machine's clock, "
+                    "so what depends on it would seem out of date; `touch` it"
                 )
 
 
@@ -178,7 +186,9 @@ def user_path(word: str, what: str) -> Path:
     begins a refusal.
     """
     try:
-        return Path(word) if Path(word).exists() else Path(word.strip()).expanduser()
+        if Path(word).exists():
+            return Path(word)
+        return Path(word.strip()).expanduser()
     except RuntimeError:
         raise ConfigError(f"{what}: {word}: no such home folder") from None
 
@@ -226,8 +236,11 @@ def list_folder(folder: Path, ending: str = "") -> list[Path]:
     may not be read.
     """
     with suppress(OSError):
-        names = [name for name in os.listdir(folder) if name.endswith(ending)]
-        return [folder / name for name in sorted(names) if not is_left_behind(name)]
+        found = []
+        for name in sorted(os.listdir(folder)):
+            if name.endswith(ending) and not is_left_behind(name):
+                found.append(folder / name)
+        return found
     return []
 
 

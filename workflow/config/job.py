@@ -56,7 +56,9 @@ class Job(FrozenModel):
         """Return the job with the settings of one of its trials, by the digest of its run; None: it
         has none.
         """
-        return self if trial is None else self.varied(self.trials[trial])
+        if trial is None:
+            return self
+        return self.varied(self.trials[trial])
 
     def model_copy(self, **changes) -> "Job":
         """Copy the job; the copy has digests of its own."""

@@ -51,9 +51,11 @@ class PlacedList(list):
 def over(base: dict, changes: dict) -> Placed:
     """Put changes over a base, key by key; each value keeps its place."""
     both = Placed({**base, **changes})
-    of_base = getattr(base, "places", {})
-    kept = {key: place for key, place in of_base.items() if key not in changes}
-    both.places = kept | getattr(changes, "places", {})
+    both.places = {}
+    for key, place in getattr(base, "places", {}).items():
+        if key not in changes:
+            both.places[key] = place
+    both.places |= getattr(changes, "places", {})
     return both
 
 
@@ -111,8 +113,11 @@ def place_of_name(error: ConfigError, *contents) -> ConfigError:
     it, and once.
     """
     unknown = UNKNOWN.match(str(error))
-    found = [place for each in contents if unknown and (place := find_named(each, unknown[1]))]
-    if error.is_placed or len(found) != 1:
+    if error.is_placed or not unknown:
+        return error
+    places = [find_named(each, unknown[1]) for each in contents]
+    found = [place for place in places if place]
+    if len(found) != 1:
         return error
     named = ConfigError(f"{found[0]}: {error}")
     named.is_placed = True
@@ -141,6 +146,11 @@ def placed_by_name(error: ConfigError, raw, where: str) -> ConfigError:
     """
     if error.is_placed:
         return error
-    unknown = UNKNOWN.match(str(error))
-    place = find_named(raw, unknown[1]) if unknown else find(raw, words_of(str(error))[:1])
-    return placed(str(error), where, error.place or place)
+    line = str(error)
+    unknown = UNKNOWN.match(line)
+    if unknown:
+        place = find_named(raw, unknown[1])
+    else:
+        first_word = words_of(line)[:1]
+        place = find(raw, first_word)
+    return placed(line, where, error.place or place)

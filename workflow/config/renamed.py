@@ -34,8 +34,9 @@ def new_name(name: str) -> str:
     """Return the new name of a key, question, table, figure, study or published value; any other
     name as it is.
     """
-    study, dot, rest = name.partition(".")
-    return f"{_ALL.get(study, study)}.{rest}" if dot else _ALL.get(name, name)
+    # a published value begins with its study
+    first, dot, rest = name.partition(".")
+    return _ALL.get(first, first) + dot + rest
 
 
 def renew_row(row: dict) -> dict:

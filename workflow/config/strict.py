@@ -195,7 +195,10 @@ def _models_in(annotation, place: str) -> Iterator[tuple[type[BaseModel], str]]:
 def _first_refusal(errors: list[dict], where: str, raw) -> ConfigError:
     first = errors[0]
     if first["type"] == "missing":
-        missing = [f"'{_place(each)}'" for each in errors if each["type"] == "missing"]
+        missing = []
+        for each in errors:
+            if each["type"] == "missing":
+                missing.append(f"'{_place(each)}'")
         verb = "is" if len(missing) == 1 else "are"
         line = f"{', '.join(missing)} {verb} missing"
         return placed(line, where, find(raw, first["loc"]))
@@ -206,10 +209,12 @@ def _first_refusal(errors: list[dict], where: str, raw) -> ConfigError:
     place = max(map(_place, inside), key=lambda each: each.count("."))
     told = [each for each in inside if _place(each) == place]
     value = shown(told[0]["input"])
-    said = " or ".join(dict.fromkeys(each["msg"] for each in told))
+    messages = [each["msg"] for each in told]
+    said = " or ".join(dict.fromkeys(messages))
     said = said.replace(" or Input should ", " or ")
     what = f"{place} = {value}" if place else value
-    return placed(f"{what}: {said}", where, find(raw, told[0]["loc"]))
+    at = find(raw, told[0]["loc"])
+    return placed(f"{what}: {said}", where, at)
 
 
 def _place(error: dict) -> str:
@@ -270,7 +275,9 @@ class UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         elements = PlacedList()
         yield elements
         elements.extend(self.construct_sequence(node))
-        elements.places = {index: self._place(value) for index, value in enumerate(node.value)}
+        elements.places = {}
+        for index, value in enumerate(node.value):
+            elements.places[index] = self._place(value)
 
     def _place(self, node) -> Place:
         return Place(self.file, node.start_mark.line + 1)

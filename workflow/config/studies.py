@@ -22,7 +22,14 @@ from workflow.config.files import ROOT, list_folder, refuse_unread, shown_path, 
 # the folders that the config names, as JSON, for all processes of a workflow
 NAMED = "ATTENTION_STUDIES"
 KINDS = {"questions": "yaml", "claims": "yaml", "tables": "py", "figures": "py"}
-PLACES = ("study.yaml", "formulas.py", *(f"{kind}/*.{ending}" for kind, ending in KINDS.items()))
+PLACES = (
+    "study.yaml",
+    "formulas.py",
+    "questions/*.yaml",
+    "claims/*.yaml",
+    "tables/*.py",
+    "figures/*.py",
+)
 WORDS = {"questions": "question", "claims": "claim", "tables": "table", "figures": "figure"}
 
 
@@ -39,12 +46,14 @@ def read_also(folders: list[str]) -> None:
     for path in paths:
         if not (path / "study.yaml").is_file():
             raise ConfigError(f"studies: {path}: expected a folder with a study.yaml")
-    if len({path.name for path in paths}) < len(paths):
+    names = {path.name for path in paths}
+    if len(names) < len(paths):
         raise ConfigError(
             f"studies: {', '.join(folders)}: two studies have the same name; rename one"
         )
     if paths:
-        os.environ[NAMED] = json.dumps([str(path) for path in paths])
+        named = [str(path) for path in paths]
+        os.environ[NAMED] = json.dumps(named)
 
 
 def known_studies() -> list[str]:
@@ -80,10 +89,12 @@ def part_of(study: str, name: str) -> Path | None:
 
 def module_file(name: str) -> Path | None:
     """Find the file of a module `studies.NAME...`; None where there is none."""
-    place = Path(*name.split(".")[1:]).with_suffix(".py")
+    _, *parts = name.split(".")
+    place = Path(*parts).with_suffix(".py")
     for home in _homes():
-        if (home / place).is_file():
-            return home / place
+        path = home / place
+        if path.is_file():
+            return path
     return None
 
 
@@ -125,8 +136,9 @@ def _folders_in(named: tuple[Path, ...], here: Path) -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {}
     inside = []
     for home in homes:
-        folders = [path for path in list_folder(home) if path.is_dir()]
-        inside += [folder for folder in folders if re.match("[a-z]", folder.name)]
+        for path in list_folder(home):
+            if path.is_dir() and re.match("[a-z]", path.name):
+                inside.append(path)
     for folder in dict.fromkeys([*named, *inside]):
         found.setdefault(folder.name, []).append(folder)
     for folders in found.values():
@@ -139,10 +151,11 @@ def _folders_in(named: tuple[Path, ...], here: Path) -> dict[str, list[Path]]:
 @cache
 def _files(kind: str, named: tuple[Path, ...], here: Path) -> dict[str, tuple[str, Path]]:
     files: dict[str, tuple[str, Path]] = {}
+    ending = f".{KINDS[kind]}"
     for study, folders in _folders_in(named, here).items():
         paths = []
         for folder in folders:
-            paths += list_folder(folder / kind, f".{KINDS[kind]}")
+            paths += list_folder(folder / kind, ending)
         for path in paths:
             if path.name.startswith("_"):
                 continue

@@ -57,10 +57,13 @@ def multiply(content: dict, factors: Factors) -> dict:
 def _multiply(content: dict, path: tuple[str, ...], factor: float) -> dict:
     key, *rest = path
     if rest:
-        return content | {key: _multiply(content[key], tuple(rest), factor)}
+        inside = _multiply(content[key], tuple(rest), factor)
+        return content | {key: inside}
     value = content.get(key)
     if not value:
         what = "no value" if value is None else "the value 0"
         raise ConfigError(f"trials of {key}: a variant has {what} to multiply")
-    product = float(f"{value * factor:.12g}")  # 0.3 x 0.006 is 0.0018
-    return content | {key: round(product) if isinstance(value, int) else product}
+    changed = float(f"{value * factor:.12g}")  # 0.3 x 0.006 is 0.0018
+    if isinstance(value, int):
+        changed = round(changed)
+    return content | {key: changed}

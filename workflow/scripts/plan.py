@@ -1,7 +1,8 @@
 """Write the plan: `python -m workflow.scripts.plan OUT [--config CONFIG]`, CONFIG as JSON.
 
-OUT holds one object per row; beside it, results/runs/DIGEST/job.json holds each job. What stands
-there already stays.
+OUT holds one object per row; results/runs/DIGEST/job.json next to its folder holds each job. Files
+that exist already stay. Snakemake's process has made the same plan to know its jobs. It is made
+again here, in two seconds, so that the command also works by hand.
 """
 
 import json
@@ -25,14 +26,17 @@ def main(argv: list[str] | None = None) -> None:
         help="the config as JSON; default: no keys",
     )
     options = parser.parse_args(argv)
+    setup = load_setup(parse_json(options.config, "config"))
     missing: dict[str, str] = {}
-    rows = plan(load_setup(parse_json(options.config, "config")), missing)
+    rows = plan(setup, missing)
     runs = options.out.parent.parent / "runs"
-    for job in {row.job.digest: row.job for row in rows if row.corpus not in missing}.values():
-        write_if_changed(
-            runs / job.digest / "job.json", job.model_dump_json(indent=1) + "\n", wait=False
-        )
-    write_if_changed(options.out, json.dumps([row.record() for row in rows], indent=1))
+    available = [row for row in rows if row.corpus not in missing]
+    jobs = {row.job.digest: row.job for row in available}
+    for digest, job in jobs.items():
+        content = job.model_dump_json(indent=1) + "\n"
+        write_if_changed(runs / digest / "job.json", content, wait=False)
+    content = json.dumps([row.record() for row in rows], indent=1)
+    write_if_changed(options.out, content)
     os.sync()
 
 
