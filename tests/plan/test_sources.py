@@ -79,7 +79,7 @@ def test_claims_are_judged_again_where_a_claim_or_the_title_of_a_corpus_has_chan
     place, changed, tmp_path, monkeypatch
 ):
     def digests() -> dict[str, str]:
-        code = Code(runs=None)
+        code = Code(runs=None, shared=None)
         found = {name: code.of_question(name) for name in ("adaptive_vs_xl", "top_k")}
         return found | {"evidence": code.of_evidence()}
 

@@ -60,7 +60,8 @@ def _refuse_none(setup: Setup, rows: Iterable[PlanRow]) -> None:
     if not rows:
         raise ConfigError(_why_none(setup))
     corpus = setup.config.corpus
-    if corpus is not None and all(row.corpus != corpus for row in rows):
+    read = {row.corpus for row in rows}
+    if corpus is not None and corpus not in read:
         task = setup.task_of_corpus(corpus)
         raise ConfigError(
             f"corpus '{corpus}': a dataset of task {task}, which no chosen question uses"
@@ -150,8 +151,9 @@ def _check_corpora_named(setup: Setup, task: str) -> None:
     for part, corpora in parts.items():
         what = f"corpus in config/scales/{scale.scale}/{task}.yaml, {part}:"
         for corpus in corpora:
+            choices = named.union(catalogue.choices(corpus))
             try:
-                check_known(what, corpus, named | set(catalogue.choices(corpus)))
+                check_known(what, corpus, choices)
             except ConfigError as error:
                 raise place_of_name(error, *scale.contents) from None
 
@@ -239,7 +241,9 @@ def _corpora(
     catalogue = setup.catalogues[question.task]
     custom = setup.config.corpus
     if custom is None or not catalogue.knows(custom):
-        stand_ins = {corpus: scale.corpora.get(corpus, corpus) for corpus in question.corpora}
+        stand_ins = {}
+        for corpus in question.corpora:
+            stand_ins[corpus] = scale.corpora.get(corpus, corpus)
         return stand_ins, {corpus: corpus for corpus in stand_ins}
     replaced = {}
     first = None

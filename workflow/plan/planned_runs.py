@@ -190,7 +190,8 @@ class PlannedRuns:
     @cached_property
     def trained(self) -> list[str]:
         """List the runs that are trained here."""
-        return [digest for digest in self.jobs if not self.is_precomputed(digest)]
+        taken = set(self.precomputed)
+        return [digest for digest in self.jobs if digest not in taken]
 
     @cached_property
     def shipped(self) -> dict[str, str]:
@@ -260,4 +261,5 @@ class PlannedRuns:
 
     def jobs_of(self, group: str) -> list[Job]:
         """List the jobs whose models are measured for a group; all are of one task."""
-        return list(map(self.job_of, self.groups[group]))
+        configurations = self.groups[group]
+        return list(map(self.job_of, configurations))

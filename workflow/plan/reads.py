@@ -87,12 +87,14 @@ def _check_parameters(path: Path, module: ast.Module, name: str, given: list[str
         if default is None:
             named_only.append(arg.arg)
     is_enough = required <= len(given) <= len(taken)
-    is_swapped = set(taken) == set(given) and taken != given
+    are_alike = set(taken) == set(given)
+    is_swapped = are_alike and taken != given
     if named_only or is_swapped or not is_enough:
         has = ", ".join([*taken, *named_only])
         wanted = ", ".join(given)
         where = f"{shown_path(path)}, line {function.lineno}"
-        raise ConfigError(f"{where}: {name}({has}) must take ({wanted}), as READS says")
+        says = f"{name}({has}) must take ({wanted})"
+        raise ConfigError(f"{where}: {says}, as READS says")
 
 
 def names_in(module: ast.Module) -> set[str]:

@@ -79,7 +79,9 @@ def refuse_unnamed(question: Question, rows: list[PlanRow], scale: Scale) -> Non
     differing = unnamed_settings(question, runs, tuned=scale.trial_seed is not None)
     if not differing:
         return
-    in_words = [_in_words(setting, values) for setting, values in differing.items()]
+    in_words = []
+    for setting, values in differing.items():
+        in_words.append(_in_words(setting, values))
     settings = " and ".join(in_words)
     place = f"config/scales/{scale.scale}/{question.task}.yaml"
     raise ConfigError(

@@ -86,7 +86,9 @@ class SharedMeasurements:
         return f"--streams {scored.streams} --tokens {scored.tokens}"
 
     def _jobs_on(self, slug: str) -> list[Job]:
-        return [job for job in self.runs.jobs.values() if job.corpus == slug]
+        """List the jobs that read a corpus."""
+        jobs = self.runs.jobs.values()
+        return [job for job in jobs if job.corpus == slug]
 
     def jobs_following_input(self, slug: str) -> dict[str, Job]:
         """Map digest to job for the runs on a corpus whose span follows the input.
@@ -95,9 +97,10 @@ class SharedMeasurements:
         """
         limits: dict[str, int] = {}
         for row in self.runs.plain:
-            span = row.job.attention.span
-            if row.job.corpus == slug and follows_input(span["name"]):
-                limits[row.job.digest] = span["limit"]
+            job = row.job
+            span = job.attention.span
+            if job.corpus == slug and follows_input(span["name"]):
+                limits[job.digest] = span["limit"]
         largest = max(limits.values(), default=None)
         widest = {}
         for digest, limit in limits.items():

@@ -54,8 +54,9 @@ def _refuse_too_many(tried: int, rows: list[PlanRow]) -> None:
         return
     others = 2 * len(rows)
     seeds = len({row.job.seed for row in rows})
-    # as many rows for a seed as now
-    enough = math.ceil(2 * tried * seeds / len(rows))
+    # each further seed adds as many rows as each has now
+    needed = 2 * tried * seeds
+    enough = math.ceil(needed / len(rows))
     valid = f"at most {most} (a fifth of all runs), or {enough} seeds instead of {seeds}"
     raise ConfigError(f"trials: {tried} trials for {others} other runs; valid: {valid}")
 
