@@ -14,7 +14,7 @@ from workflow.claims.schema import load_claim
 from workflow.report.answers import size_pairs
 from workflow.report.answers.answer import Answer
 from workflow.report.answers.answering import answer_question, read_basis
-from workflow.report.answers.model_sizes import trends
+from workflow.report.answers.evidence import trends
 from workflow.report.answers.tuning import tuning_table
 from workflow.report.pages.headline_claims import HeadlineClaimsPage, headline_claims_page
 from workflow.results.runs_table import Frames, join_frames

@@ -8,7 +8,15 @@ from tests._runs import failed, run, translated
 from workflow.claims.schema import tolerances
 from workflow.config.errors import ConfigError
 from workflow.report.answers import curves_figure, effect_figure
-from workflow.report.answers.answer import Answer, Ratio, write_interval, write_size
+from workflow.report.answers.answer import (
+    Answer,
+    Ratio,
+    answer_file,
+    read_answer,
+    write_answer_file,
+    write_interval,
+    write_size,
+)
 from workflow.report.answers.answering import (
     MOST_WORDS,
     answer_question,
@@ -16,7 +24,6 @@ from workflow.report.answers.answering import (
     read_basis,
 )
 from workflow.report.answers.effects import baselines, change_along, compare_places, list_places
-from workflow.report.answers.files import answer_file, read_answer, write_answer_file
 from workflow.report.answers.forest import forest_of
 from workflow.report.answers.ratios import Growth, growth
 from workflow.report.answers.variants import variant_table

@@ -12,7 +12,7 @@ from tests.report.test_pages import check_links, links
 from workflow.claims.collect import collect_about
 from workflow.claims.evidence import write_evidence
 from workflow.claims.schema import claims_about, load_claim, load_claims
-from workflow.report.answers.files import read_answer
+from workflow.report.answers.answer import read_answer
 from workflow.results.record import write_record, write_text
 from workflow.results.runs_table import read_frames
 from workflow.scripts import summary

@@ -11,8 +11,14 @@ from tests._runs import run
 from workflow.claims.published import studies
 from workflow.report.answers.answer import Difference
 from workflow.report.overview.attention import MODEL, SHARED_KEYS, Attention
-from workflow.report.overview.collect import Isolated, collect_isolated, collect_points
-from workflow.report.overview.files import as_content, from_content, overview_of
+from workflow.report.overview.collect import (
+    Isolated,
+    as_content,
+    collect_isolated,
+    collect_points,
+    from_content,
+    overview_of,
+)
 from workflow.report.overview.findings import list_findings
 from workflow.report.overview.matrix import make_matrix
 from workflow.report.overview.picture import make_picture

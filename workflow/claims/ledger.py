@@ -1,5 +1,6 @@
 """Judge the evidence for all claims together, and compare it with other sets of results."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from workflow.claims.evidence import (
     write_ledger_files,
 )
 from workflow.claims.schema import Claim
-from workflow.claims.verdict import TELLING, judge
+from workflow.claims.verdict import TELLING, VERDICTS, judge
 from workflow.results.runs_table import Frames
 from workflow.results.statistics import holm
 from workflow.results.trained_enough import converged
@@ -133,6 +134,12 @@ def _best(own: SetEvidence, sets: list[SetEvidence]) -> SetEvidence:
         if each.verdict != "not tested":
             return each
     return own
+
+
+def count_verdicts(lines: Iterable[LedgerLine]) -> list[tuple[str, int]]:
+    """Count each verdict that occurs, from reproduced to not tested."""
+    counts = Counter(line.overall for line in lines)
+    return [(verdict, counts[verdict]) for verdict in VERDICTS if counts[verdict]]
 
 
 def order(evidence: SetEvidence) -> tuple[float, float]:

@@ -47,13 +47,16 @@ class Finding:
 
 def must_be_equal(record: Record, here: Record) -> bool:
     """Say whether bits must match: both runs are portable and used the same version of torch."""
-    both_portable = record.bits == here.bits == "portable"
-    return both_portable and _torch_version(record) == _torch_version(here)
+    if record.bits != "portable" or here.bits != "portable":
+        return False
+    return _torch_version(record) == _torch_version(here)
 
 
 def _torch_version(record: Record) -> str:
     """Return the version without what follows a plus, the build: 2.13.0 of 2.13.0+cpu."""
-    return record.origin.versions.get("torch", "").partition("+")[0]
+    version = record.origin.versions.get("torch", "")
+    number, _, _ = version.partition("+")
+    return number
 
 
 def compare(label: str, record: Record, here: Record, seeds: list[Record]) -> Finding:
@@ -80,14 +83,16 @@ def list_differences(record: Record, here: Record) -> list[str]:
     found = []
     if record.status != here.status:
         found.append(f"status {record.status} in the record, {here.status} here")
-    for name in sorted({*record.metrics, *here.metrics}):
+    scores = {*record.metrics, *here.metrics}
+    for name in sorted(scores):
         theirs = record.metrics.get(name)
         ours = here.metrics.get(name)
         if not _same(theirs, ours):
             found.append(f"{name} {theirs!r} in the record, {ours!r} here")
     # a record that is passed on lacks sentences, and attention maps but for a few runs
-    for name, fact in sorted(record.facts.items()):
-        if name not in here.facts or not _same(fact, here.facts[name]):
+    for name in sorted(record.facts):
+        is_known = name in here.facts
+        if not is_known or not _same(record.facts[name], here.facts[name]):
             found.append(f"fact {name}")
     if not _same(_curve_of(record), _curve_of(here)):
         found.append("the learning curve")
@@ -100,23 +105,31 @@ def list_differences(record: Record, here: Record) -> list[str]:
 
 def _curve_of(record: Record) -> list[dict]:
     """Return the learning curve without its speeds, which are never the same."""
-    return [point.model_dump(exclude={"tokens_per_s"}) for point in record.curve]
+    points = []
+    for point in record.curve:
+        points.append(point.model_dump(exclude={"tokens_per_s"}))
+    return points
 
 
 def _same(a, b) -> bool:
     """Say whether two values are written alike: not a number is equal to itself."""
-    return json.dumps(a, sort_keys=True) == json.dumps(b, sort_keys=True)
+    one = json.dumps(a, sort_keys=True)
+    other = json.dumps(b, sort_keys=True)
+    return one == other
 
 
 def find_first(record: Record, here: Record) -> str:
     """Name the first update whose loss differs, as closely as records know."""
     last = 0
+    losses = zip(record.losses, here.losses, strict=False)
     # losses are summed over the first 1, 2, 4, ... updates
-    for power, (theirs, ours) in enumerate(zip(record.losses, here.losses, strict=False)):
+    for power, (theirs, ours) in enumerate(losses):
         first = last + 1
         last = 2**power
         if not _same(theirs, ours):
-            exact = f"update {last}" if first == last else f"one of updates {first} to {last}"
+            exact = f"update {last}"
+            if first < last:
+                exact = f"one of updates {first} to {last}"
             return f"losses first differ at {exact}"
     for theirs, ours in zip(record.curve, here.curve, strict=False):
         if not _same(_train_losses(theirs), _train_losses(ours)):
@@ -125,36 +138,58 @@ def find_first(record: Record, here: Record) -> str:
 
 
 def _train_losses(point: Point) -> list[float | None]:
-    names = [name for name in CURVE_COLUMNS if name.startswith("train_")]
-    return [getattr(point, name) for name in names]
+    losses = []
+    for name in CURVE_COLUMNS:
+        if name.startswith("train_"):
+            losses.append(getattr(point, name))
+    return losses
 
 
 def list_reasons(record: Origin, here: Origin) -> list[str]:
     """List what was not the same for the two, the likeliest first."""
     theirs = record.fields()
     ours = here.fields()
-    other = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
-    versions = [name for name in other if name.startswith("version of ")]
-    named = [name for name in REASONS if name in other]
-    named += [name for name in versions if name not in REASONS]
+    other = []
+    for name in {**theirs, **ours}:
+        if theirs.get(name) != ours.get(name):
+            other.append(name)
     reasons = []
-    changed = sorted(name.removeprefix("source ") for name in other if name.startswith("source "))
+    changed = [name for name in other if name.startswith("source ")]
     if changed:
-        files = ", ".join(changed[:FILES])
-        if len(changed) > FILES:
-            files += f" and {len(changed) - FILES} more"
+        files = _name_files(changed)
         reasons.append(f"code: {files}; the record is from commit {record.commit[:7]}")
-    for name in named:
+    for name in _likeliest_first(other):
         there = theirs.get(name, "none")
-        reasons.append(f"{name}: {there} there, {ours.get(name, 'none')} here")
+        present = ours.get(name, "none")
+        reasons.append(f"{name}: {there} there, {present} here")
     return reasons
 
 
+def _name_files(changed: list[str]) -> str:
+    """Name a few files of source."""
+    names = sorted(name.removeprefix("source ") for name in changed)
+    files = ", ".join(names[:FILES])
+    if len(names) <= FILES:
+        return files
+    return f"{files} and {len(names) - FILES} more"
+
+
+def _likeliest_first(other: list[str]) -> list[str]:
+    """Order what may change a number; other versions come after, and sources are left out."""
+    named = [name for name in REASONS if name in other]
+    for name in other:
+        if name.startswith("version of ") and name not in REASONS:
+            named.append(name)
+    return named
+
+
 def judge_scatter(record: Record, here: Record, seeds: list[Record]) -> str:
-    """Say whether the scores differ from the record's by no more than its configuration's seeds
-    differ.
+    """Say whether the scores differ from the record's by more than the seeds of its configuration.
+
+    It is inconclusive with fewer than two seeds.
     """
-    scores = [name for name in TASKS[record.job.task].known if name in record.metrics]
+    known = TASKS[record.job.task].known
+    scores = [name for name in known if name in record.metrics]
     if here.status != record.status or not scores:
         return "inconclusive"
     beyond = False
@@ -163,6 +198,7 @@ def judge_scatter(record: Record, here: Record, seeds: list[Record]) -> str:
         if len(values) < 2:
             return "inconclusive"
         spread = max(values) - min(values)
-        if name not in here.metrics or abs(here.metrics[name] - record.metrics[name]) > spread:
+        ours = here.metrics.get(name)
+        if ours is None or abs(ours - record.metrics[name]) > spread:
             beyond = True
     return "beyond seed noise" if beyond else "within seed noise"

@@ -27,20 +27,21 @@ FROM: dict[Source, str] = {
 
 def _of_quantities() -> list[Column]:
     """List columns for the numbers of the registry; a cost also has a status and a reason."""
-    columns, sources = [], set()
-    for quantity in (each for each in REGISTRY.values() if each.number):
-        kind, place = quantity.source, FROM[quantity.source]
+    columns = []
+    sources = set()
+    for quantity in REGISTRY.values():
+        if not quantity.number:
+            continue
+        kind = quantity.source
+        place = FROM[kind]
         if kind in COSTS and kind not in sources:
-            columns.append(
-                Column(f"{kind}_status", "text", "", f"whether {kind} was measured", place)
-            )
-            columns.append(Column(f"{kind}_reason", "text", "", f"why {kind} is missing", place))
+            measured = f"whether {kind} was measured"
+            why = f"why {kind} is missing"
+            columns.append(Column(f"{kind}_status", "text", "", measured, place))
+            columns.append(Column(f"{kind}_reason", "text", "", why, place))
         sources.add(kind)
-        columns.append(
-            Column(
-                quantity.name, "number", _unit(quantity), quantity.meaning or quantity.title, place
-            )
-        )
+        meaning = quantity.meaning or quantity.title
+        columns.append(Column(quantity.name, "number", _unit(quantity), meaning, place))
     return columns
 
 
@@ -59,9 +60,12 @@ def flat_runs(runs: pd.DataFrame) -> pd.DataFrame:
 
     runs: from `workflow.results.runs_table`, with costs.
     """
-    listed = runs.assign(apply_to=[" ".join(names or ()) for names in runs["apply_to"]])
-    wanted = listed.reindex(columns=[each.column for each in COLUMNS])
-    return wanted.astype({each.column: TYPES[each.type] for each in COLUMNS})
+    applied = []
+    for names in runs["apply_to"]:
+        applied.append(" ".join(names or ()))
+    types = {each.column: TYPES[each.type] for each in COLUMNS}
+    wanted = runs.assign(apply_to=applied).reindex(columns=list(types))
+    return wanted.astype(types)
 
 
 def write_run_files(folder: Path, runs: pd.DataFrame) -> None:

@@ -50,12 +50,15 @@ def badge_of(task: str, paper_corpora: Iterable[str], corpus: str) -> Badge:
     paper_corpora: the datasets of the papers. corpus: the one that was used, by its name in the
     plan.
     """
-    catalogue = _catalogue(task, config_file(f"tasks/{task}.yaml"))
-    replaced: dict[str, None] = {}
+    file = config_file(f"tasks/{task}.yaml")
+    catalogue = _catalogue(task, file)
+    names = [catalogue.title(corpus)]
     for each in paper_corpora:
-        if corpus != each and not catalogue.is_part(corpus, each):
-            replaced[catalogue.title(each)] = None
-    names = [catalogue.title(corpus), *replaced]
+        if corpus == each or catalogue.is_part(corpus, each):
+            continue
+        title = catalogue.title(each)
+        if title not in names[1:]:
+            names.append(title)
     return Badge(", not ".join(names), catalogue.about(corpus))
 
 
@@ -78,8 +81,8 @@ def badge_of_bits(rows: Iterable[Mapping]) -> Badge:
 
     rows: of at least one run.
     """
-    once = {row["digest"]: row for row in rows}.values()
-    bound = [row for row in once if row["bits"] != "portable"]
+    once = {row["digest"]: row for row in rows}
+    bound = [row for row in once.values() if row["bits"] != "portable"]
     if not bound:
         return Badge(
             "bit-exact", "Reproducible bit for bit on any x86 CPU. Verify with `snakemake audit`."
@@ -98,15 +101,15 @@ def badge_of_bits(rows: Iterable[Mapping]) -> Badge:
 
 def _badges(runs: pd.DataFrame) -> dict[tuple[str, str], Badge]:
     """Find the badge of each (task, corpus), which names all corpora of the papers it replaces."""
-    groups = runs.groupby(["task", "corpus"], sort=False)["paper_corpus"].unique()
-    return {
-        (task, corpus): badge_of(task, sorted(papers), corpus)
-        for (task, corpus), papers in groups.items()
-    }
+    by_dataset = runs.groupby(["task", "corpus"], sort=False)
+    found = {}
+    for (task, corpus), papers in by_dataset["paper_corpus"].unique().items():
+        found[task, corpus] = badge_of(task, sorted(papers), corpus)
+    return found
 
 
 def names_of_texts(runs: pd.DataFrame) -> dict[str, str]:
-    """Name the badge of each text. runs: of one task."""
+    """Name the badge of each corpus. runs: of one task."""
     names = {}
     for (_, corpus), each in _badges(runs).items():
         names[corpus] = each.badge
@@ -115,21 +118,26 @@ def names_of_texts(runs: pd.DataFrame) -> dict[str, str]:
 
 def name_badges(runs: pd.DataFrame | None) -> str:
     """Write the badges of what the runs read in a line."""
-    return "; ".join(badge.badge for badge in badges(runs))
+    names = [each.badge for each in badges(runs)]
+    return "; ".join(names)
 
 
 def with_badge(runs: pd.DataFrame) -> pd.DataFrame:
     """Add to runs `text`, the badge of their dataset; one row for each run, as in `with_titles`."""
     of_dataset = _badges(runs)
     once = _once(runs)
-    names = {key: each.badge for key, each in of_dataset.items()}
-    return once.assign(text=_name_each(once, lambda *key: names[key]))
+
+    def name(task: str, corpus: str) -> str:
+        return of_dataset[task, corpus].badge
+
+    return once.assign(text=_name_each(once, name))
 
 
 def _name_each(once: pd.DataFrame, name: Callable[[str, str], str]) -> pd.Series:
     """Name the dataset of each run. name: of a task and a corpus."""
-    datasets = zip(once["task"], once["corpus"], strict=True)
-    names = [name(task, corpus) for task, corpus in datasets]
+    names = []
+    for task, corpus in zip(once["task"], once["corpus"], strict=True):
+        names.append(name(task, corpus))
     return pd.Series(names, index=once.index, dtype=object)
 
 
@@ -143,12 +151,15 @@ def title_of(task: str, corpus: str) -> str:
 
 
 def direction_of(corpus: str) -> str:
-    """Name the languages of pairs, `En-Fr`; pairs of the user's own by their files."""
-    catalogue = _catalogue("translation", config_file("tasks/translation.yaml"))
+    """Name the languages of pairs, `En-Fr`; custom pairs by their files."""
+    file = config_file("tasks/translation.yaml")
+    catalogue = _catalogue("translation", file)
     if corpus not in catalogue.entries:
         return catalogue.title(corpus)
     entry = catalogue.entries[corpus]
-    return f"{entry.source.capitalize()}-{entry.target.capitalize()}"
+    source = entry.source.capitalize()
+    target = entry.target.capitalize()
+    return f"{source}-{target}"
 
 
 def name_directions(
@@ -161,17 +172,18 @@ def name_directions(
     """
     if runs is None or not directions:
         return columns
-    shown = dict.fromkeys(directions)
+    shown = {}
     for printed, paper_corpus in directions.items():
         is_of_paper = runs["paper_corpus"] == paper_corpus
         corpora = runs.loc[is_of_paper, "corpus"].unique()
-        read = list(dict.fromkeys(map(direction_of, corpora)))
+        read = list(dict.fromkeys(direction_of(corpus) for corpus in corpora))
         shown[printed] = printed
         if read and read != [direction_of(paper_corpus)]:
             listed = " and ".join(read)
             shown[printed] = f"{listed} (paper: {printed})"
     # all at once: what one direction is called may be the paper's name of another
-    any_of = re.compile("|".join(map(re.escape, directions)))
+    escaped = [re.escape(printed) for printed in directions]
+    any_of = re.compile("|".join(escaped))
 
     def rename(title: str) -> str:
         return any_of.sub(lambda found: shown[found[0]], title)
@@ -197,7 +209,9 @@ def texts_of_cells(cells: pd.DataFrame, runs: pd.DataFrame | None) -> list[list[
         read = by_run["text"].agg(set).to_dict()
     texts = []
     for digests in cells["digests"]:
-        of_cell = {text for digest in digests for text in read[digest]}
+        of_cell: set[str] = set()
+        for digest in digests:
+            of_cell |= read[digest]
         texts.append(sorted(of_cell))
     return texts
 
@@ -210,8 +224,10 @@ def badges_of_columns(cells: pd.DataFrame, runs: pd.DataFrame | None) -> list[Ba
     columns: dict[str, dict[str, None]] = {}
     for texts, column in zip(cells["texts"], cells["column"], strict=True):
         for text in texts:
-            columns.setdefault(text, {})[column] = None
-    return [
-        BadgeOfColumns(badge.badge, badge.about, tuple(columns.get(badge.badge, ())))
-        for badge in badges(runs)
-    ]
+            of_text = columns.setdefault(text, {})
+            of_text[column] = None
+    found = []
+    for badge in badges(runs):
+        titles = columns.get(badge.badge, ())
+        found.append(BadgeOfColumns(badge.badge, badge.about, tuple(titles)))
+    return found

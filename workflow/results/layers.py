@@ -22,18 +22,22 @@ def exponent(n: Iterable[float], values: Iterable[float]) -> float | None:
 
     None where positive values have no two n.
     """
-    points = []
-    for x, y in zip(n, values, strict=True):
-        if y > 0:
-            points.append((math.log(x), math.log(y)))
-    lengths = {x for x, _ in points}
-    if len(lengths) < 2:
+    xs = []
+    ys = []
+    for length, value in zip(n, values, strict=True):
+        if value > 0:
+            xs.append(math.log(length))
+            ys.append(math.log(value))
+    if len(set(xs)) < 2:
         return None
-    mean_x = sum(x for x, _ in points) / len(points)
-    mean_y = sum(y for _, y in points) / len(points)
-    covariance = sum((x - mean_x) * (y - mean_y) for x, y in points)
-    variance = sum((x - mean_x) ** 2 for x, _ in points)
-    return covariance / variance
+    mean_x = sum(xs) / len(xs)
+    mean_y = sum(ys) / len(ys)
+    products = []
+    squares = []
+    for x, y in zip(xs, ys, strict=True):
+        products.append((x - mean_x) * (y - mean_y))
+        squares.append((x - mean_x) ** 2)
+    return sum(products) / sum(squares)
 
 
 def values_of(layer: dict, quantity: str) -> list[float]:

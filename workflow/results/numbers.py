@@ -88,8 +88,10 @@ def form_of(values: Iterable, halves: Iterable = (), unit: str = "") -> Form:
         return Form(3 if unit in BITS else 0)
     scale, suffix = _scale(min(sizes), unit)
     sizes = [size / scale for size in sizes]
+    smallest = min(sizes)
+    largest = max(sizes)
     # an interval of rounding errors alone is none
-    least = 1e-9 * scale * max(sizes)
+    least = 1e-9 * scale * largest
     narrow = []
     for half in halves:
         if is_number(half) and half > least:
@@ -100,14 +102,16 @@ def form_of(values: Iterable, halves: Iterable = (), unit: str = "") -> Form:
     if unit in BITS:
         return Form(3)
     if unit == "bytes":
-        return Form(2 if suffix == " GiB" else 1, scale, suffix)
+        places = 2 if suffix == " GiB" else 1
+        return Form(places, scale, suffix)
     if suffix:
-        places = _decimals(min(sizes), DIGITS)
+        places = _decimals(smallest, DIGITS)
     else:
-        places = _decimals(max(sizes), DIGITS)
-        if max(sizes) < 1000:
-            places = max(places, _decimals(min(sizes), 2))
-    return Form(min(places, MOST, longest(sizes)), scale, suffix)
+        places = _decimals(largest, DIGITS)
+        if largest < 1000:
+            places = max(places, _decimals(smallest, 2))
+    places = min(places, MOST, longest(sizes))
+    return Form(places, scale, suffix)
 
 
 @dataclass(frozen=True)
@@ -179,7 +183,9 @@ def _scale(smallest: float, unit: str) -> tuple[float, str]:
     for scale, suffix in scales:
         if smallest >= scale:
             return scale, suffix
-    return BYTES[-1] if unit == "bytes" else (1, "")
+    if unit == "bytes":
+        return BYTES[-1]
+    return 1, ""
 
 
 def _decimals(size: float, digits: int) -> int:
@@ -217,9 +223,10 @@ def number(value, unit: str = "") -> str:
 
 def within(value, low: float | None, high: float | None, unit: str = "") -> str:
     """Write a number with its interval, if it has one, in the digits that the interval allows."""
-    if not (is_number(low) and is_number(high)):
+    if not is_number(low) or not is_number(high):
         return number(value, unit)
-    if 1000 <= abs(value) < SUFFIXES[-1][0]:
+    million, _ = SUFFIXES[-1]
+    if 1000 <= abs(value) < million:
         form = Form()
     else:
         half = (high - low) / 2
@@ -235,9 +242,12 @@ def reach(value: float, low: float, high: float, write: Callable[[float], str]) 
     has the even one.
     """
     half = (high - low) / 2
-    if abs(value - low - half) <= 1e-6 * half:
+    off_centre = abs(value - low - half)
+    if off_centre <= 1e-6 * half:
         return f" ± {write(half)}"
-    return f" ({write(low)} to {write(high)})"
+    least = write(low)
+    most = write(high)
+    return f" ({least} to {most})"
 
 
 def quantity(value, unit: str = "") -> str:
@@ -290,7 +300,12 @@ def to_digits(value: float | None, half: float | None = None) -> str:
 
 def reach_to_digits(value: float, ends: tuple[float, float], half: float | None) -> str:
     """Write what follows a mean, as `reach`, with the decimals that `to_digits` gives it."""
-    return reach(value, *ends, lambda each: to_digits(each, half))
+    low, high = ends
+
+    def write(end: float) -> str:
+        return to_digits(end, half)
+
+    return reach(value, low, high, write)
 
 
 def to_place(value: float, place: float) -> str:
@@ -320,7 +335,10 @@ def join(parts: list[str]) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
+    """Write a number of things: `1 seed`, `3 seeds`."""
+    if number == 1:
+        return f"{number} {noun}"
+    return f"{number} {noun}s"
 
 
 def quoted(name: str) -> str:

@@ -27,8 +27,10 @@ def read_rows(path: Path) -> tuple[str, list[dict]]:
     if isinstance(kind, str):
         kind = RENAMED.get(kind, kind)
     if kind not in KINDS:
-        raise ConfigError(f"{shown_path(path)}: expected rows of one kind: {', '.join(KINDS)}")
+        kinds = ", ".join(KINDS)
+        raise ConfigError(f"{shown_path(path)}: expected rows of one kind: {kinds}")
     rows = content.get("rows")
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+    are_rows = isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
+    if not are_rows:
         raise ConfigError(f"{shown_path(path)}: expected a list of rows, as the workflow writes it")
     return kind, rows

@@ -105,6 +105,15 @@ class Frames:
         return self.everything[self.everything["tuning"].isna()]
 
 
+def finished(runs: pd.DataFrame, quantity: str | None = None) -> pd.DataFrame:
+    """Select the runs that ended well and, if one is named, have this quantity."""
+    has_ended = runs["status"] == "ok"
+    if quantity is None:
+        return runs[has_ended]
+    has_value = runs[quantity].notna()
+    return runs[has_ended & has_value]
+
+
 def read_frames(paths: Iterable[Path]) -> Frames:
     """Read files of rows into frames: costs are joined to the rows of the runs of their
     configuration.

@@ -2,11 +2,10 @@
 
 Few seeds are the rule here: an interval, in tables, figures and claims alike, is Student's, which
 is wide for so few. The mean of a score that has bounds lies between them, so the part of an
-interval beyond a bound says nothing and is cut
-off: what is left holds the mean as often as all of it (Mandelkern 2002, Statistical Science 17). On
-a transformed scale (logit, arcsine) the interval is that of another mean: of skewed scores it holds
-ours less often with each seed, down to 64 of 100 at 12 seeds (tests/results/test_statistics.py has
-Student's next to them).
+interval beyond a bound says nothing and is cut off: what is left holds the mean as often as all of
+it (Mandelkern 2002, Statistical Science 17). On a transformed scale (logit, arcsine) the interval
+is that of another mean: of skewed scores it holds ours less often with each seed, down to 64 of 100
+at 12 seeds (tests/results/test_statistics.py has Student's next to them).
 
 Pairs of several blocks (texts) scatter around the mean of their own: that an effect is larger on
 one text than on another says nothing of how well it is known on these. Each block counts alike,
@@ -29,6 +28,8 @@ POWER = 0.8  # the chance to see an effect of the detectable size
 # (Pocock 1977; simulated with Student's t).
 LOOKS = (3, 6, 12)  # seeds on each text
 AT_EACH_LOOK = 0.019
+Values = Sequence[float]
+Blocks = Sequence[str] | None  # the corpus of each value; None: all are of one
 Bounds = tuple[float, float]  # the least and the most that a quantity can be
 UNBOUNDED: Bounds = (-math.inf, math.inf)
 POSITIVE: Bounds = (0.0, math.inf)
@@ -36,9 +37,12 @@ POSITIVE: Bounds = (0.0, math.inf)
 FEWEST = 3
 
 
-def mean_of(values: Sequence[float], blocks: Sequence[str] | None = None) -> float:
+def mean_of(values: Values, blocks: Blocks = None) -> float:
     """Average the blocks' means."""
-    return fmean(fmean(block) for block in _blocked(values, blocks))
+    means = []
+    for block in _blocked(values, blocks):
+        means.append(fmean(block))
+    return fmean(means)
 
 
 def fewest_on_a_text(texts: Sequence[str]) -> int:
@@ -47,17 +51,17 @@ def fewest_on_a_text(texts: Sequence[str]) -> int:
 
 
 def mean_interval(
-    values: Sequence[float], blocks: Sequence[str] | None = None, bounds: Bounds = UNBOUNDED
+    values: Values, blocks: Blocks = None, bounds: Bounds = UNBOUNDED
 ) -> tuple[float, float | None, float | None]:
-    """Compute mean and 95 % interval over seeds or pairs, by Student's t; no interval below two
-    values.
+    """Compute mean and 95 % interval over seeds or pairs, by Student's t.
 
-    bounds: of a single value, where the interval is cut off.
+    There is no interval below two values. bounds: of a single value, where the interval is cut off.
     """
     mean = mean_of(values, blocks)
     if len(values) < 2:
         return mean, None, None
-    quantile = stdtrit(_freedom(values, blocks), 1 - LEVEL / 2)
+    freedom = _freedom(values, blocks)
+    quantile = stdtrit(freedom, 1 - LEVEL / 2)
     half = quantile * _error(values, blocks)
     least, most = bounds
     low = max(least, mean - half)
@@ -80,9 +84,7 @@ class Summary:
     points: list[float] | None = None
 
 
-def over_seeds(
-    values: Sequence[float], blocks: Sequence[str] | None = None, bounds: Bounds = UNBOUNDED
-) -> Summary:
+def over_seeds(values: Values, blocks: Blocks = None, bounds: Bounds = UNBOUNDED) -> Summary:
     """Summarise the values of a few seeds, or turns. bounds: as for `mean_interval`."""
     if not values:
         return Summary()
@@ -108,27 +110,31 @@ def interval_factor(n: int) -> float:
     return float(quantile / n**0.5)
 
 
-def apart_by_chance(values: Sequence[float]) -> float | None:
-    """Compute what two more values such as these differ by at most, in 95 of 100 pairs; None of
-    fewer than `FEWEST`.
+def apart_by_chance(values: Values) -> float | None:
+    """Compute what two more such values differ by at most, in 95 of 100 pairs.
+
+    None of fewer than `FEWEST`.
     """
     n = len(values)
     if n < FEWEST:
         return None
     quantile = float(stdtrit(n - 1, 1 - LEVEL / 2))
-    return math.sqrt(2) * scatter(values) * quantile
+    # the difference of two values has twice the variance of one
+    deviation = math.sqrt(2) * scatter(values)
+    return deviation * quantile
 
 
 def widening(n: int, blocks: int) -> float:
-    """Compute by how much a percentile interval of means, n pairs drawn anew in each block, is
-    narrower than Student's.
+    """Compute by how much a percentile interval of resampled means is narrower than Student's.
 
-    Drawing takes the scatter of n pairs as that of all, and its bounds from a normal distribution:
-    of three pairs on one text such an interval holds 67 of a hundred means, not 95.
+    Drawing n pairs anew in each block takes the scatter of n pairs as that of all, and its bounds
+    from a normal distribution: of three pairs on one corpus such an interval holds 67 of a hundred
+    means, not 95.
     """
     freedom = blocks * (n - 1)
-    student = stdtrit(freedom, 1 - LEVEL / 2)
-    normal = ndtri(1 - LEVEL / 2)
+    upper = 1 - LEVEL / 2
+    student = stdtrit(freedom, upper)
+    normal = ndtri(upper)
     # a resample scatters around its own mean, by 1 / n less than around that of all
     lost = math.sqrt(n / (n - 1))
     return float(lost * student / normal)
@@ -143,16 +149,16 @@ def half_width(low, high):
     return (high - low) / 2
 
 
-def p_of(
-    values: Sequence[float], against: float = 0.0, blocks: Sequence[str] | None = None
-) -> float:
-    """Compute p of Student's t test, two-sided, that the mean over pairs is `against`; the values
-    must scatter.
+def p_of(values: Values, against: float = 0.0, blocks: Blocks = None) -> float:
+    """Compute p of Student's t test, two-sided, that the mean over pairs is `against`.
+
+    The values must scatter.
     """
     distance = abs(mean_of(values, blocks) - against)
     t = distance / _error(values, blocks)
     freedom = _freedom(values, blocks)
-    return float(2 * stdtr(freedom, -t))
+    one_sided = stdtr(freedom, -t)
+    return float(2 * one_sided)
 
 
 def over_looks(p: float) -> float:
@@ -167,33 +173,31 @@ def count_looks(few: int) -> int:
     return sum(few >= seeds for seeds in LOOKS)
 
 
-def p_equal(
-    values: Sequence[float], against: float, within: float, blocks: Sequence[str] | None = None
-) -> float:
-    """Compute p of two one-sided t tests (Schuirmann 1987) that the mean lies farther than `within`
-    from `against`.
+def p_equal(values: Values, against: float, within: float, blocks: Blocks = None) -> float:
+    """Compute p of two one-sided t tests (Schuirmann 1987).
+
+    They test that the mean is farther than `within` from `against`.
     """
-    beyond = abs(mean_of(values, blocks) - against) - within
+    distance = abs(mean_of(values, blocks) - against)
+    beyond = distance - within
     t = beyond / _error(values, blocks)
     freedom = _freedom(values, blocks)
     return float(stdtr(freedom, t))
 
 
-def detectable_effect(
-    values: Sequence[float], blocks: Sequence[str] | None = None, level: float = LEVEL
-) -> float:
-    """Compute the smallest effect that so many pairs, scattered like these, would have shown four
-    times out of five.
-    """
+def detectable_effect(values: Values, blocks: Blocks = None, level: float = LEVEL) -> float:
+    """Compute the smallest effect that so many pairs, scattered like these, show with power 0.8."""
     n = len(values)
-    deviation = _error(values, blocks) * n**0.5
+    error = _error(values, blocks)
+    deviation = error * n**0.5
     groups = n - _freedom(values, blocks)
     return smallest_effect(deviation, n, groups, level)
 
 
 def smallest_effect(scatter: float, n: int, blocks: int = 1, level: float = LEVEL) -> float:
-    """Compute the smallest effect that n pairs with this standard deviation show in a t test
-    (noncentral t).
+    """Compute the smallest effect that n pairs with this deviation show in a t test.
+
+    By the noncentral t distribution.
     """
     freedom = n - blocks
     # the other tail adds nothing at effects as large as these
@@ -202,58 +206,71 @@ def smallest_effect(scatter: float, n: int, blocks: int = 1, level: float = LEVE
     return float(noncentrality * scatter / n**0.5)
 
 
-def scatter(values: Sequence[float], blocks: Sequence[str] | None = None) -> float:
-    """Compute the standard deviation of pairs around the mean of their block; 0 where they differ
-    by rounding alone.
+def scatter(values: Values, blocks: Blocks = None) -> float:
+    """Compute the standard deviation of pairs around the mean of their block.
+
+    0 where they differ by rounding alone.
     """
     squares = []
     for block in _blocked(values, blocks):
         mean = fmean(block)
-        squares += [(value - mean) ** 2 for value in block]
+        for value in block:
+            squares.append((value - mean) ** 2)
     variance = sum(squares) / _freedom(values, blocks)
     deviation = math.sqrt(variance)
-    rounding = 1e-12 * max(map(abs, values))
+    largest = max(abs(value) for value in values)
+    rounding = 1e-12 * largest
     return 0.0 if deviation <= rounding else deviation
 
 
-def _blocked(values: Sequence[float], blocks: Sequence[str] | None) -> list[list[float]]:
-    """Group values by block; in one group where no block has two, for then none says how they
-    scatter.
+def _blocked(values: Values, blocks: Blocks) -> list[list[float]]:
+    """Group values by block.
+
+    They are one group where no block has two values, for then none says how they scatter.
     """
+    everything = [list(values)]
     if blocks is None:
-        return [list(values)]
+        return everything
     is_each_alone = len(set(blocks)) == len(values)
     if is_each_alone:
-        return [list(values)]
+        return everything
     groups: dict[str, list[float]] = {}
     for value, block in zip(values, blocks, strict=True):
-        groups.setdefault(block, []).append(value)
+        group = groups.setdefault(block, [])
+        group.append(value)
     return list(groups.values())
 
 
-def _freedom(values: Sequence[float], blocks: Sequence[str] | None) -> int:
+def _freedom(values: Values, blocks: Blocks) -> int:
     """Count the degrees of freedom: pairs less blocks."""
-    return len(values) - len(_blocked(values, blocks))
+    groups = _blocked(values, blocks)
+    return len(values) - len(groups)
 
 
-def _error(values: Sequence[float], blocks: Sequence[str] | None) -> float:
-    """Compute the standard error of the mean: the scatter over the root of n, for n pairs in blocks
-    of one size.
+def _error(values: Values, blocks: Blocks) -> float:
+    """Compute the standard error of the mean.
+
+    It is the scatter over the root of n, for n pairs in blocks of one size.
     """
-    sizes = [len(block) for block in _blocked(values, blocks)]
-    share = math.sqrt(sum(1 / size for size in sizes))
-    return scatter(values, blocks) * share / len(sizes)
+    groups = _blocked(values, blocks)
+    of_blocks = []
+    for block in groups:
+        of_blocks.append(1 / len(block))
+    share = math.sqrt(sum(of_blocks))
+    return scatter(values, blocks) * share / len(groups)
 
 
 def holm(p_values: list[float]) -> list[float]:
-    """Correct each p for its family (Holm 1979): the smallest times their number, the next times
-    one less, rising.
+    """Correct each p for its family (Holm 1979).
+
+    The smallest is multiplied by their number, the next by one less, and so on, rising.
     """
-    order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    corrected = [1.0] * len(p_values)
+    n = len(p_values)
+    order = sorted(range(n), key=p_values.__getitem__)
+    corrected = [1.0] * n
     largest = 0.0
     for rank, place in enumerate(order):
-        factor = len(p_values) - rank
+        factor = n - rank
         multiplied = min(1.0, factor * p_values[place])
         # no p is smaller after correction than one that was smaller before
         largest = max(largest, multiplied)

@@ -23,20 +23,24 @@ AGAIN = "--forcerun throughput"  # option of snakemake
 
 
 def turn_values(row: Mapping, quantity: str) -> list[float]:
-    """Compute a time or speed turn by turn, whose mean is the row's; the value alone where no turns
-    were kept.
+    """Compute a time or speed turn by turn, whose mean is the row's.
+
+    The value alone where no turns were kept.
     """
     value = row[quantity]
-    turns = row.get(f"{TIMED[quantity]}_turns")
     # a speed of 0 is none
     if not value or math.isnan(value):
         return []
+    turns = row.get(f"{TIMED[quantity]}_turns")
     if not isinstance(turns, list) or not turns or 0 in turns:
         return [float(value)]
     if quantity not in SPEEDS:
         return list(turns)
     mean_rate = fmean(1 / turn for turn in turns)
-    return [value / turn / mean_rate for turn in turns]
+    speeds = []
+    for turn in turns:
+        speeds.append(value / turn / mean_rate)
+    return speeds
 
 
 def _each(rows: pd.DataFrame, quantity: str) -> list[tuple[dict, list[float]]]:
@@ -48,7 +52,8 @@ def _each(rows: pd.DataFrame, quantity: str) -> list[tuple[dict, list[float]]]:
     found = []
     for row in once.to_dict("records"):
         whose = {key: row[key] for key in WHOSE}
-        found.append((whose, turn_values(row, quantity)))
+        values = turn_values(row, quantity)
+        found.append((whose, values))
     return found
 
 
@@ -64,15 +69,18 @@ def split_turns(rows: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """Make a row of each `turn` of each configuration: its `value`, and which runs it is of."""
     turns = []
     for run, values in _each(rows, quantity):
-        for n, value in enumerate(values):
-            turns.append(run | {"turn": n, "value": value})
-    frame = pd.DataFrame(turns, columns=[*WHOSE, "turn", "value"])
+        for number, value in enumerate(values):
+            turn = run | {"turn": number, "value": value}
+            turns.append(turn)
+    columns = [*WHOSE, "turn", "value"]
+    frame = pd.DataFrame(turns, columns=columns)
     return frame.astype({"value": float})
 
 
 def over_turns(rows: pd.DataFrame, quantity: str) -> Summary:
     """Summarise a time or speed over the turns of one configuration, as for seeds."""
-    return over_seeds(all_turns(rows, quantity), bounds=POSITIVE)
+    turns = all_turns(rows, quantity)
+    return over_seeds(turns, bounds=POSITIVE)
 
 
 def ratio_over_turns(
@@ -109,29 +117,40 @@ def ratio_of_turns(ours: Mapping[tuple, float], theirs: Mapping[tuple, float]) -
 
 
 def _exp(value: float | None) -> float | None:
-    return None if value is None else math.exp(value)
+    if value is None:
+        return None
+    return math.exp(value)
 
 
 def by_turn(rows: pd.DataFrame, quantity: str) -> dict[tuple, float]:
-    """Average values over configurations: (text, clock, turn) -> value."""
+    """Average values over configurations: (corpus, clock, turn) -> value."""
     groups: dict[tuple, list[float]] = {}
     for timing, values in _each(rows, quantity):
+        corpus = timing["corpus"]
         clock = _clock(timing["reference_ms"])
         for turn, value in enumerate(values):
-            key = (timing["corpus"], clock, turn)
-            groups.setdefault(key, []).append(value)
-    return {key: fmean(values) for key, values in groups.items()}
+            group = groups.setdefault((corpus, clock, turn), [])
+            group.append(value)
+    means = {}
+    for key, values in groups.items():
+        means[key] = fmean(values)
+    return means
 
 
 def clocks(rows: pd.DataFrame) -> list[str]:
-    """Name what each timing was set beside: times of two rows compare where it is the same."""
+    """Name the reference step of each timing: times of two rows compare where it is the same."""
     if "reference_ms" not in rows:
         return [WITHOUT] * len(rows)
-    return [_clock(reference) for reference in rows["reference_ms"]]
+    names = []
+    for reference in rows["reference_ms"]:
+        names.append(_clock(reference))
+    return names
 
 
 def _clock(reference: float | None) -> str:
-    return WITHOUT if pd.isna(reference) else f"{reference:.9g} ms"
+    if pd.isna(reference):
+        return WITHOUT
+    return f"{reference:.9g} ms"
 
 
 def told_apart(shown: Summary) -> bool:

@@ -29,22 +29,26 @@ CONFIGURATION = ["configuration", "corpus", "size"]
 
 
 def late_gain(curve: list[dict]) -> float | None:
-    """Compute the improvement on dev over the last quarter of the updates, in bits per character or
-    subword.
+    """Compute the improvement on dev over the last quarter of the updates, in bits.
 
-    The curve is interpolated linearly between its points. None if it has fewer than two points.
+    Bits are per character or subword. The curve is interpolated linearly between its points. None
+    if it has fewer than two points.
     """
     points = _points(curve)
     if len(points) < 2:
         return None
     last, final = points[-1]
     begins = last * (1 - LATE)
-    later = [point for point in points if point[0] > begins]
-    earlier = [point for point in points if point[0] <= begins]
-    step, bits = earlier[-1] if earlier else points[0]
-    following, after = later[0]
+    step, bits = points[0]
+    following, after = points[-1]
+    # the points around the update where the last quarter begins
+    for point in points:
+        if point[0] > begins:
+            following, after = point
+            break
+        step, bits = point
     if following > step:
-        # the bits at the update where the last quarter begins, on the line between two points
+        # the bits there, on the line between the two
         past = max(0.0, begins - step)
         bits += (after - bits) * past / (following - step)
     return bits - final
@@ -71,7 +75,7 @@ def why_untrained(
     points = _points(curve)
     if not points:
         return None
-    best = min(bits for _, bits in points)
+    best = _best(points)
     if chance is not None:
         no_better = best > chance - NOTHING
         if no_better and not _is_falling(points, chance):
@@ -81,7 +85,7 @@ def why_untrained(
     last = points[-1][0]
     if not later or step > EARLY * last:
         return None
-    best = min(bits for _, bits in later)
+    best = _best(later)
     if first - best >= NOTHING:
         return None
     end = later[-1][0]
@@ -90,27 +94,35 @@ def why_untrained(
 
 
 def _is_falling(points: list[tuple[int, float]], chance: float) -> bool:
-    """Return whether a model worse than chance may still be improving: its curve fell, or has one
-    point.
+    """Return whether a model worse than chance may still be improving.
+
+    It may if its curve fell, or has one point.
     """
-    best = min(bits for _, bits in points)
+    best = _best(points)
     if best <= chance + NOTHING:
         return False
-    first = points[0][1]
-    return len(points) < 2 or first - best >= NOTHING
+    if len(points) < 2:
+        return True
+    _, first = points[0]
+    return first - best >= NOTHING
+
+
+def _best(points: list[tuple[int, float]]) -> float:
+    return min(bits for _, bits in points)
 
 
 def _from_the_start(
     points: list[tuple[int, float]], losses: Sequence[float]
 ) -> list[tuple[int, float]]:
     """Prepend the mean loss of the last early updates to a curve that starts late."""
-    begins = points[0][0]
-    last = points[-1][0]
+    begins, _ = points[0]
+    last, _ = points[-1]
     if len(losses) < 2 or begins <= EARLY * last:
         return points
     # losses are sums; half of its updates are those since the loss before
     step = 2 ** (len(losses) - 1)
-    nats = (losses[-1] - losses[-2]) / (step / 2)
+    since = losses[-1] - losses[-2]
+    nats = since / (step / 2)
     bits = nats / math.log(2)
     if not math.isfinite(bits):
         return points
@@ -119,8 +131,12 @@ def _from_the_start(
 
 def _points(curve: list[dict]) -> list[tuple[int, float]]:
     """List (update, dev bits) for the points with finite dev bits."""
-    points = [(point["step"], _dev_bits(point)) for point in curve]
-    return [(step, bits) for step, bits in points if math.isfinite(bits)]
+    points = []
+    for point in curve:
+        bits = _dev_bits(point)
+        if math.isfinite(bits):
+            points.append((point["step"], bits))
+    return points
 
 
 def _dev_bits(point: dict) -> float:

@@ -9,13 +9,13 @@ import gc
 from pathlib import Path
 
 from workflow.claims.collect import collect
-from workflow.claims.evidence import as_json
+from workflow.claims.evidence import OtherSet, as_json
 from workflow.claims.ledger import judge_all
 from workflow.claims.schema import known_claims, load_claims
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.report.bundle import read_bundle
-from workflow.report.overview.files import OVERVIEW, as_content, overview_of
+from workflow.report.overview.collect import OVERVIEW, as_content, overview_of
 from workflow.results.datasets import name_badges
 from workflow.results.record import write_text
 from workflow.results.runs_table import describe_runs
@@ -28,16 +28,21 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("out", type=Path)
     options = parser.parse_args(argv)
     frames = read_bundle(options.path).frames
-    runs, scales = frames.runs, sorted(set(frames.runs["scale"]))
-    if len(scales) > 1:
-        raise ConfigError(
-            f"{options.path}: results of several scales, {' and '.join(scales)}; give one of them"
-        )
+    runs = frames.runs
+    scale, *others = sorted(set(runs["scale"]))
+    if others:
+        scales = " and ".join([scale, *others])
+        raise ConfigError(f"{options.path}: results of several scales, {scales}; give one of them")
     claims = load_claims(known_claims())
-    judged = judge_all(collect(claims, frames), claims)
-    origin = describe_runs(runs, name_badges(runs))
-    content = {"set": options.name, "scale": scales[0], "provenance": origin, "claims": judged}
-    content[OVERVIEW] = as_content(overview_of(frames, options.name))
+    lines = collect(claims, frames)
+    judged = OtherSet(
+        set=options.name,
+        scale=scale,
+        provenance=describe_runs(runs, name_badges(runs)),
+        claims=tuple(judge_all(lines, claims)),
+    )
+    overview = overview_of(frames, options.name)
+    content = vars(judged) | {OVERVIEW: as_content(overview)}
     write_text(options.out, as_json(content))
 
 

@@ -19,8 +19,7 @@ from workflow.config.command_line import Parser, run
 from workflow.config.errors import check_known
 from workflow.plan.reads import costs_shown, reads
 from workflow.plan.rows import read_plan
-from workflow.report.answers.answer import Answer
-from workflow.report.answers.files import write_answer_file
+from workflow.report.answers.answer import Answer, write_answer_file
 from workflow.report.figure_files import write_figure
 from workflow.report.pages.question import question_page
 from workflow.report.pages.run import find_uses, run_page

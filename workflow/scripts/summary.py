@@ -13,16 +13,16 @@ from textwrap import fill
 import pandas as pd
 
 from workflow.claims.evidence import read_ledger
+from workflow.claims.ledger import count_verdicts
 from workflow.claims.measures import LAYERS
 from workflow.config.command_line import Parser, print_lines, run
 from workflow.config.errors import ConfigError
 from workflow.config.files import list_folder
 from workflow.plan.rows import read_plan
 from workflow.report.bundle import NothingRun, read_bundle
-from workflow.report.overview.files import OVERVIEW, read_overviews
+from workflow.report.overview.collect import OVERVIEW, read_overviews
 from workflow.report.overview.findings import list_findings
 from workflow.report.pages.asked import Asked
-from workflow.report.pages.claims import count_verdicts
 from workflow.report.pages.index import list_failures, write_root
 from workflow.report.pages.shared import write_made
 from workflow.report.pages.site import Site, link_pages

@@ -1,13 +1,18 @@
 """The answer to a question as typed data: the number that answers it, its status, and its words.
 
 Pages, the index, the search and the terminal all read an `Answer`; none of them parses a sentence.
-It is made in `workflow.report.answers.answering` and kept as JSON by `.files`.
+It is made in `workflow.report.answers.answering` and kept here as JSON.
 """
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Literal, get_args
 
+from workflow.config.errors import ConfigError
+from workflow.config.strict import read_json
 from workflow.results.numbers import count, join, to_digits
+from workflow.results.record import write_text
 from workflow.results.registry import REGISTRY
 from workflow.results.statistics import LEVEL, half_width
 from workflow.results.timings import SPEEDS
@@ -148,7 +153,9 @@ class Ratio:
         """Write the ratio of the costs: `35 %` of one that is lower, else `2.4×`."""
         if self.times < 1:
             return f"{100 * self.times:.0f} %"
-        return f"{self.times:.1f}×" if self.times >= 2 else f"{self.times:.2f}×"
+        if self.times < 2:
+            return f"{self.times:.2f}×"
+        return f"{self.times:.1f}×"
 
     @property
     def text(self) -> str:
@@ -202,7 +209,9 @@ class Answer:
     @property
     def differences(self) -> tuple[Difference, ...]:
         """List all differences, that of the headline first."""
-        return (self.difference, *self.others) if self.difference else self.others
+        if self.difference is None:
+            return self.others
+        return (self.difference, *self.others)
 
     @property
     def where(self) -> str:
@@ -212,18 +221,25 @@ class Answer:
             parts.append("each variant tuned")
         elif self.settings == "untuned":
             parts.append("not tuned")
-        if self.corpora:
-            is_mean = len(self.corpora) > 1 and (self.difference or self.kind == "many")
-            parts.append(f"{'mean over ' if is_mean else ''}{join([*self.corpora])}")
+        corpora = join([*self.corpora])
+        is_mean = self.difference is not None or self.kind == "many"
+        if len(self.corpora) > 1 and is_mean:
+            parts.append(f"mean over {corpora}")
+        elif self.corpora:
+            parts.append(corpora)
         return ", ".join(parts)
 
 
 def direction_of(quantity: str, mean: float) -> str:
-    """Say whether a difference in this quantity is `better` or `worse`; no difference counts as
-    worse.
+    """Say whether a difference in this quantity is `better` or `worse`.
+
+    No difference counts as worse.
     """
-    is_better = (mean < 0) == (REGISTRY[quantity].better == "lower")
-    return BETTER if mean and is_better else WORSE
+    is_lower_better = REGISTRY[quantity].better == "lower"
+    is_lower = mean < 0
+    if mean and is_lower == is_lower_better:
+        return BETTER
+    return WORSE
 
 
 def write_size(quantity: str, unit: str, mean: float, half: float | None) -> str:
@@ -233,7 +249,9 @@ def write_size(quantity: str, unit: str, mean: float, half: float | None) -> str
     """
     if not mean:
         return f"no difference in {unit}"
-    return f"{to_digits(abs(mean), half)} {unit} {direction_of(quantity, mean)}"
+    size = to_digits(abs(mean), half)
+    direction = direction_of(quantity, mean)
+    return f"{size} {unit} {direction}"
 
 
 def write_interval(quantity: str, mean: float, low: float | None, high: float | None) -> str:
@@ -246,10 +264,12 @@ def write_interval(quantity: str, mean: float, low: float | None, high: float | 
     """
     if low is None or high is None or low == high:
         return ""
-    sign = 1 if mean > 0 else -1
-    ends = sorted((sign * low, sign * high))
-    near, far = (to_digits(abs(end), half_width(low, high)) for end in ends)
-    if ends[0] >= 0:
+    ends = (low, high) if mean > 0 else (-high, -low)
+    least, most = ends
+    half = half_width(low, high)
+    near = to_digits(abs(least), half)
+    far = to_digits(abs(most), half)
+    if least >= 0:
         return f"{near} to {far}"
     towards = direction_of(quantity, mean)
     away = WORSE if towards == BETTER else BETTER
@@ -258,7 +278,48 @@ def write_interval(quantity: str, mean: float, low: float | None, high: float | 
 
 def write_pairs(pairs: dict[str, int]) -> str:
     """Write the number of pairs, and of what: `n = 6: 2 corpora × 3 seeds`."""
-    seeds = sorted(set(pairs.values()))
-    on = f"{len(pairs)} corpora" if len(pairs) > 1 else "1 corpus"
-    each = count(seeds[0], "seed") if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]} seeds"
-    return f"n = {sum(pairs.values())}: {on} × {each}"
+    n = sum(pairs.values())
+    fewest = min(pairs.values())
+    most = max(pairs.values())
+    on = "1 corpus"
+    if len(pairs) > 1:
+        on = f"{len(pairs)} corpora"
+    each = count(fewest, "seed")
+    if fewest < most:
+        each = f"{fewest} to {most} seeds"
+    return f"n = {n}: {on} × {each}"
+
+
+# --- the file of an answer -------------------------------------------------------------------
+
+
+def answer_file(results: Path, name: str) -> Path:
+    """Name the file of a question's answer. results: those of a scale."""
+    return results / "answers" / f"{name}.json"
+
+
+def write_answer_file(results: Path, name: str, answer: Answer) -> None:
+    """Write the answer with the question's own baselines."""
+    write_text(answer_file(results, name), json.dumps(asdict(answer), indent=1))
+
+
+def read_answer(results: Path, name: str) -> Answer:
+    """Read the answer to a question; raise `ConfigError` where the file holds something else."""
+    path = answer_file(results, name)
+    try:
+        return _as_answer(read_json(path))
+    except (TypeError, KeyError):
+        raise ConfigError(f"{path}: not an answer as the workflow writes it; delete it") from None
+
+
+def _as_answer(content: dict) -> Answer:
+    """Turn what JSON holds into typed data; its lists become tuples again."""
+    main = content["difference"]
+    typed = {
+        "difference": None if main is None else Difference(**main),
+        "others": tuple(Difference(**each) for each in content["others"]),
+        "costs": tuple(Ratio(**each) for each in content["costs"]),
+    }
+    for key in ("corpora", "caveats", "notes"):
+        typed[key] = tuple(content[key])
+    return Answer(**(content | typed))

@@ -31,8 +31,7 @@ from workflow.report.answers.answer import (
     Status,
 )
 from workflow.report.answers.effects import OWN, baselines, place_on, varying_axes
-from workflow.report.answers.evidence import Evidence, weigh
-from workflow.report.answers.model_sizes import Trend, trends
+from workflow.report.answers.evidence import Evidence, Trend, trends, weigh
 from workflow.report.answers.ratios import growth, largest, why_no_ratio
 from workflow.report.answers.tuning import follows_recipe
 from workflow.report.figures.colours import as_named
@@ -301,18 +300,20 @@ def _one_by_one(differences: list[Difference], axes: list[str]) -> str:
     """Say in one sentence which variants score better or worse, the main contrast first."""
     groups: dict[tuple[str, str], list[Difference]] = {}
     for each in differences:
-        alike = (each.state, each.baseline)
-        groups.setdefault(alike, []).append(each)
+        alike = groups.setdefault((each.state, each.baseline), [])
+        alike.append(each)
     first, *rest = groups.values()
+    first_base = first[0].baseline
     parts = [_clause(first, axes)]
     for group in rest:
-        if group[0].baseline == first[0].baseline:
+        if group[0].baseline == first_base:
             parts.append(_short_clause(group))
         else:
             parts.append(_clause(group, axes))
+    in_full = "; ".join(parts)
     main = _clause(differences[:1], axes)
-    tally = f"{main}; other comparisons: {_tally(differences[1:])}"
-    return _shortest("; ".join(parts), tally)
+    tally = _tally(differences[1:])
+    return _shortest(in_full, f"{main}; other comparisons: {tally}")
 
 
 def _clause(group: list[Difference], axes: list[str]) -> str:
@@ -321,10 +322,12 @@ def _clause(group: list[Difference], axes: list[str]) -> str:
     names = _names(group)
     verbs = OF_ONE if len(names) == 1 else OF_SEVERAL
     verb = verbs[first.state]
-    compared = f"{join(names)} {verb} {quoted(first.baseline)}"
+    base = quoted(first.baseline)
+    compared = f"{join(names)} {verb} {base}"
     if len(group) > 1:
         return compared
-    return compared + place_on(axes, first.S, first.k)
+    place = place_on(axes, first.S, first.k)
+    return f"{compared}{place}"
 
 
 def _short_clause(group: list[Difference]) -> str:
@@ -340,8 +343,10 @@ def _short_clause(group: list[Difference]) -> str:
 
 
 def _names(group: list[Difference]) -> list[str]:
-    names = [quoted(each.variant) for each in group]
-    return list(dict.fromkeys(names))
+    names: dict[str, None] = {}
+    for each in group:
+        names[quoted(each.variant)] = None
+    return list(names)
 
 
 def _tally(differences: Iterable[Difference]) -> str:
@@ -368,16 +373,19 @@ def _along(main: list[Difference]) -> str:
     head = main[-1]
     groups: dict[str, list[Difference]] = {head.state: []}
     for each in main:
-        groups.setdefault(each.state, []).append(each)
+        alike = groups.setdefault(each.state, [])
+        alike.append(each)
     parts = []
     for state, members in groups.items():
-        places = _places(members, main)
-        # only the first part names the baseline
         compared = state
         if not parts:
-            compared = f"{OF_ONE[state]} {quoted(head.baseline)}"
+            # only the first part names the baseline
+            base = quoted(head.baseline)
+            compared = f"{OF_ONE[state]} {base}"
+        places = _places(members, main)
         parts.append(f"{compared} {places}")
-    return f"{quoted(head.variant)} {'; '.join(parts)}"
+    said = "; ".join(parts)
+    return f"{quoted(head.variant)} {said}"
 
 
 def _places(members: list[Difference], main: list[Difference]) -> str:
@@ -389,7 +397,10 @@ def _places(members: list[Difference], main: list[Difference]) -> str:
         how_many = each_place if is_everywhere else len(members)
         return f"at {how_many} of {len(main)} grid points"
     (axis,) = axes
-    values = [f"{getattr(each, axis):g}" for each in members]
+    values = []
+    for each in members:
+        value = getattr(each, axis)
+        values.append(f"{value:g}")
     if is_everywhere and len(main) > 2:
         least = values[0]
         most = values[-1]
@@ -455,15 +466,19 @@ def _count(better: int, worse: int, tested: list[Difference]) -> str:
     `1 of 18 variants significantly better, 6 worse (compared with base after Holm correction,
     n = 6 each)`.
     """
-    if better:
-        counted = f"{better} of {len(tested)} variants significantly {BETTER}"
-        counted += f", {worse} {WORSE}" if worse else ""
+    of = f"of {len(tested)} variants significantly"
+    if better and worse:
+        counted = f"{better} {of} {BETTER}, {worse} {WORSE}"
+    elif better:
+        counted = f"{better} {of} {BETTER}"
     elif worse:
-        counted = f"{worse} of {len(tested)} variants significantly {WORSE}"
+        counted = f"{worse} {of} {WORSE}"
     else:
-        counted = f"0 of {len(tested)} variants significantly different"
+        counted = f"0 {of} different"
     bases = {quoted(each.baseline) for each in tested}
-    base = bases.pop() if len(bases) == 1 else "their baselines"
+    base = "their baselines"
+    if len(bases) == 1:
+        (base,) = bases
     n = _range([each.n for each in tested])
     return f"{counted} (compared with {base} after Holm correction, n = {n} each)"
 
@@ -471,7 +486,9 @@ def _count(better: int, worse: int, tested: list[Difference]) -> str:
 def _range(numbers: list[int]) -> str:
     least = min(numbers, default=0)
     most = max(numbers, default=0)
-    return f"{least} to {most}" if least < most else f"{most}"
+    if least == most:
+        return f"{most}"
+    return f"{least} to {most}"
 
 
 def _ends(differences: list[Difference]) -> str:
@@ -481,13 +498,13 @@ def _ends(differences: list[Difference]) -> str:
         size = abs(each.mean)
         return size if each.direction == BETTER else -size
 
-    def name(each: Difference) -> str:
-        return f"{each.size} ({quoted(each.variant)})"
-
-    worst = min(differences, key=score)
-    # of equal ones the last: as in a sorted list
-    best = max(reversed(differences), key=score)
-    return _shortest(f"differences range from {name(worst)} to {name(best)}")
+    ordered = sorted(differences, key=score)
+    ends = []
+    for each in (ordered[0], ordered[-1]):
+        variant = quoted(each.variant)
+        ends.append(f"{each.size} ({variant})")
+    worst, best = ends
+    return _shortest(f"differences range from {worst} to {best}")
 
 
 # --- sizes -----------------------------------------------------------------------------------
@@ -527,15 +544,22 @@ def _over_sizes(seen: Evidence, found: list[Trend]) -> _Finding:
 
 def _trend(trend: Trend) -> str:
     """Say how a difference changes from the smallest models to the largest."""
-    change = "a significant change" if trend.changed else "no significant change"
-    smallest = _parameters(trend.parameters[0])
-    return f"{_compared(trend.large)}: {change} from {trend.small.size} at {smallest}"
+    change = "no significant change"
+    if trend.changed:
+        change = "a significant change"
+    least, _ = trend.parameters
+    at = _parameters(least)
+    return f"{_compared(trend.large)}: {change} from {trend.small.size} at {at}"
 
 
 def _changed(trend: Trend) -> str:
-    change = "changes significantly" if trend.changed else "does not change significantly"
-    least, most = map(_parameters, trend.parameters)
-    return f"the difference {change} from {least} to {most}"
+    change = "does not change significantly"
+    if trend.changed:
+        change = "changes significantly"
+    least, most = trend.parameters
+    smallest = _parameters(least)
+    largest_models = _parameters(most)
+    return f"the difference {change} from {smallest} to {largest_models}"
 
 
 def _parameters(parameters: float) -> str:
@@ -583,11 +607,14 @@ def _level(seen: Evidence) -> _Finding:
 
 def _longest_spans(learned: pd.DataFrame) -> str:
     """Write the longest span on each corpus, a mean over seeds."""
-    longest = learned.groupby("title", sort=False)["max_span"].mean()
+    by_corpus = learned.groupby("title", sort=False)
+    longest = by_corpus["max_span"].mean()
     parts = []
     for title, span in longest.items():
-        on = f" on {title}" if len(longest) > 1 else ""
-        parts.append(f"{span:.0f}{on}")
+        written = f"{span:.0f}"
+        if len(longest) > 1:
+            written = f"{written} on {title}"
+        parts.append(written)
     return f"the longest span is {join(parts)}"
 
 
@@ -598,22 +625,25 @@ def _write_levels(levels: dict[str, list[float]], quantity: str, unit: str) -> s
     """
     means: list[str] = []
     intervals: list[str] = []
+    has_interval = False
     for title, values in levels.items():
-        on = f" on {title}" if len(levels) > 1 else ""
         mean, low, high = mean_interval(values, bounds=bounds_of(quantity))
-        if len(values) < FEWEST or low is None:
-            means.append(_write_level(mean, None, quantity))
-            intervals.append(f"no interval{on}")
-            continue
-        half = (high - low) / 2
+        half = None
+        interval = "no interval"
+        if len(values) >= FEWEST and low is not None:
+            has_interval = True
+            half = (high - low) / 2
+            least = _write_level(low, half, quantity)
+            most = _write_level(high, half, quantity)
+            interval = f"{least} to {most}"
+        if len(levels) > 1:
+            interval = f"{interval} on {title}"
         means.append(_write_level(mean, half, quantity))
-        least = _write_level(low, half, quantity)
-        most = _write_level(high, half, quantity)
-        intervals.append(f"{least} to {most}{on}")
-    kind = "Mean span " if quantity == "mean_span" else ""
+        intervals.append(interval)
     basis = ", ".join(intervals)
-    if any(" to " in each for each in intervals):
+    if has_interval:
         basis = f"95 % CI {basis}"
+    kind = "Mean span " if quantity == "mean_span" else ""
     seeds = [len(values) for values in levels.values()]
     n = f"n = {_range(seeds)}"
     if len(levels) > 1:
@@ -653,15 +683,18 @@ def _why_not_tested(seen: Evidence) -> tuple[str, str]:
     if not len(seen.finished):
         every = count(seen.own["digest"].nunique(), "run")
         return "Every run failed", f"all {every} failed"
-    unmoved = seen.finished[hardly_moved(seen.finished)]
+    is_still = hardly_moved(seen.finished)
+    unmoved = seen.finished[is_still]
     if len(unmoved):
         return "No conclusion: learned spans barely moved", _write_unmoved(unmoved)
-    are_same = [each.keeps_all or each.is_same for each in seen.comparisons]
+    are_same = []
+    bases: dict[str, None] = {}
+    for each in seen.comparisons:
+        are_same.append(each.keeps_all or each.is_same)
+        bases[quoted(each.baseline)] = None
     if are_same and all(are_same):
         return "Nothing to compare", "the variants are the same at this scale"
-    names = [quoted(each.baseline) for each in seen.comparisons]
-    bases = list(dict.fromkeys(names))
-    sentence = f"no finished run of {join(bases)} matches a run of another variant"
+    sentence = f"no finished run of {join([*bases])} matches a run of another variant"
     return "Nothing to compare", sentence
 
 
@@ -685,16 +718,17 @@ def _write_costs(ratios: tuple[Ratio, ...], seen: Evidence) -> str:
     lines = []
     if ratios:
         first = ratios[0]
+        base = quoted(first.baseline)
         place = place_on(seen.axes, first.S, first.k)
         costs = join([each.text for each in ratios])
-        base = quoted(first.baseline)
         lines.append(f"Cost compared with {base}{place}: {costs}.")
     for grown in growth(seen.finished):
-        ratios_of = []
+        factors = []
         for name, ratio in grown.ratios.items():
-            ratios_of.append(f"{ratio:.1f}× for {quoted(name)}")
+            variant = quoted(name)
+            factors.append(f"{ratio:.1f}× for {variant}")
         ends = f"From {grown.axis} = {grown.low:g} to {grown.high:g}"
-        lines.append(f"{ends} the MACs grow {join(ratios_of)}.")
+        lines.append(f"{ends} the MACs grow {join(factors)}.")
     return " ".join(lines)
 
 
@@ -707,11 +741,16 @@ def _write_range(ratios: tuple[Ratio, ...]) -> str:
             continue
         of_cost.sort(key=lambda each: each.times)
         ends = dict.fromkeys([of_cost[0], of_cost[-1]])
-        written = [f"{each.number} ({quoted(each.variant)})" for each in ends]
-        parts.append(f"{title} {' to '.join(written)}")
+        written = []
+        for each in ends:
+            variant = quoted(each.variant)
+            written.append(f"{each.number} ({variant})")
+        range_of_cost = " to ".join(written)
+        parts.append(f"{title} {range_of_cost}")
     if not parts:
         return ""
-    return f"Costs that differ from the baseline's: {'; '.join(parts)}."
+    costs = "; ".join(parts)
+    return f"Costs that differ from the baseline's: {costs}."
 
 
 def _shortest(*sentences: str) -> str:

@@ -11,8 +11,7 @@ import pandas as pd
 from workflow.plan.same_training import Trained, unnamed_settings
 from workflow.report.answers.answer import Answer, Difference
 from workflow.report.answers.effects import Comparison, place_on
-from workflow.report.answers.evidence import Evidence
-from workflow.report.answers.model_sizes import Trend
+from workflow.report.answers.evidence import Evidence, Trend
 from workflow.report.answers.ratios import largest
 from workflow.results.numbers import at_limits, capital, count, is_number, join, number, quoted
 from workflow.results.record import Record
@@ -81,17 +80,19 @@ def of_count(tested: list[Difference], seen: Evidence) -> list[str]:
         if each.significant and each.signs_differ:
             reversed_on_some.append(quoted(each.variant))
     if reversed_on_some:
-        lines.append(f"The sign differs between corpora for {join(reversed_on_some)}.")
+        names = join(reversed_on_some)
+        lines.append(f"The sign differs between corpora for {names}.")
     return [*lines, *unmoved(seen.own)]
 
 
 def of_sizes(trend: Trend, seen: Evidence) -> list[str]:
     """List what may reverse a difference over sizes."""
     head = trend.large
-    lines = []
-    if head.signs_differ:
-        lines.append(f"The sign differs between corpora: {_on_each_corpus(head)}.")
-    return [*lines, *_missing_corpora(head, seen.runs, seen)]
+    missing = _missing_corpora(head, seen.runs, seen)
+    if not head.signs_differ:
+        return missing
+    on_each = _on_each_corpus(head)
+    return [f"The sign differs between corpora: {on_each}.", *missing]
 
 
 def unmoved(runs: pd.DataFrame) -> list[str]:
@@ -100,7 +101,8 @@ def unmoved(runs: pd.DataFrame) -> list[str]:
     They support no conclusion about spans.
     """
     has_ended = runs["status"] == "ok"
-    still = runs[hardly_moved(runs) & has_ended]
+    is_still = hardly_moved(runs)
+    still = runs[has_ended & is_still]
     if still.empty:
         return []
     places = []
@@ -122,13 +124,14 @@ def papers_recipes(question: Question, runs: pd.DataFrame, records: dict[str, Re
         settings = job.training.model_dump()
         place = (run.corpus, run.size)
         trained.append(Trained(run.variant, place, settings))
-    is_tuned = bool((runs["tuning"] == "tuned").any())
-    differing = unnamed_settings(question, trained, tuned=is_tuned)
+    is_tuned = runs["tuning"] == "tuned"
+    differing = unnamed_settings(question, trained, tuned=bool(is_tuned.any()))
     if not differing:
         return []
+    names = join([*differing])
     return [
         "Each variant follows its paper's recipe. "
-        f"These differ in {join([*differing])}, which may cause part of it."
+        f"These differ in {names}, which may cause part of it."
     ]
 
 
@@ -143,12 +146,15 @@ def _on_each_corpus(difference: Difference) -> str:
 
 def _missing_corpora(head: Difference, runs: pd.DataFrame, seen: Evidence) -> list[str]:
     """Say on which corpora of some runs there is no difference, and why."""
-    titles = runs["title"].unique()
-    missing = [title for title in titles if title not in head.by_corpus]
+    missing = []
+    for title in runs["title"].unique():
+        if title not in head.by_corpus:
+            missing.append(title)
     if not missing:
         return []
     compared = join([*head.by_corpus])
-    return [f"Compared on {compared} only: {_why_missing(head, missing, seen)}."]
+    why = _why_missing(head, missing, seen)
+    return [f"Compared on {compared} only: {why}."]
 
 
 def _why_missing(head: Difference, missing: list[str], seen: Evidence) -> str:
@@ -157,9 +163,10 @@ def _why_missing(head: Difference, missing: list[str], seen: Evidence) -> str:
     of_pair = seen.runs["variant"].isin(pair)
     is_still = hardly_moved(seen.runs)
     still = seen.runs[is_still & of_pair]
+    names = join(missing)
     if set(missing) <= set(still["title"]):
-        return f"learned spans barely moved on {join(missing)}"
-    return f"no pair of runs on {join(missing)}"
+        return f"learned spans barely moved on {names}"
+    return f"no pair of runs on {names}"
 
 
 def _correction(seen: Evidence) -> str:
@@ -208,19 +215,20 @@ def _on_fewer_corpora(seen: Evidence) -> list[str]:
             names.append(variant)
     lines = []
     for on, names in named.items():
-        lines.append(f"Compared on {on} only: {join(names)}.")
+        variants = join(names)
+        lines.append(f"Compared on {on} only: {variants}.")
     return lines
 
 
 def _same_runs(seen: Evidence) -> list[str]:
     """Name the variants that ask for the same jobs as their baselines at this scale."""
-    jobs = {}
-    for variant, rows in seen.own.groupby("variant", sort=False):
-        jobs[variant] = set(rows["digest"])
+    by_variant = seen.own.groupby("variant")["digest"]
+    jobs = by_variant.agg(set).to_dict()
     same: dict[str, list[str]] = {}
     for variant, base in seen.of.items():
-        has_both = variant in jobs and base in jobs
-        if has_both and jobs[variant] <= jobs[base]:
+        if variant not in jobs or base not in jobs:
+            continue
+        if jobs[variant] <= jobs[base]:
             names = same.setdefault(base, [])
             names.append(quoted(variant))
     lines = []
@@ -248,8 +256,10 @@ def _without_pair(seen: Evidence) -> list[str]:
     ended = set(seen.finished["variant"])
     lost = []
     for each in seen.comparisons:
-        has_both = {each.variant, each.baseline} <= ended
-        if each.is_unmatched and has_both and not _is_unmoved(each, seen):
+        names = {each.variant, each.baseline}
+        if not each.is_unmatched or not names <= ended:
+            continue
+        if not _is_unmoved(names, seen):
             lost.append(_name(each, seen))
     if not lost or not seen.differences:
         return []
@@ -257,12 +267,11 @@ def _without_pair(seen: Evidence) -> list[str]:
     return [f"Not compared, {why}: {join(lost)}."]
 
 
-def _is_unmoved(comparison: Comparison, seen: Evidence) -> bool:
-    """Say whether a comparison lacks its pairs because learned spans hardly moved."""
-    names = [comparison.variant, comparison.baseline]
-    is_of_pair = seen.own["variant"].isin(names)
+def _is_unmoved(names: set[str], seen: Evidence) -> bool:
+    """Say whether learned spans of one of these variants hardly moved."""
+    of_pair = seen.own["variant"].isin(names)
     is_still = hardly_moved(seen.own)
-    return bool(is_still[is_of_pair].any())
+    return bool((is_still & of_pair).any())
 
 
 def along_grid(seen: Evidence) -> list[str]:
@@ -270,39 +279,43 @@ def along_grid(seen: Evidence) -> list[str]:
     by_ends: dict[str, list[str]] = {}
     for each in seen.changes:
         change = each.difference
+        interval = f"95 % CI {change.interval}"
+        if change.signs_differ:
+            on_each = _on_each_corpus(change)
+            interval = f"{interval}; {on_each}"
         least, most = each.ends
-        sign = f"; {_on_each_corpus(change)}" if change.signs_differ else ""
-        interval = f"95 % CI {change.interval}{sign}"
         ends = f"From {each.axis} = {least:g} to {most:g}"
-        parts = by_ends.setdefault(ends, [])
         variant = quoted(change.variant)
+        parts = by_ends.setdefault(ends, [])
         parts.append(f"{variant} {change.size} ({interval})")
     lines = []
     for ends, parts in by_ends.items():
-        lines.append(f"{ends}: {join(parts)}.")
+        changes = join(parts)
+        lines.append(f"{ends}: {changes}.")
     return lines
 
 
 def of_runs(runs: pd.DataFrame, score: str) -> list[str]:
     """Count the runs that failed, by status, and those that ended well without a score."""
-    status = runs["status"]
-    is_unscored = (status == "ok") & runs[score].isna()
-    runs = runs.assign(status=status.mask(is_unscored, "not scored"))
-    broken = runs[runs["status"] != "ok"].drop_duplicates("digest")
+    once = runs.drop_duplicates("digest")
+    has_ended = once["status"] == "ok"
+    has_score = once[score].notna()
+    broken = once[~(has_ended & has_score)]
     if not len(broken):
         return []
-    counts = broken["status"].value_counts()
+    statuses = broken["status"].replace("ok", "not scored")
     kinds = []
-    for kind, how_many in counts.items():
+    for kind, how_many in statuses.value_counts().items():
         kinds.append(f"{how_many} {kind}")
-    every = count(runs["digest"].nunique(), "run")
+    every = count(len(once), "run")
     return [f"{len(broken)} of {every} failed ({join(kinds)})."]
 
 
 def failed_at_sizes(runs: pd.DataFrame) -> list[str]:
     """Count the runs at other sizes than the scale's own that failed."""
-    others = runs[runs["size"] != 1]
-    broken = others[others["status"] != "ok"]
+    is_other = runs["size"] != 1
+    has_failed = runs["status"] != "ok"
+    broken = runs[is_other & has_failed]
     lines = []
     by_model = broken.groupby(["variant", "size"], sort=False)
     for (variant, size), rows in by_model:
@@ -319,16 +332,18 @@ def missing_sizes(asked: list[float], runs: pd.DataFrame) -> list[str]:
     pairs = models[["variant", "corpus"]].drop_duplicates()
     every = len(pairs)
     trained = models["size"].value_counts()
-    none = [f"{size:g}" for size in asked if size not in trained]
-    lines = []
-    if none:
-        lines.append(f"Models of size {join(none)} are not trained yet.")
+    none = []
+    partly = []
     for size in asked:
-        number_of_pairs = trained.get(size, 0)
-        if 0 < number_of_pairs < every:
-            some = f"{number_of_pairs} of {every} pairs of variant and corpus"
-            lines.append(f"At size {size:g}, {some} are trained so far.")
-    return lines
+        known = trained.get(size, 0)
+        if size not in trained:
+            none.append(f"{size:g}")
+        elif known < every:
+            some = f"{known} of {every} pairs of variant and corpus"
+            partly.append(f"At size {size:g}, {some} are trained so far.")
+    if not none:
+        return partly
+    return [f"Models of size {join(none)} are not trained yet.", *partly]
 
 
 def spans(finished: pd.DataFrame, tokens: str) -> list[str]:
@@ -353,13 +368,14 @@ def _write_spans(rows: pd.DataFrame) -> list[str]:
     is_still = hardly_moved(rows).groupby(rows["title"], sort=False).all()
     parts = []
     for title, mean in means.iterrows():
-        on = f" on {title}" if len(means) > 1 else ""
         span = mean["mean_span"]
-        start = mean["start_span"]
-        still = ""
+        written = f"{span:.0f}"
+        if len(means) > 1:
+            written = f"{written} on {title}"
         if is_still[title]:
-            still = f" (barely above its initial value of {start:.0f})"
-        parts.append(f"{span:.0f}{on}{still}")
+            start = mean["start_span"]
+            written = f"{written} (barely above its initial value of {start:.0f})"
+        parts.append(written)
     return parts
 
 
@@ -393,7 +409,8 @@ def name_unmoved(still: pd.DataFrame) -> list[str]:
     places = []
     groups = still.groupby(["variant", "title"], sort=False)
     for (variant, title), rows in groups:
-        known = rows["S"].dropna()
-        limits = sorted({int(S) for S in known})
-        places.append(f"{variant} on {title}{at_limits(limits)}")
+        known = rows["S"].dropna().astype(int)
+        limits = sorted(set(known.tolist()))
+        at = at_limits(limits)
+        places.append(f"{variant} on {title}{at}")
     return places

@@ -19,6 +19,7 @@ from workflow.report.figures.style import (
 )
 from workflow.results.datasets import with_badge
 from workflow.results.registry import REGISTRY
+from workflow.results.runs_table import finished
 from workflow.results.timings import SPEEDS, WITHOUT, clocks, over_turns
 
 DRAWN = ("macs_executed", "train_tokens_per_s")
@@ -36,12 +37,12 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """
     runs = as_named(runs)
     scores = scores_of(runs, quantity)
-    finished = with_badge(runs[runs["status"] == "ok"])
+    ended = with_badge(finished(runs))
     joined = scores
     for cost in DRAWN:
         if cost not in runs:
             continue
-        measured = _measured(finished, cost)
+        measured = _measured(ended, cost)
         if _is_worth_drawing(measured, cost):
             joined = joined.merge(measured, on=KEYS, how="left")
     has_costs = len(joined.columns) > len(scores.columns)
@@ -56,40 +57,41 @@ def _is_worth_drawing(measured: pd.DataFrame, cost: str) -> bool:
     on_corpora = measured.groupby("text")
     most = on_corpora[f"{cost}_low"].max()
     least = on_corpora[f"{cost}_high"].min()
-    if not (most > DIFFERS * least).any():
+    differs = most > DIFFERS * least
+    if not differs.any():
         return False
     # speeds of one machine and code may be those of very few variants
     return on_corpora.size().max() >= FEWEST
 
 
 def _has_enough(scores: pd.DataFrame) -> bool:
-    return bool(len(scores)) and scores.groupby("text").size().max() >= FEWEST
+    if not len(scores):
+        return False
+    on_corpora = scores.groupby("text")
+    return on_corpora.size().max() >= FEWEST
 
 
-def _measured(finished: pd.DataFrame, cost: str) -> pd.DataFrame:
+def _measured(ended: pd.DataFrame, cost: str) -> pd.DataFrame:
     """Make a row for each place with its cost.
 
     Speeds are those of the machine and code that timed most of them.
     """
-    rows = finished[finished[cost].notna()]
+    rows = ended[ended[cost].notna()]
     if cost in SPEEDS and len(rows):
         timers = _timers(rows)
-        rows = rows[timers == timers.mode()[0]]
+        usual = timers.mode()[0]
+        rows = rows[timers == usual]
+    columns = [cost, f"{cost}_low", f"{cost}_high"]
     places = []
-    for place, group in rows.groupby(KEYS, dropna=False, sort=False):
-        row = dict(zip(KEYS, place, strict=True))
+    by_place = rows.groupby(KEYS, dropna=False, sort=False)
+    for place, group in by_place:
         if cost in SPEEDS:
             shown = over_turns(group, cost)
-            row |= {
-                cost: shown.value,
-                f"{cost}_low": shown.low,
-                f"{cost}_high": shown.high,
-            }
+            values = (shown.value, shown.low, shown.high)
         else:
             mean = group[cost].mean()
-            row |= dict.fromkeys((cost, f"{cost}_low", f"{cost}_high"), mean)
-        places.append(row)
-    columns = [cost, f"{cost}_low", f"{cost}_high"]
+            values = (mean, mean, mean)
+        places.append([*place, *values])
     numbers = dict.fromkeys(["S", "k", *columns], float)
     return pd.DataFrame(places, columns=[*KEYS, *columns]).astype(numbers)
 
@@ -100,8 +102,10 @@ def _timers(rows: pd.DataFrame) -> pd.Series:
     if "throughput_backend" not in rows:
         return timers
     # without a reference step the machine is known by its name alone
-    machines = rows["throughput_machine"].fillna("").where(timers == WITHOUT, "")
-    return timers + machines + rows["throughput_backend"].fillna("")
+    is_alone = timers == WITHOUT
+    machines = rows["throughput_machine"].fillna("").where(is_alone, "")
+    backends = rows["throughput_backend"].fillna("")
+    return timers + machines + backends
 
 
 def draw(data: pd.DataFrame, quantity: str, title: str, names: dict[str, str]) -> Figure:
@@ -114,22 +118,30 @@ def draw(data: pd.DataFrame, quantity: str, title: str, names: dict[str, str]) -
     lines = lines_of(data, axis)
     drawn = []
     for corpus, rows in data.groupby("text", sort=False):
-        drawn += [(corpus, rows, cost) for cost in costs if rows[cost].notna().any()]
+        for cost in costs:
+            if rows[cost].notna().any():
+                drawn.append((corpus, rows, cost))
     figure, axes = panels(len(drawn), 2, 2.9)
     for panel, (corpus, rows, cost) in zip(axes, drawn, strict=True):
-        _draw_points(panel, lines, rows.dropna(subset=[cost]), cost, axis)
-        panel.set_xlabel(fold(f"{_title(cost, names)} ({_better(cost)} is better)"))
+        measured = rows.dropna(subset=[cost])
+        _draw_points(panel, lines, measured, cost, axis)
+        across = f"{_title(cost, names)} ({_better(cost)} is better)"
+        panel.set_xlabel(fold(across))
         panel.set_ylabel(name_score(quantity, title))
-        missing = [each for each in costs if rows[each].isna().all()]
-        notes = [f"{_title(each, names)}: not measured" for each in missing]
-        panel.set_title("\n".join(fold(line) for line in (corpus, *notes)), parse_math=False)
+        heading = [fold(corpus)]
+        for each in costs:
+            if rows[each].isna().all():
+                note = f"{_title(each, names)}: not measured"
+                heading.append(fold(note))
+        panel.set_title("\n".join(heading), parse_math=False)
     share_legend(figure)
     place_names(figure)
     return figure
 
 
 def _title(cost: str, names: dict[str, str]) -> str:
-    return names.get(cost, REGISTRY[cost].title)
+    quantity = REGISTRY[cost]
+    return names.get(cost, quantity.title)
 
 
 def _better(cost: str) -> str:
@@ -174,6 +186,9 @@ def _are_apart(places: pd.DataFrame, cost: str) -> bool:
     """Say whether the intervals of neighbours on the grid do not overlap; a missing one does."""
     low = places[f"{cost}_low"].to_numpy()
     high = places[f"{cost}_high"].to_numpy()
-    is_rising = high[:-1] <= low[1:]
-    is_falling = high[1:] <= low[:-1]
-    return bool((is_rising | is_falling).all())
+    before = slice(None, -1)
+    after = slice(1, None)
+    is_rising = high[before] <= low[after]
+    is_falling = high[after] <= low[before]
+    is_apart = is_rising | is_falling
+    return bool(is_apart.all())

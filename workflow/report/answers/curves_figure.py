@@ -72,22 +72,25 @@ def _points(runs: pd.DataFrame, loss: str) -> pd.DataFrame:
     """Make a row for each point of each run that has a loss."""
     named = with_badge(as_named(runs))
     points = []
-    for run in named[[*PLACE, "digest", "curve"]].itertuples():
-        place = (run.text, run.variant, run.colour, run.S, run.k, run.digest)
+    for run in named.itertuples():
+        place = [getattr(run, name) for name in PLACE]
         for point in run.curve:
-            if is_number(point.get(loss)):
-                points.append((*place, point["step"], point[loss]))
-    table = pd.DataFrame(points, columns=[*PLACE, "digest", "step", "value"])
+            value = point.get(loss)
+            if is_number(value):
+                points.append([*place, run.digest, point["step"], value])
+    columns = [*PLACE, "digest", "step", "value"]
+    table = pd.DataFrame(points, columns=columns)
     return table.astype({"S": float, "k": float})
 
 
 def _line_names(points: pd.DataFrame) -> pd.Series:
     """Name the line of each point of a configuration: `mean` of the seeds that ended, or a run."""
+    digests = points["digest"]
     last_steps = points.groupby("digest")["step"].transform("max")
     has_ended = last_steps == points["step"].max()
-    if points.loc[has_ended, "digest"].nunique() < FEWEST:
-        return points["digest"]
-    return points["digest"].mask(has_ended, "mean")
+    if digests[has_ended].nunique() < FEWEST:
+        return digests
+    return digests.mask(has_ended, "mean")
 
 
 # --- the drawing -----------------------------------------------------------------------------
@@ -132,8 +135,9 @@ def draw(data: pd.DataFrame, title: str, scale: str) -> Figure:
 def _scale(panel: _Panel, scale: str, ticks: int) -> None:
     """Cut off the first steep part of the curves, which would leave no space for the rest."""
     axes = panel.axes
-    rows = panel.rows
-    shown = rows.loc[rows["step"] >= START * rows["step"].max(), "mean"]
+    steps = panel.rows["step"]
+    is_shown = steps >= START * steps.max()
+    shown = panel.rows.loc[is_shown, "mean"]
     low = shown.min()
     high = shown.max()
     # where there is one value, matplotlib leaves space around it
@@ -146,7 +150,8 @@ def _scale(panel: _Panel, scale: str, ticks: int) -> None:
     if scale == "log":
         set_log(axes.yaxis)
     else:
-        axes.yaxis.set_major_locator(MaxNLocator(5, min_n_ticks=3))
+        locator = MaxNLocator(5, min_n_ticks=3)
+        axes.yaxis.set_major_locator(locator)
         set_count_ticks(axes.yaxis)
     axes.locator_params(axis="x", nbins=ticks)
     set_count_ticks(axes.xaxis)
@@ -161,7 +166,8 @@ def _by_corpus(data: pd.DataFrame) -> tuple[Figure, list[_Panel]]:
     drawn = []
     for axes, (corpus, rows) in zip(all_axes, corpora, strict=True):
         for number, line in enumerate(lines):
-            _plot_places(axes, line, line.rows(rows, axis), axis, number)
+            mine = line.rows(rows, axis)
+            _plot_places(axes, line, mine, axis, number)
         axes.set_title(fold(corpus), parse_math=False)
         drawn.append(_Panel(axes, rows))
     return figure, drawn
@@ -169,12 +175,20 @@ def _by_corpus(data: pd.DataFrame) -> tuple[Figure, list[_Panel]]:
 
 def _plot_places(axes: Axes, line: Line, rows: pd.DataFrame, axis: str | None, number: int) -> None:
     """Draw a variant in its colour and kind of line; each place of a grid has its own kind."""
-    places = [*iter(rows.groupby(axis or "variant", dropna=False))]
-    has_grid = len(places) > 1
+    places = list(rows.groupby(axis or "variant", dropna=False))
+    if len(places) == 1:
+        (_, runs) = places[0]
+        style = _Style(line.colour, _dashes(number), line.name)
+        _plot_runs(axes, runs, style)
+        return
     for order, (place, runs) in enumerate(places):
-        name = f"{line.name}, {axis} = {place:g}" if has_grid else line.name
-        kind = DASHES[(order if has_grid else number) % len(DASHES)]
-        _plot_runs(axes, runs, _Style(line.colour, kind, name))
+        name = f"{line.name}, {axis} = {place:g}"
+        style = _Style(line.colour, _dashes(order), name)
+        _plot_runs(axes, runs, style)
+
+
+def _dashes(order: int) -> str:
+    return DASHES[order % len(DASHES)]
 
 
 @dataclass(frozen=True)
@@ -190,35 +204,43 @@ def _by_line(data: pd.DataFrame) -> tuple[Figure, list[_Panel]]:
     """Make a panel for each line on each corpus."""
     corpora = dict(iter(data.groupby("text", sort=False)))
     axis = drawn_axis(data)
-    lines = lines_of(data, axis)
     small = []
     for corpus, rows in corpora.items():
-        for line in lines:
+        for line in lines_of(data, axis):
             mine = line.rows(rows, axis)
-            if len(mine):
-                names = [line.name, corpus] if len(corpora) > 1 else [line.name]
-                title = "\n".join(fold(name, TITLE) for name in names)
-                small.append(_SmallPanel(corpus, title, mine))
-    height = 2.3 + LINE * max(each.title.count("\n") for each in small)
+            if not len(mine):
+                continue
+            title = fold(line.name, TITLE)
+            if len(corpora) > 1:
+                title = f"{title}\n{fold(corpus, TITLE)}"
+            small.append(_SmallPanel(corpus, title, mine))
+    folds = max(each.title.count("\n") for each in small)
+    height = 2.3 + LINE * folds
     figure, all_axes = panels(len(small), WIDE, height, width=SMALL)
     styles = _styles(data, axis)
+    first_axes = all_axes[0]
     for style in styles.values():
         # an empty line, so that the legend has the places in order
-        all_axes[0].plot([], [], color=style.color, ls=style.ls, label=style.label)
+        first_axes.plot([], [], color=style.color, ls=style.ls, label=style.label)
     drawn = []
     for axes, each in zip(all_axes, small, strict=True):
-        _plot_variant(axes, each.rows, corpora[each.corpus], axis, styles)
+        on_corpus = corpora[each.corpus]
+        _plot_variant(axes, each.rows, on_corpus, axis, styles)
         axes.set_title(each.title, parse_math=False)
-        drawn.append(_Panel(axes, corpora[each.corpus]))
+        drawn.append(_Panel(axes, on_corpus))
     return figure, drawn
 
 
 def _styles(data: pd.DataFrame, axis: str | None) -> dict[float, _Style]:
     """Choose the style of each place on the grid."""
-    values = sorted(data[axis].dropna().unique()) if axis else []
+    if axis is None:
+        return {}
+    values = sorted(data[axis].dropna().unique())
+    colours = shades(len(values))
     styles = {}
-    for order, (value, colour) in enumerate(zip(values, shades(len(values)), strict=True)):
-        styles[value] = _Style(colour, DASHES[order % len(DASHES)], f"{axis} = {value:g}")
+    for order, value in enumerate(values):
+        label = f"{axis} = {value:g}"
+        styles[value] = _Style(colours[order], _dashes(order), label)
     return styles
 
 

@@ -28,6 +28,7 @@ from workflow.report.figures.style import (
 from workflow.report.tables.cells import name_runs
 from workflow.results.datasets import with_badge
 from workflow.results.registry import bounds_of
+from workflow.results.runs_table import finished
 from workflow.results.statistics import FEWEST, mean_interval
 
 ROW = 0.24  # inches of a variant
@@ -47,7 +48,7 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
     points: the scores of the seeds. Few seeds have no interval.
     """
     runs = as_named(runs)
-    scored = with_badge(runs[(runs["status"] == "ok") & runs[quantity].notna()])
+    scored = with_badge(finished(runs, quantity))
     rows = []
     for text, group in scored.groupby("text", sort=False):
         for variant, S, k, members in places(group):
@@ -77,7 +78,10 @@ def draw(data: pd.DataFrame, quantity: str, title: str) -> Figure:
         return draw_message("no run has ended well")
     axis = drawn_axis(data)
     score = name_score(quantity, title)
-    on_grid = data.loc[data[axis].notna(), "variant"].nunique() if axis else 0
+    on_grid = 0
+    if axis:
+        placed = data.loc[data[axis].notna(), "variant"]
+        on_grid = placed.nunique()
     if 2 * on_grid >= data["variant"].nunique():
         return _draw_curves(data, axis, score)
     return _draw_dots(data, score)
@@ -85,17 +89,21 @@ def draw(data: pd.DataFrame, quantity: str, title: str) -> Figure:
 
 def _draw_dots(data: pd.DataFrame, score: str) -> Figure:
     """Draw the variants one below the other, with the mean of the first as a line through all."""
-    corpora = dict(iter(data.groupby("text", sort=False)))
-    names = {corpus: _names(rows) for corpus, rows in corpora.items()}
-    is_folded = any("\n" in name for of_corpus in names.values() for name in of_corpus)
-    most = max(len(rows) for rows in corpora.values())
-    height = 0.8 + (FOLDED if is_folded else ROW) * max(ROWS, most)
+    corpora = list(data.groupby("text", sort=False))
+    row_height = ROW
+    most = ROWS
+    for _, rows in corpora:
+        most = max(most, len(rows))
+        if any("\n" in name for name in _names(rows)):
+            row_height = FOLDED
+    height = 0.8 + row_height * most
     figure, axes = panels(len(corpora), 2, height)
-    for panel, (corpus, rows) in zip(axes, corpora.items(), strict=True):
-        panel.axvline(rows["mean"].iloc[0], color=GREY, lw=0.8, ls="--")
+    for panel, (corpus, rows) in zip(axes, corpora, strict=True):
+        first = rows["mean"].iloc[0]
+        panel.axvline(first, color=GREY, lw=0.8, ls="--")
         for place, row in enumerate(rows.itertuples()):
             _draw_dot(panel, place, row)
-        panel.set_yticks(range(len(rows)), names[corpus], parse_math=False)
+        panel.set_yticks(range(len(rows)), _names(rows), parse_math=False)
         panel.set_ylim(len(rows) - 0.5, -0.5)
         panel.grid(axis="y", visible=False)
         panel.set_title(fold(corpus, TITLE), parse_math=False)
@@ -106,12 +114,29 @@ def _draw_dots(data: pd.DataFrame, score: str) -> Figure:
 def _draw_dot(panel: Axes, place: int, row) -> None:
     """Draw the mean, interval and seeds of one variant. row: of `data`."""
     heights = [place] * len(row.points)
-    seeds = panel.plot(row.points, heights, "|", ms=9, mew=1, color=row.colour, alpha=0.7)
+    seeds = panel.plot(
+        row.points,
+        heights,
+        "|",
+        ms=9,
+        mew=1,
+        color=row.colour,
+        alpha=0.7,
+    )
     bar = None
     if not pd.isna(row.low):
-        bar = [[row.mean - row.low], [row.high - row.mean]]
+        below = row.mean - row.low
+        above = row.high - row.mean
+        bar = [[below], [above]]
     mean = panel.errorbar(
-        row.mean, place, xerr=bar, fmt="o", ms=5, lw=1.4, capsize=3, color=row.colour
+        row.mean,
+        place,
+        xerr=bar,
+        fmt="o",
+        ms=5,
+        lw=1.4,
+        capsize=3,
+        color=row.colour,
     )
     shows([mean, seeds], [row.Index])
 
@@ -121,32 +146,38 @@ def _names(rows: pd.DataFrame) -> list[str]:
     names = []
     for row in rows.itertuples():
         same = rows[rows["variant"] == row.variant]
-        varied = [axis for axis in GRID if same[axis].nunique() > 1]
-        places = []
-        for axis in varied:
-            place = getattr(row, axis)
-            places.append(f"{axis} = {place:g}")
-        name = ", ".join([row.variant, *places])
+        parts = [row.variant]
+        for axis in GRID:
+            if same[axis].nunique() > 1:
+                place = getattr(row, axis)
+                parts.append(f"{axis} = {place:g}")
+        name = ", ".join(parts)
         names.append(textwrap.fill(name, NAME, break_on_hyphens=False))
     return names
 
 
 def _draw_curves(data: pd.DataFrame, axis: str, score: str) -> Figure:
     """Draw lines over the grid; a variant without a place on it is a broken line across."""
-    corpora = dict(iter(data.groupby("text", sort=False)))
+    corpora = list(data.groupby("text", sort=False))
     lines = lines_of(data, axis)
-    figure, axes = panels(len(corpora), 2, 2.6)
+    placed = []
+    for line in lines:
+        if line.rows(data, axis)[axis].notna().any():
+            placed.append(line)
     values = sorted(data[axis].dropna().unique())
-    placed = [line for line in lines if line.rows(data, axis)[axis].notna().any()]
-    for panel, (corpus, rows) in zip(axes, corpora.items(), strict=True):
+    ticks = {value: f"{value:g}" for value in values}
+    left = values[0] / 2**MARGIN
+    right = values[-1] * 2**MARGIN
+    figure, axes = panels(len(corpora), 2, 2.6)
+    for panel, (corpus, rows) in zip(axes, corpora, strict=True):
         for line in lines:
             mine = line.rows(rows, axis)
             where = mine[axis]
             if line in placed:
                 where = shift_places(where, placed.index(line), len(placed))
             _draw_line(panel, line, mine.assign(place=where))
-        set_powers(panel.xaxis, {value: f"{value:g}" for value in values})
-        panel.set_xlim(values[0] / 2**MARGIN, values[-1] * 2**MARGIN)
+        set_powers(panel.xaxis, ticks)
+        panel.set_xlim(left, right)
         panel.set_xlabel(AXIS_TITLES[axis])
         panel.set_title(fold(corpus), parse_math=False)
         panel.set_ylabel(score)
@@ -185,8 +216,10 @@ def _draw_line(panel: Axes, line: Line, rows: pd.DataFrame) -> None:
 
 def _draw_across(panel: Axes, line: Line, row) -> None:
     """Draw a variant without a grid as a line across the panel, its interval as a band."""
-    across = panel.axhline(row.mean, color=line.colour, lw=1.4, ls="--", label=line.name)
+    colour = line.colour
+    across = panel.axhline(row.mean, color=colour, lw=1.4, ls="--", label=line.name)
     band = None
     if pd.notna(row.low):
-        band = panel.axhspan(row.low, row.high, color=line.colour, alpha=0.15, lw=0)
-    shows([across, band], [row.Index] * 2)  # from the left to the right
+        band = panel.axhspan(row.low, row.high, color=colour, alpha=0.15, lw=0)
+    ends = [row.Index, row.Index]  # from the left to the right
+    shows([across, band], ends)

@@ -12,6 +12,7 @@ from statistics import fmean
 import pandas as pd
 
 from workflow.results.numbers import name_places
+from workflow.results.runs_table import finished
 from workflow.results.statistics import (
     FEWEST,
     LEVEL,
@@ -75,7 +76,9 @@ class Comparison:
     @property
     def keeps_all(self) -> bool:
         """Whether k is all that the span holds."""
-        return self.S is not None and self.k is not None and self.k >= self.S
+        if self.S is None or self.k is None:
+            return False
+        return self.k >= self.S
 
     @property
     def is_unmatched(self) -> bool:
@@ -111,8 +114,7 @@ class Place:
 
 def effect_of(differences: pd.Series) -> Effect | None:
     """Average paired differences, indexed by (title, seed); None where there are none."""
-    values = zip(differences.index, differences.tolist(), strict=True)
-    return effect_of_pairs(dict(values))
+    return effect_of_pairs(dict(zip(differences.index, differences.tolist(), strict=True)))
 
 
 def effect_of_pairs(differences: Mapping[tuple[str, int], float]) -> Effect | None:
@@ -146,8 +148,12 @@ def effect_of_pairs(differences: Mapping[tuple[str, int], float]) -> Effect | No
 def _means_by_corpus(differences: Mapping[tuple[str, int], float]) -> dict[str, float]:
     by_corpus: dict[str, list[float]] = {}
     for (corpus, _), value in differences.items():
-        by_corpus.setdefault(corpus, []).append(value)
-    return {corpus: fmean(values) for corpus, values in by_corpus.items()}
+        values = by_corpus.setdefault(corpus, [])
+        values.append(value)
+    means = {}
+    for corpus, values in by_corpus.items():
+        means[corpus] = fmean(values)
+    return means
 
 
 def pair(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> pd.Series:
@@ -156,15 +162,15 @@ def pair(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> pd.Series:
     Pairs with a failed run are left out.
     """
     ours = by_text_and_seed(runs, quantity)
-    than = by_text_and_seed(base, quantity)
-    return (ours - than.reindex(ours.index)).dropna()
+    than = by_text_and_seed(base, quantity).reindex(ours.index)
+    return (ours - than).dropna()
 
 
 def by_text_and_seed(runs: pd.DataFrame, quantity: str) -> pd.Series:
     """Index the quantity of finished runs by (title of the corpus, seed)."""
     # one corpus may stand in for two of the paper's
-    finished = runs[runs["status"] == "ok"].drop_duplicates("digest")
-    by_pair = finished.groupby(["title", "seed"], sort=False)
+    once = finished(runs).drop_duplicates("digest")
+    by_pair = once.groupby(["title", "seed"], sort=False)
     return by_pair[quantity].mean().astype(float)
 
 
@@ -173,14 +179,18 @@ def places(runs: pd.DataFrame) -> Iterator[tuple[str, float | None, float | None
 
     Variants are in the order of the question, S and k rising.
     """
-    for variant, rows in runs.groupby("variant", sort=False):
+    by_variant = runs.groupby("variant", sort=False)
+    for variant, rows in by_variant:
         by_place = rows.groupby([*GRID], dropna=False, sort=True)
-        for (S, k), group in by_place:
-            yield variant, _known(S), _known(k), group
+        for place, group in by_place:
+            S, k = map(_known, place)
+            yield variant, S, k, group
 
 
 def _known(value: float) -> float | None:
-    return None if pd.isna(value) else value
+    if pd.isna(value):
+        return None
+    return value
 
 
 def baselines(runs: pd.DataFrame) -> dict[str, str]:
@@ -200,11 +210,13 @@ def baselines(runs: pd.DataFrame) -> dict[str, str]:
 
 def matching_runs(base: pd.DataFrame, S: float | None, k: float | None) -> pd.DataFrame:
     """Select the runs of a variant at this S and k, or at the only ones that it has."""
-    for axis, value in zip(GRID, (S, k), strict=True):
+    wanted = dict(zip(GRID, (S, k), strict=True))
+    for axis, value in wanted.items():
         has = base[axis]
-        if has.nunique(dropna=False) > 1:
-            is_same = has.isna() if value is None else has == value
-            base = base[is_same]
+        if has.nunique(dropna=False) < 2:
+            continue
+        is_same = has.isna() if value is None else has == value
+        base = base[is_same]
     return base
 
 
@@ -225,7 +237,8 @@ def compare_places(places: Sequence[Place], of: Mapping[str, str]) -> list[Compa
     """
     by_variant: dict[str, list[Place]] = {}
     for place in places:
-        by_variant.setdefault(place.variant, []).append(place)
+        mine = by_variant.setdefault(place.variant, [])
+        mine.append(place)
     found = []
     for place in places:
         base = of.get(place.variant)
@@ -258,10 +271,13 @@ def _same_place(of_base: list[Place], place: Place) -> Place | None:
     """Find the baseline's place at the same S and k, or the only one that it has on an axis."""
     for axis in GRID:
         # anew for each axis: one place at this S is taken whatever its k
-        if axis in varying_axes(of_base):
-            here = getattr(place, axis)
-            of_base = [each for each in of_base if getattr(each, axis) == here]
-    return of_base[0] if of_base else None
+        if axis not in varying_axes(of_base):
+            continue
+        here = getattr(place, axis)
+        of_base = [each for each in of_base if getattr(each, axis) == here]
+    if not of_base:
+        return None
+    return of_base[0]
 
 
 def varying_axes(places: Iterable) -> list[str]:
@@ -286,9 +302,11 @@ def _paired(ours: dict, theirs: dict) -> dict:
 
 def effect_between(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> Effect | None:
     """Subtract a base from runs; None where they have no pair, or are the same runs here."""
-    if set(runs["digest"]) <= set(base["digest"]):
+    digests = set(runs["digest"])
+    if digests <= set(base["digest"]):
         return None
-    return effect_of(pair(runs, base, quantity))
+    differences = pair(runs, base, quantity)
+    return effect_of(differences)
 
 
 def place_on(axes: Sequence[str], S: float | None, k: float | None) -> str:
@@ -304,9 +322,12 @@ def place_on(axes: Sequence[str], S: float | None, k: float | None) -> str:
 def axes_of(runs: pd.DataFrame) -> list[str]:
     """List S and k if some variant has several of them; the one with more values first."""
     by_variant = runs.groupby("variant")
-    counts = {axis: by_variant[axis].nunique().max() for axis in GRID}
-    several = [axis for axis in GRID if counts[axis] > 1]
-    return sorted(several, key=lambda axis: -counts[axis])
+    counts = {}
+    for axis in GRID:
+        most = by_variant[axis].nunique().max()
+        if most > 1:
+            counts[axis] = most
+    return sorted(counts, key=counts.__getitem__, reverse=True)
 
 
 def change_along(runs: pd.DataFrame, axis: str, quantity: str) -> Effect | None:
@@ -319,11 +340,14 @@ def change_along(runs: pd.DataFrame, axis: str, quantity: str) -> Effect | None:
     most = runs[axis].max()
     if not least < most:
         return None
-    (other,) = (each for each in GRID if each != axis)
+    S, k = GRID
+    other = k if axis == S else S
     differences = []
     for _, rows in runs.groupby(other, dropna=False):
-        low = rows[rows[axis] == least]
-        high = rows[rows[axis] == most]
+        values = rows[axis]
+        low = rows[values == least]
+        high = rows[values == most]
         differences.append(pair(high, low, quantity))
-    together = pd.concat(differences).groupby(level=["title", "seed"], sort=False)
-    return effect_of(together.mean())
+    together = pd.concat(differences)
+    by_pair = together.groupby(level=["title", "seed"], sort=False)
+    return effect_of(by_pair.mean())

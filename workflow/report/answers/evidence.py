@@ -8,16 +8,20 @@ import pandas as pd
 from workflow.report.answers.answer import Difference
 from workflow.report.answers.effects import (
     Comparison,
+    Effect,
     Place,
     axes_of,
     change_along,
     compare_places,
+    effect_of,
     list_places,
+    pair,
 )
 from workflow.report.answers.ratios import CostTable
 from workflow.report.figures.colours import as_named
 from workflow.results.datasets import with_titles
-from workflow.results.statistics import holm
+from workflow.results.runs_table import finished
+from workflow.results.statistics import LEVEL, holm
 from workflow.results.trained_enough import hardly_moved
 from workflow.tasks.spec import TaskSpec
 
@@ -57,14 +61,19 @@ class Evidence:
     @property
     def corpora(self) -> list[str]:
         """List the corpora on which something was compared, or else trained."""
-        compared = {corpus for each in self.differences for corpus in each.by_corpus}
+        compared: set[str] = set()
+        for each in self.differences:
+            compared.update(each.by_corpus)
         read = [*self.finished["title"].unique()]
-        return [corpus for corpus in read if corpus in compared] or read
+        both = [corpus for corpus in read if corpus in compared]
+        return both or read
 
     @property
     def axes(self) -> list[str]:
         """List S and k if a variant has several of them."""
-        return axes_of(self.own) if len(self.own) else []
+        if not len(self.own):
+            return []
+        return axes_of(self.own)
 
     @property
     def behind(self) -> pd.DataFrame:
@@ -75,12 +84,14 @@ class Evidence:
         names: set[str] = set()
         corpora: set[str] = set()
         for each in self.differences:
-            names.update((each.variant, each.baseline))
+            names |= {each.variant, each.baseline}
             corpora.update(each.by_corpus)
-        is_compared = self.finished["variant"].isin(names) & self.finished["title"].isin(corpora)
-        runs = self.finished[is_compared]
-        variants_of_seed = runs.groupby(["title", "seed"])["variant"].transform("nunique")
-        return runs[variants_of_seed > 1]
+        is_of_variant = self.finished["variant"].isin(names)
+        is_on_corpus = self.finished["title"].isin(corpora)
+        runs = self.finished[is_of_variant & is_on_corpus]
+        by_seed = runs.groupby(["title", "seed"])
+        has_pair = by_seed["variant"].transform("nunique") > 1
+        return runs[has_pair]
 
     def compared_with(self, of: dict[str, str]) -> "Evidence":
         """Compare the same runs with other baselines. of: variant -> baseline."""
@@ -108,24 +119,26 @@ def weigh(runs: pd.DataFrame, task: TaskSpec, of: dict[str, str]) -> Evidence:
     of: as `baselines`.
     """
     score = task.columns[0]
-    quantity, unit = score.quantity, score.unit
+    quantity = score.quantity
+    unit = score.unit
     runs = with_titles(as_named(runs))
-    scored = runs.assign(**{quantity: runs[quantity].mask(hardly_moved(runs))})
+    without_unmoved = runs[quantity].mask(hardly_moved(runs))
+    scored = runs.assign(**{quantity: without_unmoved})
     own = runs[runs["size"] == 1]
     own_scored = scored[scored["size"] == 1]
-    finished = own[(own["status"] == "ok") & own[quantity].notna()]
-    finished_scored = own_scored[own_scored.index.isin(finished.index)]
+    ended = finished(own, quantity)
+    ended_scored = own_scored[own_scored.index.isin(ended.index)]
     not_compared = Evidence(
         quantity=quantity,
         unit=unit,
         tokens=task.tokens,
         runs=runs,
         own=own,
-        finished=finished,
+        finished=ended,
         scored=scored,
         places=list_places(own_scored, quantity),
-        costs=CostTable(own, finished),
-        changes=_changes(finished_scored, quantity, unit),
+        costs=CostTable(own, ended),
+        changes=_changes(ended_scored, quantity, unit),
         of={},
         comparisons=[],
         differences=[],
@@ -136,16 +149,18 @@ def weigh(runs: pd.DataFrame, task: TaskSpec, of: dict[str, str]) -> Evidence:
 def _changes(runs: pd.DataFrame, quantity: str, unit: str) -> list[Change]:
     """List how a few variants change along each axis; those over too few seeds are left out."""
     axes = axes_of(runs) if len(runs) else []
+    by_variant = list(runs.groupby("variant", sort=False))
     found = []
     for axis in axes:
-        for variant, rows in list(runs.groupby("variant", sort=False))[:NAMED]:
+        for variant, rows in by_variant[:NAMED]:
             effect = change_along(rows, axis, quantity)
             if effect is None or effect.p is None:
                 continue
-            ends = (float(rows[axis].min()), float(rows[axis].max()))
+            least = float(rows[axis].min())
+            most = float(rows[axis].max())
             itself = Comparison(variant, variant, None, None, effect)
             difference = difference_of(itself, quantity, unit, effect.p)
-            found.append(Change(axis, ends, difference))
+            found.append(Change(axis, (least, most), difference))
     return found
 
 
@@ -159,7 +174,9 @@ def differences_of(comparisons: Iterable[Comparison], quantity: str, unit: str) 
     corrected = iter(holm(tested))
     differences = []
     for each in paired:
-        p = None if each.effect.p is None else next(corrected)
+        p = None
+        if each.effect.p is not None:
+            p = next(corrected)
         differences.append(difference_of(each, quantity, unit, p))
     return differences
 
@@ -184,3 +201,94 @@ def difference_of(
         by_corpus=effect.by_corpus,
         pairs=effect.pairs,
     )
+
+
+# --- over model sizes ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Trend:
+    """The difference of one variant at both ends of the sizes.
+
+    All are over the corpora and seeds that both ends have, Holm-corrected over the variants.
+    small, large: the differences of the smallest and of the largest models.
+    change: large less small, paired by corpus and seed. changed: whether it is significant.
+    parameters: of the smallest and of the largest models, a mean over corpora.
+    """
+
+    small: Difference
+    large: Difference
+    change: Effect
+    changed: bool
+    parameters: tuple[float, float]
+
+
+def trends(runs: pd.DataFrame, of: dict[str, str], quantity: str, unit: str) -> list[Trend]:
+    """Compute the trend of each variant that has pairs at two sizes or more, of enough seeds.
+
+    runs: with `title`, at every size, without scores of models whose learned spans have hardly
+    moved. of: variant -> baseline. There is no trend of runs of one size.
+    """
+    if runs["size"].nunique() < 2:
+        return []
+    by_variant = dict(iter(runs.groupby("variant", sort=False)))
+    found = []
+    for variant, base in of.items():
+        ours = by_variant[variant]
+        than = by_variant[base]
+        trend = _trend(ours, than, quantity, unit)
+        if trend:
+            found.append(trend)
+    return _correct(found)
+
+
+def _trend(runs: pd.DataFrame, base: pd.DataFrame, quantity: str, unit: str) -> Trend | None:
+    """Compute the trend of one variant, not corrected; None where both ends have too few pairs."""
+    by_size = {}
+    for size, rows in runs.groupby("size"):
+        base_rows = base[base["size"] == size]
+        differences = pair(rows, base_rows, quantity)
+        if len(differences):
+            by_size[size] = differences
+    if len(by_size) < 2:
+        return None
+    least = min(by_size)
+    most = max(by_size)
+    small = by_size[least]
+    large = by_size[most]
+    changes = (large - small.reindex(large.index)).dropna()
+    change = effect_of(changes)
+    if change is None or change.p is None:
+        return None
+    variant = runs["variant"].iloc[0]
+    baseline = base["variant"].iloc[0]
+    differences = []
+    for side in (small, large):
+        # over the corpora and seeds that both ends have
+        effect = effect_of(side.reindex(changes.index))
+        comparison = Comparison(variant, baseline, None, None, effect)
+        differences.append(difference_of(comparison, quantity, unit, effect.p))
+    models = runs[runs["title"].isin(changes.index.unique("title"))]
+    parameters = []
+    for size in (least, most):
+        of_size = models[models["size"] == size]
+        parameters.append(of_size["parameters"].mean())
+    return Trend(*differences, change, False, tuple(parameters))
+
+
+def _correct(found: list[Trend]) -> list[Trend]:
+    """Correct the p values of all trends for each other."""
+    small = holm([trend.small.p for trend in found])
+    large = holm([trend.large.p for trend in found])
+    changes = holm([trend.change.p for trend in found])
+    corrected = []
+    for trend, p_small, p_large, p_change in zip(found, small, large, changes, strict=True):
+        corrected.append(
+            replace(
+                trend,
+                small=replace(trend.small, holm=p_small),
+                large=replace(trend.large, holm=p_large),
+                changed=p_change <= LEVEL,
+            )
+        )
+    return corrected

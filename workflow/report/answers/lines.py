@@ -4,6 +4,7 @@ A line has the colour of its variant, which `workflow.report.figures.colours.as_
 column `colour` of the runs.
 """
 
+import math
 from dataclasses import dataclass
 
 import pandas as pd
@@ -56,23 +57,28 @@ def lines_of(runs: pd.DataFrame, axis: str | None) -> list[Line]:
 
     The only line of a variant takes its colour; several lines of one take shades.
     """
+    not_drawn = _other(axis)
     places: list[tuple[str, float | None]] = []
     colours = {}
-    not_drawn = _other(axis)
+    several = []
     for variant, rows in runs.groupby("variant", sort=False):
         colours[variant] = rows["colour"].iloc[0]
         others = sorted(rows[not_drawn].dropna().unique()) if axis else []
-        if len(others) > 1:
-            places += [(variant, other) for other in others]
-        else:
+        if len(others) < 2:
             places.append((variant, None))
-    several = [place for place in places if place[1] is not None]
+            continue
+        of_variant = [(variant, other) for other in others]
+        places += of_variant
+        several += of_variant
     shade_of = dict(zip(several, shades(len(several)), strict=True))
     lines = []
     for number, place in enumerate(places):
         variant, other = place
+        name = variant
+        if other is not None:
+            name = f"{variant}, {not_drawn} = {other:g}"
         line = Line(
-            name=variant if other is None else f"{variant}, {not_drawn} = {other:g}",
+            name=name,
             variant=variant,
             other=other,
             colour=shade_of.get(place) or colours[variant],
@@ -84,7 +90,9 @@ def lines_of(runs: pd.DataFrame, axis: str | None) -> list[Line]:
 
 def shift_places(values: pd.Series, number: int, of: int) -> pd.Series:
     """Shift places on an axis of powers of two a little, so that lines do not hide each other."""
-    return values * 2 ** (SHIFT * (number - (of - 1) / 2))
+    from_middle = number - (of - 1) / 2
+    octaves = SHIFT * from_middle
+    return values * 2**octaves
 
 
 def name_score(quantity: str, title: str) -> str:
@@ -95,8 +103,16 @@ def name_score(quantity: str, title: str) -> str:
 def panels(number: int, columns: int, height: float, width: float = WIDTH, **options):
     """Make a number of axes in rows of `columns`; the rest of the last row is left out."""
     columns = min(columns, number)
-    rows = -(-number // columns)
-    figure, axes = canvas(columns, rows=rows, width=width, height=height, squeeze=False, **options)
+    rows = math.ceil(number / columns)
+    figure, axes = canvas(
+        columns,
+        rows=rows,
+        width=width,
+        height=height,
+        squeeze=False,
+        **options,
+    )
+    shown = axes.flat[:number]
     for spare in axes.flat[number:]:
         spare.set_visible(False)
-    return figure, axes.flat[:number]
+    return figure, shown

@@ -34,7 +34,11 @@ class Costs:
     apart: dict[tuple[str, str], str]
 
     def of_variant(self, variant: str) -> tuple[Ratio, ...]:
-        return tuple(ratio for ratio in self.ratios if ratio.variant == variant)
+        found = []
+        for ratio in self.ratios:
+            if ratio.variant == variant:
+                found.append(ratio)
+        return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -80,9 +84,11 @@ class CostTable:
 
     def __init__(self, runs: pd.DataFrame, finished: pd.DataFrame):
         self._every = dict(iter(runs.groupby("variant", sort=False)))
-        by_variant = finished.groupby("variant", sort=False)
-        self._largest = {variant: largest(rows) for variant, rows in by_variant}
-        self._moved = finished[~hardly_moved(finished)].index
+        self._largest = {}
+        for variant, rows in finished.groupby("variant", sort=False):
+            self._largest[variant] = largest(rows)
+        has_moved = ~hardly_moved(finished)
+        self._moved = finished[has_moved].index
         self._known: dict[tuple, Measured] = {}
 
     def ratios(self, of: Mapping[str, str]) -> Costs:
@@ -122,7 +128,9 @@ class CostTable:
 
     def _place(self, variant: str) -> tuple[float | None, float | None]:
         first = self._largest[variant].iloc[0]
-        return _known(first["S"]), _known(first["k"])
+        S = _known(first["S"])
+        k = _known(first["k"])
+        return S, k
 
     def _measured(self, key: tuple, rows: pd.DataFrame) -> Measured:
         if key not in self._known:
@@ -132,7 +140,9 @@ class CostTable:
 
 
 def _known(value: float) -> float | None:
-    return None if pd.isna(value) else float(value)
+    if pd.isna(value):
+        return None
+    return float(value)
 
 
 def _measure(rows: pd.DataFrame) -> Measured:
@@ -140,11 +150,15 @@ def _measure(rows: pd.DataFrame) -> Measured:
     known = [name for name in COST_TITLES if name in rows]
     by_configuration = rows.groupby(["corpus", "configuration"])[known].mean()
     by_corpus = by_configuration.groupby("corpus").mean()
-    return Measured(
-        means={name: by_corpus[name].dropna().to_dict() for name in known},
-        turns={name: by_turn(rows, name) for name in known if name in SPEEDS},
-        makers={name: makers_of(rows, name) for name in known},
-    )
+    means = {}
+    turns = {}
+    makers = {}
+    for name in known:
+        means[name] = by_corpus[name].dropna().to_dict()
+        makers[name] = makers_of(rows, name)
+        if name in SPEEDS:
+            turns[name] = by_turn(rows, name)
+    return Measured(means, turns, makers)
 
 
 def _why_apart(ours: Measured, theirs: Measured, name: str, base: str) -> str | None:
@@ -159,19 +173,26 @@ def _why_apart(ours: Measured, theirs: Measured, name: str, base: str) -> str | 
 def _divide(ours: Measured, theirs: Measured, name: str) -> Quotient | None:
     """Divide a cost by that of the base; None where it differs by less than is worth telling."""
     if name in SPEEDS:
-        of_ours = ours.turns.get(name, {})
-        of_theirs = theirs.turns.get(name, {})
-        shown = ratio_of_turns(of_ours, of_theirs)
-        is_different = bool(shown.value) and told_apart(shown)
-        value = shown.value if is_different else math.nan
-        found = Quotient(value, shown.low, shown.high)
+        found = _divide_speeds(ours, theirs, name)
     else:
-        found = Quotient(_divide_counts(ours, theirs, name), None, None)
-    least = max(WORTH, COUNTED.get(name, 0))
+        ratio = _divide_counts(ours, theirs, name)
+        found = Quotient(ratio, None, None)
     if not is_number(found.value):
         return None
+    least = max(WORTH, COUNTED.get(name, 0))
     distance = abs(found.value - 1)
     return found if distance >= least else None
+
+
+def _divide_speeds(ours: Measured, theirs: Measured, name: str) -> Quotient:
+    """Divide speeds round by round; NaN where the interval holds 1."""
+    of_ours = ours.turns.get(name, {})
+    of_theirs = theirs.turns.get(name, {})
+    shown = ratio_of_turns(of_ours, of_theirs)
+    value = math.nan
+    if shown.value and told_apart(shown):
+        value = shown.value
+    return Quotient(value, shown.low, shown.high)
 
 
 def _divide_counts(ours: Measured, theirs: Measured, name: str) -> float:
@@ -181,9 +202,7 @@ def _divide_counts(ours: Measured, theirs: Measured, name: str) -> float:
     shared = {*mine} & {*other}
     part = sum(mine[corpus] for corpus in shared)
     whole = sum(other[corpus] for corpus in shared)
-    if not whole:
-        return math.nan
-    return part / whole
+    return part / whole if whole else math.nan
 
 
 def ratio_of_means(rows: pd.DataFrame, base: pd.DataFrame, quantity: str) -> float:
@@ -194,14 +213,14 @@ def ratio_of_means(rows: pd.DataFrame, base: pd.DataFrame, quantity: str) -> flo
     shared = {*rows["corpus"]} & {*base["corpus"]}
     part = _mean_on(rows, shared, quantity)
     whole = _mean_on(base, shared, quantity)
-    if not whole:
-        return math.nan
-    return part / whole
+    return part / whole if whole else math.nan
 
 
 def _mean_on(rows: pd.DataFrame, corpora: set[str], quantity: str) -> float:
-    on_corpora = rows[rows["corpus"].isin(corpora)]
-    return on_corpora.groupby("configuration")[quantity].mean().mean()
+    is_on = rows["corpus"].isin(corpora)
+    by_configuration = rows[is_on].groupby("configuration")
+    means = by_configuration[quantity].mean()
+    return means.mean()
 
 
 def largest(rows: pd.DataFrame) -> pd.DataFrame:
@@ -218,7 +237,8 @@ def growth(finished: pd.DataFrame) -> list[Growth]:
 
     Only the corpora count on which all of them have both ends, with learned spans that moved.
     """
-    finished = finished[~hardly_moved(finished)]
+    has_moved = ~hardly_moved(finished)
+    finished = finished[has_moved]
     axes = axes_of(finished) if len(finished) else []
     found = []
     for axis in axes:
@@ -226,8 +246,7 @@ def growth(finished: pd.DataFrame) -> list[Growth]:
         high = float(finished[axis].max())
         sides = _ends_of(finished, axis, low, high)
         ratios = _ratios_of_ends(sides)
-        distances = [abs(ratio - 1) for ratio in ratios.values()]
-        if max(distances, default=0) >= WORTH:
+        if any(abs(ratio - 1) >= WORTH for ratio in ratios.values()):
             found.append(Growth(axis, low, high, ratios))
     return found
 
@@ -239,21 +258,24 @@ def _ends_of(
     sides = {}
     by_variant = list(finished.groupby("variant", sort=False))
     for variant, rows in by_variant[:NAMED]:
-        values = set(rows[axis])
-        if low in values and high in values:
-            at_low = rows[rows[axis] == low]
-            at_high = rows[rows[axis] == high]
+        values = rows[axis]
+        at_low = rows[values == low]
+        at_high = rows[values == high]
+        if len(at_low) and len(at_high):
             sides[variant] = _on_both(at_low, at_high, axis)
     return sides
 
 
 def _on_both(low: pd.DataFrame, high: pd.DataFrame, axis: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Select, at both ends of an axis, the corpora and places of the other axis that both have."""
-    others = [name for name in ("corpus", *GRID) if name != axis]
+    others = ["corpus", *GRID]
+    others.remove(axis)
     of_low = low[others].drop_duplicates()
     of_high = high[others].drop_duplicates()
     shared = of_low.merge(of_high)
-    return low.merge(shared), high.merge(shared)
+    low = low.merge(shared)
+    high = high.merge(shared)
+    return low, high
 
 
 def _ratios_of_ends(sides: dict[str, tuple[pd.DataFrame, pd.DataFrame]]) -> dict[str, float]:
@@ -264,9 +286,9 @@ def _ratios_of_ends(sides: dict[str, tuple[pd.DataFrame, pd.DataFrame]]) -> dict
     shared = set.intersection(*corpora)
     ratios = {}
     for variant, (low, high) in sides.items():
-        is_shared = low["corpus"].isin(shared)
-        is_shared_high = high["corpus"].isin(shared)
-        ratio = ratio_of_means(high[is_shared_high], low[is_shared], "macs_executed")
+        at_low = low[low["corpus"].isin(shared)]
+        at_high = high[high["corpus"].isin(shared)]
+        ratio = ratio_of_means(at_high, at_low, "macs_executed")
         if is_number(ratio):
             ratios[variant] = ratio
     return ratios
@@ -276,14 +298,15 @@ def why_no_ratio(apart: dict[tuple[str, str], str]) -> list[str]:
     """Say which costs of which variants are not compared, a sentence for each reason."""
     costs: dict[tuple[str, str], list[str]] = {}
     for (variant, title), why in apart.items():
-        reason = (variant, why)
-        costs.setdefault(reason, []).append(title)
+        titles = costs.setdefault((variant, why), [])
+        titles.append(title)
+    # variants that lack the same costs for the same reason share a sentence
     variants: dict[tuple[str, str], list[str]] = {}
     for (variant, why), titles in costs.items():
-        reason = (join(titles), why)
-        variants.setdefault(reason, []).append(variant)
+        names = variants.setdefault((join(titles), why), [])
+        names.append(quoted(variant))
     lines = []
     for (titles, why), names in variants.items():
-        of = join([quoted(name) for name in names])
+        of = join(names)
         lines.append(f"No ratio of {titles} for {of}: {why}.")
     return lines

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from workflow.report.answers.effects import Effect, by_text_and_seed, effect_of
+from workflow.report.answers.effects import Effect, effect_of, pair
 from workflow.report.answers.lines import MARKS, panels
 from workflow.report.figures.colours import COLOURS, as_named
 from workflow.report.figures.marks import shows
@@ -19,6 +19,7 @@ from workflow.report.tables.cells import name_runs
 from workflow.results.datasets import with_titles
 from workflow.results.numbers import number
 from workflow.results.registry import REGISTRY
+from workflow.results.runs_table import finished
 from workflow.results.trained_enough import hardly_moved
 
 COLUMNS = [
@@ -48,7 +49,8 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
     parameters: of the later variant.
     """
     runs = with_titles(as_named(runs))
-    runs = runs[(runs["status"] == "ok") & runs[quantity].notna() & ~hardly_moved(runs)]
+    has_moved = ~hardly_moved(runs)
+    runs = finished(runs[has_moved], quantity)
     rows = []
     for earlier, later in combinations(runs["variant"].unique(), 2):
         for (corpus, size), group in runs.groupby(["title", "size"], sort=True):
@@ -78,9 +80,7 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
 def _effect(ours: pd.DataFrame, than: pd.DataFrame, quantity: str) -> Effect | None:
     if not len(ours) or not len(than):
         return None
-    mine = by_text_and_seed(ours, quantity)
-    theirs = by_text_and_seed(than, quantity)
-    return effect_of((mine - theirs.reindex(mine.index)).dropna())
+    return effect_of(pair(ours, than, quantity))
 
 
 def draw(data: pd.DataFrame, quantity: str, title: str) -> Figure:
@@ -90,13 +90,14 @@ def draw(data: pd.DataFrame, quantity: str, title: str) -> Figure:
     corpora = [*data["corpus"].unique()]
     ticks = _ticks(data["parameters"])
     better = "below" if REGISTRY[quantity].better == "lower" else "above"
-    for panel, (pair, rows) in zip(axes, pairs, strict=True):
+    for panel, (names, rows) in zip(axes, pairs, strict=True):
         panel.axhline(0, lw=0.8, ls="--", color="#777777")  # no difference
         for corpus, mine in rows.groupby("corpus", sort=False):
-            _draw_corpus(panel, corpus, mine.sort_values("parameters"), corpora.index(corpus))
+            by_size = mine.sort_values("parameters")
+            _draw_corpus(panel, corpus, by_size, corpora.index(corpus))
         set_powers(panel.xaxis, ticks)
         panel.set_xlabel("parameters")
-        panel.set_title(fold(pair), parse_math=False)
+        panel.set_title(fold(names), parse_math=False)
         panel.set_ylabel(f"difference in {title}\n({better} 0: first is better)")
         panel.tick_params(labelleft=True)
     share_legend(figure)
@@ -124,5 +125,9 @@ def _ticks(parameters: pd.Series) -> dict[float, str]:
     last = math.floor(math.log10(parameters.max()))
     ticks = {}
     for power in range(first, last + 1):
-        ticks[10.0**power] = number(10**power) if power > 5 else f"{10 ** (power - 3):g}k"
+        label = number(10**power)
+        if power <= 5:
+            thousands = 10 ** (power - 3)
+            label = f"{thousands:g}k"
+        ticks[10.0**power] = label
     return ticks

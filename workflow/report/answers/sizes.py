@@ -11,6 +11,7 @@ from workflow.report.figures.style import bars_of, fold, label_ends, set_log, sh
 from workflow.report.tables.cells import name_runs
 from workflow.results.datasets import with_badge
 from workflow.results.registry import bounds_of
+from workflow.results.runs_table import finished
 from workflow.results.statistics import FEWEST, mean_interval
 
 COST = "macs_executed"
@@ -39,9 +40,9 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
     runs: of one question, at all sizes. cost: executed MACs per character or subword.
     """
     runs = with_badge(as_named(runs))
-    runs = runs[(runs["status"] == "ok") & runs[quantity].notna()]
+    by_model = finished(runs, quantity).groupby(["text", "size", "variant"], sort=False)
     rows = []
-    for (text, size, variant), mine in runs.groupby(["text", "size", "variant"], sort=False):
+    for (text, size, variant), mine in by_model:
         values = mine[quantity].astype(float).tolist()
         mean, low, high = mean_interval(values, bounds=bounds_of(quantity))
         has_interval = len(values) >= FEWEST
@@ -72,8 +73,10 @@ def draw(data: pd.DataFrame, quantity: str, title: str, of: str) -> Figure:
     corpora = list(data.groupby("text", sort=False))
     figure, axes = panels(len(corpora), 2, 2.8)
     for panel, (corpus, rows) in zip(axes, corpora, strict=True):
-        for number, (variant, mine) in enumerate(rows.groupby("variant", sort=False)):
-            _draw_variant(panel, variant, mine, MARKS[number % len(MARKS)])
+        variants = rows.groupby("variant", sort=False)
+        for number, (variant, mine) in enumerate(variants):
+            mark = MARKS[number % len(MARKS)]
+            _draw_variant(panel, variant, mine, mark)
         set_log(panel.xaxis)
         panel.set_xlabel(f"MACs/{of} (less is better)")
         panel.set_ylabel(name_score(quantity, title))

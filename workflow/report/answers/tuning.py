@@ -8,6 +8,7 @@ from workflow.report.answers.effects import Effect, baselines, effect_of
 from workflow.report.figures.colours import as_named
 from workflow.results.datasets import with_titles
 from workflow.results.numbers import join, quoted
+from workflow.results.runs_table import finished
 from workflow.results.statistics import apart_by_chance
 
 PLACE = ["corpus", "S", "k"]
@@ -109,9 +110,12 @@ def tuned_runs(runs: pd.DataFrame) -> pd.DataFrame:
     tuned = runs[runs["tuning"] == "tuned"]
     of = baselines(runs)
     has = set(tuned["variant"])
-    compared = {variant for variant in has if of.get(variant) in has}
-    bases = {of[variant] for variant in compared}
-    return tuned[tuned["variant"].isin(compared | bases)]
+    shown: set[str] = set()
+    for variant in has:
+        base = of.get(variant)
+        if base in has:
+            shown |= {variant, base}
+    return tuned[tuned["variant"].isin(shown)]
 
 
 def follows_recipe(runs: pd.DataFrame) -> bool:
@@ -120,15 +124,20 @@ def follows_recipe(runs: pd.DataFrame) -> bool:
     Its own runs are then the tuned ones.
     """
     tuned = runs["tuning"] == "tuned"
-    if set(runs.loc[tuned, "variant"]) != set(runs["variant"]):
+    with_trials = set(runs.loc[tuned, "variant"])
+    if with_trials != set(runs["variant"]):
         return False
-    return bool(same_as_recipe(runs)[tuned].all())
+    is_same = same_as_recipe(runs)
+    return bool(is_same[tuned].all())
 
 
 def same_as_recipe(runs: pd.DataFrame) -> pd.Series:
     """Mark the tuned runs whose trials chose the recipe: its own runs have the same numbers."""
     trials = runs[runs["tuning"] == "trial"]
-    kept = {run.digest for run in trials.itertuples() if set(run.factors.values()) == {1}}
+    kept = set()
+    for run in trials.itertuples():
+        if set(run.factors.values()) == {1}:
+            kept.add(run.digest)
     return runs["follows"].isin(kept)
 
 
@@ -137,24 +146,27 @@ def _line(rows: pd.DataFrame, quantity: str, decides: str) -> TunedVariant:
 
     rows: its runs of the recipe, its trials, and what follows one.
     """
-    trials = rows[rows["tuning"] == "trial"]
-    tuned = rows[rows["tuning"] == "tuned"]
-    recipe = rows[rows["tuning"].isna()]
+    tuning = rows["tuning"]
+    trials = rows[tuning == "trial"]
+    tuned = rows[tuning == "tuned"]
+    recipe = rows[tuning.isna()]
     follows = next(iter(tuned["follows"].dropna()), None)
-    factors = trials["factors"].tolist()
-    chosen = trials.loc[trials["digest"] == follows, "factors"].tolist()
-    best: dict[str, float] = chosen[0] if chosen else {}
+    chosen = trials[trials["digest"] == follows]
+    best: dict[str, float] = {}
+    if len(chosen):
+        best = chosen["factors"].iloc[0]
     lead = _lead(trials, decides)
     apart = _seed_difference(trials, recipe, decides)
+    is_sure = lead is not None and apart is not None and lead > apart
     return TunedVariant(
         variant=rows["variant"].iloc[0],
         trials=[_trial(run, decides, follows) for run in trials.to_dict("records")],
         lr=float(tuned["lr"].iloc[0]) if len(tuned) else None,
-        edge=_is_at_edge(best, factors),
-        recipe=bool(best) and set(best.values()) == {1},
+        edge=_is_at_edge(best, trials["factors"].tolist()),
+        recipe=set(best.values()) == {1},
         lead=lead,
         apart=apart,
-        sure=lead is not None and apart is not None and lead > apart,
+        sure=is_sure,
         effect=effect_of(_gains(tuned, recipe, quantity)),
     )
 
@@ -163,7 +175,8 @@ def _is_at_edge(best: dict[str, float], tried: list[dict[str, float]]) -> bool:
     """Say whether a factor of the best trial is the least or largest of several that were tried."""
     for key, factor in best.items():
         values = {each[key] for each in tried}
-        if len(values) > 1 and factor in (min(values), max(values)):
+        ends = (min(values), max(values))
+        if len(values) > 1 and factor in ends:
             return True
     return False
 
@@ -187,11 +200,11 @@ def _trial(run: dict, decides: str, follows: str | None) -> Trial:
 
 def _lead(trials: pd.DataFrame, decides: str) -> float | None:
     """Compute by how much the best trial leads the next one; lower is better."""
-    finished = trials[trials["status"] == "ok"]
-    scores = sorted(finished[decides].astype(float))
+    scores = finished(trials)[decides].astype(float)
     if len(scores) < 2:
         return None
-    return scores[1] - scores[0]
+    best, second, *_ = sorted(scores)
+    return second - best
 
 
 def _seed_difference(trials: pd.DataFrame, recipe: pd.DataFrame, decides: str) -> float | None:
@@ -199,9 +212,10 @@ def _seed_difference(trials: pd.DataFrame, recipe: pd.DataFrame, decides: str) -
 
     recipe: the variant's runs with the recipe's settings.
     """
-    finished = recipe[recipe["status"] == "ok"]
-    same_place = finished.merge(trials[PLACE].drop_duplicates())
-    scores = same_place.drop_duplicates("digest")[decides].astype(float)
+    tried_at = trials[PLACE].drop_duplicates()
+    same_place = finished(recipe).merge(tried_at)
+    once = same_place.drop_duplicates("digest")
+    scores = once[decides].astype(float)
     return apart_by_chance([*scores])
 
 
@@ -210,9 +224,12 @@ def _gains(tuned: pd.DataFrame, recipe: pd.DataFrame, quantity: str) -> pd.Serie
     of_tuned = _by_cell(tuned, quantity)
     of_recipe = _by_cell(recipe, quantity)
     gains = (of_tuned - of_recipe).dropna()
-    return gains.groupby(level=["title", "seed"]).mean().astype(float)
+    by_pair = gains.groupby(level=["title", "seed"])
+    return by_pair.mean().astype(float)
 
 
 def _by_cell(runs: pd.DataFrame, quantity: str) -> pd.Series:
-    finished = with_titles(runs[runs["status"] == "ok"]).drop_duplicates(["digest"])
-    return finished.groupby(CELL, dropna=False)[quantity].mean()
+    named = with_titles(finished(runs))
+    once = named.drop_duplicates(["digest"])
+    by_cell = once.groupby(CELL, dropna=False)
+    return by_cell[quantity].mean()

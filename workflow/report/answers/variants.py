@@ -22,8 +22,9 @@ from workflow.report.answers.effects import (
 )
 from workflow.report.figures.colours import as_named
 from workflow.results.datasets import with_titles
-from workflow.results.numbers import missing, to_digits
+from workflow.results.numbers import count, missing, to_digits
 from workflow.results.registry import REGISTRY, bounds_of
+from workflow.results.runs_table import finished
 from workflow.results.statistics import FEWEST, LEVEL, half_width, holm, mean_interval, over_seeds
 from workflow.results.timings import SPEEDS, over_turns
 from workflow.results.trained_enough import hardly_moved, learned_spans
@@ -150,10 +151,13 @@ def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> V
     effects = _effects_by_baseline(runs, rows)
     shown = next(iter(effects))
     costs = _shown_costs(runs)
-    lines = [
-        replace(row.line, effect=effect, costs=[_cost(row.finished, name) for name in costs])
-        for row, effect in zip(rows, effects[shown], strict=True)
-    ]
+    lines = []
+    for row, effect in zip(rows, effects[shown], strict=True):
+        of_row = [_cost(row.finished, name) for name in costs]
+        lines.append(replace(row.line, effect=effect, costs=of_row))
+    written = []
+    for variant, against in effects.items():
+        written.append((variant, _write_all(lines, against)))
     differing = [line.effect for line in lines if line.effect]
     return VariantTable(
         lines=lines,
@@ -165,7 +169,7 @@ def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> V
         first=shown,
         baselines=_other_baselines(runs),
         rest=runs["variant"].iloc[0],
-        effects=[(variant, _write_all(lines, against)) for variant, against in effects.items()],
+        effects=written,
         half=median_half(line.half for line in lines),
         difference_half=median_half(effect.half for effect in differing),
     )
@@ -188,8 +192,8 @@ def _row(
     group: pd.DataFrame,
     quantity: str,
 ) -> _Row:
-    finished = group[(group["status"] == "ok") & group[quantity].notna()]
-    values = finished[quantity].astype(float).tolist()
+    scored = finished(group, quantity)
+    values = scored[quantity].astype(float).tolist()
     mean = low = high = None
     if values:
         mean, low, high = mean_interval(values, bounds=bounds_of(quantity))
@@ -210,7 +214,7 @@ def _row(
     )
     return _Row(
         line=line,
-        finished=finished,
+        finished=scored,
         digests=set(group["digest"]),
         scores=by_text_and_seed(group[~unmoved], quantity),
     )
@@ -222,36 +226,50 @@ def _row(
 def _other_baselines(runs: pd.DataFrame) -> dict[str, str]:
     """Map the variants that are not compared with the first variant to their baselines."""
     first = runs["variant"].iloc[0]
-    return {variant: base for variant, base in baselines(runs).items() if base != first}
+    others = {}
+    for variant, base in baselines(runs).items():
+        if base != first:
+            others[variant] = base
+    return others
 
 
 def _effects_by_baseline(runs: pd.DataFrame, rows: list[_Row]) -> dict[str, list[Effect | None]]:
     """Compute the effect of each row against every variant, the question's baselines first."""
-    effects = {variant: _effects_against(variant, rows) for variant in runs["variant"].unique()}
+    variants = runs["variant"].unique()
+    effects = {variant: _effects_against(variant, rows) for variant in variants}
     if not _other_baselines(runs):
         return effects
     of = baselines(runs)
-    first = runs["variant"].iloc[0]
     own = []
     for number, row in enumerate(rows):
-        base = of.get(row.line.variant, first)
-        own.append(effects[base][number])
+        base = of.get(row.line.variant, variants[0])
+        of_base = effects[base]
+        own.append(of_base[number])
     return {OWN: own, **effects}
 
 
 def _effects_against(base: str, rows: list[_Row]) -> list[Effect | None]:
     """Compute the effect of each row against a variant at the same S and k, or at its only ones."""
-    keys = [(row.line.variant, row.line.text, row.line.S, row.line.k) for row in rows]
-    table = pd.DataFrame(keys, columns=["variant", "text", *GRID])
-    of_base = dict(iter(table[table["variant"] == base].groupby("text")))
+    keys = []
+    for number, row in enumerate(rows):
+        line = row.line
+        if line.variant == base:
+            keys.append((number, line.text, line.S, line.k))
+    # `matching_runs` selects among the base's rows as among runs
+    of_base = pd.DataFrame(keys, columns=["number", "text", *GRID])
     effects: list[Effect | None] = []
     for row in rows:
-        same_text = of_base.get(row.line.text)
-        if row.line.variant == base or same_text is None:
+        line = row.line
+        if line.variant == base:
             effects.append(None)
             continue
-        same_place = matching_runs(same_text, row.line.S, row.line.k).index
-        effects.append(_effect(row, rows[same_place[0]]) if len(same_place) else None)
+        same_text = of_base[of_base["text"] == line.text]
+        same_place = matching_runs(same_text, line.S, line.k)
+        effect = None
+        if len(same_place):
+            number = same_place["number"].iloc[0]
+            effect = _effect(row, rows[number])
+        effects.append(effect)
     return effects
 
 
@@ -259,7 +277,8 @@ def _effect(row: _Row, base: _Row) -> Effect | None:
     """Subtract one row from another; None where they have no pair, or are the same runs."""
     if row.digests <= base.digests:
         return None
-    differences = row.scores - base.scores.reindex(row.scores.index)
+    of_base = base.scores.reindex(row.scores.index)
+    differences = row.scores - of_base
     return effect_of(differences.dropna())
 
 
@@ -274,8 +293,11 @@ def _write_all(lines: list[Line], effects: list[Effect | None]) -> list[WrittenE
         if effect is None:
             written.append(None)
             continue
-        p = next(corrected) if effect.p is not None else None
-        written.append(_write(effect, p, half, len(line.points)))
+        p = None
+        if effect.p is not None:
+            p = next(corrected)
+        runs = len(line.points)
+        written.append(_write(effect, p, half, runs))
     return written
 
 
@@ -285,11 +307,15 @@ def _write(effect: Effect, p: float | None, half: float | None, runs: int) -> Wr
         return NEVER_DIFFERS
     interval = ""
     if effect.low is not None:
-        interval = f"{to_digits(effect.low, half)} to {to_digits(effect.high, half)}"
+        low = to_digits(effect.low, half)
+        high = to_digits(effect.high, half)
+        interval = f"{low} to {high}"
     if effect.n != runs:
-        interval += f" ({effect.n} pair{'s' * (effect.n > 1)})"
+        pairs = count(effect.n, "pair")
+        interval = f"{interval} ({pairs})"
+    mean = to_digits(effect.mean, half)
     return WrittenEffect(
-        texts=(to_digits(effect.mean, half), interval, _write_p(p)),
+        texts=(mean, interval, _write_p(p)),
         sorts=(effect.mean, effect.low, p),
         told=p is not None and p <= LEVEL,
     )
@@ -298,7 +324,9 @@ def _write(effect: Effect, p: float | None, half: float | None, runs: int) -> Wr
 def _write_p(p: float | None) -> str:
     if p is None:
         return ""
-    return "< 0.001" if p < 0.001 else f"{p:.2g}"
+    if p < 0.001:
+        return "< 0.001"
+    return f"{p:.2g}"
 
 
 # --- costs -----------------------------------------------------------------------------------
@@ -318,18 +346,21 @@ def _shown_costs(runs: pd.DataFrame) -> list[str]:
 def _cost(runs: pd.DataFrame, name: str) -> ShownCost:
     """Average a cost and give its interval: of a span over seeds, of a speed over rounds."""
     unit = REGISTRY[name].unit
+    if name not in SPEEDS and name != "mean_span":
+        mean = pd.to_numeric(runs[name]).mean()
+        value = None if pd.isna(mean) else float(mean)
+        return ShownCost(value, None, None, unit)
     if name in SPEEDS:
         shown = over_turns(runs, name)
-        return ShownCost(shown.value, shown.low, shown.high, unit)
-    if name == "mean_span":
-        spans = runs[name].dropna().astype(float).tolist()
-        shown = over_seeds(spans, bounds=bounds_of(name))
-        return ShownCost(shown.value, shown.low, shown.high, unit)
-    mean = pd.to_numeric(runs[name]).mean()
-    return ShownCost(None if pd.isna(mean) else float(mean), None, None, unit)
+    else:
+        spans = runs[name].dropna().astype(float)
+        shown = over_seeds(spans.tolist(), bounds=bounds_of(name))
+    return ShownCost(shown.value, shown.low, shown.high, unit)
 
 
 def median_half(halves: Iterable[float | None]) -> float | None:
     """Take the median of half intervals, which sets the digits of a column; None without any."""
     known = [half for half in halves if half and not missing(half)]
-    return median(known) if known else None
+    if not known:
+        return None
+    return median(known)

@@ -1,16 +1,19 @@
 """What the overview shows of one scale's results.
 
 `Isolated`: every variant that differs from its baseline in one choice. `Point`: the score of every
-variant over its cost. Both cross to other scales in a file (`workflow.scripts.evidence`), which
-`workflow.report.overview.files` writes and reads.
+variant over its cost. Both cross to other scales in a file (`workflow.scripts.evidence`), as an
+`Overview`.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import pandas as pd
 
 from workflow.config.choices import AXES
+from workflow.config.strict import read_json
 from workflow.report.answers.answer import Difference, Ratio
 from workflow.report.answers.effects import (
     GRID,
@@ -27,14 +30,16 @@ from workflow.report.overview.attention import Attention
 from workflow.results.datasets import title_of, with_titles
 from workflow.results.makers import why_apart
 from workflow.results.numbers import is_number
+from workflow.results.record import write_text
 from workflow.results.registry import REGISTRY, bounds_of
-from workflow.results.runs_table import Frames
+from workflow.results.runs_table import Frames, finished
 from workflow.results.statistics import FEWEST, mean_interval
 from workflow.results.timings import SPEEDS, ratio_over_turns
 from workflow.results.trained_enough import converged, hardly_moved
 from workflow.settings.questions import load_question
 from workflow.tasks.spec import TASKS
 
+OVERVIEW = "overview"  # the key in evidence of other results, and the name of the file of a scale
 COSTS = ("macs_executed", "train_tokens_per_s", "memory_train_bytes")
 READ = (
     *("question", "task", "variant", "label", "baseline", "colour"),
@@ -132,7 +137,9 @@ def score_of(task: str) -> str:
 
 def _columns_of(runs: pd.DataFrame) -> pd.DataFrame:
     """Keep the columns that are read here: pandas takes several times as long with all columns."""
-    return runs[runs.columns.intersection([*READ, *SAME, *map(score_of, TASKS)])]
+    scores = [score_of(task) for task in TASKS]
+    read = runs.columns.intersection([*READ, *SAME, *scores])
+    return runs[read]
 
 
 # --- choices, one by one ---------------------------------------------------------------------
@@ -145,9 +152,11 @@ def collect_isolated(frames: Frames, name: str) -> list[Isolated]:
     unit.
     """
     found: list[Isolated] = []
-    for question, runs in _columns_of(frames.everything).groupby("question", sort=False):
+    by_question = _columns_of(frames.everything).groupby("question", sort=False)
+    for question, runs in by_question:
         quantity = score_of(runs["task"].iloc[0])
-        if load_question(question).spec.headline[0] != quantity:
+        headline, *_ = load_question(question).spec.headline
+        if headline != quantity:
             continue
         recipe = runs[runs["tuning"].isna()]
         for size, rows in recipe.groupby("size", sort=True):
@@ -155,7 +164,8 @@ def collect_isolated(frames: Frames, name: str) -> list[Isolated]:
             found += group.isolate()
         tuned = tuned_runs(runs)
         if len(tuned) and not follows_recipe(runs):
-            found += _Group(tuned, question, quantity, name, size=1.0, tuned=True).isolate()
+            group = _Group(tuned, question, quantity, name, size=1.0, tuned=True)
+            found += group.isolate()
     return found
 
 
@@ -187,9 +197,10 @@ class _Group:
     def _named_and_scored(self) -> pd.DataFrame:
         """Name the runs, and take the score from models whose learned spans have hardly moved."""
         runs = with_titles(as_named(self.runs))
-        finished = (runs["status"] == "ok") & runs[self.quantity].notna()
-        unmoved = hardly_moved(runs[finished]).reindex(runs.index, fill_value=False)
-        return runs.assign(**{self.quantity: runs[self.quantity].mask(unmoved)})
+        is_still = hardly_moved(finished(runs, self.quantity))
+        unmoved = is_still.reindex(runs.index, fill_value=False)
+        score = runs[self.quantity].mask(unmoved)
+        return runs.assign(**{self.quantity: score})
 
     def _compare(self, of_variant: pd.DataFrame, of_baseline: pd.DataFrame) -> Isolated | None:
         """Compare a variant at its largest S and k; None where more than one choice differs."""
@@ -203,8 +214,8 @@ class _Group:
         axis = ours.differs_on(theirs)
         if axis is None or not _is_alike(rows, base, tuned=self.tuned):
             return None
-        scored = self._scored(rows)
-        base_scored = self._scored(base)
+        scored = finished(rows, self.quantity)
+        base_scored = finished(base, self.quantity)
         gains = pd.concat([scored, base_scored])["late_gain"].dropna()
         comparison = Comparison(
             variant=rows["variant"].iloc[0],
@@ -230,9 +241,6 @@ class _Group:
             ratios=tuple(_ratios(comparison, scored, base_scored)),
         )
 
-    def _scored(self, rows: pd.DataFrame) -> pd.DataFrame:
-        return rows[rows[self.quantity].notna() & (rows["status"] == "ok")]
-
 
 def _is_alike(rows: pd.DataFrame, base: pd.DataFrame, *, tuned: bool) -> bool:
     """Whether both sides have models of one shape and one recipe, on the corpora that they share.
@@ -241,13 +249,21 @@ def _is_alike(rows: pd.DataFrame, base: pd.DataFrame, *, tuned: bool) -> bool:
     """
     rows, base = _on_shared_corpora(rows, base)
     same = SAME if tuned else (*SAME, "lr")
-    known = [key for key in same if key in rows]
-    return all({*rows[key].dropna()} == {*base[key].dropna()} for key in known)
+    for key in same:
+        if key not in rows:
+            continue
+        ours = set(rows[key].dropna())
+        theirs = set(base[key].dropna())
+        if ours != theirs:
+            return False
+    return True
 
 
 def _on_shared_corpora(rows: pd.DataFrame, base: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     shared = {*rows["corpus"]} & {*base["corpus"]}
-    return rows[rows["corpus"].isin(shared)], base[base["corpus"].isin(shared)]
+    is_shared = rows["corpus"].isin(shared)
+    is_shared_base = base["corpus"].isin(shared)
+    return rows[is_shared], base[is_shared_base]
 
 
 def _difference(comparison: Comparison, quantity: str) -> Difference | None:
@@ -290,7 +306,9 @@ def _ratios(comparison: Comparison, rows: pd.DataFrame, base: pd.DataFrame) -> I
 
 
 def _known(value: float) -> float | None:
-    return None if pd.isna(value) else float(value)
+    if pd.isna(value):
+        return None
+    return float(value)
 
 
 # --- scores over costs -----------------------------------------------------------------------
@@ -302,12 +320,13 @@ def collect_points(frames: Frames, name: str) -> list[Point]:
     name: of the set of results. Models of all sizes are listed.
     """
     runs = _columns_of(frames.at_every_size)
-    runs = runs[(runs["status"] == "ok") & runs["macs_executed"].notna()]
+    by_corpus = finished(runs, "macs_executed").groupby(["task", "corpus"], sort=False)
     found: list[Point] = []
-    for (task, corpus), rows in runs.groupby(["task", "corpus"], sort=False):
+    for (task, corpus), rows in by_corpus:
         scored = rows[rows[score_of(task)].notna()]
         if len(scored):
-            found += _points_on(scored, name, title_of(task, corpus))
+            title = title_of(task, corpus)
+            found += _points_on(scored, name, title)
     return found
 
 
@@ -328,15 +347,24 @@ def _points_on(runs: pd.DataFrame, name: str, title: str) -> Iterator[Point]:
         k = _known(usual["k"].max())
         for size, of_size in every.groupby("size", sort=True):
             rows = _at(of_size, S, k)
-            rows = rows[_in_usual_shape(rows, runs[runs["size"] == size])]
-            if len(rows):
-                yield _point(rows, quantity, name, title, attention)
+            same_size = runs[runs["size"] == size]
+            is_usual = _in_usual_shape(rows, same_size)
+            shown = rows[is_usual]
+            if len(shown):
+                yield _point(shown, quantity, name, title, attention)
 
 
 def _at(rows: pd.DataFrame, S: float | None, k: float | None) -> pd.DataFrame:
-    for axis, value in (("S", S), ("k", k)):
-        rows = rows[rows[axis].isna() if value is None else rows[axis] == value]
-    return rows
+    is_at_S = _equal(rows["S"], S)
+    is_at_k = _equal(rows["k"], k)
+    return rows[is_at_S & is_at_k]
+
+
+def _equal(values: pd.Series, value) -> pd.Series:
+    """Mark the values that are equal to one, or missing like it."""
+    if pd.isna(value):
+        return values.isna()
+    return values == value
 
 
 def _in_usual_shape(rows: pd.DataFrame, every: pd.DataFrame) -> pd.Series:
@@ -349,7 +377,7 @@ def _in_usual_shape(rows: pd.DataFrame, every: pd.DataFrame) -> pd.Series:
     common = counts.index[counts.argmax()]
     alike = pd.Series(True, index=rows.index)
     for key, value in zip(keys, common, strict=True):
-        alike &= rows[key].isna() if pd.isna(value) else rows[key] == value
+        alike &= _equal(rows[key], value)
     return alike
 
 
@@ -379,3 +407,94 @@ def _point(rows: pd.DataFrame, quantity: str, name: str, title: str, attention: 
         unmoved=bool(once["unmoved"].any()),
         question=first["question"],
     )
+
+
+# --- all of it, as a file ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What the first screen shows.
+
+    own: the set that a report is about. isolated, points: of all sets.
+    """
+
+    own: str
+    isolated: tuple[Isolated, ...] = ()
+    points: tuple[Point, ...] = ()
+
+    def joined(self, others: Iterable["Overview"]) -> "Overview":
+        """Add what other sets have; a set that it has already is left out."""
+        isolated = list(self.isolated)
+        points = list(self.points)
+        for other in others:
+            known = {each.set for each in (*isolated, *points)}
+            for each in other.isolated:
+                if each.set not in known:
+                    isolated.append(each)
+            for each in other.points:
+                if each.set not in known:
+                    points.append(each)
+        return Overview(self.own, tuple(isolated), tuple(points))
+
+
+def overview_of(frames: Frames, name: str) -> Overview:
+    """Collect what one set of results has. name: of the set."""
+    isolated = collect_isolated(frames, name)
+    points = collect_points(frames, name)
+    return Overview(
+        own=name,
+        isolated=tuple(isolated),
+        points=tuple(points),
+    )
+
+
+def as_content(overview: Overview) -> dict:
+    """Make plain data of an overview, for JSON."""
+    return asdict(overview)
+
+
+def from_content(content: dict) -> Overview:
+    """Make an overview of plain data; `KeyError` or `TypeError` for data of another version."""
+    isolated = [_read_isolated(each) for each in content["isolated"]]
+    points = [_read_point(each) for each in content["points"]]
+    return Overview(
+        own=content["own"],
+        isolated=tuple(isolated),
+        points=tuple(points),
+    )
+
+
+def _read_isolated(content: dict) -> Isolated:
+    difference = content["difference"]
+    if difference is not None:
+        difference = Difference(**difference)
+    ratios = tuple(Ratio(**ratio) for ratio in content["ratios"])
+    typed = {"difference": difference, "ratios": ratios}
+    return Isolated(**content | typed)
+
+
+def _read_point(content: dict) -> Point:
+    attention = content["attention"]
+    applied = tuple(attention["apply_to"])
+    typed = Attention(**attention | {"apply_to": applied})
+    return Point(**content | {"attention": typed})
+
+
+def write_overview(path: Path, overview: Overview) -> None:
+    """Write the overview of a scale's report."""
+    content = as_content(overview)
+    write_text(path, json.dumps(content, indent=1))
+
+
+def read_overviews(paths: Iterable[Path]) -> list[Overview]:
+    """Read the overviews in files of evidence, or of scales; files that have none are left out."""
+    found = []
+    for path in paths:
+        content = read_json(path) if path.exists() else {}
+        content = content.get(OVERVIEW, content)
+        try:
+            found.append(from_content(content))
+        except (KeyError, TypeError):
+            continue  # claims alone, or written by another version
+    return found

@@ -189,16 +189,22 @@ def make_matrix(found: Iterable[Isolated]) -> Matrix:
 
 def _quantities(found: list[Isolated]) -> list[Quantity]:
     """List the scores of all tasks that have a comparison, the one with most first, then costs."""
-    choices = {(each.task, each.axis, each.choice) for each in found if each.difference}
-    counts = Counter(task for task, *_ in choices)
+    choices = set()
+    for each in found:
+        if each.difference:
+            choices.add((each.task, each.axis, each.choice))
+    counts = Counter(task for task, _, _ in choices)
 
     def order(task: str) -> tuple[int, str]:
         unit = REGISTRY[score_of(task)].unit
         return -counts[task], unit
 
-    tasks = sorted(counts, key=order)
-    scores = [Quantity(score_of(task), task) for task in tasks]
-    return scores + [Quantity(name) for name in COSTS]
+    quantities = []
+    for task in sorted(counts, key=order):
+        quantities.append(Quantity(score_of(task), task))
+    for name in COSTS:
+        quantities.append(Quantity(name))
+    return quantities
 
 
 def _choose_scores(found: list[Isolated], scores: list[Quantity]) -> dict[Place, Isolated]:
@@ -206,17 +212,18 @@ def _choose_scores(found: list[Isolated], scores: list[Quantity]) -> dict[Place,
 
     All of an axis have the same choice as their baseline. found: the best first.
     """
+    compared = [each for each in found if each.difference]
     chosen: dict[Place, Isolated] = {}
     for quantity in scores:
-        compared = [each for each in found if each.difference]
         of_task = [each for each in compared if each.task == quantity.task]
         for axis in GROUPS:
             on_axis = [each for each in of_task if each.axis == axis]
             base = baseline_of(on_axis)
             for each in on_axis:
-                if each.base_choice == base:
-                    place = Place(axis, each.choice, quantity.name)
-                    chosen.setdefault(place, each)
+                if each.base_choice != base:
+                    continue
+                place = Place(axis, each.choice, quantity.name)
+                chosen.setdefault(place, each)
     return chosen
 
 
@@ -227,8 +234,13 @@ def baseline_of(found: list[Isolated]) -> str | None:
     """
     compared: dict[str, set[str]] = {}
     for each in found:
-        compared.setdefault(each.base_choice, set()).add(each.choice)
-    return max(compared, key=lambda base: len(compared[base]), default=None)
+        choices = compared.setdefault(each.base_choice, set())
+        choices.add(each.choice)
+
+    def number_of_choices(base: str) -> int:
+        return len(compared[base])
+
+    return max(compared, key=number_of_choices, default=None)
 
 
 def _choose_costs(
@@ -265,13 +277,17 @@ def _choose_costs(
 def _group(axis: str, columns: list["_Cells"]) -> Group:
     choices: dict[str, None] = {}
     for column in columns:
-        on_axis = [choice for on, choice in column.chosen if on == axis]
-        choices.update(dict.fromkeys(on_axis))
+        for on, choice in column.chosen:
+            if on == axis:
+                choices[choice] = None
     rows = []
     for choice in choices:
-        cells = tuple(column.cell(axis, choice) for column in columns)
-        rows.append(Row(choice_name(axis, choice), cells))
-    return Group(TITLES.get(axis, axis), _baseline(axis, columns), tuple(rows))
+        cells = [column.cell(axis, choice) for column in columns]
+        name = choice_name(axis, choice)
+        rows.append(Row(name, tuple(cells)))
+    title = TITLES.get(axis, axis)
+    baseline = _baseline(axis, columns)
+    return Group(title, baseline, tuple(rows))
 
 
 def _baseline(axis: str, columns: list["_Cells"]) -> str:
@@ -426,7 +442,9 @@ class _Cells:
 
 
 def _log(value: float | None) -> float | None:
-    return None if value is None else math.log(value)
+    if value is None:
+        return None
+    return math.log(value)
 
 
 # --- in words --------------------------------------------------------------------------------

@@ -172,21 +172,27 @@ def make_picture(points: Iterable[Point], own: str) -> Picture:
     own: the set of results that the report is about, whose panels come first among the others.
     """
     points = list(points)
-    looks = _looks({point.attention for point in points})
+    attentions = {point.attention for point in points}
+    looks = _looks(attentions)
     panels: dict[tuple[str, str, str], list[Point]] = {}
     for point in points:
         place = (point.set, point.task, point.corpus)
-        panels.setdefault(place, []).append(point)
+        panel = panels.setdefault(place, [])
+        panel.append(point)
     drawn = [each for each in panels.values() if len(each) > 1]
     ordered = sorted(drawn, key=_order)
     main = _choose_main(ordered)
     others = [each for each in ordered if each not in main]
     others.sort(key=lambda each: each[0].set != own)
-    of_papers = [_paper_panel(name) for name in studies()]
+    of_papers = []
+    for name in studies():
+        panel = _paper_panel(name)
+        if panel:
+            of_papers.append(panel)
     return Picture(
         main=tuple(_draw(each, looks) for each in main),
         others=tuple(_draw(each, looks) for each in others),
-        papers=tuple(panel for panel in of_papers if panel),
+        papers=tuple(of_papers),
     )
 
 
@@ -198,8 +204,11 @@ def _order(points: list[Point]) -> tuple:
     first = points[0]
     gains = [point.late_gain for point in points if point.size == 1]
     late = pd.Series(gains).median()
-    still_learning = 0.0 if converged(late) else late
-    return still_learning, -strength(first.scale), -len(points), first.corpus
+    still_learning = late
+    if converged(late):
+        still_learning = 0.0
+    weakness = -strength(first.scale)
+    return still_learning, weakness, -len(points), first.corpus
 
 
 def _choose_main(ordered: list[list[Point]]) -> list[list[Point]]:
@@ -208,14 +217,15 @@ def _choose_main(ordered: list[list[Point]]) -> list[list[Point]]:
     One is of the second task, the others of the first. The tasks with most points come first.
     """
     panels = _without_repeats(ordered)
-    counts = Counter(point.task for panel in ordered for point in panel)
-    of_tasks = []
-    for task, _ in counts.most_common(2):
+    counts: Counter[str] = Counter()
+    for panel in ordered:
+        counts[panel[0].task] += len(panel)
+    tasks = [task for task, _ in counts.most_common(2)]
+    chosen: list[list[Point]] = []
+    # how many panels the first task has, and the second
+    for task, number in zip(tasks, (FIRST - 1, 1), strict=False):
         of_task = [panel for panel in panels if panel[0].task == task]
-        of_tasks.append(of_task)
-    first = of_tasks[0] if of_tasks else []
-    second = of_tasks[1] if len(of_tasks) > 1 else []
-    chosen = first[: FIRST - 1] + second[:1]
+        chosen += of_task[:number]
     rest = [panel for panel in panels if panel not in chosen]
     free = FIRST - len(chosen)
     return chosen + rest[:free]
@@ -224,7 +234,8 @@ def _choose_main(ordered: list[list[Point]]) -> list[list[Point]]:
 def _without_repeats(panels: list[list[Point]]) -> list[list[Point]]:
     first: dict[str, list[Point]] = {}
     for panel in panels:
-        first.setdefault(panel[0].corpus, panel)
+        corpus = panel[0].corpus
+        first.setdefault(corpus, panel)
     return list(first.values())
 
 
@@ -252,7 +263,8 @@ def _looks(attentions: set[Attention]) -> dict[Attention, Look]:
 
 def _order_of_looks(each: Attention) -> tuple:
     """Order attentions: those with a colour first, then by the length of their names."""
-    return _kind(each) not in COLOURS, len(each.name), each.name
+    has_no_colour = _kind(each) not in COLOURS
+    return has_no_colour, len(each.name), each.name
 
 
 def _kind(each: Attention) -> str:
@@ -280,7 +292,9 @@ def path_of(shape: str, x: float, y: float) -> str:
         return f"M{left_end}{arc} {right_end}{arc} {left_end}"
     corners = []
     for right, down in CORNERS[shape]:
-        corners.append(f"{x + r * right:g} {y + r * down:g}")
+        corner_x = x + r * right
+        corner_y = y + r * down
+        corners.append(f"{corner_x:g} {corner_y:g}")
     outline = " ".join(corners)
     return f"M{outline}z"
 
@@ -337,19 +351,28 @@ def _describe(point: Point) -> str:
     half = half_width(point.low, point.high)
     basis = f"n = {point.n}"
     if half:
-        interval = f"{to_digits(point.low, half)} to {to_digits(point.high, half)}"
-        basis = f"95 % CI {interval}, {basis}"
-    score = f"{point.attention.name}: {to_digits(point.mean, half)} {unit} ({basis})"
-    parts = [score, f"{short_number(point.macs)} MACs per token", f"scale {point.scale}"]
+        low = to_digits(point.low, half)
+        high = to_digits(point.high, half)
+        basis = f"95 % CI {low} to {high}, {basis}"
+    mean = to_digits(point.mean, half)
+    macs = short_number(point.macs)
+    parts = [
+        f"{point.attention.name}: {mean} {unit} ({basis})",
+        f"{macs} MACs per token",
+        f"scale {point.scale}",
+    ]
     if point.S:
         parts.append(f"S = {point.S:g}")
     if point.k:
         parts.append(f"k = {point.k:g}")
     if point.size != 1:
         parts.append(f"{point.size:g}× the size")
-    unmoved = "; learned spans barely moved" if point.unmoved else ""
-    late = "" if converged(point.late_gain) else "; not converged"
-    return f"{', '.join(parts)}{unmoved}{late}"
+    said = ", ".join(parts)
+    if point.unmoved:
+        said = f"{said}; learned spans barely moved"
+    if not converged(point.late_gain):
+        said = f"{said}; not converged"
+    return said
 
 
 @dataclass(frozen=True)
@@ -435,7 +458,8 @@ def _lines(placed: list[_Placed]) -> list[Line]:
     """Join the sizes of each variant, from left to right."""
     groups: dict[str, list[_Placed]] = {}
     for each in placed:
-        groups.setdefault(each.spot.group, []).append(each)
+        group = groups.setdefault(each.spot.group, [])
+        group.append(each)
     lines = []
     for group in groups.values():
         if len(group) < 2:
@@ -500,29 +524,39 @@ def _order_of_labels(placed: list[_Placed]) -> list[int]:
 
     def order(number: int) -> tuple[bool, int]:
         spot = placed[number].spot
-        return sizes[spot.group] == 1, len(spot.name)
+        is_alone = sizes[spot.group] == 1
+        return is_alone, len(spot.name)
 
-    return sorted(range(len(placed)), key=order)
+    numbers = range(len(placed))
+    return sorted(numbers, key=order)
 
 
 def _candidates(placed: _Placed) -> list[tuple[Label, float]]:
     """List where a label may be, the best first, each with its left end in pixels."""
-    name = placed.spot.name
     x = placed.x
-    width = LETTER * len(name)
+    name = placed.spot.name
     middle = placed.y + TYPE / 3
     above = placed.y - GAP
     below = placed.y + GAP + TYPE * 0.7
-    return [
-        (Label(name, x + GAP, middle, "start"), x + GAP),
-        (Label(name, x - GAP, middle, "end"), x - GAP - width),
-        (Label(name, x, above, "middle"), x - width / 2),
-        (Label(name, x, below, "middle"), x - width / 2),
-        (Label(name, x + 4, above, "start"), x + 4),
-        (Label(name, x + 4, below, "start"), x + 4),
-        (Label(name, x - 4, above, "end"), x - 4 - width),
-        (Label(name, x - 4, below, "end"), x - 4 - width),
-    ]
+    # next to the mark, above or below it, and above or below its right or left side
+    places = (
+        (x + GAP, middle, "start"),
+        (x - GAP, middle, "end"),
+        (x, above, "middle"),
+        (x, below, "middle"),
+        (x + 4, above, "start"),
+        (x + 4, below, "start"),
+        (x - 4, above, "end"),
+        (x - 4, below, "end"),
+    )
+    width = LETTER * len(name)
+    before = {"start": 0.0, "middle": width / 2, "end": width}
+    candidates = []
+    for label_x, label_y, anchor in places:
+        label = Label(name, label_x, label_y, anchor)
+        left = label_x - before[anchor]
+        candidates.append((label, left))
+    return candidates
 
 
 def _box_of(label: Label, left: float) -> _Box:
@@ -537,9 +571,9 @@ def _box_of(label: Label, left: float) -> _Box:
 
 def _is_inside(box: _Box, bottom: float) -> bool:
     """Say whether a label is within its panel."""
-    is_inside_across = box.left >= LEFT + 2 and box.right <= WIDTH
-    is_inside_down = box.top >= 0 and box.bottom <= bottom - 1
-    return is_inside_across and is_inside_down
+    if box.left < LEFT + 2 or box.right > WIDTH:
+        return False
+    return box.top >= 0 and box.bottom <= bottom - 1
 
 
 # --- axes ------------------------------------------------------------------------------------
@@ -577,25 +611,36 @@ class _Axis:
         if self.log:
             values = _log_ticks(10**self.low, 10**self.high)
             return self._ticks_at(values, short_number)
-        step = _step((self.high - self.low) / TICKS)
-        decimals = max(0, -math.floor(math.log10(step)))
+        distance = (self.high - self.low) / TICKS
+        step = _step(distance)
+        power = math.floor(math.log10(step))
+        decimals = max(0, -power)
         first = math.ceil(self.low / step)
         last = math.floor(self.high / step)
         values = [number * step for number in range(first, last + 1)]
-        return self._ticks_at(values, lambda value: f"{value:,.{decimals}f}")
+
+        def write(value: float) -> str:
+            return f"{value:,.{decimals}f}"
+
+        return self._ticks_at(values, write)
 
     def _ticks_at(self, values: list[float], write: Callable[[float], str]) -> tuple[Tick, ...]:
         ticks = []
         for value in values:
-            ticks.append(Tick(self.place(value), write(value)))
+            place = self.place(value)
+            text = write(value)
+            ticks.append(Tick(place, text))
         return tuple(ticks)
 
 
 def _step(about: float) -> float:
     """Round a distance of ticks up to 1, 2 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(about))
-    steps = [factor * power for factor in (1, 2, 5, 10)]
-    return next(step for step in steps if step >= about)
+    for factor in (1, 2, 5):
+        step = factor * power
+        if step >= about:
+            return step
+    return 10 * power
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
@@ -670,9 +715,16 @@ def _pairs(row: list[Published], unit: str) -> list[Pair]:
     costs = [value for value in row if value.unit == unit]
     if not costs:
         return []
-    scores = [value for value in row if _is_score(value)]
-    on_test = [value for value in scores if "dev" not in value.column.lower()]
-    return [(score, costs[0]) for score in on_test or scores]
+    cost = costs[0]
+    scores = []
+    on_test = []
+    for value in row:
+        if not _is_score(value):
+            continue
+        scores.append(value)
+        if "dev" not in value.column.lower():
+            on_test.append(value)
+    return [(score, cost) for score in on_test or scores]
 
 
 def _is_score(value: Published) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from workflow.claims.evidence import read_ledger
 from workflow.claims.schema import known_claims, load_claim
 from workflow.config.studies import known_studies
-from workflow.report.answers.files import answer_file, read_answer
+from workflow.report.answers.answer import answer_file, read_answer
 from workflow.report.pages.effect_words import name_basis, write_numbers
 from workflow.report.pages.site import Site
 from workflow.settings.questions import known_questions, load_question

@@ -1,10 +1,10 @@
 """The page of the ledger: every claim of the papers, its verdict, and the evidence in a line."""
 
-from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from workflow.claims.evidence import Evidence, Ledger, LedgerLine, SetEvidence
+from workflow.claims.ledger import count_verdicts
 from workflow.claims.measures import LAYERS
 from workflow.claims.published import Published, find, studies
 from workflow.claims.verdict import VERDICTS
@@ -23,12 +23,6 @@ from workflow.report.pages.site import Site
 from workflow.report.pages.strips import Group, forest_of
 from workflow.results.store import ships
 from workflow.settings.questions import Question
-
-
-def count_verdicts(lines: Iterable[LedgerLine]) -> list[tuple[str, int]]:
-    """Count each verdict that occurs, from reproduced to not tested."""
-    counts = Counter(line.overall for line in lines)
-    return [(verdict, counts[verdict]) for verdict in VERDICTS if counts[verdict]]
 
 
 @dataclass(frozen=True)

@@ -12,18 +12,17 @@ from urllib.parse import quote
 import pandas as pd
 
 from workflow.claims.evidence import Ledger, read_ledger
+from workflow.claims.ledger import count_verdicts
 from workflow.claims.published import Study, studies
 from workflow.config.errors import ConfigError
 from workflow.config.files import list_folder
-from workflow.report.answers.answer import Answer
-from workflow.report.answers.files import read_answer
+from workflow.report.answers.answer import Answer, read_answer
 from workflow.report.answers.tuning import same_as_recipe
-from workflow.report.overview.files import OVERVIEW, Overview, read_overviews
+from workflow.report.overview.collect import OVERVIEW, Overview, read_overviews
 from workflow.report.overview.findings import Finding, list_findings
 from workflow.report.overview.matrix import Matrix, make_matrix
 from workflow.report.overview.picture import Picture, make_picture
 from workflow.report.pages import artefacts
-from workflow.report.pages.claims import count_verdicts
 from workflow.report.pages.scales import write_scales
 from workflow.report.pages.site import Site, link_pages
 from workflow.report.pages.strips import Group, Row, first_of_each_paper, forest_of

@@ -18,6 +18,7 @@ from workflow.report.pages.index import questions_in
 from workflow.report.pages.site import Site
 from workflow.report.table_files import read_table
 from workflow.report.tables import analytic
+from workflow.report.tables.analytic import RecomputedRow
 from workflow.results.datasets import badges, name_badges
 from workflow.results.runs_table import describe_runs
 from workflow.settings.questions import Question
@@ -197,13 +198,13 @@ class Explanation:
 
 @dataclass(frozen=True)
 class FormulaSection:
-    """A formula, and the numbers that it gives, as rows of `tables.analytic`."""
+    """A formula, and the numbers that it gives."""
 
     name: str
     about: str
     text: str
     usual: str
-    rows: list[dict]
+    rows: list[RecomputedRow]
 
 
 @dataclass(frozen=True)
@@ -228,19 +229,21 @@ class FormulasPage:
 
     title: str
     formulas: list[FormulaSection]
-    open: list[dict]
+    open: list[RecomputedRow]
     counts: Counts
 
 
 def formulas_page() -> FormulasPage:
     """List the formulas with their numbers, and the numbers that none gives."""
     built = analytic.build()
-    rows = built.astype(object).where(built.notna(), None).to_dict("records")
-    by_formula: dict[str, list[dict]] = {}
+    records = built.astype(object).where(built.notna(), None).to_dict("records")
+    rows = [RecomputedRow(**record) for record in records]
+    by_formula: dict[str, list[RecomputedRow]] = {}
     without = []
     for row in rows:
-        if row["formula"]:
-            by_formula.setdefault(row["formula"], []).append(row)
+        if row.formula:
+            of_formula = by_formula.setdefault(row.formula, [])
+            of_formula.append(row)
         else:
             without.append(row)
     sections = []
@@ -250,16 +253,16 @@ def formulas_page() -> FormulasPage:
     return FormulasPage(title=analytic.TITLE, formulas=sections, open=without, counts=count(rows))
 
 
-def count(rows: list[dict]) -> Counts:
-    """Count numbers by how they compare with what is printed. rows: of `tables.analytic`."""
-    printed = [row for row in rows if row["source"] == "published"]
+def count(rows: list[RecomputedRow]) -> Counts:
+    """Count numbers by how they compare with what is printed."""
+    printed = [row for row in rows if row.source == "published"]
     return Counts(
         all=len(rows),
         printed=len(printed),
         inferred=len(rows) - len(printed),
-        as_printed=sum(row["rounds_to_paper"] is True for row in printed),
-        otherwise=sum(row["rounds_to_paper"] is False for row in printed),
-        open=sum(row["formula"] is None for row in printed),
+        as_printed=sum(row.rounds_to_paper is True for row in printed),
+        otherwise=sum(row.rounds_to_paper is False for row in printed),
+        open=sum(row.formula is None for row in printed),
     )
 
 

@@ -14,8 +14,8 @@ from workflow.claims.schema import known_claims, load_claims
 from workflow.config import renamed
 from workflow.config.files import list_folder
 from workflow.plan.rows import read_plan
-from workflow.report.answers.files import answer_file
-from workflow.report.overview.files import (
+from workflow.report.answers.answer import answer_file
+from workflow.report.overview.collect import (
     OVERVIEW,
     Overview,
     overview_of,
