@@ -10,6 +10,7 @@ from models.attention.engine.engine import Engine
 from models.attention.formula import Definition
 from models.attention.layers import CHOICES, SequenceAttention, StreamAttention, build_choice
 from models.kernels.compiled.attention import NORMALISERS, SELECTIONS, SPANS
+from tests._models import example
 
 SMALL = Shape(6, 3, 2, 4)
 COMPILED = {"span": SPANS, "selection": SELECTIONS, "normaliser": NORMALISERS}
@@ -17,27 +18,23 @@ COMPILED = {"span": SPANS, "selection": SELECTIONS, "normaliser": NORMALISERS}
 
 def named(compiled: bool) -> dict[str, list[str]]:
     """List the choices by axis: all, or those that the compiled code knows."""
-    names = {axis: sorted(kinds) for axis, kinds in CHOICES.items()}
-    if compiled:
-        for axis, families in COMPILED.items():
-            names[axis] = [name for name in names[axis] if CHOICES[axis][name].kernel in families]
+    names = {}
+    for axis, choices in CHOICES.items():
+        families = COMPILED.get(axis)
+        everything = not compiled or families is None
+        names[axis] = sorted(
+            name for name, kind in choices.items() if everything or kind.kernel in families
+        )
     return names
 
 
-def settings_of(name: str, S: int, k: int) -> dict:
-    """Return the settings of a choice where a span is at most S and k keys are kept."""
-    ramp = {"limit": S, "ramp": min(3, S), "penalty_weight": 0.0}
-    settings = {
-        "fixed": {"limit": S},
-        "adaptive": ramp,
-        "dynamic": ramp,
-        "full": {"cache": S},
-        "sinks": {"limit": S, "first": 2},
-        "top_k": {"k": k},
-        "top_p": {"p": 0.6},
-        "relative": {"limit": S},
-    }
-    return {"name": name, **settings.get(name, {})}
+def settings_of(axis: str, name: str, S: int, k: int) -> dict:
+    """Return a choice's example, but with spans of at most S and k keys that are kept."""
+    settings = example(axis, name)
+    sizes = {"limit": S, "ramp": min(3, S), "cache": S, "k": k}
+    for key in settings.keys() & sizes.keys():
+        settings[key] = sizes[key]
+    return settings
 
 
 def layer_of(names, S: int, k: int, attends_self: bool, seed: int, shape=SMALL) -> StreamAttention:
@@ -63,7 +60,7 @@ def _anywhere(kind: type, names, S: int, k: int, seed: int, shape: Shape, **sett
         shape = replace(shape, d_k=2 * shape.d_k)
     choices = []
     for axis, name in zip(CHOICES, names, strict=True):
-        choices.append(build_choice(axis, settings_of(name, S, k), shape))
+        choices.append(build_choice(axis, settings_of(axis, name, S, k), shape))
     layer = kind(shape, *choices, **settings).double()
     for name, parameter in layer.named_parameters():
         if name.endswith(("fraction", "normaliser.a")):
@@ -77,11 +74,14 @@ def results(attend, layer, direction, *inputs) -> dict[str, torch.Tensor]:
     """Return attend(*inputs), and the gradients of the inputs and of the layer's parameters."""
     inputs = [each.clone().requires_grad_() for each in inputs]
     y = attend(*inputs)
-    leaves = {f"input {number}": each for number, each in enumerate(inputs)}
-    leaves.update(layer.named_parameters())
+    leaves = dict(layer.named_parameters())
+    for number, each in enumerate(inputs):
+        leaves[f"input {number}"] = each
     total = (y * direction).sum()
     gradients = torch.autograd.grad(total, list(leaves.values()), materialize_grads=True)
-    return {"y": y.detach(), **dict(zip(leaves, gradients, strict=True))}
+    found = dict(zip(leaves, gradients, strict=True))
+    found["y"] = y.detach()
+    return found
 
 
 def check_stream(layer, x, past, backend: str = "auto") -> None:

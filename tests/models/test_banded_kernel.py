@@ -46,11 +46,10 @@ def case_of(span=Adaptive, drop=0.0, attends_self=True) -> Case:
 
 
 @pytest.mark.parametrize("dtype", equivalence.BOUNDS, ids=str)
-@pytest.mark.parametrize("drop", [0.0, 0.3])
 @each_span
-def test_the_check_lets_the_kernel_through_and_draws_nothing(span, drop, dtype):
+def test_the_check_lets_the_kernel_through_and_draws_nothing(span, dtype):
     before = torch.random.get_rng_state()
-    check_equivalence(banded.attend, DEVICE, dtype, case_of(span, drop))
+    check_equivalence(banded.attend, DEVICE, dtype, case_of(span, drop=0.3))
     assert torch.equal(before, torch.random.get_rng_state())
 
 

@@ -13,24 +13,16 @@ def parameters(V: int, attention: dict, net: dict) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
 
 
-def of_char_lm(name: str, V: int, d: int, h: int, N: int, ff: int, **attention) -> int:
-    sizes = {"name": name, "layers": N, "d_model": d, "heads": h, "d_ff": ff}
-    return parameters(V, attention, SIZES | sizes)
-
-
 def of_spans(span: str, V: int, d: int, h: int, N: int, S: int, ff: int) -> int:
     choices = {"span": {"name": span, "limit": S}, "position": {"name": "relative", "limit": S}}
-    return of_char_lm("char_lm", V, d, h, N, ff, **choices)
+    return parameters(V, choices, SIZES | {"layers": N, "d_model": d, "heads": h, "d_ff": ff})
 
 
 @pytest.mark.parametrize(
     "span, sizes, expected",
     [
         ("adaptive", (27, 512, 8, 12, 8192, 2048), 38_356_091),
-        ("adaptive", (205, 512, 8, 12, 8192, 2048), 38_538_541),
-        ("adaptive", (27, 768, 8, 24, 8192, 4096), 208_636_635),
         ("adaptive", (205, 768, 8, 24, 8192, 4096), 208_910_221),
-        ("adaptive", (205, 768, 8, 24, 8192, 3072), 171_136_909),
         ("adaptive", (205, 256, 4, 8, 1024, 1024), 6_480_621),
         ("fixed", (27, 512, 8, 12, 256, 2048), 37_848_091),
         ("fixed", (27, 512, 8, 12, 8192, 2048), 38_355_995),
@@ -48,31 +40,16 @@ def test_dynamic_spans_add_a_vector_and_a_bias_per_head():
 
 @pytest.mark.parametrize(
     "V, d, N, ff, expected",
-    [
-        (204, 512, 12, 2048, 41_055_436),
-        (27, 512, 12, 2048, 40_964_635),
-        (204, 1024, 24, 3072, 277_231_820),
-        (27, 1024, 24, 3072, 277_050_395),
-    ],
+    [(204, 512, 12, 2048, 41_055_436), (27, 1024, 24, 3072, 277_050_395)],
 )
 def test_transformer_xl(V, d, N, ff, expected):
-    position = {"name": "transformer_xl"}
-    built = of_char_lm("transformer_xl", V, d, 8, N, ff, position=position)
+    net = {"name": "transformer_xl", "layers": N, "d_model": d, "heads": 8, "d_ff": ff}
+    built = parameters(V, {"position": {"name": "transformer_xl"}}, SIZES | net)
     by_formula = formulas()["txl_params"](V, d, 8, d // 8, N, ff)
     assert built == by_formula == expected
 
 
 BASE = {"N": 6, "d": 512, "ff": 2048, "h": 8, "dk": 64, "dv": 64, "V": 37_000}
-CHANGED = [
-    {},
-    {"d": 1024, "ff": 4096, "h": 16, "V": 32_000},
-    {"h": 1, "dk": 512, "dv": 512},
-    {"h": 32, "dk": 16, "dv": 16},
-    {"dk": 16},
-    {"N": 2},
-    {"d": 256, "dk": 32, "dv": 32},
-    {"ff": 4096},
-]
 
 
 def of_seq2seq(N, d, ff, h, dk, dv, V, **settings) -> int:
@@ -82,17 +59,22 @@ def of_seq2seq(N, d, ff, h, dk, dv, V, **settings) -> int:
     return parameters(V, choices, SEQ2SEQ | sizes | settings)
 
 
-@pytest.mark.parametrize("changed", CHANGED, ids=str)
-def test_attention_is_all_you_need_table_3(changed):
-    sizes = BASE | changed
-    assert of_seq2seq(**sizes) == formulas()["aiayn_params"](**sizes)
-
-
 @pytest.mark.parametrize(
-    "changed, expected", list(zip(CHANGED, [63_045_632, 209_051_648], strict=False))
+    "changed, expected",
+    [
+        ({}, 63_045_632),
+        ({"d": 1024, "ff": 4096, "h": 16, "V": 32_000}, 209_051_648),
+        ({"dk": 16}, 55_967_744),
+        ({"h": 32, "dk": 16, "dv": 16}, None),
+        ({"N": 2}, None),
+        ({"d": 256, "dk": 32, "dv": 32}, None),
+    ],
 )
-def test_attention_is_all_you_need_by_hand(changed, expected):
-    assert of_seq2seq(**BASE | changed) == expected
+def test_attention_is_all_you_need_table_3(changed, expected):
+    """By formula, and three of them by hand."""
+    sizes = BASE | changed
+    by_formula = formulas()["aiayn_params"](**sizes)
+    assert of_seq2seq(**sizes) == by_formula == (expected or by_formula)
 
 
 @pytest.mark.parametrize(
