@@ -14,6 +14,7 @@ import math
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from workflow.tasks.store import BOS, EOS, PAD
 from workflow.training.hardware import in_full, precision
@@ -28,8 +29,9 @@ def padded(sentences: list[np.ndarray], before: tuple = (), after: tuple = ()) -
     rows = []
     for sentence in sentences:
         tokens = map(int, sentence)
-        rows.append(torch.tensor([*before, *tokens, *after]))
-    return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD)
+        row = torch.tensor([*before, *tokens, *after])
+        rows.append(row)
+    return pad_sequence(rows, batch_first=True, padding_value=PAD)
 
 
 def sources(sentences: list[np.ndarray]) -> Tensor:
@@ -94,7 +96,8 @@ class Batches:
         order = shuffled[by_length]
         longer_sides = self.sizes.max(1)
         batches = cut_batches(longer_sides, order, self.tokens)
-        turns = torch.randperm(len(batches), generator=self.generator)
+        count = len(batches)
+        turns = torch.randperm(count, generator=self.generator)
         self.epoch = [batches[turn] for turn in turns]
 
     def read(self) -> tuple[Tensor, Tensor]:
@@ -119,7 +122,9 @@ class Batches:
 
 def perplexity(nats: float) -> float:
     """Compute the perplexity per piece, infinite where it is more than a number can hold."""
-    return math.inf if nats > MOST_NATS else math.exp(nats)
+    if nats > MOST_NATS:
+        return math.inf
+    return math.exp(nats)
 
 
 def count_pieces(target: Tensor) -> int:
@@ -172,7 +177,8 @@ def share(
         rows = len(target[own_rows])
         kept = own_rows if rows else slice(1)
         pieces = count_pieces(target) * rows / len(target)
-        parts.append((source[kept], target[kept], pieces))
+        part = (source[kept], target[kept], pieces)
+        parts.append(part)
     return parts
 
 
@@ -198,7 +204,8 @@ class _SmoothedLoss(torch.autograd.Function):
         for rows in _rows(logits):
             scores = in_full(logits[rows])
             logs = scores.log_softmax(-1)
-            chosen = logs.gather(1, following[rows, None])
+            right = following[rows, None]
+            chosen = logs.gather(1, right)
             of_piece.append(-chosen[:, 0])
             of_all.append(-logs.mean(-1))
         weighted = torch.cat(of_piece) * weights

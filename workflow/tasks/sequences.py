@@ -145,7 +145,8 @@ class SequenceTask:
     def validate(self, net) -> dict[str, float]:
         """Score dev for a point of the learning curve."""
         limit = self.job.evaluation.dev_sentences
-        point = {"dev_ppl": self._perplexity(net, self.corpus.dev, limit)}
+        dev = self._perplexity(net, self.corpus.dev, limit)
+        point = {"dev_ppl": dev}
         for name, value in net.facts().items():
             if name in ON_CURVE:
                 point[name] = value
@@ -173,7 +174,8 @@ class SequenceTask:
 
     def _macs(self, net) -> MacCounts:
         """Count MACs; the engine trims nothing of whole sentences, so both readings are equal."""
-        count = macs.pair(net, *self.lengths())
+        read, written = self.lengths()
+        count = macs.pair(net, read, written)
         return MacCounts(dense=count, executed=count)
 
     def sample(self, net) -> Sample:
@@ -186,7 +188,8 @@ class SequenceTask:
         evaluation = self.job.evaluation.model_copy(update=counts)
         few.job = self.job.model_copy(update={"evaluation": evaluation})
         count = len(few.sources_to_decode("dev"))
-        written = [target.tolist() for target in self.corpus.dev.target[:count]]
+        right = self.corpus.dev.target[:count]
+        written = [target.tolist() for target in right]
         scores, facts = few.score("dev", written)
         return Sample(
             point=few.validate(net),
@@ -201,9 +204,12 @@ class SequenceTask:
         """
 
         def work() -> tuple[dict[str, Score], dict]:
-            outputs = self.write(net, self.sources_to_decode(split))
+            read = self.sources_to_decode(split)
+            outputs = self.write(net, read)
             scores, facts = self.score(split, outputs)
-            metrics = {f"{split}_{name}{suffix}": score for name, score in scores.items()}
+            metrics = {}
+            for name, score in scores.items():
+                metrics[f"{split}_{name}{suffix}"] = score
             return metrics, facts
 
         lost = []  # what has no value where this fails
@@ -227,7 +233,9 @@ class SequenceTask:
     def lengths(self) -> tuple[int, int]:
         """Average the lengths of a test source and of its target, ends counted."""
         test = self.corpus.test
-        return mean_length(test.source), mean_length(test.target)
+        source = mean_length(test.source)
+        target = mean_length(test.target)
+        return source, target
 
     def score(self, split: str, outputs: list[list[int]]) -> tuple[dict[str, Score], dict]:
         """Score what was written for the first sentences of a split; return facts worth keeping."""
@@ -244,10 +252,10 @@ class SequenceTask:
         pieces = 0
         read = split.target[: limit or None]
         for rows in self._by_length(read):
-            source = self.sources([split.source[row] for row in rows])
-            target = targets([split.target[row] for row in rows])
-            source = source.to(self.device)
-            target = target.to(self.device)
+            to_read = [split.source[row] for row in rows]
+            to_write = [split.target[row] for row in rows]
+            source = self.sources(to_read).to(self.device)
+            target = targets(to_write).to(self.device)
             given = target[:, :-1]
             following = target[:, 1:]
             with precision(self.job.training, self.device):
@@ -272,8 +280,8 @@ class SequenceTask:
         evaluation = self.job.evaluation
         outputs: dict[int, list[int]] = {}
         for rows in self._by_length(sentences):
-            source = self.sources([sentences[row] for row in rows])
-            source = source.to(self.device)
+            read = [sentences[row] for row in rows]
+            source = self.sources(read).to(self.device)
             with precision(self.job.training, self.device):
                 written = beam(
                     net,
@@ -292,7 +300,8 @@ class SequenceTask:
         """Batch the indices of the sentences, those of like length together."""
         size = self.job.evaluation.batch
         count = len(sentences)
-        order = sorted(range(count), key=lambda row: len(sentences[row]))
+        lengths = [len(sentence) for sentence in sentences]
+        order = sorted(range(count), key=lengths.__getitem__)
         starts = range(0, count, size)
         return [order[start : start + size] for start in starts]
 
@@ -303,7 +312,9 @@ class SequenceTask:
         self.batches.load_state_dict(state)
         self.checkpoints = []
         for weights in state["checkpoints"]:
-            on_cpu = {name: tensor.cpu() for name, tensor in weights.items()}
+            on_cpu = {}
+            for name, tensor in weights.items():
+                on_cpu[name] = tensor.cpu()
             self.checkpoints.append(on_cpu)
 
 
@@ -318,5 +329,8 @@ def average(checkpoints: list[dict[str, Tensor]]) -> dict[str, Tensor]:
 
 def mean_length(sentences: list) -> int:
     """Average the lengths of sentences, ends counted, to a whole number."""
-    lengths = [len(sentence) for sentence in sentences]
-    return round(sum(lengths) / len(lengths)) + 1
+    total = 0
+    for sentence in sentences:
+        total += len(sentence)
+    mean = round(total / len(sentences))
+    return mean + 1

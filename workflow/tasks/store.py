@@ -119,6 +119,11 @@ class Pairs:
     example: Split = field(default_factory=Split)
 
 
+def as_ids(numbers: Iterable[int]) -> np.ndarray:
+    """Make the array of a sentence of its ids."""
+    return np.array(numbers, np.uint16)
+
+
 def decode(symbols: list[str], ids: Iterable[int]) -> str:
     """Write out the text of a sentence; <pad>, <bos> and <eos> are left out, <unk> is shown."""
     pieces = []

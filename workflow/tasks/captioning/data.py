@@ -13,7 +13,7 @@ from workflow.tasks.captioning.files import Picture, read_captions, read_feature
 from workflow.tasks.captioning.store import CaptionCorpus
 from workflow.tasks.pieces import learn_pieces, piece_names
 from workflow.tasks.sources import Source, verify_checksum
-from workflow.tasks.store import SPLITS, Split
+from workflow.tasks.store import SPLITS, Split, as_ids
 
 HELD_OUT = 300  # the last of the scenes are test, as many before them dev
 
@@ -28,7 +28,9 @@ def build_captions(catalogue: CaptionCatalogue, name: str, data_dir: str | None)
         pictures, pixels = _draw_scenes(name, entry)
     else:
         pictures, pixels = _read_files(name, entry, data_dir)
-    numbers: dict[str, list[int]] = {split: [] for split in SPLITS}
+    numbers: dict[str, list[int]] = {}
+    for split in SPLITS:
+        numbers[split] = []
     for number, picture in enumerate(pictures):
         numbers[picture.split].append(number)
     for split in SPLITS:
@@ -45,7 +47,7 @@ def build_captions(catalogue: CaptionCatalogue, name: str, data_dir: str | None)
             captions = pieces.encode(pictures[number].captions)
             for ids in captions:
                 part.source.append(np.array([number], np.int32))
-                part.target.append(np.array(ids, np.uint16))
+                part.target.append(as_ids(ids))
         splits[split] = part
     held_out = numbers["dev"] + numbers["test"]
     return CaptionCorpus(

@@ -31,7 +31,8 @@ class Spelling:
 
     @cached_property
     def words(self) -> list[str]:
-        words = [f"{word}{BLANK}" for word in self.text.split(BLANK)]
+        parts = self.text.split(BLANK)
+        words = [f"{part}{BLANK}" for part in parts]
         # the text may end within a word
         last = words.pop()
         words.append(last.removesuffix(BLANK))
@@ -70,9 +71,10 @@ class OptimalPredictor:
             self.number[f"{word}{BLANK}"] = number
         self.prefixes = self._sum_by(_prefixes)
         self.endings = self._sum_by(_endings)
-        pieces = self._sum_by(_pieces)
-        # all joint states are equally likely
-        self.pieces = {piece: p.mean() for piece, p in pieces.items()}
+        # before anything is known, all joint states are equally likely
+        self.pieces: dict[str, float] = {}
+        for piece, by_state in self._sum_by(_pieces).items():
+            self.pieces[piece] = by_state.mean()
 
     def _sum_by(self, parts: Callable[[str], list[str]]) -> dict[str, np.ndarray]:
         """Sum p(word | joint state) over the words with a part: A by part.
@@ -93,8 +95,9 @@ class OptimalPredictor:
         bits = []
         for word in words:
             bits += self._bits_of_word(belief, word)
-            if word in self.number:  # the last one may be cut
-                likelihood = self.likelihoods[self.number[word]]
+            number = self.number.get(word)
+            if number is not None:  # the last one may be cut
+                likelihood = self.likelihoods[number]
                 belief = self._move(belief * likelihood)
         return np.array(bits)
 
@@ -109,8 +112,10 @@ class OptimalPredictor:
     def bits_within(self, text: str, window: int) -> np.ndarray:
         """Compute -log2 p(character | the last `window` characters), from the second word on."""
         spelling = Spelling(text)
-        positions = range(spelling.begins[1], len(text))
-        starts = [max(0, position - window) for position in positions]
+        second_word = spelling.begins[1]
+        starts = []
+        for position in range(second_word, len(text)):
+            starts.append(max(0, position - window))
         return self._bits_from(spelling, starts)
 
     def bits_of_last(self, text: str, words: int) -> np.ndarray:
@@ -121,15 +126,17 @@ class OptimalPredictor:
         """
         spelling = Spelling(text)
         governed = []
-        for number, word in enumerate(spelling.words[1:-1], start=1):
-            if self.number[word] < self.governed:
+        for number, word in enumerate(spelling.words):
+            is_whole = 0 < number < len(spelling.words) - 1
+            if is_whole and self.number[word] < self.governed:
                 governed.append(number)
         starts = []
         for number in range(1, len(spelling.words)):
             before = bisect_left(governed, number)  # how many governed words come before it
             first = number
             if before:
-                first = governed[max(0, before - words)]
+                oldest = max(0, before - words)
+                first = governed[oldest]
             # from the blank before it, which says nothing
             start = spelling.begins[first] - 1
             length = len(spelling.words[number])
@@ -147,9 +154,11 @@ class OptimalPredictor:
         bits = []
         for n in range(0, len(starts), CHUNK):
             chunk = starts[n : n + CHUNK]
-            position = offset + n
-            positions = range(position, position + len(chunk))
-            bits.append(self._bits_of_chunk(spelling, numbers, positions, chunk))
+            begin = offset + n
+            end = begin + len(chunk)
+            positions = range(begin, end)
+            found = self._bits_of_chunk(spelling, numbers, positions, chunk)
+            bits.append(found)
         return np.concatenate(bits)
 
     def _bits_of_chunk(
@@ -163,26 +172,30 @@ class OptimalPredictor:
 
         numbers: of all words of the spelling in the lexicon. starts: of the windows.
         """
-        first = np.array([spelling.word_at[n] for n in starts])
-        last = np.array([spelling.word_at[n] for n in positions])
-        belief = np.stack([self._belief_after(spelling, start) for start in starts])  # N A
+        word_at = spelling.word_at
+        first = np.array([word_at[start] for start in starts])
+        last = np.array([word_at[position] for position in positions])
+        beliefs = [self._belief_after(spelling, start) for start in starts]
+        belief = np.stack(beliefs)  # N A
         most_words = (last - first).max()
         for n in range(1, most_words):
             # those with a further whole word in their window
-            (more,) = np.nonzero(first + n < last)
-            words = numbers[first[more] + n]
+            following = first + n
+            (more,) = np.nonzero(following < last)
+            words = numbers[following[more]]
             told = belief[more] * self.likelihoods[words]
             belief[more] = self._move(told)
         bits = []
         for row, position, start in zip(belief, positions, starts, strict=True):
-            word = spelling.word_at[position]
+            word = word_at[position]
             begin = max(start, spelling.begins[word])
             begun = spelling.text[begin:position]
             character = spelling.text[position]
-            if spelling.word_at[start] < word:
-                bits.append(self._bits(row, begun, character))
+            if word_at[start] < word:
+                found = self._bits(row, begun, character)
             else:
-                bits.append(self._bits_in_word(begun, character))
+                found = self._bits_in_word(begun, character)
+            bits.append(found)
         return np.array(bits)
 
     def _belief_after(self, spelling: Spelling, start: int) -> np.ndarray:
@@ -203,7 +216,8 @@ class OptimalPredictor:
 
     def _bits(self, belief: np.ndarray, begun: str, character: str) -> float:
         """Compute the bits of a character after the beginning of its word."""
-        after = belief @ self.prefixes[begun + character]
+        continued = begun + character
+        after = belief @ self.prefixes[continued]
         before = belief @ self.prefixes[begun]
         return -np.log2(after / before)
 

@@ -69,7 +69,8 @@ class CharLMTask:
 
     def validate(self, net) -> dict[str, float]:
         """Score dev for a point of the learning curve."""
-        point, _ = self._point(net, self.job.evaluation.dev_tokens)
+        limit = self.job.evaluation.dev_tokens
+        point, _ = self._point(net, limit)
         return point
 
     def sample(self, net) -> Sample:
@@ -79,7 +80,8 @@ class CharLMTask:
         """
         evaluation = self.job.evaluation
         block = evaluation.block + 1  # the first character of a stream is not predicted
-        point, scored = self._point(net, evaluation.streams * block)
+        limit = evaluation.streams * block
+        point, scored = self._point(net, limit)
         metrics = {"dev_bpc": point["dev_bpc"], "tokens_scored": scored}
         return Sample(point, metrics, net.facts())
 
@@ -101,7 +103,8 @@ class CharLMTask:
         test, scored = known(["test_bpc", "tokens_scored"], score_test, unknown)
         dev, _ = known(["dev_bpc"], score_dev, unknown)
         facts = net.facts()
-        read = self.corpus.dev[: evaluation.dev_tokens or None]
+        limit = evaluation.dev_tokens or None
+        read = self.corpus.dev[:limit]
         facts["symbol_entropy"] = symbol_entropy(read)
         with computing(net.attentions, _engine_of(net)):
             counts = ["macs_paper", "macs_dense", "macs_executed"]
@@ -174,10 +177,14 @@ def probe(net, corpus) -> dict:
     In 64 bits, rounded: torch's products, which sum as each processor likes, leave no trace.
     """
     net = deepcopy(net).double().eval()
-    longest = max(layer.span.limit or layer.span.cache_length(0) for layer in net.attentions)
+    longest = 0
+    for layer in net.attentions:
+        seen = layer.span.limit or layer.span.cache_length(0)
+        longest = max(longest, seen)
     length = min(longest + QUERIES, len(corpus.dev))
     tokens = cut(corpus.dev[:length], 1)
-    tokens = tokens.to(next(net.parameters()).device)
+    device = next(net.parameters()).device
+    tokens = tokens.to(device)
     before = tokens[:, :-QUERIES]
     queries = tokens[:, -QUERIES:]
     past = net.start(1)
@@ -233,7 +240,8 @@ def _by_distance(layers: list[torch.Tensor]) -> dict:
 
     distance: the middle of a bin; keys: how many distances it holds.
     """
-    window = max(weights.size(-1) for weights in layers) - QUERIES
+    keys = max(weights.size(-1) for weights in layers)
+    window = keys - QUERIES
     last = torch.log10(torch.tensor(window + 1.0))
     edges = torch.logspace(0, last, BINS + 1)
     edges = edges.round().long().unique().tolist()
@@ -242,7 +250,8 @@ def _by_distance(layers: list[torch.Tensor]) -> dict:
     bins = list(zip(firsts, ends, strict=True))
     by_layer = []
     for weights in layers:
-        by_head = [_by_bin(head, bins) for head in _by_rank(weights, window)]
+        heads = _by_rank(weights, window)
+        by_head = [_by_bin(head, bins) for head in heads]
         by_layer.append(by_head)
     return {
         "distance": [(low + high - 1) / 2 for low, high in bins],
@@ -258,7 +267,8 @@ def _by_bin(weights: torch.Tensor, bins: list[tuple[int, int]]) -> list[float]:
     """
     means = []
     for low, high in bins:
-        mean = weights[low - 1 : high - 1].mean()
+        of_bin = weights[low - 1 : high - 1]
+        mean = of_bin.mean()
         means.append(round(mean.item(), PLACES))
     return means
 
@@ -271,7 +281,8 @@ def _by_rank(weights: torch.Tensor, window: int) -> torch.Tensor:
     own = weights.size(-1) - QUERIES
     keys = weights[..., :-1]  # without the query itself, x = 0
     if not own:
-        keys = weights.new_zeros(*weights.shape[:-1], QUERIES - 1)
+        rows = weights.shape[:-1]
+        keys = weights.new_zeros(*rows, QUERIES - 1)
     by_distance = band(keys.contiguous(), own)
     mean = by_distance.mean((0, 2))
     mean = mean.flip(-1)  # the nearest key first

@@ -40,6 +40,7 @@ class TopicText:
         if topics.noise:
             of_noise = random.Random(topics.seed + 2)
             self.lexicon += _draw_lexicon(topics.words, of_noise, self.lexicon)
+        # one for each topic, state and word
         shape = (len(topics.durations), topics.states, topics.words)
         count = np.prod(shape)
         scores = [generator.gauss(0, topics.spread) for _ in range(count)]
@@ -48,7 +49,10 @@ class TopicText:
         lengths = [len(word) + 1 for word in self.lexicon]
         length = np.mean(lengths)
         # the probability that a topic is drawn anew before a word
-        self.renewal = [min(1.0, length / duration) for duration in topics.durations]
+        self.renewal = []
+        for duration in topics.durations:
+            probability = length / duration
+            self.renewal.append(min(1.0, probability))
 
     @cached_property
     def joint_states(self) -> list[tuple[int, ...]]:
@@ -61,8 +65,9 @@ class TopicText:
     def weights(self) -> np.ndarray:
         """Weigh each word in each joint state, in whole numbers: A V."""
         sums = []
+        topics = range(len(self.topics.durations))
         for joint in self.joint_states:
-            scores = self.scores[range(len(joint)), joint]  # topics V
+            scores = self.scores[topics, joint]  # topics V
             sums.append(scores.sum(0))
         logits = np.array(sums)
         highest = logits.max(1, keepdims=True)
@@ -101,7 +106,9 @@ class TopicText:
 
         A place is that of the first word in the new state.
         """
-        places: list[list[int]] = [[] for _ in self.renewal]
+        places: list[list[int]] = []
+        for _ in self.renewal:
+            places.append([])
         place = 0
         before = None
         for word, joint in self._walk(length):
@@ -124,12 +131,14 @@ class TopicText:
         joint = tuple(generator.randrange(states) for _ in self.renewal)
         size = 0
         while size < length:
-            (word,) = generator.choices(self.lexicon, cum_weights=cumulative[joint])
+            weights = cumulative[joint]
+            (word,) = generator.choices(self.lexicon, cum_weights=weights)
             yield word, joint
             size += len(word) + 1
             following = []
             for state, renewal in zip(joint, self.renewal, strict=True):
-                following.append(self._next_state(state, renewal, generator))
+                state = self._next_state(state, renewal, generator)
+                following.append(state)
             joint = tuple(following)
 
     def _next_state(self, state: int, renewal: float, generator: random.Random) -> int:

@@ -8,7 +8,6 @@ and test keep their texts: the words, and each tree in brackets.
 
 from pathlib import Path
 
-import numpy as np
 from nltk import Tree
 from sentencepiece import SentencePieceProcessor
 
@@ -21,9 +20,10 @@ from workflow.tasks.parsing.statements import generate_trees
 from workflow.tasks.parsing.trees import format_tree, linearise, read_trees
 from workflow.tasks.pieces import learn_pieces, piece_names
 from workflow.tasks.plain_text import decode, user_text
-from workflow.tasks.store import SPLITS, UNK, Pairs, Split, describe
+from workflow.tasks.store import SPLITS, UNK, Pairs, Split, as_ids, describe
 
 MAX_SYMBOLS = 1 << 16  # ids are uint16
+TreesBySplit = dict[str, list[Tree]]
 
 
 def build_trees(catalogue: TreeCatalogue, name: str, data_dir: str | None) -> Pairs:
@@ -48,8 +48,10 @@ def build_trees(catalogue: TreeCatalogue, name: str, data_dir: str | None) -> Pa
         found = f"{count:,} pieces and {len(labels):,} labels"
         raise ConfigError(f"dataset '{name}': {found} are more than {MAX_SYMBOLS:,}")
     # labels come behind the pieces
-    ids = {label: count + n for n, label in enumerate(labels)}
-    splits = {split: _encode(pieces, ids, trees[split], split) for split in SPLITS}
+    ids = {label: number for number, label in enumerate(labels, start=count)}
+    splits = {}
+    for split in SPLITS:
+        splits[split] = _encode(pieces, ids, trees[split], split)
     return Pairs(
         name=name,
         source="words",
@@ -72,11 +74,12 @@ def _encode(
     """Encode words and linearised trees as ids; a label that train does not have is <unk>."""
     words = [_words(tree) for tree in trees]
     encoded = pieces.encode(words)
-    sources = [np.array(ids, np.uint16) for ids in encoded]
+    sources = [as_ids(ids) for ids in encoded]
     targets = []
     for tree in trees:
-        ids = [label_ids.get(symbol, UNK) for symbol in linearise(tree)]
-        targets.append(np.array(ids, np.uint16))
+        symbols = linearise(tree)
+        ids = [label_ids.get(symbol, UNK) for symbol in symbols]
+        targets.append(as_ids(ids))
     if split == "train":
         return Split(sources, targets)
     written = [format_tree(tree) for tree in trees]
@@ -98,10 +101,11 @@ def _read_trees(name: str, entry: TreeEntry, data_dir: str | None) -> list[Tree]
     return read_trees(content.decode(), name)
 
 
-def _read_folder(name: str, entry: TreeEntry, data_dir: str | None) -> dict[str, list[Tree]]:
+def _read_folder(name: str, entry: TreeEntry, data_dir: str | None) -> TreesBySplit:
     """Read the trees of each split's sections; `ConfigError` if their number is not the entry's."""
-    trees: dict[str, list[Tree]] = {}
-    for split, paths in section_files(name, entry, data_dir).items():
+    trees: TreesBySplit = {}
+    files = section_files(name, entry, data_dir)
+    for split, paths in files.items():
         trees[split] = []
         for path in paths:
             content = decode(path.read_bytes(), str(path))
@@ -115,7 +119,7 @@ def _read_folder(name: str, entry: TreeEntry, data_dir: str | None) -> dict[str,
     return trees
 
 
-def _split_trees(name: str, entry: TreeEntry, trees: list[Tree]) -> dict[str, list[Tree]]:
+def _split_trees(name: str, entry: TreeEntry, trees: list[Tree]) -> TreesBySplit:
     """Cut trees, in their order, into splits: of the entry's sizes, else of 90, 5 and 5 %."""
     count = len(trees)
     held_out = max(1, count * 5 // 100)

@@ -94,7 +94,10 @@ def count_sentence(ours: Tree, right: Tree) -> list[int]:
         return [0] * len(COUNTS)
     our_tags = [tag for _, tag in ours.pos()]
     right_tags = [tag for _, tag in right.pos()]
-    dropped = {place for place, tag in enumerate(right_tags) if tag in PUNCTUATION}
+    dropped = set()
+    for place, tag in enumerate(right_tags):
+        if tag in PUNCTUATION:
+            dropped.add(place)
     written = count_brackets(ours, dropped)
     wanted = count_brackets(right, dropped)
     matched = written & wanted
@@ -123,8 +126,10 @@ def score(sentences: Iterable[list[int]]) -> dict[str, Score]:
     errors: how many had other words.
     """
     rows = list(sentences)
-    columns = zip([0] * len(COUNTS), *rows, strict=True)
-    matched, right, ours, words, tags, complete, valid = map(sum, columns)
+    nothing_counted = [0] * len(COUNTS)  # there may be no sentence
+    columns = zip(nothing_counted, *rows, strict=True)
+    totals = map(sum, columns)
+    matched, right, ours, words, tags, complete, valid = totals
     recall = _percent(matched, right, "the reference trees have no brackets")
     precision = _percent(matched, ours, "the predicted trees have no brackets")
     f1 = _percent(0, right + ours, "no brackets")

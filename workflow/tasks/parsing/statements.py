@@ -68,7 +68,9 @@ def parse_statements(source: str) -> Iterator[Tree]:
         warnings.simplefilter("ignore", SyntaxWarning)
         nodes = ast.walk(ast.parse(source))
     for node in nodes:
-        if not isinstance(node, STATEMENTS) or node.lineno != node.end_lineno:
+        if not isinstance(node, STATEMENTS):
+            continue
+        if node.lineno != node.end_lineno:
             continue
         line = lines[node.lineno - 1]
         if not line.isascii():
@@ -138,9 +140,16 @@ def _located_children(node: ast.AST) -> Iterator[ast.AST]:
 
 def _split_at(tokens: list[Token], node: ast.AST) -> tuple[list[Token], list[Token], list[Token]]:
     """Split tokens into those before a node, in it and after it."""
-    before = [token for token in tokens if token.column < node.col_offset]
-    after = [token for token in tokens if token.column >= node.end_col_offset]
-    inside = tokens[len(before) : len(tokens) - len(after)]
+    before = []
+    inside = []
+    after = []
+    for each in tokens:
+        if each.column < node.col_offset:
+            before.append(each)
+        elif each.column < node.end_col_offset:
+            inside.append(each)
+        else:
+            after.append(each)
     return before, inside, after
 
 

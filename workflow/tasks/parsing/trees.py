@@ -86,7 +86,8 @@ def _refuse_outside(token: str, where: str) -> None:
 
 def _parse(tokens: list[str], where: str) -> Tree:
     """Parse one bracket. One without a label is TOP; each word needs a bracket: (TAG word)."""
-    stack: list[Tree] = [Tree("", [])]
+    whole = Tree("", [])
+    stack = [whole]
     for n, token in enumerate(tokens):
         if token == "(":
             following = tokens[n + 1]
@@ -99,11 +100,12 @@ def _parse(tokens: list[str], where: str) -> Tree:
             stack[-1].append(constituent)
         elif tokens[n - 1] != "(":
             stack[-1].append(token)
-    (tree,) = stack[0]
+    (tree,) = whole
     for subtree in tree.subtrees():
         has_word = any(isinstance(child, str) for child in subtree)
         if has_word and len(subtree) > 1:
-            bracket = f"({subtree.label()} {' '.join(map(str, subtree))})"
+            words = " ".join(map(str, subtree))
+            bracket = f"({subtree.label()} {words})"
             raise ConfigError(f"{where}: the words of {bracket} need a tag each, (TAG word)")
     return tree
 
@@ -204,7 +206,9 @@ def rebuild(symbols: Iterable[str], words: list[str]) -> tuple[Tree, bool]:
             repaired = True
     if remaining or len(stack) > 1:
         repaired = True
-    outermost = stack[1] if len(stack) > 1 else top
+    outermost = top
+    if len(stack) > 1:
+        outermost = stack[1]
     for word in reversed(remaining):
         outermost.append(Tree(UNTAGGED, [word]))
     had_empty = _drop_empty(top)

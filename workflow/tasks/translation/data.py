@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from html import unescape
 from pathlib import Path
 
-import numpy as np
 from sentencepiece import SentencePieceProcessor
 
 from workflow.config.errors import ConfigError
@@ -19,7 +18,7 @@ from workflow.tasks.embedded import verify_embedded
 from workflow.tasks.pieces import learn_pieces, piece_names
 from workflow.tasks.plain_text import decode, user_text
 from workflow.tasks.sources import Source, find_file
-from workflow.tasks.store import SPACE, Pairs, Split, describe
+from workflow.tasks.store import SPACE, Pairs, Split, as_ids, describe
 from workflow.tasks.translation import phrases
 from workflow.tasks.translation.catalogue import NamedPairEntry, PairCatalogue, user_paths
 from workflow.tasks.translation.planted import plant_some
@@ -40,7 +39,8 @@ class Side:
         return f"{self.where}, line {n + self.first}"
 
     def cut(self, start: int, stop: int) -> "Side":
-        return Side(self.where, self.lines[start:stop], self.first + start)
+        lines = self.lines[start:stop]
+        return Side(self.where, lines, self.first + start)
 
     def unescape(self) -> "Side":
         """Replace the entities that Moses' tokeniser writes, such as &apos; and &#91;."""
@@ -75,7 +75,10 @@ def read_side(content: bytes, where: str, lowercase: bool) -> Side:
     text = decode(content, where)
     if lowercase:
         text = text.lower()
-    lines = [" ".join(line.split()) for line in text.split("\n")]
+    lines = []
+    for line in text.split("\n"):
+        words = line.split()
+        lines.append(" ".join(words))
     while lines and not lines[-1]:
         lines.pop()
     return Side(where, lines)
@@ -86,7 +89,8 @@ def align(source: Side, target: Side, count: int | None = None) -> Bitext:
     length = len(source.lines)
     has = f"{source.where} has {length:,} lines"
     if length != len(target.lines):
-        counts = f"{has} and {target.where} has {len(target.lines):,} lines"
+        other = f"{target.where} has {len(target.lines):,} lines"
+        counts = f"{has} and {other}"
         raise ConfigError(f"{counts}: line n of one must be the translation of line n of the other")
     if count not in (None, length):
         raise ConfigError(f"{has}, expected {count:,}: replace both files")
@@ -117,7 +121,9 @@ def build_pairs(catalogue: PairCatalogue, name: str, data_dir: str | None) -> Pa
     source, target = texts["train"]
     lines = source.lines + target.lines
     pieces = learn_pieces(lines, entry.vocabulary, f"dataset '{name}'", exact=not is_users)
-    splits = {split: _encode(pieces, bitext, split) for split, bitext in texts.items()}
+    splits = {}
+    for split, bitext in texts.items():
+        splits[split] = _encode(pieces, bitext, split)
     kept = len(splits["train"].source)
     if not kept:
         limit = MAX_PIECES["train"]
@@ -150,7 +156,8 @@ def _read_named(name: str, entry: NamedPairEntry, data_dir: str | None) -> dict[
     for split, files in entry.files.items():
         source = _read_side(name, files[entry.source], data_dir, entry)
         target = _read_side(name, files[entry.target], data_dir, entry)
-        texts[split] = align(source, target, entry.pairs.get(split))
+        count = entry.pairs.get(split)
+        texts[split] = align(source, target, count)
     if entry.example:
         where = f"example of '{name}'"
         read = entry.example[entry.source].encode()
@@ -173,7 +180,8 @@ def read_embedded(name: str, entry: NamedPairEntry) -> dict[str, Bitext]:
     sides = []
     for column in zip(*rows, strict=True):  # source, then target
         text = "\n".join(column).encode()
-        sides.append(read_side(text, name, entry.lowercase))
+        side = read_side(text, name, entry.lowercase)
+        sides.append(side)
     return _split_lines(sides, HELD_OUT)
 
 
@@ -184,7 +192,8 @@ def _read_user_files(name: str) -> dict[str, Bitext]:
     """
     sides = []
     for path in user_paths(name):
-        side = read_side(user_text(path), str(path), lowercase=False)
+        content = user_text(path)
+        side = read_side(content, str(path), lowercase=False)
         sides.append(side.unescape().join())
     source, target = sides
     bitext = align(source, target)
@@ -217,7 +226,9 @@ def _read_side(name: str, source: Source, data_dir: str | None, entry: NamedPair
     suites train on.
     """
     found = find_file(source, data_dir)
-    where = str(found or Path(source.files[0]).name)
+    where = Path(source.files[0]).name
+    if found:
+        where = str(found)
     content = read_official(name, source, data_dir)
     side = read_side(content, where, entry.lowercase)
     if entry.tokenised:
@@ -239,14 +250,14 @@ def _encode(pieces: SentencePieceProcessor, bitext: Bitext, split: str) -> Split
         for ids, others in zip(source_ids, target_ids, strict=True):
             shortest, longest = sorted((len(ids), len(others)))
             if shortest > 0 and longest <= limit:
-                kept.source.append(np.array(ids, np.uint16))
-                kept.target.append(np.array(others, np.uint16))
+                kept.source.append(as_ids(ids))
+                kept.target.append(as_ids(others))
         return kept
     _refuse_long(source, source_ids, split)
     _refuse_long(target, target_ids, split)
     return Split(
-        source=[np.array(ids, np.uint16) for ids in source_ids],
-        target=[np.array(ids, np.uint16) for ids in target_ids],
+        source=[as_ids(ids) for ids in source_ids],
+        target=[as_ids(ids) for ids in target_ids],
         source_text=source.lines,
         target_text=target.lines,
     )

@@ -25,9 +25,9 @@ def plant(sentences: Sequence[np.ndarray], counts: Sequence[int], seed: int) -> 
     """Put behind each sentence so many others of the same split, drawn at random."""
     generator = random.Random(seed)
     rows = []
-    for number, (sentence, count) in enumerate(zip(sentences, counts, strict=True)):
+    for number, sentence in enumerate(sentences):
         parts = [sentence]
-        for _ in range(count):
+        for _ in range(counts[number]):
             others = len(sentences) - 1
             drawn = generator.randrange(others)
             if drawn >= number:  # never the sentence itself
@@ -58,7 +58,11 @@ def astray(net, test: Split) -> dict[str, list]:
     encoder: of the pieces of the source itself. cross: of the pieces of the target. Means over
     heads, pieces and sentences: [number][layer].
     """
-    shares: dict[str, list] = {"planted": [*PLANTED], "encoder": [], "cross": []}
+    shares: dict[str, list] = {
+        "planted": list(PLANTED),
+        "encoder": [],
+        "cross": [],
+    }
     alone = test.source[:LOOKED_AT]
     target = test.target[:LOOKED_AT]
     for count in PLANTED:
@@ -67,13 +71,14 @@ def astray(net, test: Split) -> dict[str, list]:
         found = []
         for start in range(0, len(alone), BATCH):
             rows = slice(start, start + BATCH)
-            share = _share(net, alone[rows], planted[rows], target[rows])
+            parts = (alone[rows], planted[rows], target[rows])
+            share = _share(net, *parts)
             found.append(share)
         for kind in ("encoder", "cross"):
             parts = [each[kind] for each in found]
             by_sentence = np.concatenate(parts, 1)  # layers x sentences
-            by_layer = by_sentence.mean(1)
-            shares[kind].append(by_layer.round(PLACES).tolist())
+            by_layer = by_sentence.mean(1).round(PLACES)
+            shares[kind].append(by_layer.tolist())
     return shares
 
 
@@ -87,7 +92,8 @@ def _share(net, alone: list, planted: list, target: list) -> dict[str, np.ndarra
     own_lengths = _lengths(alone, device)
     lengths = _lengths(planted, device)
     is_own = place < own_lengths  # B N
-    is_distractor = (place >= own_lengths) & (place < lengths)
+    is_in_row = place < lengths
+    is_distractor = is_in_row & ~is_own
     asking = {"encoder": is_own, "cross": written != PAD}
     weights = every_weight(net, read, written)
     shares = {}
@@ -99,8 +105,10 @@ def _share(net, alone: list, planted: list, target: list) -> dict[str, np.ndarra
             on_distractors = of_distractors.sum(-1)
             over_heads = on_distractors.mean(1, keepdim=True)
             total = (over_heads * queries).sum((1, 2))
-            means.append(total / queries.sum((1, 2)))
-        shares[kind] = torch.stack(means).cpu().numpy()
+            count = queries.sum((1, 2))
+            means.append(total / count)
+        by_layer = torch.stack(means)
+        shares[kind] = by_layer.cpu().numpy()
     return shares
 
 

@@ -60,7 +60,8 @@ class TranslationTask(SequenceTask):
                     scores, _ = self.score_split(net, split, "_every_key")
                     metrics |= scores
         if self.corpus.planted:
-            metrics |= self.score_planted(net, metrics.get("test_bleu"))
+            alone = metrics.get("test_bleu")
+            metrics |= self.score_planted(net, alone)
             measure = partial(astray, net, self.corpus.test)
             facts["astray"] = attempt(self.missing, ["astray"], measure)
         draw = partial(draw_maps, net, self.corpus)
@@ -75,10 +76,12 @@ class TranslationTask(SequenceTask):
             found = {}
             for name, count in zip(names, PLANTED, strict=True):
                 found[name] = self._bleu_behind(net, count)
-            found["test_bleu_slope"] = slope([alone, *found.values()])
+            scores = [alone, *found.values()]
+            found["test_bleu_slope"] = slope(scores)
             return found
 
-        return attempt(self.missing, [*names, "test_bleu_slope"], work, {})
+        lost = [*names, "test_bleu_slope"]
+        return attempt(self.missing, lost, work, {})
 
     def _bleu_behind(self, net, count: int) -> Score:
         """Compute BLEU on test with `count` distractor sentences behind each source."""
@@ -200,7 +203,8 @@ def count_sentences(outputs: list[str], references: list[str]) -> list[list[int]
     pairs = zip(compose(outputs), compose(references), strict=True)
     for output, reference in pairs:
         score = metric.sentence_score(output, [reference])
-        counts.append([*score.counts, *score.totals, score.sys_len, score.ref_len])
+        lengths = (score.sys_len, score.ref_len)
+        counts.append([*score.counts, *score.totals, *lengths])
     return counts
 
 
@@ -211,7 +215,9 @@ def draw_maps(net, corpus) -> dict:
     The pair is the corpus' example, or the first fitting one of test where it has none. Returned:
     {"source": [N], "target": [T], "encoder" | "decoder" | "cross": {layer: [head][query][key]}}
     """
-    split = corpus.example if corpus.example.source else corpus.test
+    split = corpus.example
+    if not split.source:
+        split = corpus.test
     pair = _find_pair(split)
     if pair is None:
         return {}
@@ -235,8 +241,10 @@ def _symbols(corpus, ids: torch.Tensor) -> list[str]:
 def _find_pair(split: pairs.Split) -> tuple | None:
     """Find the first pair whose map is neither trivial nor too large to draw."""
     for source, target in zip(split.source, split.target, strict=True):
-        lengths = (len(source) + 1, len(target) + 1)  # with their end tokens
-        is_long_enough = min(lengths) >= SHORTEST
-        if is_long_enough and max(lengths) <= LONGEST:
+        shorter, longer = sorted((len(source), len(target)))
+        # with their end tokens
+        is_long_enough = shorter + 1 >= SHORTEST
+        fits = longer + 1 <= LONGEST
+        if is_long_enough and fits:
             return source, target
     return None
