@@ -84,8 +84,8 @@ def test_a_score_or_a_cost_that_cannot_be_written_is_no_failure_of_it(number):
         except OSError:
             raise RuntimeError("a library's own words") from None
 
-    with pytest.raises(CannotWrite) as refused:
-        attempt({}, ["bleu"], work)
+    with pytest.raises(CannotWrite) as refused, attempt({}, ["bleu"]):
+        work()
     assert refused.value.errno == number
     assert refused.value.filename == "words.txt"
 

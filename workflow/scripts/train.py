@@ -132,12 +132,10 @@ def describe_limited(job: Job, device: torch.device, devices: Devices) -> Origin
     """
     code = sources.recorded(sources.of_run(job))
     origin = Origin(**describe(device, job.training.precision, code, devices.count))
-
-    def limit() -> None:
-        limit_memory(int(MEMORY_SHARE / devices.count * virtual_memory().available))
-
     if device.type == "cpu":
-        attempt(origin.missing, ["limit of memory"], limit)
+        with attempt(origin.missing, ["limit of memory"]):
+            free = virtual_memory().available
+            limit_memory(int(MEMORY_SHARE / devices.count * free))
     return origin
 
 
@@ -173,8 +171,9 @@ def evaluate(run: Run) -> Outcome:
     """Score a trained run on dev and test, and add up what it cost."""
     task = run.task
     spec = TASKS[run.job.task]
-    nothing = Evaluation(metrics={}, facts={})
-    scored = attempt(task.missing, list(spec.known), partial(task.evaluate, run.model), nothing)
+    scored = Evaluation(metrics={}, facts={})
+    with attempt(task.missing, spec.known):
+        scored = task.evaluate(run.model)
     backends = chosen(run.model)
     print("\n".join(backends), flush=True)
     train_loss, _ = spec.curve.losses

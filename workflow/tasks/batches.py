@@ -58,6 +58,7 @@ def cut_batches(lengths: np.ndarray, order: np.ndarray, tokens: int) -> list[np.
     for position, index in enumerate(order):
         length = int(lengths[index])
         longest = max(longest, length)
+        # with padding: every pair takes as much as the longest
         size = (position - start + 1) * longest
         if position > start and size > tokens:
             batches.append(order[start:position])
@@ -143,6 +144,7 @@ def losses(net, training, batches: list[tuple[Tensor, Tensor]], devices: Devices
     for _, target in batches:
         total += count_pieces(target)
     for source, target, pieces in share(batches, devices):
+        # from each piece the next one is predicted
         given = target[:, :-1]
         following = target[:, 1:]
         with precision(training, source.device):
@@ -172,6 +174,7 @@ def share(
             pieces = count_pieces(target)
             parts.append((source, target, pieces))
         return parts
+    # every N-th, for neighbours are about as long
     own_rows = slice(devices.rank, None, devices.count)
     for source, target in batches:
         rows = len(target[own_rows])
@@ -222,6 +225,7 @@ class _SmoothedLoss(torch.autograd.Function):
     def backward(ctx, slope, _):
         """Compute softmax(logits) less the smoothed target, for each piece."""
         logits, following, weights = ctx.saved_tensors
+        # softmax - target, row by row
         slopes = weights * slope
         gradient = torch.empty_like(in_full(logits))
         symbols = logits.shape[1]

@@ -4,7 +4,6 @@ Batches of pairs, smoothed loss, averaged weights, beam search.
 """
 
 from copy import copy
-from functools import partial
 
 import numpy as np
 import torch
@@ -127,6 +126,7 @@ class SequenceTask:
         After the last step the model has their average.
         """
         training = self.job.training
+        # weights are kept every `average_every` steps, counted back from the last
         steps_left = training.steps - step
         to_come, rest = divmod(steps_left, training.average_every)
         if rest == 0 and to_come < training.average:
@@ -160,16 +160,18 @@ class SequenceTask:
         for split in ("dev", "test"):
             name = f"{split}_ppl"
             part = getattr(self.corpus, split)
-            score = partial(self._perplexity, net, part, limit)
-            metrics[name] = attempt(self.missing, [name], score)
+            metrics[name] = None
+            with attempt(self.missing, [name]):
+                metrics[name] = self._perplexity(net, part, limit)
             scores, examples = self.score_split(net, split)
             metrics |= scores
         pairs_in_all = len(self.corpus.train.source)
         facts["left_out"] = pairs_in_all - len(self.train.source)
         facts |= examples  # of test
         facts["symbol_entropy"] = self._symbol_entropy()
-        count = partial(self._macs, net)
-        counts = attempt(self.missing, ["macs_dense", "macs_executed"], count)
+        counts = None
+        with attempt(self.missing, ["macs_dense", "macs_executed"]):
+            counts = self._macs(net)
         return Evaluation(metrics, facts, counts)
 
     def _macs(self, net) -> MacCounts:
@@ -183,6 +185,7 @@ class SequenceTask:
 
         The names are those that `validate` and `evaluate` give, for the rehearsal of a run.
         """
+        # the same task, but with fewer sentences to score
         few = copy(self)
         counts = {"sentences": SAMPLED, "dev_sentences": SAMPLED}
         evaluation = self.job.evaluation.model_copy(update=counts)
@@ -200,10 +203,14 @@ class SequenceTask:
     def score_split(self, net, split: str, suffix: str = "") -> tuple[dict[str, Score], dict]:
         """Decode a split and score it: metrics, and facts.
 
-        The metrics have the split before their names and the suffix behind.
+        The metrics have the split before their names and the suffix behind. Both are empty if one
+        fails.
         """
-
-        def work() -> tuple[dict[str, Score], dict]:
+        lost = []  # what then has no value
+        for name in TASKS[self.job.task].known:
+            if name.startswith(f"{split}_") and name.endswith(suffix):
+                lost.append(name)
+        with attempt(self.missing, lost):
             read = self.sources_to_decode(split)
             outputs = self.write(net, read)
             scores, facts = self.score(split, outputs)
@@ -211,12 +218,7 @@ class SequenceTask:
             for name, score in scores.items():
                 metrics[f"{split}_{name}{suffix}"] = score
             return metrics, facts
-
-        lost = []  # what has no value where this fails
-        for name in TASKS[self.job.task].known:
-            if name.startswith(f"{split}_") and name.endswith(suffix):
-                lost.append(name)
-        return attempt(self.missing, lost, work, ({}, {}))
+        return {}, {}
 
     def _symbol_entropy(self) -> float:
         """Compute the entropy of single pieces, ends included.
@@ -256,11 +258,13 @@ class SequenceTask:
             to_write = [split.target[row] for row in rows]
             source = self.sources(to_read).to(self.device)
             target = targets(to_write).to(self.device)
+            # the model sees <bos> and all pieces before the one that it predicts
             given = target[:, :-1]
             following = target[:, 1:]
             with precision(self.job.training, self.device):
                 logits = net(source, given)
             _, log_loss = loss(logits, following, smoothing=0.0)
+            # a mean over the pieces of these rows, which differ from batch to batch
             count = count_pieces(target)
             total += log_loss.item() * count
             pieces += count
@@ -291,6 +295,7 @@ class SequenceTask:
                     extra=self.extra,
                     max_length=self.job.net.max_length,
                 )
+            # back to the order that was asked for
             for row, output in zip(rows, written, strict=True):
                 outputs[row] = output
         net.train()

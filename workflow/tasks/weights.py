@@ -62,6 +62,7 @@ def every_weight(net, source, target) -> dict[str, list[Tensor]]:
         weights[normaliser] = p
 
     every = [*kinds["encoder"], *kinds["decoder"], *kinds["cross"]]
+    # a normaliser returns the weights: B H Q K
     hooks = [layer.normaliser.register_forward_hook(keep) for layer in every]
     with computing(every, Definition()):
         net(source, target)

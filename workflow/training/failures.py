@@ -7,9 +7,9 @@ hardware.py, the signals that tell a run to stop are in processes.py.
 import math
 import subprocess
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
@@ -59,22 +59,21 @@ def _is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and any(sign in message for sign in _OUT_OF_MEMORY)
 
 
-def attempt(
-    missing: dict[str, str], names: Iterable[str], work: Callable[[], Any], otherwise: Any = None
-) -> Any:
-    """Return what `work` gives; where it fails, `otherwise`, with the reason in `missing`.
+@contextmanager
+def attempt(missing: dict[str, str], names: Iterable[str]) -> Iterator[None]:
+    """Let the block fail alone; the reason is kept in `missing` under each of these names.
 
-    names: the keys of `missing` that get the reason. What observes or protects a run, and each
-    score of a trained model, fails alone.
+    For what observes or protects a run, and for each score of a trained model.
     """
     try:
-        return work()
+        yield
     except Exception as error:
         # these say all in their line
         if not isinstance(error, OSError | ImportError | subprocess.SubprocessError):
             traceback.print_exc()
-        missing |= dict.fromkeys(names, failure(error).reason)
-        return otherwise
+        reason = failure(error).reason
+        for name in names:
+            missing[name] = reason
 
 
 def check_time(seconds: float, limit: float) -> None:

@@ -25,14 +25,11 @@ def train(run: Run, may_go_on: Callable[[], None] = lambda: None) -> None:
     """
     training = run.job.training
     began = time.perf_counter() - run.seconds
-
-    def check() -> None:
-        may_go_on()
-        check_time(run.seconds, training.time_limit_s)
-
     run.model.train()
     while run.step < training.steps:
-        run.devices.check(check)
+        with run.devices.raising_together():
+            may_go_on()
+            check_time(run.seconds, training.time_limit_s)
         start = time.perf_counter()
         run.step += 1
         is_last = run.step == training.steps

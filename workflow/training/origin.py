@@ -4,7 +4,6 @@ import os
 import platform
 import subprocess
 from datetime import UTC, datetime
-from functools import partial
 from importlib.metadata import version
 
 import psutil
@@ -28,17 +27,24 @@ def describe(device: torch.device, precision: str, code: dict, devices: int = 1)
     """
     cuda = device.type == "cuda"
     missing: dict[str, str] = {}
-    known = partial(attempt, missing)
-    commit = known(["commit"], partial(_ask_git, "rev-parse", "HEAD"), "unknown")
+    commit = "unknown"
+    with attempt(missing, ["commit"]):
+        commit = _ask_git("rev-parse", "HEAD")
     dirty = True
     if commit != "unknown":
-        dirty = known(["dirty"], lambda: bool(_ask_git("status", "--porcelain")), True)
-    versions = {}
+        with attempt(missing, ["dirty"]):
+            dirty = bool(_ask_git("status", "--porcelain"))
+    versions = dict.fromkeys(LIBRARIES, "unknown")
     for name in LIBRARIES:
-        versions[name] = known([name], partial(version, name), "unknown")
+        with attempt(missing, [name]):
+            versions[name] = version(name)
     if not cuda:
-        versions["compiler"] = known(["compiler"], compiler_version, "unknown")
-    memory = known(["host_memory_bytes"], lambda: psutil.virtual_memory().total)
+        versions["compiler"] = "unknown"
+        with attempt(missing, ["compiler"]):
+            versions["compiler"] = compiler_version()
+    memory = None
+    with attempt(missing, ["host_memory_bytes"]):
+        memory = psutil.virtual_memory().total
     return {
         "commit": commit,
         "dirty": dirty,

@@ -185,14 +185,20 @@ class Devices:
         torch.distributed.all_gather(parts, part.contiguous())
         return torch.cat(parts, dim)
 
-    def check(self, check: Callable[[], None]) -> None:
-        """Call `check` in every process; if it raises in one, all raise the same."""
+    def wait(self) -> None:
+        """Wait until all processes are here."""
+        if self.count > 1:
+            torch.distributed.all_reduce(torch.zeros(()))
+
+    @contextmanager
+    def raising_together(self) -> Iterator[None]:
+        """Where the block raises in one process, all raise the same after it."""
         if self.count == 1:
-            check()
+            yield
             return
         error = None
         try:
-            check()
+            yield
         except Exception as raised:
             error = raised
         raised_here = torch.tensor(error is not None, dtype=torch.int32)

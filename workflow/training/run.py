@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -202,13 +201,12 @@ class Run:
         tokens = self.tokens - self.point_tokens
         seconds = self.training_seconds - self.point_seconds
         speed = tokens / seconds if seconds else math.nan
-        validate = partial(self.task.validate, self.model) if self.devices.first else dict
-        point = {
-            "step": self.step,
-            **self.task.train_point(self.mean_loss()),
-            **attempt(self.task.missing, ["curve"], validate, {}),
-            "tokens_per_s": speed,
-        }
+        loss = self.task.train_point(self.mean_loss())
+        on_dev: dict = {}
+        if self.devices.first:
+            with attempt(self.task.missing, ["curve"]):
+                on_dev = self.task.validate(self.model)
+        point = {"step": self.step, **loss, **on_dev, "tokens_per_s": speed}
         self.curve.append(point)
         self.point_seconds = self.training_seconds
         self.point_tokens = self.tokens
@@ -260,6 +258,6 @@ class Run:
             setattr(self, name, state[name])
         number = self.job.seed + self.step
         checkpoint.restore_random_states(state["random"], self.devices, self.device, number)
-        # waits for all: the first may have nothing to do but to score and delete it
-        self.devices.check(lambda: None)
+        # the first may have nothing to do but to score and delete it
+        self.devices.wait()
         self.say(f"resumed at step {self.step}")

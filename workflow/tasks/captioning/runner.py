@@ -5,7 +5,6 @@ A record also keeps what the model looks at.
 
 import base64
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import torch
@@ -71,9 +70,10 @@ class CaptioningTask(SequenceTask):
     def evaluate(self, net) -> Evaluation:
         """Add what the model looked at while it wrote captions of a few test pictures."""
         found = super().evaluate(net)
-        look = partial(record_looks, net, self)
-        looks = attempt(self.missing, ["looks"], look)
-        return replace(found, facts={**found.facts, "looks": looks})
+        facts = dict(found.facts)
+        with attempt(self.missing, ["looks"]):
+            facts["looks"] = record_looks(net, self)
+        return replace(found, facts=facts)
 
     def sources_to_decode(self, split: str) -> list[np.ndarray]:
         """List each picture once, though each has several captions."""
@@ -110,9 +110,9 @@ class CaptioningTask(SequenceTask):
         if self.job.evaluation.meteor == "java":
             name = "meteor"
             compute = meteor_by_java
-        work = partial(compute, written, right)
-        score = attempt(self.missing, [f"test_{name}"], work)
-        return {} if score is None else {name: score}
+        with attempt(self.missing, [f"test_{name}"]):
+            return {name: compute(written, right)}
+        return {}
 
     def lengths(self) -> tuple[int, int]:
         """Return how many patches or regions a picture has, and the mean length of a caption."""

@@ -183,11 +183,13 @@ class OptimalPredictor:
             following = first + n
             (more,) = np.nonzero(following < last)
             words = numbers[following[more]]
+            # the forward filter: what the word says, then what may have changed
             told = belief[more] * self.likelihoods[words]
             belief[more] = self._move(told)
         bits = []
         for row, position, start in zip(belief, positions, starts, strict=True):
             word = word_at[position]
+            # what the window shows of the character's word
             begin = max(start, spelling.begins[word])
             begun = spelling.text[begin:position]
             character = spelling.text[position]

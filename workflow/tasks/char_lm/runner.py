@@ -4,7 +4,6 @@ And what a trained net shows of its attention, for Figures 1 and 5.
 """
 
 from copy import deepcopy
-from functools import partial
 
 import torch
 
@@ -56,6 +55,7 @@ class CharLMTask:
         """Give the losses of an update, which reads one block of each stream."""
         training = self.job.training
         inputs, targets, begins = self.streams.read()
+        # a pass over the corpus ended, or this device has just begun
         if begins or self.past is None:
             self.past = net.start(len(inputs))
         self.past = yield from losses(net, training, inputs, targets, self.past)
@@ -95,26 +95,27 @@ class CharLMTask:
 
     def evaluate(self, net) -> Evaluation:
         """Compute bpc on dev and test, facts of the choices and of a probe of dev, and MACs."""
-        known = partial(attempt, self.missing)
         evaluation = self.job.evaluation
-        unknown = (None, None)
-        score_test = partial(self._score, net, "test", evaluation.tokens)
-        score_dev = partial(self._score, net, "dev", evaluation.tokens)
-        test, scored = known(["test_bpc", "tokens_scored"], score_test, unknown)
-        dev, _ = known(["dev_bpc"], score_dev, unknown)
+        metrics: dict = dict.fromkeys(("dev_bpc", "test_bpc", "tokens_scored"))
+        with attempt(self.missing, ["test_bpc", "tokens_scored"]):
+            test, scored = self._score(net, "test", evaluation.tokens)
+            metrics["test_bpc"] = test
+            metrics["tokens_scored"] = scored
+        with attempt(self.missing, ["dev_bpc"]):
+            dev, _ = self._score(net, "dev", evaluation.tokens)
+            metrics["dev_bpc"] = dev
         facts = net.facts()
         limit = evaluation.dev_tokens or None
         read = self.corpus.dev[:limit]
         facts["symbol_entropy"] = symbol_entropy(read)
+        counts = None
         with computing(net.attentions, _engine_of(net)):
-            counts = ["macs_paper", "macs_dense", "macs_executed"]
-            mean_span = facts.get("mean_span", 0.0)
-            count = partial(self._count_macs, net, mean_span)
-            found = known(counts, count)
-            look = partial(probe, net, self.corpus)
-            facts |= known(["attention_by_distance", "fragment"], look, {})
-        metrics = {"dev_bpc": dev, "test_bpc": test, "tokens_scored": scored}
-        return Evaluation(metrics, facts, found)
+            with attempt(self.missing, ["macs_paper", "macs_dense", "macs_executed"]):
+                mean_span = facts.get("mean_span", 0.0)
+                counts = self._count_macs(net, mean_span)
+            with attempt(self.missing, ["attention_by_distance", "fragment"]):
+                facts |= probe(net, self.corpus)
+        return Evaluation(metrics, facts, counts)
 
     def _score(self, net, split: str, limit: int) -> tuple[float, int]:
         """Compute bpc on the first `limit` characters of a split (0: all), and count them."""
@@ -177,6 +178,7 @@ def probe(net, corpus) -> dict:
     In 64 bits, rounded: torch's products, which sum as each processor likes, leave no trace.
     """
     net = deepcopy(net).double().eval()
+    # as many characters before the queries as any layer sees
     longest = 0
     for layer in net.attentions:
         seen = layer.span.limit or layer.span.cache_length(0)
@@ -187,6 +189,7 @@ def probe(net, corpus) -> dict:
     tokens = tokens.to(device)
     before = tokens[:, :-QUERIES]
     queries = tokens[:, -QUERIES:]
+    # fill the caches, then record how the queries attend to them
     past = net.start(1)
     for block in before.split(QUERIES, 1):
         _, past = net(block, past)
@@ -215,6 +218,7 @@ class _Recorder:
         self.extents: list[torch.Tensor | None] = []
 
     def attend(self, layer, x, past):
+        # as `formula.Definition` computes, but on the keys of the engine's caches
         z = layer.span.extent(x)
         k, v = every_key(layer, x, past)
         q = layer.split(layer.query(x))
@@ -240,8 +244,10 @@ def _by_distance(layers: list[torch.Tensor]) -> dict:
 
     distance: the middle of a bin; keys: how many distances it holds.
     """
+    # a layer has the keys of its cache and those of the queries themselves
     keys = max(weights.size(-1) for weights in layers)
     window = keys - QUERIES
+    # the first distance of each bin: 1 .. window + 1 on a log scale, without repetition
     last = torch.log10(torch.tensor(window + 1.0))
     edges = torch.logspace(0, last, BINS + 1)
     edges = edges.round().long().unique().tolist()
@@ -283,6 +289,7 @@ def _by_rank(weights: torch.Tensor, window: int) -> torch.Tensor:
     if not own:
         rows = weights.shape[:-1]
         keys = weights.new_zeros(*rows, QUERIES - 1)
+    # skewed, so that a column is a distance from the query
     by_distance = band(keys.contiguous(), own)
     mean = by_distance.mean((0, 2))
     mean = mean.flip(-1)  # the nearest key first

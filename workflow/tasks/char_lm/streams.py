@@ -57,6 +57,7 @@ class Streams:
 
         Then caches must be emptied.
         """
+        # the character after a block must be there too, as its last target
         last = self.data.size(1) - self.block
         begins = self.position >= last
         if begins:
@@ -91,6 +92,7 @@ def losses(net, training, inputs: Tensor, targets: Tensor, past: list[Past]):
     caches = []
     for part in range(parts):
         rows = slice(part * size, (part + 1) * size)
+        # each part goes on with the caches of its own streams
         own_past = select_streams(past, rows)
         with precision(training, inputs.device):
             logits, after = net(inputs[rows], own_past)
@@ -104,6 +106,7 @@ def losses(net, training, inputs: Tensor, targets: Tensor, past: list[Past]):
 
 def _join(caches: tuple[Past, ...]) -> Past:
     """Join a layer's caches of a few streams each into one of all streams."""
+    # a cache is a few tensors, time first and streams second
     by_tensor = zip(*caches, strict=True)
     return tuple(torch.cat(parts, 1) for parts in by_tensor)
 
@@ -136,6 +139,7 @@ def score_text(
     net.eval()
     past = net.start(streams)
     for start in starts:
+        # B T + 1: inputs, and targets one character later
         piece = data[:, start : start + block + 1]
         piece = piece.to(device)
         logits, past = net(piece[:, :-1], past)

@@ -70,6 +70,7 @@ class TopicText:
             scores = self.scores[topics, joint]  # topics V
             sums.append(scores.sum(0))
         logits = np.array(sums)
+        # relative to the likeliest word of each joint state
         highest = logits.max(1, keepdims=True)
         likelihoods = np.exp(logits - highest)
         rounded = np.rint(LARGEST * likelihoods)
@@ -124,6 +125,7 @@ class TopicText:
     def _walk(self, length: int) -> Iterator[tuple[str, tuple[int, ...]]]:
         """Draw the words of the first `length` characters, each with its joint state."""
         generator = random.Random(self.topics.seed + 1)
+        # as `random.choices` takes them, so that they are added up once
         cumulative = {}
         for joint, row in zip(self.joint_states, self.weights, strict=True):
             cumulative[joint] = np.cumsum(row).tolist()

@@ -107,6 +107,7 @@ def count_sentence(ours: Tree, right: Tree) -> list[int]:
         if place not in dropped:
             words += 1
             tags += our_tags[place] == tag
+    # no bracket is missing, and none is too many
     is_complete = written == wanted
     # in the order of COUNTS
     return [

@@ -195,6 +195,7 @@ def rebuild(symbols: Iterable[str], words: list[str]) -> tuple[Tree, bool]:
             stack[-1].append(opened)
             stack.append(opened)
         elif kind == ")" and label:
+            # closes it and all that is open inside it
             place = _innermost(stack, label)
             if place != len(stack) - 1:
                 repaired = True

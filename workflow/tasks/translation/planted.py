@@ -92,6 +92,7 @@ def _share(net, alone: list, planted: list, target: list) -> dict[str, np.ndarra
     own_lengths = _lengths(alone, device)
     lengths = _lengths(planted, device)
     is_own = place < own_lengths  # B N
+    # behind the own pieces, before <eos> and padding
     is_in_row = place < lengths
     is_distractor = is_in_row & ~is_own
     asking = {"encoder": is_own, "cross": written != PAD}
@@ -99,6 +100,7 @@ def _share(net, alone: list, planted: list, target: list) -> dict[str, np.ndarra
     shares = {}
     for kind, is_query in asking.items():
         queries = is_query[:, None]  # B 1 Q
+        # of each layer, over the queries of a sentence: B
         means = []
         for layer in weights[kind]:  # B H Q K
             of_distractors = layer * is_distractor[:, None, None]

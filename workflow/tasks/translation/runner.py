@@ -62,26 +62,23 @@ class TranslationTask(SequenceTask):
         if self.corpus.planted:
             alone = metrics.get("test_bleu")
             metrics |= self.score_planted(net, alone)
-            measure = partial(astray, net, self.corpus.test)
-            facts["astray"] = attempt(self.missing, ["astray"], measure)
-        draw = partial(draw_maps, net, self.corpus)
-        facts["maps"] = attempt(self.missing, ["maps"], draw)
+            with attempt(self.missing, ["astray"]):
+                facts["astray"] = astray(net, self.corpus.test)
+        with attempt(self.missing, ["maps"]):
+            facts["maps"] = draw_maps(net, self.corpus)
         return Evaluation(metrics, facts, found.macs)
 
     def score_planted(self, net, alone: Score | None) -> dict[str, Score]:
         """Score test with distractor sentences behind each source. alone: BLEU without any."""
         names = [f"test_bleu_planted_{count}" for count in PLANTED]
-
-        def work() -> dict[str, Score]:
+        with attempt(self.missing, [*names, "test_bleu_slope"]):
             found = {}
             for name, count in zip(names, PLANTED, strict=True):
                 found[name] = self._bleu_behind(net, count)
             scores = [alone, *found.values()]
             found["test_bleu_slope"] = slope(scores)
             return found
-
-        lost = [*names, "test_bleu_slope"]
-        return attempt(self.missing, lost, work, {})
+        return {}
 
     def _bleu_behind(self, net, count: int) -> Score:
         """Compute BLEU on test with `count` distractor sentences behind each source."""
