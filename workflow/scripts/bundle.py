@@ -30,16 +30,23 @@ def for_others(
     Without the package rocrate the archive has no crate, and a line says so.
     names: of the files in the archive. records: of its runs.
     """
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    version = project["version"]
+    about = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    version = tomllib.loads(about)["project"]["version"]
     began = sorted(record.origin.started for record in records)
-    jobs = [row["job"] for row in read_plan(results / scale / "plan.json")]
-    texts = croissant.texts_of(results / "data", [(job["task"], job["corpus"]) for job in jobs])
+    first = began[0]
+    last = began[-1]
+    read = []
+    for row in read_plan(results / scale / "plan.json"):
+        job = row["job"]
+        read.append((job["task"], job["corpus"]))
+    texts = croissant.texts_of(results / "data", read)
     made = crate.beside_it() | texts
     if texts:
-        made[croissant.DESCRIPTION] = croissant.describe(texts, version, began[-1][:10]).encode()
+        day = last[:10]
+        described = croissant.describe(texts, version, day)
+        made[croissant.DESCRIPTION] = described.encode()
     try:
-        described = crate.crate_of(scale, [*names, *made], version, (began[0], began[-1]))
+        described = crate.crate_of(scale, [*names, *made], version, (first, last))
         made[crate.CRATE] = described.encode()
     except ConfigError as error:
         print(f"without {crate.CRATE}: {error}")

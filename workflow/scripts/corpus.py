@@ -19,7 +19,8 @@ def main(argv: list[str] | None = None) -> None:
     catalogues = {task: load_corpora(task) for task in TASKS}
     task = find_task(options.name, catalogues)
     write = load(TASKS[task].write_corpus)
-    print(write(catalogues[task], options.name, options.out, options.data_dir or None))
+    data_dir = options.data_dir or None
+    print(write(catalogues[task], options.name, options.out, data_dir))
 
 
 if __name__ == "__main__":

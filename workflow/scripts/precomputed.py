@@ -24,8 +24,13 @@ from workflow.results.rows import write_rows
 def take_costs(kind: str, name: str, targets: Targets) -> str:
     """Write the text of one file of costs. name: a configuration, or a group of them."""
     scale = targets.config.scale
-    wanted = targets.runs.groups.get(name, []) if kind == "throughput" else [name]
-    rows = [row for row in precomputed_costs(kind, scale) if row["configuration"] in wanted]
+    wanted = [name]
+    if kind == "throughput":
+        wanted = targets.runs.groups.get(name, [])
+    rows = []
+    for row in precomputed_costs(kind, scale):
+        if row["configuration"] in wanted:
+            rows.append(row)
     if not rows:
         raise ConfigError(f"{kind} of {name}: not precomputed at scale {scale}")
     return write_rows(kind, rows)
@@ -35,8 +40,9 @@ def take(file: Path, targets: Targets) -> str:
     """Return the text of one file of the workflow."""
     if file.parent.name in COSTS:
         return take_costs(file.parent.name, file.stem, targets)
-    came = PRECOMPUTED / targets.config.scale / file.relative_to(targets.results)
-    return came.read_text(encoding="utf-8")
+    shipped = PRECOMPUTED / targets.config.scale
+    path = shipped / file.relative_to(targets.results)
+    return path.read_text(encoding="utf-8")
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -44,13 +50,16 @@ def main(argv: list[str] | None = None) -> None:
         prog="precomputed",
         description="Copy precomputed costs to results/; list the shipped records.",
     ).parse_args(argv)
-    targets = Targets.of(parse_json(os.environ.get(CONFIG, "{}"), "config"))
+    config = parse_json(os.environ.get(CONFIG, "{}"), "config")
+    targets = Targets.of(config)
     files = targets.precomputed.missing
-    for file in files:
-        write_if_changed(Path(file), take(Path(file), targets), wait=False)
+    for file in map(Path, files):
+        write_if_changed(file, take(file, targets), wait=False)
     shipped = targets.runs.shipped
+    listed = json.dumps(shipped, indent=1) + "\n"
     for file in targets.precomputed.list_of_shipped:
-        write_if_changed(Path(file), json.dumps(shipped, indent=1) + "\n", wait=False)
+        write_if_changed(Path(file), listed, wait=False)
+    # once for all files, none of which was waited for
     os.sync()
     print(f"{len(files)} precomputed files; {len(shipped)} shipped records are read")
 

@@ -37,45 +37,55 @@ WIDTH = 100  # characters of a line in the terminal
 def failure_lines(
     site: Site, questions: set[str] | None = None, answered: bool = False
 ) -> list[str]:
-    """List the runs and measurements of a scale that failed, a line each. questions: None, all.
-    answered: just now.
+    """List the runs and measurements of a scale that failed, a line each.
+
+    questions: None, all. answered: whether all questions were answered just now.
     """
     if not (site.results / "plan.json").exists():
         return []
+    failed = []
     try:
         runs = read_runs(site, answered)
-        failed = list_failures(
-            runs if questions is None else runs[runs["question"].isin(questions)]
-        )
+        if questions is not None:
+            runs = runs[runs["question"].isin(questions)]
+        failed = list_failures(runs)
     except NothingRun:
-        failed = []
+        pass
     except (ConfigError, OSError) as error:
         return [f"unreadable: {error}"]
-    lines = [f"{each.label} ({each.digest}): {each.status}: {each.reason}" for each in failed]
-    layers = site.results / "layers.json"
-    if layers.exists() and (questions is None or LAYERS in questions):
-        broken = [
-            row
-            for row in read_rows(layers)[1]
-            if row["status"] != "ok" and row["reason"] != NOT_MEASURED
-        ]
-        lines += [
-            f"layers: {row['layer']}, n = {row['n']}: {row['status']}: {row['reason']}"
-            for row in broken
-        ]
+    lines = []
+    for each in failed:
+        lines.append(f"{each.label} ({each.digest}): {each.status}: {each.reason}")
+    if questions is None or LAYERS in questions:
+        lines += _failed_layers(site.results / "layers.json")
     return [" ".join(line.split()) for line in lines]
 
 
+def _failed_layers(layers: Path) -> list[str]:
+    """List the layers whose measurement failed, a line each."""
+    if not layers.exists():
+        return []
+    lines = []
+    for row in read_rows(layers)[1]:
+        if row["status"] != "ok" and row["reason"] != NOT_MEASURED:
+            cell = f"{row['layer']}, n = {row['n']}"
+            lines.append(f"layers: {cell}: {row['status']}: {row['reason']}")
+    return lines
+
+
 def read_runs(site: Site, answered: bool) -> pd.DataFrame:
-    """Read what a scale's runs say from the rows of its questions, where these were all answered,
-    else from records.
+    """Read what a scale's runs say.
+
+    From the rows of its questions, where these were all answered, else from records.
     """
-    questions = {row["question"] for row in read_plan(site.results / "plan.json")}
-    rows = [site.results / "questions" / f"{name}.json" for name in sorted(questions)]
-    if not (answered and all(map(Path.exists, rows))):
+    plan = read_plan(site.results / "plan.json")
+    questions = {row["question"] for row in plan}
+    files = [site.results / "questions" / f"{name}.json" for name in sorted(questions)]
+    if not (answered and all(map(Path.exists, files))):
         return read_bundle(site.results).frames.everything
-    costs = [file for kind in COSTS for file in list_folder(site.results / kind, ".json")]
-    return read_frames([*rows, *costs]).everything
+    for kind in COSTS:
+        files += list_folder(site.results / kind, ".json")
+    return read_frames(files).everything
 
 
 def list_findings_of(site: Site) -> list[str]:
@@ -83,14 +93,13 @@ def list_findings_of(site: Site) -> list[str]:
     ledger = read_ledger(site.results / "ledger.json")
     if ledger is None:
         return []
-    overviews = read_overviews([site.results / f"{OVERVIEW}.json"])
-    lines = [
-        f"{each.asks} {each.text}"
-        for overview in overviews
-        for each in list_findings(overview.isolated)
-    ]
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in count_verdicts(ledger.measured))
-    return [*lines, f"{len(ledger.measured)} claims about measurements: {counts}"]
+    lines = []
+    for overview in read_overviews([site.results / f"{OVERVIEW}.json"]):
+        for each in list_findings(overview.isolated):
+            lines.append(f"{each.asks} {each.text}")
+    counts = [f"{count} {verdict}" for verdict, count in count_verdicts(ledger.measured)]
+    number = len(ledger.measured)
+    return [*lines, f"{number} claims about measurements: {', '.join(counts)}"]
 
 
 def list_restless(results: Path) -> list[str]:
@@ -123,19 +132,21 @@ def steps_ended(results: Path, failed: bool) -> str:
 
 def print_found(site: Site, asked: list[Asked]) -> None:
     """Print what was asked for by name, each thing with its lines, else the project's findings."""
-    found = [told for each in asked for told in each.tell(site)]
-    for lines in found if asked else [[line] for line in list_findings_of(site)]:
+    things = []
+    for each in asked:
+        things += each.tell(site)
+    if not asked:
+        things = [[line] for line in list_findings_of(site)]
+    for lines in things:
         for number, line in enumerate(lines):
-            begin = "  " if number else "- "
-            print(
-                fill(
-                    line,
-                    WIDTH,
-                    initial_indent=begin,
-                    subsequent_indent="  ",
-                    break_long_words=False,
-                )
+            wrapped = fill(
+                line,
+                WIDTH,
+                initial_indent="  " if number else "- ",
+                subsequent_indent="  ",
+                break_long_words=False,
             )
+            print(wrapped)
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -163,26 +174,47 @@ def main(argv: list[str] | None = None) -> None:
     site = Site(
         options.results / options.scale, options.reports / options.scale, options.results / "runs"
     )
-    # A name of another workflow's is not known here; of "all" the findings are told.
-    asked = (
-        []
-        if "all" in options.asked
-        else [each for each in map(Asked, options.asked) if each.is_known]
-    )
+    asked = []
+    if "all" not in options.asked:  # of "all" the findings are printed
+        # a name of another workflow's is not known here
+        asked = [each for each in map(Asked, options.asked) if each.is_known]
     if any(each.has_page for each in asked) and not options.steps_failed:
-        write_made(site, [path for path in options.evidence if path.exists()])
+        evidence = [path for path in options.evidence if path.exists()]
+        write_made(site, evidence)
     link_pages(site.reports)
     if not (asked and options.steps_failed):  # what was asked for is then not all made
         print_found(site, asked)
-    questions = {name for each in asked for name in each.questions} if asked else None
-    lines = failure_lines(site, questions, answered=not (options.asked or options.steps_failed))
-    failed = ["failed:", *(f"  {line}" for line in lines)]
-    well = [steps_ended(site.results, options.steps_failed)]
-    print_lines([*list_restless(site.results), *(failed if lines else well)])
-    if (audit := site.reports / "audit.html").exists() and "audit" in options.asked:
+    print_lines(
+        [
+            *list_restless(site.results),
+            *_how_it_ended(site, asked, options.steps_failed, everything=not options.asked),
+        ]
+    )
+    audit = site.reports / "audit.html"
+    if audit.exists() and "audit" in options.asked:
         print(f"audit: {audit.resolve()}")
-    written = write_root(options.results, options.reports)
-    print(f"report: {(options.reports / 'index.html').resolve() if written else 'not written yet'}")
+    place = "not written yet"
+    if write_root(options.results, options.reports):
+        place = (options.reports / "index.html").resolve()
+    print(f"report: {place}")
+
+
+def _how_it_ended(
+    site: Site, asked: list[Asked], steps_failed: bool, everything: bool
+) -> list[str]:
+    """Say what failed of what was asked for, or that nothing did.
+
+    everything: whether no target was named, so that all questions are answered unless steps failed.
+    """
+    questions = None
+    if asked:
+        questions = set()
+        for each in asked:
+            questions.update(each.questions)
+    lines = failure_lines(site, questions, answered=everything and not steps_failed)
+    if not lines:
+        return [steps_ended(site.results, steps_failed)]
+    return ["failed:", *(f"  {line}" for line in lines)]
 
 
 if __name__ == "__main__":
