@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
-from workflow.tasks import store
 from workflow.tasks.spec import load, load_corpora
 
 # kinds of corpora that are generated, or read from installed packages
@@ -121,11 +120,9 @@ def _records(path: str) -> dict:
     _, text, split = path.split("/")
     name = f"{text}_{Path(split).stem}"
     of_lines = path.endswith(".txt")
-    fields = (
-        {"line": {"fileProperty": "lines"}}
-        if of_lines
-        else {side: {"column": side} for side in store.SIDES}
-    )
+    fields = {"source": {"column": "source"}, "target": {"column": "target"}}
+    if of_lines:
+        fields = {"line": {"fileProperty": "lines"}}
     return {
         "@type": "cr:RecordSet",
         "@id": name,
