@@ -47,7 +47,12 @@ TOPIC_BORDERS = ("digest", "corpus", "duration", "low", "high", "borders", "plac
 
 def build_rows(plan: list[dict], records: dict[str, Record]) -> list[dict]:
     """Make a row of each row of the plan, as a file of rows holds it; what is missing is None."""
-    return [Run.of(planned, records[planned["digest"]]).row() for planned in plan]
+    rows = []
+    for planned in plan:
+        record = records[planned["digest"]]
+        run = Run.of(planned, record)
+        rows.append(run.row())
+    return rows
 
 
 class Layer(BaseModel):
@@ -115,11 +120,14 @@ def finished(runs: pd.DataFrame, quantity: str | None = None) -> pd.DataFrame:
 
 
 def read_frames(paths: Iterable[Path]) -> Frames:
-    """Read files of rows into frames: costs are joined to the rows of the runs of their
-    configuration.
+    """Read files of rows into frames.
+
+    Costs are joined to the rows of the runs of their configuration.
     """
     paths = list(paths)
-    return join_frames(collect_rows(paths), ", ".join(map(shown_path, paths)))
+    rows = collect_rows(paths)
+    places = ", ".join(map(shown_path, paths))
+    return join_frames(rows, places)
 
 
 def collect_rows(paths: Iterable[Path]) -> dict[str, list[dict]]:
@@ -146,8 +154,9 @@ def _parse_layers(rows: list[dict], path: Path) -> list[dict]:
 
 
 def join_frames(rows: dict[str, list[dict]], where: str) -> Frames:
-    """Make frames of rows by kind; `ConfigError` where they are not this suite's. where: what they
-    were read from.
+    """Make frames of rows by kind; `ConfigError` where they are not this suite's.
+
+    where: what they were read from.
     """
     layers = None
     if "layers" in rows:
@@ -163,17 +172,20 @@ def join_frames(rows: dict[str, list[dict]], where: str) -> Frames:
     costs = {kind: rows[kind] for kind in COSTS if kind in rows}
     try:
         runs = as_frame(rows["runs"], costs)
-        plain = runs["tuning"].isna() & (runs["size"] == 1)
+        is_of_recipe = runs["tuning"].isna()
+        is_own_size = runs["size"] == 1
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         what = f"{type(error).__name__}: {error}"
         raise ConfigError(f"{where}: not runs as the workflow writes them ({what})") from None
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
-    return replace(frames, runs=runs[plain].copy(), others=runs[~plain].copy())
+    is_shown = is_of_recipe & is_own_size
+    return replace(frames, runs=runs[is_shown].copy(), others=runs[~is_shown].copy())
 
 
 def _frame_of(rows: dict[str, list[dict]], kind: str, columns: tuple[str, ...]) -> pd.DataFrame:
-    return pd.DataFrame(rows.get(kind, []), columns=list(columns))
+    of_kind = rows.get(kind, [])
+    return pd.DataFrame(of_kind, columns=list(columns))
 
 
 def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd.DataFrame:
@@ -182,19 +194,23 @@ def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd
     costs: rows by kind; a kind that is not given has no columns. `ConfigError` names a column of
     `Run` that a row lacks.
     """
-    completed = [{"label": row.get("variant"), **EARLIER, **row} for row in rows]
+    completed = []
+    for row in rows:
+        defaults = {"label": row.get("variant"), **EARLIER}
+        completed.append(defaults | row)
     check_columns(completed)
     for kind, measured in (costs or {}).items():
         _add_costs(completed, kind, measured)
     runs = pd.DataFrame(completed)
-    numbers = [name for name, quantity in REGISTRY.items() if quantity.number]
-    numbers = runs.columns.intersection(["S", "k", *numbers])
-    finite = runs[numbers].apply(pd.to_numeric).replace((math.inf, -math.inf), math.nan)
-    runs[numbers] = finite
+    registered = [name for name, quantity in REGISTRY.items() if quantity.number]
+    numbers = runs.columns.intersection(["S", "k", *registered])
+    numeric = runs[numbers].apply(pd.to_numeric)
+    runs[numbers] = numeric.replace((math.inf, -math.inf), math.nan)
     # pandas gives each column of its own strings a block of its own
-    texts = dict.fromkeys(runs.select_dtypes("str").columns, object)
+    texts = runs.select_dtypes("str").columns
+    as_objects = runs.astype(dict.fromkeys(texts, object))
     # few blocks again: pandas is slow, and warns, where many columns were added
-    return runs.astype(texts).copy()
+    return as_objects.copy()
 
 
 def check_columns(rows: list[dict]) -> None:
@@ -212,15 +228,18 @@ def _add_costs(runs: list[dict], kind: str, measured: list[dict]) -> None:
     by_configuration = {row["configuration"]: row for row in measured}
     for row in runs:
         cost = by_configuration.get(row["configuration"], {})
-        row |= {name: cost.get(name) for name in names(kind)}
-        not_run = cost.get("reason") == NOT_MEASURED
-        row[f"{kind}_status"] = NOT_RUN if not_run else cost.get("status")
-        row[f"{kind}_reason"] = cost.get("reason")
+        for name in names(kind):
+            row[name] = cost.get(name)
+        reason = cost.get("reason")
+        status = cost.get("status")
+        row[f"{kind}_status"] = NOT_RUN if reason == NOT_MEASURED else status
+        row[f"{kind}_reason"] = reason
+        if kind not in KINDS:
+            continue
         # an earlier row names no code and no machine: they are those of the run that it measured
-        if kind in KINDS:
-            run = of_run.get(cost.get("digest"), row)
-            row[f"{kind}_backend"] = cost.get("backend") or run["backend"]
-            row[f"{kind}_machine"] = cost.get("machine") or run["device"]
+        run = of_run.get(cost.get("digest"), row)
+        row[f"{kind}_backend"] = cost.get("backend") or run["backend"]
+        row[f"{kind}_machine"] = cost.get("machine") or run["device"]
 
 
 def count_seeds(runs: pd.DataFrame) -> str:

@@ -199,7 +199,8 @@ def index_lines(folder: Path) -> dict[str, Line]:
 
 def _lines_of(file: Path) -> list[bytes]:
     """Split a file at line feeds alone: a JSON text may hold other characters that end lines."""
-    return [line + b"\n" for line in file.read_bytes().split(b"\n") if line]
+    content = file.read_bytes()
+    return [line + b"\n" for line in content.split(b"\n") if line]
 
 
 def _read_line(line: Line):
@@ -219,7 +220,8 @@ def _put_together(raw: dict, folder: Path) -> dict:
         archive = folder / _scale_of(raw) / FACTS
         facts |= _read_facts(archive, raw["digest"])
     origin = raw.get("origin")
-    if isinstance(origin, dict) and "sources" in origin and origin["sources"] is None:
+    is_apart = isinstance(origin, dict) and origin.get("sources", {}) is None
+    if is_apart:
         sources = _read_sources(folder / SOURCES)
         origin["sources"] = sources.get(origin.get("source"), {})
     # in a line, digest and contents come first; in a record's file they do not
@@ -263,7 +265,9 @@ def _open_facts(path: Path) -> zipfile.ZipFile | None:
 
 @cache
 def _read_sources(path: Path) -> dict[str, dict[str, str]]:
-    return read_json(path) if path.is_file() else {}
+    if not path.is_file():
+        return {}
+    return read_json(path)
 
 
 def forget_lines() -> None:
@@ -278,24 +282,26 @@ def merge_records(records: Iterable[Record], folder: Path) -> None:
     The parts come first, then the lines that need them. If writing stops half-way, records whose
     facts are newer than their line are refused until the merge is repeated.
     """
-    merge_raw([raw_record(record) for record in records], folder)
+    raws = [raw_record(record) for record in records]
+    merge_raw(raws, folder)
 
 
 def merge_raw(raws: Iterable[dict], folder: Path) -> None:
     """Do the same with records as JSON, which must have `contents`."""
     by_scale: dict[str, dict[str, dict]] = defaultdict(dict)
-    for raw in raws:
-        by_scale[_scale_of(raw)][raw["digest"]] = raw
     sources = dict(_read_sources(folder / SOURCES))
-    for changed in by_scale.values():
-        for raw in changed.values():
+    for raw in raws:
+        of_scale = by_scale[_scale_of(raw)]
+        of_scale[raw["digest"]] = raw
+    for of_scale in by_scale.values():
+        for raw in of_scale.values():
             origin = raw["origin"]
             sources.setdefault(origin["source"], origin["sources"])
     _write_sources(folder / SOURCES, sources)
-    for scale, changed in by_scale.items():
+    for scale, of_scale in by_scale.items():
         lines = {}
         facts = {}
-        for digest, raw in changed.items():
+        for digest, raw in of_scale.items():
             line, long = _take_apart(raw, sources)
             lines[digest] = line
             facts[digest] = long
@@ -312,11 +318,13 @@ def _take_apart(raw: dict, sources: dict[str, dict[str, str]]) -> tuple[dict, di
             long[name] = fact
     facts = raw["facts"] | dict.fromkeys(long)
     origin = raw["origin"]
-    if sources.get(origin["source"]) == origin["sources"]:
+    stored = sources.get(origin["source"])
+    if stored == origin["sources"]:
         origin = origin | {"sources": None}
     # first, so that an index finds them without parsing the line
     head = {"digest": raw["digest"], "contents": raw["contents"]}
-    line = head | raw | {"facts": facts, "origin": origin}
+    parts = {"facts": facts, "origin": origin}
+    line = head | raw | parts
     return line, long
 
 
@@ -324,13 +332,15 @@ def _merge_lines(folder: Path, records: dict[str, dict]) -> None:
     """Merge the lines of a scale, task by task, sorted by digest."""
     by_task: dict[str, dict[str, bytes]] = defaultdict(dict)
     for digest, raw in records.items():
-        task = raw["job"]["task"]
-        by_task[task][digest] = _compact(raw).encode() + b"\n"
+        of_task = by_task[raw["job"]["task"]]
+        line = _compact(raw) + "\n"
+        of_task[digest] = line.encode()
     for task, changed in by_task.items():
         path = folder / f"{task}.jsonl"
         lines = _lines_by_digest(path) | changed
         with atomic_write(path) as file:
-            file.writelines(lines[digest] for digest in sorted(lines))
+            for digest in sorted(lines):
+                file.write(lines[digest])
 
 
 def _lines_by_digest(path: Path) -> dict[str, bytes]:
@@ -362,8 +372,13 @@ def _merge_facts(path: Path, changed: dict[str, dict]) -> None:
 
 def _write_sources(path: Path, sources: dict[str, dict[str, str]]) -> None:
     """Write a line for each map, so that a merge adds lines and changes none."""
-    lines = (f"{_compact(source)}:{_compact(sources[source])}" for source in sorted(sources))
-    text = "{\n" + ",\n".join(lines) + "\n}\n"
+    lines = []
+    for source in sorted(sources):
+        key = _compact(source)
+        files = _compact(sources[source])
+        lines.append(f"{key}:{files}")
+    listed = ",\n".join(lines)
+    text = f"{{\n{listed}\n}}\n"
     with atomic_write(path) as file:
         file.write(text.encode())
 
