@@ -57,7 +57,8 @@ def read_gzip(path):
 
 
 def read_arrays(path):
-    return stored.read_npz(path, 1, lambda metadata, arrays: arrays["a"])
+    with stored.open_npz(path, 1) as (_, arrays):
+        return arrays["a"]
 
 
 def read_weights(path):

@@ -4,11 +4,10 @@ sentences, so stored.
 
 import json
 import sys
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import psutil
@@ -32,10 +31,11 @@ def write_npz(path: Path, metadata: dict, arrays: dict[str, np.ndarray]) -> None
         np.savez_compressed(file, meta=np.array(written), **arrays)
 
 
-def read_npz(path: Path, version: int, build: Callable[[dict, dict[str, np.ndarray]], Any]) -> Any:
-    """Build something from a file's metadata and arrays; `ConfigError` for a file that this suite
-    did not write.
+@contextmanager
+def open_npz(path: Path, version: int) -> Iterator[tuple[dict, dict[str, np.ndarray]]]:
+    """Give a file's metadata and arrays to the block, which builds something from them.
 
+    `ConfigError` for a file that this suite did not write, or from which the block cannot build.
     Nothing in the file is executed.
     """
     try:
@@ -44,16 +44,18 @@ def read_npz(path: Path, version: int, build: Callable[[dict, dict[str, np.ndarr
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         metadata = json.loads(str(arrays.pop("meta")))
-        if (found := metadata.pop("version", None)) == version:
-            return build(metadata, arrays)
+        found = metadata.pop("version", None)
+        if found == version:
+            yield metadata, arrays
+            return
     except (ConfigError, FileNotFoundError):
         raise
     except Exception as error:  # numpy raises a dozen kinds of error on damaged files
-        wrong = f"not a corpus of this suite, or truncated ({' '.join(str(error).split())})"
+        reason = " ".join(str(error).split())
+        wrong = f"not a corpus of this suite, or truncated ({reason})"
         raise ConfigError(f"{path}: {wrong}; delete it and run again") from None
-    raise ConfigError(
-        f"{path}: corpus of version {found}, this suite reads {version}; delete it and run again"
-    )
+    other = f"corpus of version {found}, this suite reads {version}"
+    raise ConfigError(f"{path}: {other}; delete it and run again")
 
 
 VERSION = 4
@@ -149,17 +151,14 @@ def write(path: Path, pairs: Pairs) -> None:
 
 def read(path: Path) -> Pairs:
     """Read pairs; `ConfigError` where the file is truncated, foreign or of another version."""
-    return read_npz(path, VERSION, _build_pairs)
-
-
-def _build_pairs(metadata: dict, arrays: dict[str, np.ndarray]) -> Pairs:
-    texts = metadata.pop("texts")
-    splits = {}
-    for name in PARTS:
-        source = unpack_sentences(arrays, f"{name}_source")
-        target = unpack_sentences(arrays, f"{name}_target")
-        splits[name] = Split(source, target, *texts[name])
-    return Pairs(**splits, **metadata)
+    with open_npz(path, VERSION) as (metadata, arrays):
+        texts = metadata.pop("texts")
+        splits = {}
+        for name in PARTS:
+            source = unpack_sentences(arrays, f"{name}_source")
+            target = unpack_sentences(arrays, f"{name}_target")
+            splits[name] = Split(source, target, *texts[name])
+        return Pairs(**splits, **metadata)
 
 
 def describe(pairs: Pairs) -> str:

@@ -10,8 +10,8 @@ import numpy as np
 from workflow.tasks.store import (
     SPLITS,
     Split,
+    open_npz,
     pack_sentences,
-    read_npz,
     unpack_sentences,
     write_npz,
 )
@@ -59,16 +59,13 @@ def write(path: Path, corpus: CaptionCorpus) -> None:
 
 def read(path: Path) -> CaptionCorpus:
     """Read a corpus; `ConfigError` where the file is truncated, foreign or of another version."""
-    return read_npz(path, VERSION, _build_corpus)
-
-
-def _build_corpus(metadata: dict, arrays: dict[str, np.ndarray]) -> CaptionCorpus:
-    for key in MAPPINGS:
-        by_text = metadata[key]  # JSON keeps keys as text
-        metadata[key] = {int(number): value for number, value in by_text.items()}
-    splits = {}
-    for split in SPLITS:
-        numbers = arrays[f"{split}_picture"]
-        captions = unpack_sentences(arrays, f"{split}_target")
-        splits[split] = Split([*numbers[:, None]], captions)
-    return CaptionCorpus(pictures=arrays["pictures"], **splits, **metadata)
+    with open_npz(path, VERSION) as (metadata, arrays):
+        for key in MAPPINGS:
+            by_text = metadata[key]  # JSON keeps keys as text
+            metadata[key] = {int(number): value for number, value in by_text.items()}
+        splits = {}
+        for split in SPLITS:
+            numbers = arrays[f"{split}_picture"]
+            captions = unpack_sentences(arrays, f"{split}_target")
+            splits[split] = Split([*numbers[:, None]], captions)
+        return CaptionCorpus(pictures=arrays["pictures"], **splits, **metadata)

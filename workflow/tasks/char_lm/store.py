@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from workflow.tasks.store import SPLITS, read_npz, write_npz
+from workflow.tasks.store import SPLITS, open_npz, write_npz
 
 VERSION = 1
 METADATA = ("name", "symbols", "checksum", "unit", "about")
@@ -40,8 +40,5 @@ def write(path: Path, corpus: Corpus) -> None:
 
 def read(path: Path) -> Corpus:
     """Read a corpus; `ConfigError` where the file is truncated, foreign or of another version."""
-    return read_npz(path, VERSION, _build_corpus)
-
-
-def _build_corpus(metadata: dict, splits: dict[str, np.ndarray]) -> Corpus:
-    return Corpus(**splits, **metadata)
+    with open_npz(path, VERSION) as (metadata, splits):
+        return Corpus(**splits, **metadata)
