@@ -4,15 +4,19 @@ JOB is a job.json. record.json, curve.csv and weights.pt are written next to it.
 inside the run becomes a record; bad input and what the machine refuses (a full disk) end with an
 error.
 
-This file composes a run of what these modules do, in this order:
+This file composes a run of what these modules do, in this order; none calls one before it:
 
-    tasks/spec.py           read the job, load the class that computes its task
-    training/processes.py   start a process for each device
-    training/run.py         build the model, the optimiser and the task; rehearse; resume
-    training/backends.py    choose the code that computes attention, and check it
-    training/loop.py        train: forward, loss, backward, step (optimisers.py)
-    results/outcome.py      check what the run came to against what a record can hold
-    results/record.py       write it
+    tasks/spec.py            read the job, load the class that computes its task
+    training/processes.py    start a process for each device
+    training/run.py          build the model, the optimiser and the task; rehearse
+    tasks/NAME/runner.py     read the corpus, give the losses, score dev and test
+    training/backends.py     choose the code that computes attention, and check it
+    training/checkpoint.py   go on where an earlier process stopped
+    training/loop.py         train: forward, loss, backward, step
+    training/optimisers.py   clip and update
+    training/failures.py     end a run at its limits, and say why
+    results/outcome.py       check what the run came to against what a record can hold
+    results/record.py        write it
 
 A job with trials also needs --choice FILE, which says which of them it follows. Where a run with
 the settings that come of it exists already, its numbers are taken, for they would be the same to
