@@ -29,7 +29,8 @@ def test_raising_the_limit_keeps_the_spans():
     trained = [layer.span for layer in model.attentions]
     for span, before in zip(raised, trained, strict=True):
         reach = span.reach(span.extent(None))
-        assert reach.tolist() == before.reach(before.extent(None)).tolist()
+        expected = before.reach(before.extent(None))
+        assert reach.tolist() == expected.tolist()
 
 
 def test_a_training_step_updates_nothing_but_does_the_whole_work():

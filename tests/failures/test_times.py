@@ -59,7 +59,7 @@ def test_a_folder_of_another_owner_is_named_before_anything_runs(name, tmp_path)
 
 def test_a_run_whose_inputs_lie_in_the_future_is_trained_once(tmp_path):
     record = planned(tmp_path)
-    results = [*(tmp_path / "results").rglob("*")]
+    results = [path for path in (tmp_path / "results").rglob("*") if path.is_file()]
     for path in results:
         # as it looks to a clock that was set back by a day
         tomorrow = path.stat().st_mtime + 86400

@@ -1,5 +1,6 @@
 """The captioner and its task: what it reads, that it learns, and how captions are scored."""
 
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -125,22 +126,6 @@ def test_pictures_that_the_model_cannot_read_are_refused(net, features, regions,
         CaptioningTask(captioning(net=net), corpus, CPU)
 
 
-@pytest.mark.parametrize(
-    "script", ["exit 1", "exec sleep 60", "while read -r line; do echo 0,5; done"]
-)
-def test_nothing_replaces_a_java_that_fails(script, tmp_path, monkeypatch):
-    java = tmp_path / "java"
-    java.write_text(f"#!/bin/sh\n{script}\n")
-    java.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    monkeypatch.setattr(caption_scores, "PATIENCE", 1)
-    task = CaptioningTask(captioning(meteor="java"), coloured(), CPU)
-    metrics, _ = task.score("test", first_captions(task.corpus))
-    assert "cider" in metrics
-    assert not {"meteor", "meteor_nltk"} & metrics.keys()
-    assert task.missing.keys() == {"test_meteor"}
-
-
 def test_scores_by_hand():
     """`a b` of `a b c`: brevity e^(1 - 6/5) of the corpus; LCS 2: P = 1, R = 2/3, beta 1.2."""
     metrics, by_picture = score(["a b", "d e f"], [["a b c"], ["d e f"]])
@@ -182,8 +167,29 @@ def test_a_score_that_captions_do_not_define_has_a_reason(written, references, m
         assert isinstance(value, Missing) == (name in missing)
 
 
-def test_no_captions_have_no_scores():
-    scores, _ = score([], [])
-    meteors = [meteor_by_nltk([], []), meteor_by_java([], [])]
-    for value in (*scores.values(), *meteors):
-        assert isinstance(value, Missing)
+@pytest.mark.parametrize(
+    "script", ["exit 1", "exec sleep 60", "while read -r line; do echo 0,5; done"]
+)
+def test_nothing_replaces_a_java_that_fails(script, tmp_path, monkeypatch):
+    java = tmp_path / "java"
+    java.write_text(f"#!/bin/sh\n{script}\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr(caption_scores, "PATIENCE", 1)
+    task = CaptioningTask(captioning(meteor="java"), coloured(), CPU)
+    metrics, _ = task.score("test", first_captions(task.corpus))
+    assert "cider" in metrics
+    assert not {"meteor", "meteor_nltk"} & metrics.keys()
+    assert task.missing.keys() == {"test_meteor"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("java"), reason="no Java")
+def test_meteor_by_java_ignores_the_locale_and_reads_bars(monkeypatch):
+    outputs = ["a dog ||| in a box", "a red bus"]
+    references = [["a dog ||| in a box"], ["a red | bus |||"]]
+    here = meteor_by_java(outputs, references)
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Duser.language=de -Duser.country=DE")
+    assert meteor_by_java(outputs, references) == here
+    right = [captions[0] for captions in references]
+    assert meteor_by_java(right, references) == pytest.approx(100)

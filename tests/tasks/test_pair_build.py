@@ -5,7 +5,6 @@ import pytest
 from tests.tasks._pairs import LINES, catalogue, files, join_lines, load, raw_entry, write_files
 from tests.tasks._texts import decoded, sizes
 from workflow.config.errors import ConfigError
-from workflow.config.strict import parse
 from workflow.scripts import corpus as script
 from workflow.tasks import downloads, store
 from workflow.tasks.spec import load_corpora
@@ -29,19 +28,6 @@ def test_files_are_read_as_their_splits(tmp_path):
     assert decoded(corpus, corpus.train.target) == LINES["en"][:30]
     assert corpus.symbols[:4] == ["<pad>", "<bos>", "<eos>", "<unk>"]
     assert len(corpus.symbols) == 60
-
-
-def test_a_second_test_changes_what_identifies_the_pairs_but_not_their_pieces(tmp_path):
-    another = {}
-    for side, lines in LINES.items():
-        another[side] = {"files": [f"later.{side}"], "checksum": None}
-        write_files(tmp_path, {f"later.{side}": join_lines(lines[35:])})
-    without = load(tmp_path)
-    sources = raw_entry(files())["files"] | {"second_test": another}
-    corpus = load(tmp_path, files=sources, pairs={"second_test": 5})
-    assert corpus.symbols == without.symbols
-    assert corpus.checksum != without.checksum
-    assert corpus.second_test.target_text == LINES["en"][35:]
 
 
 def test_pieces_are_learned_on_train_alone(tmp_path):
@@ -139,18 +125,3 @@ def test_what_changes_ids_or_scores_identifies_a_pair():
     for raw in entries:
         checksums.add(PairCatalogue(metric="bleu", pairs={"x": raw}).checksum("x"))
     assert len(checksums) == 1 + len(entries)
-
-
-@pytest.mark.parametrize(
-    "change, value",
-    [
-        ({"target": "fr"}, "files.train .*fr"),
-        ({"files": {}}, "files"),
-        ({"kind": "embedded"}, "embedded"),
-        ({"example": {"de": "Die 1."}}, "example"),
-    ],
-)
-def test_a_wrong_entry_is_refused(change, value):
-    entry = raw_entry(files()) | change
-    with pytest.raises(ConfigError, match=value):
-        parse(PairCatalogue, {"metric": "bleu", "pairs": {"birds": entry}}, "text")

@@ -11,7 +11,7 @@ from tests._jobs import job
 from tests.tasks._texts import catalogue, entry, zipped
 from workflow.config.errors import ConfigError
 from workflow.tasks.char_lm import data
-from workflow.tasks.char_lm.catalogue import TextCatalogue, refuse_short
+from workflow.tasks.char_lm.catalogue import refuse_short
 from workflow.tasks.spec import load_corpora
 
 TEXT = b"some text\n" * 900
@@ -54,17 +54,6 @@ def test_a_missing_or_broken_file_is_refused_with_what_was_expected(name, conten
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ConfigError, match=value):
         data.read_file(catalogue(TEXT), "text", str(tmp_path))
-
-
-@pytest.mark.parametrize("pack, name", [(bytes, "text"), (gzip.compress, "text.gz")])
-def test_a_prefix_is_cut_from_the_official_file(pack, name, tmp_path):
-    start = entry(TEXT[:999], files=["start"], prefix_of="text")
-    texts = TextCatalogue(metric="bpc", corpora={**catalogue(TEXT).corpora, "start": start})
-    (tmp_path / name).write_bytes(pack(TEXT))
-    assert data.read_file(texts, "start", str(tmp_path)) == TEXT[:999]
-    (tmp_path / name).write_bytes(pack(b"another" * 999))
-    with pytest.raises(ConfigError, match=f"{name}: sha256 .* expected"):
-        data.read_file(texts, "start", str(tmp_path))
 
 
 @pytest.mark.parametrize(
