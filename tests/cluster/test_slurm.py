@@ -85,7 +85,7 @@ def list_jobs(node: dict[str, str]) -> list[dict[str, str]]:
     command = ["scontrol", "--oneliner", "show", "job"]
     lines = subprocess.run(command, env=node, capture_output=True, text=True).stdout.splitlines()
     jobs = [dict(re.findall(r"(\S+?)=(\S*)", line)) for line in lines]
-    return [job for job in jobs if job.get("Comment") == "rule_short"]
+    return [job for job in jobs if job.get("Comment", "").startswith("rule_short")]
 
 
 def interrupt(words: list[str], folder: Path, node: dict[str, str]) -> list[dict[str, str]]:

@@ -201,18 +201,25 @@ NOT_RUN = {  # or only elsewhere
 
 
 def documented() -> list[str]:
-    """List the commands of all pages but the log, which tells what was."""
+    """List the commands of all pages but the logs, those that only name a target as one."""
     pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "config/README.md")]
-    pages += [page for page in ROOT.glob("docs/**/*.md") if page.name != "log.md"]
+    pages += ROOT.glob("docs/**/*.md")
     words = r"(?:snakemake|python -m|make|pytest|torchrun)\b"
     command = re.compile(rf"^    ({words}[^#\n]*)|`({words}[^`]*)`", re.MULTILINE)
     found = set()
+    targets = set()
     for page in pages:
+        if "log" in (page.stem, page.parent.name):  # which tell what was
+            continue
         for block, inline in command.findall(page.read_text()):
             text = " ".join((block or inline).split())
-            if not any(part in text for part in NOT_RUN):
+            if any(part in text for part in NOT_RUN):
+                continue
+            if alone := re.fullmatch(r"snakemake (?:-n )?(\w+)", text):
+                targets.add(alone[1])
+            else:
                 found.add(text)
-    return sorted(found)
+    return [*sorted(found), " ".join(["snakemake", *sorted(targets)])]
 
 
 @pytest.fixture(scope="module")
