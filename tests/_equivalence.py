@@ -86,7 +86,8 @@ def results(attend, layer, direction, *inputs) -> dict[str, torch.Tensor]:
 
 def check_stream(layer, x, past, backend: str = "auto") -> None:
     """Hold the engine to the definition for a block x of a stream."""
-    direction = torch.randn(*x.shape[:2], layer.shape.heads, layer.shape.d_v, dtype=x.dtype)
+    B, T, _ = x.shape
+    direction = torch.randn(B, T, layer.shape.heads, layer.shape.d_v, dtype=x.dtype)
 
     def compute(implementation) -> dict[str, torch.Tensor]:
         def attend(x):

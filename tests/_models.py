@@ -64,7 +64,8 @@ def _covering(combinations: list[dict]) -> list[dict]:
     missing = set().union(*pairs)
     picked = []
     while missing:
-        best = max(range(len(pairs)), key=lambda index: len(pairs[index] & missing))
+        new = [len(each & missing) for each in pairs]
+        best = new.index(max(new))
         missing -= pairs[best]
         picked.append(combinations[best])
     return picked

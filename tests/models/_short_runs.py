@@ -47,8 +47,11 @@ def digest(case: Job, data, folder: Path, middle: int | None) -> str:
     facts.pop("symbol_entropy", None)  # of the corpus, not the model
     curve = []
     for point in run.curve:
-        curve.append({key: value for key, value in point.items() if key != "tokens_per_s"})
-    told = hashlib.sha256(json.dumps([metrics, facts, curve], sort_keys=True).encode())
+        timeless = dict(point)
+        timeless.pop("tokens_per_s", None)
+        curve.append(timeless)
+    scores = json.dumps([metrics, facts, curve], sort_keys=True)
+    told = hashlib.sha256(scores.encode())
     for name, tensor in sorted(weights.items()):
         told.update(name.encode() + tensor.contiguous().numpy().tobytes())
     return told.hexdigest()[:16]

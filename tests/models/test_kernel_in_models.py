@@ -13,6 +13,7 @@ from triton.compiler.errors import CompilationError
 
 from models.attention.engine import backend
 from models.attention.engine.equivalence import Case, Mismatch, cases_of
+from models.attention.selections.top_k import TopK
 from models.attention.spans.dynamic import Dynamic
 from models.attention.spans.fixed import Fixed
 from tests._banded import DEVICE, small_tiles
@@ -40,7 +41,8 @@ def results(model, name: str) -> dict[str, torch.Tensor]:
 @pytest.mark.parametrize("span", ["fixed", "full", "adaptive", "dynamic"])
 def test_a_model_gives_the_definitions_numbers(span, position, monkeypatch):
     def obstacle(group, q, v, position_keys):
-        return backend.kernel_obstacle(group, q.size(-1), position_keys.size(-2), v.size(-1))
+        d_r = position_keys.size(-2)
+        return backend.kernel_obstacle(group, q.size(-1), d_r, v.size(-1))
 
     # without a GPU too
     monkeypatch.setattr(backend, "_triton_obstacle", obstacle)
@@ -53,9 +55,10 @@ def test_a_model_gives_the_definitions_numbers(span, position, monkeypatch):
 @pytest.mark.parametrize("span, checked", [("fixed", Fixed), ("full", Fixed), ("dynamic", Dynamic)])
 def test_a_layer_is_checked_as_what_it_is(span, checked):
     layer = make(attention_of(span), attention_dropout=0.4).attentions[0]
-    case = Case(layer.shape, checked, getattr(layer.span, "ramp", None), layer.attends_self)
+    ramp = getattr(layer.span, "ramp", None)
+    case = Case(layer.shape, checked, ramp, layer.attends_self)
     assert cases_of(layer) == {case, replace(case, drop=0.4)}
-    layer.selection = make(PLAIN | {"selection": {"name": "top_k", "k": 3}}).attentions[0].selection
+    layer.selection = TopK(layer.shape, k=3)
     assert not cases_of(layer)
 
 

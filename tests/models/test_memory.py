@@ -35,8 +35,9 @@ def run(*command: str, **variables: str) -> subprocess.CompletedProcess:
 
 def assert_pass(*files: str, **variables: str) -> str:
     """Run the fast tests of these files in a process; return what they print."""
-    options = ["-q", "-x", "-s", "-rs", "-m", "not slow", "-p", "no:cacheprovider"]
-    done = run(sys.executable, "-m", "pytest", *options, "-p", "no:xdist", *files, **variables)
+    plugins = ["-p", "no:cacheprovider", "-p", "no:xdist"]
+    options = ["-q", "-x", "-s", "-rs", "-m", "not slow", *plugins]
+    done = run(sys.executable, "-m", "pytest", *options, *files, **variables)
     assert not done.returncode, (done.stdout + done.stderr)[-6000:]
     return done.stdout
 

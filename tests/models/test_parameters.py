@@ -15,7 +15,8 @@ def parameters(V: int, attention: dict, net: dict) -> int:
 
 def of_spans(span: str, V: int, d: int, h: int, N: int, S: int, ff: int) -> int:
     choices = {"span": {"name": span, "limit": S}, "position": {"name": "relative", "limit": S}}
-    return parameters(V, choices, SIZES | {"layers": N, "d_model": d, "heads": h, "d_ff": ff})
+    net = {"layers": N, "d_model": d, "heads": h, "d_ff": ff}
+    return parameters(V, choices, SIZES | net)
 
 
 @pytest.mark.parametrize(
@@ -35,7 +36,8 @@ def test_adaptive_and_fixed_spans(span, sizes, expected):
 
 def test_dynamic_spans_add_a_vector_and_a_bias_per_head():
     sizes = (27, 512, 8, 12, 1024, 2048)
-    assert of_spans("dynamic", *sizes) - of_spans("fixed", *sizes) == 12 * 8 * (512 + 1)
+    added = of_spans("dynamic", *sizes) - of_spans("fixed", *sizes)
+    assert added == 12 * 8 * (512 + 1)
 
 
 @pytest.mark.parametrize(

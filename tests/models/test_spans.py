@@ -15,21 +15,32 @@ from tests._models import FIXED, PLAIN, make, read, with_gradients
 @pytest.mark.parametrize(
     "z, x, expected",
     [
-        (0, [1, 2, 32, 33], [1, 31 / 32, 1 / 32, 0]),
-        (64, [1, 65, 66, 80, 96, 97], [1, 1, 31 / 32, 17 / 32, 1 / 32, 0]),
+        (0.0, [1, 2, 32, 33], [1, 31 / 32, 1 / 32, 0]),
+        (64.0, [1, 65, 66, 80, 96, 97], [1, 1, 31 / 32, 17 / 32, 1 / 32, 0]),
     ],
 )
 def test_the_mask_is_the_clamped_ramp(z, x, expected):
-    mask = log_ramp(torch.tensor(x), torch.tensor(float(z)), 32).exp()
-    assert_close(mask, torch.tensor(expected))
+    log_m = log_ramp(torch.tensor(x), torch.tensor(z), 32)
+    assert_close(log_m.exp(), torch.tensor(expected))
 
 
 @pytest.mark.parametrize(
-    "z, reach", [(0.0, 32), (0.2, 33), (1.0, 33), (81.92, 114), (8000.0, 8032), (8192.0, 8192)]
+    "z, reach",
+    [
+        (0.0, 32),
+        (0.2, 33),
+        (1.0, 33),
+        (81.92, 114),
+        (8000.0, 8032),
+        (8192.0, 8192),
+    ],
 )
 def test_reach_counts_the_keys_with_weight(z, reach):
-    assert ramp_reach(torch.tensor(z), 32, 8192) == reach
-    assert (log_ramp(torch.arange(1, 8193), torch.tensor(z), 32) > -math.inf).sum() == reach
+    z = torch.tensor(z)
+    every_distance = torch.arange(1, 8193)
+    has_weight = log_ramp(every_distance, z, 32) > -math.inf
+    assert ramp_reach(z, 32, 8192) == reach
+    assert has_weight.sum() == reach
 
 
 def test_the_gradient_at_a_whole_z_is_the_derivative_from_the_left():
@@ -53,7 +64,8 @@ def test_adaptive_span_has_the_values_of_a_reference():
     z' = .01 costs 81.92 a layer, S / M = 1024 a head; it reaches 114 keys and caches 192.
     """
     span = Adaptive(Shape(16, 8), limit=8192, penalty_weight=1.0)
-    assert span.cache_length(int(span.reach(span.extent(None)).max())) == 128
+    reach = int(span.reach(span.extent(None)).max())
+    assert span.cache_length(reach) == 128
     span.fraction.data.fill_(0.01)
     reach = int(span.reach(span.extent(None)).max())
     assert (reach, span.cache_length(reach)) == (114, 192)
@@ -99,5 +111,5 @@ def test_variants_coincide_in_the_limit(limit):
     tokens = torch.randint(11, (2, 23), generator=torch.Generator().manual_seed(5))
     found = with_gradients(ours, read(ours, tokens, 7))
     expected = with_gradients(other, read(other, tokens, 7))
-    shared = found.keys() & expected.keys()
-    assert_close([found[name] for name in shared], [expected[name] for name in shared])
+    for name in found.keys() & expected.keys():
+        assert_close(found[name], expected[name])
