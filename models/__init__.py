@@ -1,3 +1,3 @@
-"""What is computed: attention as four choices, and the nets around it. Imports torch and nothing
+"""What is computed: attention as four choices, and the models around it. Imports torch and nothing
 else of ours.
 """

@@ -19,7 +19,7 @@ EXTRA = 50  # tokens that a target may have beyond the length of its source, unl
 
 @torch.no_grad()
 def beam(
-    net,
+    model,
     source: Tensor,
     *,
     width: int,
@@ -37,25 +37,25 @@ def beam(
             "width and max_length must be at least 1, alpha at least 0; "
             f"got {width}, {max_length}, {alpha}"
         )
-    if max_length > net.max_length:
+    if max_length > model.max_length:
         raise ValueError(
-            f"max_length = {max_length} is more than the model's max_length = {net.max_length}"
+            f"max_length = {max_length} is more than the model's max_length = {model.max_length}"
         )
-    before = net.training
-    net.eval()
+    before = model.training
+    model.eval()
     try:
-        state = net.encode(source)
+        state = model.encode(source)
         search = _Search(state, width, alpha, max_length, extra)
         while len(search.sentence):
             # The last token of every beam: Bw, a row of the state each.
             last = search.tokens[:, :, -1].flatten()
-            logits, search.state = net.step(last, search.state)
+            logits, search.state = model.step(last, search.state)
             log_p = logits.log_softmax(-1)
             by_beam = log_p.unflatten(0, (-1, width))  # B w V
             search.extend(by_beam)
             search.settle()
     finally:
-        net.train(before)
+        model.train(before)
     return search.targets
 
 

@@ -16,7 +16,7 @@ from .attention.variant import farthest
 from .kernels.compiled import build
 
 
-def executed(net, tokens, block: int) -> float:
+def executed(model, tokens, block: int) -> float:
     """Count the blocks of `tokens` (B N) as the engine computes them in training.
 
     They are trimmed to what each layer reaches. The first half fills the caches; the mean is over
@@ -26,55 +26,55 @@ def executed(net, tokens, block: int) -> float:
     counted = []
     # Without the compiled library, in which each head has keys of its own: the engine's groups are
     # counted, the same on every machine.
-    with _training(net), torch.no_grad(), build.without():
-        past = net.start(B)
+    with _training(model), torch.no_grad(), build.without():
+        past = model.start(B)
         for part in tokens.split(block, 1):
             if part.size(1) < block:  # the rest behind the last whole block
                 continue
-            _, past = net(part, past)
-            counted.append(of_last_block(net, block) / block)
+            _, past = model(part, past)
+            counted.append(of_last_block(model, block) / block)
     # Spans that follow the input differ by block: the mean.
     half = counted[len(counted) // 2 :]
-    return sum(half) / len(half) + outside_attention(net)
+    return sum(half) / len(half) + outside_attention(model)
 
 
-def of_last_block(net, block: int) -> int:
+def of_last_block(model, block: int) -> int:
     """Count the attention of one stream in the block that the model has just read.
 
     Every layer keeps in `layer.computed` what its engine computed for the last forward pass; there
     is no other trace of it, so this counts right after that pass. ValueError where there was none.
     """
     macs = 0
-    for layer in net.attentions:
+    for layer in model.attentions:
         if not layer.computed:
             raise ValueError("a layer has computed nothing: let the model read a block first")
         macs += engine_macs(layer, block, layer.computed)
     return macs
 
 
-def dense(net, block: int) -> float:
+def dense(model, block: int) -> float:
     """Count a training block as the definition computes it.
 
     Every layer projects and scores all S + T keys.
     """
     macs = 0
-    with _training(net):
-        for layer in net.attentions:
+    with _training(model):
+        for layer in model.attentions:
             # A full span has no limit in training: what it caches.
             past = layer.span.limit or layer.span.cache_length(0)
             rows = past + block
             window = farthest(layer, rows)
             macs += definition_macs(layer, block, rows, window)
-    return macs / block + outside_attention(net)
+    return macs / block + outside_attention(model)
 
 
-def outside_attention(net) -> int:
+def outside_attention(model) -> int:
     """Count the feed-forward layers and the output layer, per character."""
     macs = 0
-    for block in net.blocks:
+    for block in model.blocks:
         macs += _products(block.feed_forward)
     # The output layer is as large as the embedding, or the same matrix.
-    return macs + net.embedding.weight.numel()
+    return macs + model.embedding.weight.numel()
 
 
 def engine_macs(layer, block: int, shapes: list[Computed]) -> int:
@@ -109,23 +109,23 @@ def engine_macs(layer, block: int, shapes: list[Computed]) -> int:
     return macs + _of_choices(layer, block, window)
 
 
-def pair(net, N: int, T: int) -> float:
+def pair(model, N: int, T: int) -> float:
     """Count a model that reads a source of N pieces or patches and a target of T.
 
     Per target piece.
     """
-    macs = net.macs_to_enter(N)
-    for block in net.encoder:
+    macs = model.macs_to_enter(N)
+    for block in model.encoder:
         macs += sequence_macs(block.attention, N, N)
         macs += N * _products(block.feed_forward)
-    for block in net.decoder:
+    for block in model.decoder:
         # A target that begins: one block, of which every key is its own.
         heads = block.attention.shape.heads
         all_heads = Computed(heads, reach=T, keys=T)
         macs += engine_macs(block.attention, T, [all_heads])
         macs += sequence_macs(block.cross, T, N)
         macs += T * _products(block.feed_forward)
-    macs += T * net.output.weight.numel()
+    macs += T * model.output.weight.numel()
     return macs / T
 
 
@@ -175,10 +175,10 @@ def _of_choices(layer, block: int, window: int) -> int:
 
 
 @contextmanager
-def _training(net):
-    before = net.training
-    net.train()
+def _training(model):
+    before = model.training
+    model.train()
     try:
         yield
     finally:
-        net.train(before)
+        model.train(before)

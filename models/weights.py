@@ -1,5 +1,5 @@
-"""Weights of a trained net in one file, and from it the net: safetensors, with what builds the net
-in its metadata.
+"""Weights of a trained model in one file, and from it the model: safetensors, with what builds the
+model in its metadata.
 
 The format holds numbers and text alone: reading it runs no code of a file.
 """
@@ -15,7 +15,7 @@ from .attention.layers import public_class
 
 
 def pack(state: dict[str, Tensor], symbols: list[str], attention: dict, net: dict) -> bytes:
-    """Return the content of a file with the weights of a net.
+    """Return the content of a file with the weights of a model.
 
     symbols: what its V tokens stand for. attention, net: the settings that build it.
     """
@@ -32,7 +32,7 @@ def pack(state: dict[str, Tensor], symbols: list[str], attention: dict, net: dic
 
 
 def read(path: Path) -> tuple[nn.Module, list[str]]:
-    """Build the net of a file with what `pack` returned -> the net, in evaluation, and its V
+    """Build the model of a file with what `pack` returned -> the model, in evaluation, and its V
     symbols.
 
     ValueError for a file of something else.
@@ -49,6 +49,6 @@ def read(path: Path) -> tuple[nn.Module, list[str]]:
     attention = json.loads(metadata["attention"])
     settings = json.loads(metadata["net"])
     kind = public_class(f"{__package__}.nets.{settings['name']}")
-    net = kind(len(symbols), attention, settings)
-    net.load_state_dict(state)
-    return net.eval(), symbols
+    model = kind(len(symbols), attention, settings)
+    model.load_state_dict(state)
+    return model.eval(), symbols

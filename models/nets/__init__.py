@@ -1,1 +1,1 @@
-"""The nets around the attention: one file each, and in it one class without a leading _."""
+"""The models around the attention: one file each, and in it one class without a leading _."""

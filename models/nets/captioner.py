@@ -2,8 +2,8 @@
 4.2).
 
 The decoder is that of translation; the encoder reads a picture in place of words. Pixels are
-embedded patch by patch by two small convolutions, with learned positions; regions that another net
-has detected are rows of features.
+embedded patch by patch by two small convolutions, with learned positions; regions that a detector
+has found are rows of features.
 """
 
 import torch

@@ -5,7 +5,7 @@
              and feed-forward;  logits = x E''
 
 No biases in the attention's projections and the output layer; dropout on the sums at the bottom and
-on every sub-layer's output. Pre-norm nets end encoder and decoder with a layer norm.
+on every sub-layer's output. Pre-norm models end encoder and decoder with a layer norm.
 """
 
 import math
@@ -242,7 +242,7 @@ def _attentions(attention: dict, net: dict) -> tuple[list, list, list]:
 
 
 def _refuse(attention: dict, net: dict) -> None:
-    """Raise ValueError, in one line, for settings that the net cannot be built from."""
+    """Raise ValueError, in one line, for settings that the model cannot be built from."""
     for part in attention["apply_to"]:
         if part not in ATTENTIONS:
             valid = ", ".join(ATTENTIONS)
