@@ -71,6 +71,17 @@ def test_output_and_gradients_are_the_definitions(spans, T, K, streams, monkeypa
         check_equivalence(banded.attend, DEVICE, torch.float64, case)
 
 
+@pytest.mark.parametrize("attends_self", [True, False])
+def test_of_one_key_a_query_sees_itself_or_nothing(attends_self):
+    """All gradients but that of v are 0, and the check measures against the largest entry."""
+    case = case_of(Fixed, attends_self=attends_self)
+    inputs = inputs_of(case, 1, 1, False, torch.float32)
+    del inputs["dy"]
+    on_device = {name: tensor.to(DEVICE) for name, tensor in inputs.items()}
+    y = call(case, banded.attend, **on_device)
+    torch.testing.assert_close(y, on_device["v"] * attends_self)
+
+
 def definition(q, r, k, v, position_keys, z, reach, **settings):
     """Compute what the kernel does, in a tenth of its interpreter's time."""
     case = case_of(Fixed if z is None else Dynamic)
