@@ -31,14 +31,21 @@ def claim(**changes) -> Claim:
 
 def line_of(asserted: Claim | None = None, **evidence) -> Line:
     """Make a line with evidence that a test writes."""
-    return replace(describe_claim("a", asserted or claim()), unit="bpc", **evidence)
+    line = describe_claim("a", asserted or claim())
+    return replace(line, unit="bpc", **evidence)
 
 
 def in_ledger(*sets: SetEvidence, **changes) -> LedgerLine:
     """Make a line of the ledger, of which the first set is these results and speaks."""
     own = sets[0]
-    content = vars(line_of()) | {"verdict": own.verdict, "why": own.why, "effect": own.effect}
-    content |= {"sets": sets, "speaks": own.set, "overall": own.verdict}
+    content = vars(line_of()) | {
+        "verdict": own.verdict,
+        "why": own.why,
+        "effect": own.effect,
+        "sets": sets,
+        "speaks": own.set,
+        "overall": own.verdict,
+    }
     return LedgerLine(**content | changes)
 
 
@@ -50,15 +57,19 @@ def evidence_at(scale: str, effect: float | None = -0.16, **changes) -> SetEvide
     return SetEvidence(set=scale, scale=scale, **content | changes)
 
 
-def pair(effect: float = 0.0, text: str = "a", runs: RunsOfPair | None = None) -> Pair:
+def pair(effect: float = 0.0, runs: RunsOfPair | None = None) -> Pair:
     runs = runs or RunsOfPair(("b",), ("c",))
-    return Pair(text=text, turn=1, ours=effect, than=0.0, effect=effect, runs=runs)
+    return Pair(text="a", turn=1, ours=effect, than=0.0, effect=effect, runs=runs)
 
 
 def both(ours=(2.0, 2.1, 2.05), than=(2.3, 2.4, 2.33), **changes) -> pd.DataFrame:
-    rows = [run(variant="adaptive", seed=seed, dev_bpc=value) for seed, value in enumerate(ours)]
-    rows += [run(variant="fixed", seed=seed, dev_bpc=value) for seed, value in enumerate(than)]
-    return as_table([row | changes for row in rows])
+    """Make a run for each score of both variants, with seeds from 0."""
+    rows = []
+    for variant, scores in (("adaptive", ours), ("fixed", than)):
+        for seed, bpc in enumerate(scores):
+            row = run(variant=variant, seed=seed, dev_bpc=bpc)
+            rows.append(row | changes)
+    return as_table(rows)
 
 
 def as_table(rows: list[dict]) -> pd.DataFrame:
@@ -66,7 +77,9 @@ def as_table(rows: list[dict]) -> pd.DataFrame:
 
 
 def evidence_of(
-    asserted: Claim, runs: pd.DataFrame | None, apart: pd.DataFrame | None = None
+    asserted: Claim,
+    runs: pd.DataFrame | None,
+    apart: pd.DataFrame | None = None,
 ) -> Line:
     return collect_evidence("a", asserted, Frames(runs, apart))
 
@@ -76,4 +89,5 @@ def judge_alone(asserted: Claim, runs: pd.DataFrame) -> Line:
     line = evidence_of(asserted, runs)
     if line.verdict:
         return line
-    return line.judged(judge(replace(line, holm=line.p), asserted))
+    verdict = judge(replace(line, holm=line.p), asserted)
+    return line.judged(verdict)

@@ -15,7 +15,7 @@ from tests._runs import every_run, of_texts
 from tests._training import origin
 from workflow.claims.collect import collect_about
 from workflow.claims.evidence import write_evidence
-from workflow.claims.schema import claims_about, known_claims, load_claim, load_claims, sized_claims
+from workflow.claims.schema import claims_about, known_claims, load_claims, sized_claims
 from workflow.config.files import atomic_write
 from workflow.plan.reads import reads
 from workflow.report import figure_files
@@ -42,84 +42,93 @@ from workflow.settings.questions import Question, load_question
 SCALE = "test"
 EVIL = "<script>alert('x')</script>"
 MAKERS = {"char_lm": job, "translation": translation, "captioning": captioning, "parsing": parsing}
-PLANNED = (
-    "question",
-    "paper",
-    "variant",
-    "paper_corpus",
-    "corpus",
-    "S",
-    "k",
-    "digest",
-    "configuration",
-)
+PLANNED = ("question", "paper", "variant", "paper_corpus", "corpus", "S", "k")
+PLANNED += ("digest", "configuration")
 EXECUTED = {"fixed": 9900.0, "adaptive": 10_670.0, "dynamic": 1.2e6}
-COUNTED = {"macs_torch": 23456.0, "macs_fvcore": None, "unsupported": ["aten::topk"]}
-COUNTED |= {"train_ms": 64.0, "train_turns": [63.0, 64.0, 65.0]}
+COUNTED = {
+    "macs_torch": 23456.0,
+    "macs_fvcore": None,
+    "unsupported": ["aten::topk"],
+    "train_ms": 64.0,
+    "train_turns": [63.0, 64.0, 65.0],
+}
 SEARCHED = {"longest_span_status": "ok", "longest_S": 256.0, "longest_S_ended": "oom"}
 NOT_WEIGHED = {"memory_status": "error", "memory_reason": EVIL, "memory_train_bytes": None}
+DIVERGED = dict.fromkeys((*names("metric", "fact", "run"), *MEASURED))
+DIVERGED |= {"status": "diverged", "reason": f"mean loss nan {EVIL}"}
 
 
 def rows_of(questions: list[str] | None = None, broken: bool = False) -> list[dict]:
-    """Make the runs of a scale with their costs. broken: one variant failed, and its reason is an
-    attack.
+    """Make the runs of a scale with their costs.
+
+    broken: one variant failed, and its reason is an attack.
     """
-    rows = [row for row in every_run() if questions is None or row["question"] in questions]
-    # a page a run: half of them will do
-    rows = [row for row in rows if row["task"] == "char_lm" or row["seed"] == 1]
-    rows = [row | COUNTED | {"macs_executed": EXECUTED.get(row["variant"], 6e4)} for row in rows]
-    rows = [row | NOT_WEIGHED if row["variant"] == "fixed" else row for row in rows]
-    rows = [
-        row | SEARCHED if (row["question"], row["S"]) == ("span_limit", 64) else row for row in rows
-    ]
-    diverged = dict.fromkeys((*names("metric", "fact", "run"), *MEASURED))
-    diverged |= {"status": "diverged", "reason": f"mean loss nan {EVIL}"}
-    return [row | diverged if broken and row["variant"] == "sparsemax" else row for row in rows]
+    rows = []
+    for made in every_run():
+        if questions is not None and made["question"] not in questions:
+            continue
+        # a page a run: half of them will do
+        if made["task"] != "char_lm" and made["seed"] != 1:
+            continue
+        row = made | COUNTED | {"macs_executed": EXECUTED.get(made["variant"], 6e4)}
+        if row["variant"] == "fixed":
+            row |= NOT_WEIGHED
+        if (row["question"], row["S"]) == ("span_limit", 64):
+            row |= SEARCHED
+        if broken and row["variant"] == "sparsemax":
+            row |= DIVERGED
+        rows.append(row)
+    return rows
 
 
 def write_results(folder: Path, rows: list[dict]) -> None:
     """Write all that the rules write before the pages, under folder/results."""
-    scale, names = folder / "results" / SCALE, dict.fromkeys(row["question"] for row in rows)
+    scale = folder / "results" / SCALE
+    questions = list(dict.fromkeys(row["question"] for row in rows))
     write_text(scale / "plan.json", json.dumps([planned(row) for row in rows]))
     for row in rows:
         write_record(folder / "results" / "runs" / row["digest"] / "record.json", record(row))
     write_rows_of(scale, rows)
-    for name in names:
+    for name in questions:
         write_artefacts(scale, name, load_question(name))
         about = load_claims(claims_about(name))
         on_sizes = load_claims(sized_claims(name))
         evidence = collect_about(about, on_sizes, read_frames(inputs(scale, name)))
         write_evidence(scale / "claims" / f"{name}.json", evidence)
-    claimed = next(
-        (load_claim(each).about for each in known_claims() if load_claim(each).about in names),
-        min(names),
-    )
-    lines = json.loads((scale / "claims" / f"{claimed}.json").read_text())["claims"]
+    write_text(scale / "evidence" / "overnight.json", json.dumps(other_scale(scale, questions)))
+
+
+def other_scale(scale: Path, questions: list[str]) -> dict:
+    """Make evidence of another scale, which reproduced the claims about one of these questions."""
+    claimed = [each.about for each in load_claims(known_claims()).values()]
+    name = next((about for about in claimed if about in questions), min(questions))
+    lines = json.loads((scale / "claims" / f"{name}.json").read_text())["claims"]
     lines = [line | {"verdict": "reproduced", "why": EVIL} for line in lines]
-    others = {"set": "overnight", "scale": "overnight", "provenance": EVIL, "claims": lines}
-    write_text(scale / "evidence" / "overnight.json", json.dumps(others))
+    return {"set": "overnight", "scale": "overnight", "provenance": EVIL, "claims": lines}
 
 
 def planned(row: dict) -> dict:
-    return {key: row[key] for key in PLANNED} | {
-        "job": MAKERS[row["task"]](seed=row["seed"]).model_dump(mode="json")
-    }
+    """Make a run's entry of the plan."""
+    asked = MAKERS[row["task"]](seed=row["seed"])
+    return {key: row[key] for key in PLANNED} | {"job": asked.model_dump(mode="json")}
 
 
 def write_rows_of(scale: Path, rows: list[dict]) -> None:
-    """Tables of runs, costs, layers and readers, each in its file."""
-    (runs, costs), files = split_costs(rows), defaultdict(list)
+    """Write tables of runs, costs, layers and readers, each in its file."""
+    runs, costs = split_costs(rows)
+    files = defaultdict(list)
     for row in runs:
         files["runs", f"questions/{row['question']}"].append(row)
     for kind in COSTS:
         for row in costs[kind]:
             files[kind, f"{kind}/{row['configuration']}"].append(row)
-    if any(row["question"] == "transformer" for row in rows):
-        files["layers", "layers"] = [
-            layer(name, n, float(n)) for name in ("self", "rnn") for n in (64, 128)
-        ]
-    if any(row["question"] == "known_entropy" for row in rows):
-        files |= {(kind, f"{kind}/topics"): content for kind, content in of_texts().items()}
+    questions = {row["question"] for row in rows}
+    if "transformer" in questions:
+        for name in ("self", "rnn"):
+            files["layers", "layers"] += [layer(name, n, float(n)) for n in (64, 128)]
+    if "known_entropy" in questions:
+        for kind, content in of_texts().items():
+            files[kind, f"{kind}/topics"] = content
     for (kind, place), content in files.items():
         write_text(scale / f"{place}.json", write_rows(kind, content))
 
@@ -127,50 +136,66 @@ def write_rows_of(scale: Path, rows: list[dict]) -> None:
 def inputs(scale: Path, question: str, wanted: tuple[str, ...] = ("runs", *COSTS)) -> list[Path]:
     """Name the files of rows that something about a question stands on."""
     runs = scale / "questions" / f"{question}.json"
-    configurations = dict.fromkeys(
-        row["configuration"] for row in json.loads(runs.read_text())["rows"]
-    )
-    places = {kind: [scale / kind / f"{name}.json" for name in configurations] for kind in COSTS}
-    places |= {kind: [scale / kind / "topics.json"] for kind in OF_TEXTS}
-    places |= {"runs": [runs], "layers": [scale / "layers.json"]}
-    return [path for kind in places if kind in wanted for path in places[kind] if path.exists()]
+    rows = json.loads(runs.read_text())["rows"]
+    configurations = dict.fromkeys(row["configuration"] for row in rows)
+    places = {"runs": [runs], "layers": [scale / "layers.json"]}
+    for kind in COSTS:
+        places[kind] = [scale / kind / f"{name}.json" for name in configurations]
+    for kind in OF_TEXTS:
+        places[kind] = [scale / kind / "topics.json"]
+    found = []
+    for kind, paths in places.items():
+        if kind in wanted:
+            found += filter(Path.exists, paths)
+    return found
 
 
 def write_artefacts(scale: Path, name: str, question: Question) -> None:
+    """Write the tables and figures of a question."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(figure_files, "save", save_svg)
-        for kind, write, ending in (
-            ("tables", write_table, "json"),
-            ("figures", write_figure, "svg"),
-        ):
-            for each in getattr(question, kind):
-                frames = read_frames(inputs(scale, name, reads(kind, each)))
-                write(scale / kind / f"{each}.{ending}", each, frames)
+        for each in question.tables:
+            frames = read_frames(inputs(scale, name, reads("tables", each)))
+            write_table(scale / "tables" / f"{each}.json", each, frames)
+        for each in question.figures:
+            frames = read_frames(inputs(scale, name, reads("figures", each)))
+            write_figure(scale / "figures" / f"{each}.svg", each, frames)
 
 
 def save_svg(drawing, out: Path, title: str, origin: str, trace: str) -> None:
     """Save one format of three: pages show it, and only copy the other two."""
+    about = provenance.metadata(title, origin, trace)["svg"]
     with atomic_write(out) as file:
-        drawing.savefig(
-            file, format="svg", metadata=provenance.metadata(title, origin, trace)["svg"]
-        )
+        drawing.savefig(file, format="svg", metadata=about)
     for ending in (".pdf", ".png"):
         write_text(out.with_suffix(ending), ending)
 
 
+def values_of(row: dict, kind: str) -> dict:
+    """Return what a run has of a kind of numbers."""
+    values = {key: row[key] for key in names(kind)}
+    return {key: value for key, value in values.items() if value is not None}
+
+
 def record(row: dict) -> Record:
-    cost = {"seconds": 3, "tokens_per_s": 1e4, "peak_memory_bytes": 1 << 28, "parameters": 1000}
-    scores = {
-        f"{kind}s": {key: row[key] for key in names(kind) if row[key] is not None}
-        for kind in ("metric", "fact")
-    }
+    """Make the record of a made-up run."""
+    cost = None
+    if row["status"] == "ok":
+        cost = Cost(
+            seconds=3,
+            tokens_per_s=1e4,
+            peak_memory_bytes=1 << 28,
+            parameters=1000,
+            macs=Macs(paper=1, dense=3, executed=2),
+        )
     return Record(
-        **{key: row[key] for key in ("status", "reason", "digest")},
-        **scores,
+        status=row["status"],
+        reason=row["reason"],
+        digest=row["digest"],
+        metrics=values_of(row, "metric"),
+        facts=values_of(row, "fact"),
         job=MAKERS[row["task"]](seed=row["seed"]),
-        cost=Cost(**cost, macs=Macs(paper=1, dense=3, executed=2))
-        if row["status"] == "ok"
-        else None,
+        cost=cost,
         curve=[Point(**point) for point in row["curve"]],
         origin=origin(),
         log=["step 1", EVIL],
@@ -178,28 +203,28 @@ def record(row: dict) -> Record:
 
 
 def site_of(folder: Path) -> Site:
-    return Site(folder / "results" / SCALE, folder / "reports" / SCALE, folder / "results" / "runs")
+    results = folder / "results"
+    return Site(results / SCALE, folder / "reports" / SCALE, results / "runs")
 
 
 def write_question(folder: Path, name: str) -> None:
+    """Write the pages of a question and of its runs."""
     site = site_of(folder)
     frames = read_frames(inputs(site.results, name))
-    records = {
-        digest: read_or_refuse(site.runs / digest / "record.json")
-        for digest in frames.everything["digest"]
-    }
+    records = {}
+    for digest in frames.everything["digest"]:
+        records[digest] = read_or_refuse(site.runs / digest / "record.json")
     question.write_pages(site, name, frames, records)
 
 
 def write_report(folder: Path, *names: str) -> None:
     """Write the ledger, all runs as one table, and the pages that these questions share."""
     scale = folder / "results" / SCALE
-    rows = dict.fromkeys(
-        path for name in names for path in inputs(scale, name, ("runs", *COSTS, "layers"))
-    )
-    evidence = [
-        path for kind in ("claims", "evidence") for path in sorted((scale / kind).glob("*.json"))
-    ]
+    rows = {}
+    for name in names:
+        rows |= dict.fromkeys(inputs(scale, name, ("runs", *COSTS, "layers")))
+    evidence = sorted((scale / "claims").glob("*.json"))
+    evidence += sorted((scale / "evidence").glob("*.json"))
     words = ["--rows", *map(str, rows), "--evidence", *map(str, evidence)]
     report.main(["--scale", SCALE, *words, *where(folder)])
 
@@ -214,8 +239,14 @@ def write_pages(folder: Path) -> None:
     for name in names:
         write_question(folder, name)
     write_report(folder, *names)
-    told = {"first": EVIL, "differs": [EVIL], "reasons": [EVIL], "record": record(rows_of()[0])}
-    audit.write_page(
-        site_of(folder), [EVIL] * 3, [Finding("cafe0123cafe", EVIL, "inconclusive", **told)]
+    finding = Finding(
+        "cafe0123cafe",
+        EVIL,
+        "inconclusive",
+        first=EVIL,
+        differs=[EVIL],
+        reasons=[EVIL],
+        record=record(rows_of()[0]),
     )
+    audit.write_page(site_of(folder), [EVIL] * 3, [finding])
     summary.main([SCALE, *where(folder)])

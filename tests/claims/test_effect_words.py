@@ -4,9 +4,6 @@ import pytest
 
 from tests._claims import evidence_at, in_ledger, pair
 from workflow.claims.disagreement import disagreeing, opposes
-from workflow.claims.evidence import PrintedFinding
-from workflow.claims.ledger import Ledger
-from workflow.report.pages.strips import forest_of
 
 RATIO = {"by": "ratio", "unit": "×", "measure": ("train_tokens_per_s",)}
 
@@ -41,12 +38,6 @@ def test_a_scale_whose_interval_excludes_the_number_disagrees():
     assert sets_that_disagree(wide, narrow, alike, **RATIO) == ["laptop"]
 
 
-@pytest.mark.parametrize("p, names", [(0.01, ["small"]), (None, [])])
-def test_spans_that_hardly_moved_elsewhere_disagree_with_nothing(p, names):
-    other = evidence_at("small", 0.05, low=0.01, verdict="not converged", p=p)
-    assert sets_that_disagree(evidence_at("laptop", -0.16), other) == names
-
-
 def test_a_measurement_disagrees_beyond_the_variation_between_processes():
     """Memory may differ by 20 %: 0.902 / 1.2 = 0.75 allows 0.771, and 0.6 x 1.2 = 0.72 does not."""
     sets = []
@@ -54,24 +45,3 @@ def test_a_measurement_disagrees_beyond_the_variation_between_processes():
         sets.append(evidence_at(scale, effect, low=None, high=None, pairs=(pair(effect),)))
     about = RATIO | {"measure": ("memory_train_bytes",)}
     assert sets_that_disagree(*sets, **about) == ["overnight"]
-
-
-def test_claims_of_one_unit_share_an_axis_with_their_intervals_and_the_null_value():
-    printed = PrintedFinding(-0.04, "-0.04")
-    first = in_ledger(evidence_at("laptop", -0.16), name="a", abstract="A", finding=printed)
-    second = in_ledger(evidence_at("laptop", 0.5), name="b", abstract="B")
-    halved = evidence_at("laptop", 0.5, low=0.25, high=1.0)
-    ratio = in_ledger(halved, name="c", abstract="C", claimed=(None, 1.0), **RATIO)
-    untested = in_ledger(evidence_at("laptop", None), name="d", abstract="D", effect=None)
-    lines = (first, second, ratio, untested)
-    bpc, ratios, others = forest_of(Ledger("laptop", (), lines))
-    negative, positive = bpc.rows
-    assert (negative.name, negative.effect) == ("a", "0.16 bpc lower")
-    assert (negative.interval, negative.asked) == ("0.06 to 0.26", "-0.04")
-    strip = negative.strip
-    places = [strip.low, strip.effect, strip.printed, bpc.axis.null, positive.strip.effect]
-    assert places == sorted(places)
-    # on a logarithmic axis too the effect is in the middle of its interval
-    for mark in (strip, ratios.rows[0].strip):
-        assert mark.high - mark.effect == pytest.approx(mark.effect - mark.low, abs=0.2)
-    assert others.axis is None

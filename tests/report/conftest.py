@@ -11,18 +11,19 @@ FLAGS = [
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
 ]
-FLAGS += ["--disable-component-update", "--disable-sync"]
 
 
 @pytest.fixture(scope="session")
 def browser():
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None:
+    paths = list(filter(None, map(shutil.which, NAMES)))
+    if not paths:
         pytest.skip("no chromium on this machine")
     with playwright.sync_playwright() as running:
-        chromium = running.chromium.launch(executable_path=path, args=FLAGS)
+        chromium = running.chromium.launch(executable_path=paths[0], args=FLAGS)
         yield chromium
         chromium.close()
 

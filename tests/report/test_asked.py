@@ -1,6 +1,4 @@
-"""What is asked for by name: the terminal says the answer or the verdict, and the index and the
-ledger have it.
-"""
+"""What is asked for by name: the terminal says the answer or verdict, index and ledger have it."""
 
 import json
 
@@ -11,12 +9,11 @@ from tests._runs import failed, run
 from tests.report.test_pages import check_links, links
 from workflow.claims.collect import collect_about
 from workflow.claims.evidence import write_evidence
-from workflow.claims.schema import claims_about, load_claim, load_claims
+from workflow.claims.schema import claims_about, load_claims
 from workflow.report.answers.answer import read_answer
 from workflow.results.record import write_record, write_text
 from workflow.results.runs_table import read_frames
 from workflow.scripts import summary
-from workflow.settings.questions import load_question
 
 MINE = "dynamic_span"
 OTHER = "span_limit"
@@ -26,9 +23,7 @@ BPC = {"adaptive": 2.0, "dynamic": 2.0, "fixed": 1.9}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A scale in which one question was asked for by name; another shares a run with it, and one of
-    its own failed.
-    """
+    """A scale of which one question was asked for; another shares a run, and one of its failed."""
     folder = tmp_path_factory.mktemp("asked")
     scale = folder / "results" / _site.SCALE
     rows = []
@@ -36,7 +31,7 @@ def folder(tmp_path_factory):
         rows += [run(MINE, name, seed, dev_bpc=bpc + seed / 100) for seed in (1, 2, 3)]
     shared = rows[0] | {"question": OTHER}
     planned = [*rows, shared, failed(question=OTHER, variant="fixed")]
-    write_text(scale / "plan.json", json.dumps([*map(_site.planned, planned)]))
+    write_text(scale / "plan.json", json.dumps([_site.planned(row) for row in planned]))
     for row in planned:
         run_folder = folder / "results" / "runs" / row["digest"]
         write_record(run_folder / "record.json", _site.record(row))
@@ -59,37 +54,20 @@ def test_a_question_ends_with_its_answer_and_a_claim_with_its_verdict_and_both_h
     said = say(folder, capsys, "--asked", MINE)
     site = folder / "reports" / _site.SCALE
     page = site / "questions" / MINE / "index.html"
-    index = site / "index.html"
     answer = read_answer(folder / "results" / _site.SCALE, MINE)
-    for part in (load_question(MINE).question, answer.headline, answer.sentence, str(page)):
-        assert part in said
+    assert answer.headline in said
+    assert str(page) in said
     # the failure is another question's
     assert OTHER not in said
+    index = site / "index.html"
     assert f"questions/{MINE}/index.html" in links(index).addresses
     assert answer.headline in index.read_text()
     check_links(folder / "reports")
-    said = say(folder, capsys, "--asked", CLAIM)
-    assert f"{load_claim(CLAIM).claim} reproduced: " in said
+    assert "reproduced: " in say(folder, capsys, "--asked", CLAIM)
     for place in (site / "ledger.html", page):
         assert f"claim-{CLAIM}" in links(place).ids
 
 
-def test_everything_ends_with_the_findings_and_every_failure(folder, capsys):
-    for words in ([], ["--asked", "all"], ["--asked", "another_workflow"], ["--asked", OTHER]):
-        assert f"failed: {OTHER}: fixed" in say(folder, capsys, *words)
-
-
-def test_a_run_names_every_question_that_asks_for_it_and_every_seed(folder, capsys):
-    """A question whose page is not there is a name; once it is, a link, whichever of the two was
-    written first.
-    """
-    questions = folder / "reports" / _site.SCALE / "questions"
-    page = questions / MINE / "dynamic_span-adaptive-64-None-1.html"
-    others = {f"dynamic_span-adaptive-64-None-{seed}.html" for seed in (2, 3)}
-    assert others <= set(links(page).addresses)
-    assert f'<span data-page="../{OTHER}/index.html">{OTHER}</span>' in page.read_text()
-    other = questions / OTHER / "index.html"
-    write_text(other, "<p>")
-    say(folder, capsys)
-    assert f'<a href="../{OTHER}/index.html">{OTHER}</a>' in page.read_text()
-    other.unlink()
+@pytest.mark.parametrize("words", [[], ["--asked", "all"], ["--asked", OTHER]])
+def test_everything_ends_with_the_findings_and_every_failure(words, folder, capsys):
+    assert f"failed: {OTHER}: fixed" in say(folder, capsys, *words)

@@ -1,85 +1,90 @@
 """The pages in a real browser; skipped where there is none."""
 
-import re
+import json
 
 import pytest
 
-WIDTHS = (390, 900, 1440)  # of a window
-SPANS, ASKED = "questions/span_limit", "questions/quality_vs_cost"
-RUN = f"{SPANS}/span_limit-adaptive-64-None-1"
+from workflow.report.pages.search import BEGINS, synonyms
+from workflow.report.pages.site import Site
+
+SPANS = "questions/span_limit"
+ASKED = "questions/quality_vs_cost"
+KINDS = ("../index", "index", "ledger", "formulas", "coverage", "pivot", "papers/adaptive_span")
+KINDS += (f"{ASKED}/index", f"{SPANS}/span_limit-adaptive-64-None-1")
 
 
 @pytest.fixture(scope="module")
 def one_of_each_kind(site):
-    names = ["../index", "index", "ledger", "formulas", "coverage", "pivot", "papers/adaptive_span"]
-    names += [f"{ASKED}/index", f"{ASKED}/quality_vs_cost-sparsemax-64-None-1", RUN]
-    return [(site / f"{name}.html").resolve() for name in names]
+    return [(site / f"{name}.html").resolve() for name in KINDS]
+
+
+@pytest.fixture
+def spans(site, page):
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto((site / f"{SPANS}/index.html").as_uri())
+    return page
 
 
 def test_pages_load_without_errors_ask_for_nothing_else_and_fit_their_window(
     site, page, one_of_each_kind
 ):
-    errors, requests = [], []
-    page.on(
-        "console", lambda message: errors.append(message.text) if message.type == "error" else None
-    )
-    page.on("pageerror", lambda error: errors.append(str(error)))
+    messages = []
+    requests = []
+    page.on("console", messages.append)
+    page.on("pageerror", messages.append)
     page.on("request", lambda request: requests.append(request.url))
-    for path in {
-        *one_of_each_kind,
-        *(site / "questions").glob("*/index.html"),
-        *(site / "papers").iterdir(),
-    }:
+    for path in {*one_of_each_kind, *(site / "questions").glob("*/index.html")}:
         page.goto(path.as_uri())
         assert page.locator("h1").count() == 1
-        for width in WIDTHS:
+        for width in (390, 900, 1440):
             page.set_viewport_size({"width": width, "height": 800})
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (path, width)
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            colour = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
-            brightness = sum(map(int, re.findall(r"\d+", colour)))
-            assert (brightness < 150) == (scheme == "dark"), path
-    assert not errors
+    assert not [each for each in messages if getattr(each, "type", "error") == "error"]
     assert all(url.startswith(("file:", "data:")) for url in requests)
+
+
+@pytest.mark.parametrize("scheme, every", [("light", 1), ("dark", 3)])
+def test_nothing_serious_stands_between_a_reader_and_a_page(scheme, every, page, one_of_each_kind):
+    """axe-core: contrast, names, roles, order; all pages share one style."""
+    playwright = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe is not installed"
+    )
+    axe = playwright.Axe()
+    page.emulate_media(color_scheme=scheme)
+    for path in one_of_each_kind[::every]:
+        page.goto(path.as_uri())
+        found = axe.run(page, options={"resultTypes": ["violations"]}).response["violations"]
+        serious = [each["id"] for each in found if each["impact"] in ("serious", "critical")]
+        assert not serious, path
 
 
 def test_a_click_sorts_and_another_turns_it_round(site, page):
     """By number, text or digest; runs that failed come last."""
-
-    def column(head: str, act: str, turn: str, *words: str) -> list[str]:
-        """What the cells of a column sort by, after its head was touched."""
-        column = table.locator("thead th").filter(has_text=head)
-        getattr(column.locator("button"), act)(*words)
-        assert column.get_attribute("aria-sort") == turn
-        cells = table.locator(
-            f"tbody tr > :nth-child({column.evaluate('head => head.cellIndex + 1')})"
-        )
-        return cells.evaluate_all("cells => cells.map(cell => cell.dataset.sort ?? cell.innerText)")
-
     page.goto((site / f"{ASKED}/index.html").as_uri())
     table = page.get_by_role("region", name="Runs").locator("table")
-    up, down = (
-        column("mean span", "click", "ascending"),
-        column("mean span", "press", "descending", "Enter"),
-    )
+
+    def sort(head: str) -> list[str]:
+        """Click a head; what the cells of its column sort by."""
+        column = table.locator("thead th").filter(has_text=head)
+        column.locator("button").click()
+        place = column.evaluate("head => head.cellIndex + 1")
+        cells = table.locator(f"tbody tr > :nth-child({place})")
+        return cells.evaluate_all("cells => cells.map(cell => cell.dataset.sort ?? cell.innerText)")
+
+    up = sort("mean span")
+    down = sort("mean span")
     assert up[:-2] == sorted(up[:-2], key=float)
     assert down[:-2] == up[:-2][::-1]
     assert up[-2:] == down[-2:] == ["", ""]
-    for head in ("variant", "run"):
-        names = column(head, "click", "ascending")
-        assert names == sorted(names, key=str.lower)
+    names = sort("variant")
+    assert names == sorted(names, key=str.lower)
 
 
 @pytest.fixture
 def grid(site, page):
-    """Shows the pivot table as asked, with other numbers if some are given, and reads it."""
+    """Shows the pivot table as asked, and reads it."""
 
-    def read(bpc: str = "", on=page, **view):
-        if bpc:
-            on.evaluate(
-                f"""questions.span_limit.cells.forEach((cell) => {{ cell["dev bpc"] = {bpc}; }})"""
-            )
+    def read(on=page, **view):
         for name, value in view.items():
             on.locator(f'select[name="{name}"]').select_option(value)
         return [row.split("\t") for row in on.locator("#pivot tr").all_inner_texts()]
@@ -92,59 +97,82 @@ def grid(site, page):
 def test_the_grid_is_turned_and_a_link_keeps_the_view(grid, page, browser):
     shown = grid(rows="variant", columns="S")
     assert shown[0] == ["variant", "S = 32", "S = 64"]
-    assert [row[0] for row in shown[1:]] == ["fixed span", "adaptive span"]
-    assert shown[2][1:] == ["2.15 (2.1, 2.2)"] * 2  # seeds 1 and 2 of 2 + seed / 10
+    # seeds 1 and 2 of 2 + seed / 10
+    assert shown[2] == ["adaptive span", *["2.15 (2.1, 2.2)"] * 2]
     turned = grid(rows="S", columns="variant", baseline="32")
-    assert turned[0] == ["S", "fixed span", "adaptive span"]
-    assert turned[1] == [
-        "S = 32",
-        "1 x",
-        "1 x",
-    ]
+    assert turned[:2] == [["S", "fixed span", "adaptive span"], ["S = 32", "1 x", "1 x"]]
     for _ in range(2):
         page.locator("#pivot thead button").first.press("Enter")
-    assert [row[0] for row in grid()[1:]] == ["S = 64", "S = 32"]
     other = browser.new_page()
     other.goto(page.url)
     assert grid(on=other) == [turned[0], *turned[:0:-1]]
     other.close()
 
 
-def test_the_grid_shows_intervals_and_keeps_variants_apart(grid):
-    values = 'cell.variant === "fixed span" ? { 1: 1, 2: 2, 3: 3 } : { 1: 7, 2: 7, 3: 7 }'
-    # of the first variant: 2 and 4.303 / sqrt(3) on either side, but for what is below 0
-    assert grid(values, rows="S", columns="S")[1] == ["S = 32", "2.0 (0.0 to 4.5)"]
-    assert grid(variant="")[1] == ["S = 32", "4.5 ± 1.2"]  # by seed 4, 4.5, 5: asked for
+def test_the_grid_shows_intervals_and_keeps_variants_apart(grid, page):
+    """Of the first variant 2 and 4.303 / sqrt(3) on either side, but for what is below 0."""
+    bpc = 'cell.variant === "fixed span" ? { 1: 1, 2: 2, 3: 3 } : { 1: 7, 2: 7, 3: 7 }'
+    cells = "questions.span_limit.cells"
+    page.evaluate(f'{cells}.forEach((cell) => {{ cell["dev bpc"] = {bpc}; }})')
+    assert grid(rows="S", columns="S")[1] == ["S = 32", "2.0 (0.0 to 4.5)"]
+    # by seed 4, 4.5, 5: asked for
+    assert grid(variant="")[1] == ["S = 32", "4.5 ± 1.2"]
 
 
-@pytest.mark.parametrize("scheme, rules", [("light", None), ("dark", ["color-contrast"])])
-def test_nothing_serious_stands_between_a_reader_and_a_page(scheme, rules, page, one_of_each_kind):
-    """axe-core: contrast, names, roles, order; what is dark differs in contrast alone."""
-    playwright = pytest.importorskip(
-        "axe_playwright_python.sync_playwright", reason="axe is not installed"
-    )
-    axe = playwright.Axe()
-    options = {"resultTypes": ["violations"]}
-    paths = one_of_each_kind
-    if rules:
-        options["runOnly"] = rules
-        paths = one_of_each_kind[::3]  # all pages share one style
-    page.emulate_media(color_scheme=scheme)
-    for path in paths:
-        page.goto(path.as_uri())
-        violations = axe.run(page, options=options).response["violations"]
-        for each in violations:
-            assert each["impact"] not in ("serious", "critical"), (path, each["id"])
+def dimmed(page) -> set[str]:
+    rows = page.locator("tr.dim[data-variant]").all()
+    return {row.get_attribute("data-variant") for row in rows}
 
 
-def test_what_a_filtered_table_shows_is_copied(site, page):
-    page.goto((site / f"{SPANS}/index.html").as_uri())
-    # a clipboard is the browser's matter
-    page.evaluate("copy = async (text) => { window.copied = text; }")
-    page.get_by_label("Filter the rows of Runs").fill("64")
-    page.get_by_label("Copy Runs as CSV").click()
-    page.wait_for_function("window.copied")
-    first, *lines = page.evaluate("window.copied").splitlines()
-    assert first.startswith("variant,corpus,S,k,seed")
-    assert lines
-    assert not any(",32," in line for line in lines)
+def test_a_variant_is_followed_through_tables_and_figures_and_by_its_address(spans, browser):
+    spans.get_by_role("button", name="adaptive span", exact=True).click()
+    assert dimmed(spans) == {"fixed span"}
+    assert spans.locator("figure .dim").count()
+    other = browser.new_page()
+    other.goto(spans.url)
+    assert dimmed(other) == {"fixed span"}
+    other.close()
+    spans.go_back()
+    assert not dimmed(spans)
+    spans.locator("#figure-answer-effect text").filter(has_text="fixed span").first.click()
+    assert dimmed(spans) == {"adaptive span"}
+
+
+def test_variants_that_have_baselines_of_their_own_begin_with_these(site, page):
+    page.goto((site / "questions/adaptive_vs_xl/index.html").as_uri())
+    field = page.get_by_label("compared with")
+    large = page.locator('.variants tr[data-variant="large adaptive span"]').first
+    assert field.input_value() == "its own baseline"
+    assert "0.000" in large.inner_text()
+    field.select_option("large adaptive span")
+    assert not page.locator("[data-own]").is_visible()
+    assert "0.000" not in large.inner_text()
+    # a copied address keeps the baseline
+    page.reload()
+    shown = page.locator("[data-baseline]:visible")
+    assert shown.get_attribute("data-baseline") == "large adaptive span"
+
+
+@pytest.mark.parametrize(
+    "typed, title",
+    [
+        # an exact title comes before what only has the words
+        ("pivot table", "Pivot table"),
+        ("GQA", "shared keys"),
+        ("sparse attention", "top-k"),
+    ],
+)
+def test_search_puts_exact_titles_first_and_knows_the_synonyms_of_the_field(
+    typed, title, page, tmp_path
+):
+    """The report has a page of each title, and one that only mentions the words."""
+    titles = ["shared keys", "top-k", "The pivot table, explained"]
+    entries = [["About everything", "all.html", ", ".join([*titles, "Pivot table"])]]
+    entries += [[title, f"{number}.html", ""] for number, title in enumerate(titles)]
+    kinds = {"questions": entries, "pages": [["Pivot table", "pivot.html", ""]]}
+    parts = json.dumps({"synonyms": synonyms(), "kinds": kinds}).removeprefix("{")
+    (tmp_path / "report.js").write_text(f"{BEGINS}{parts});", encoding="utf-8")
+    Site(tmp_path / "results", tmp_path).write("base.html.j2", "index.html", {"title": "t"})
+    page.goto((tmp_path / "index.html").as_uri())
+    page.get_by_role("searchbox").fill(typed)
+    assert page.locator(".results a").first.inner_text() == title

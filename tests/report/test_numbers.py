@@ -1,12 +1,15 @@
-"""Numbers as people read them, alone and in columns; and the ids of figures within a page."""
+"""Numbers as people read them: alone, in columns, and with the interval of their seeds."""
 
-import re
-
+import pandas as pd
 import pytest
 
-from workflow.results.numbers import form_of, is_number, number, percent, to_digits, within
-
-MINUS_ZERO = re.compile(r"[-\N{MINUS SIGN}]0(\.0*)?(?![.\d])")
+from tests._runs import as_frame, run
+from workflow.report.comparison import compare
+from workflow.report.layout import list_columns, text_of
+from workflow.report.tables.cells import measured
+from workflow.report.tables.paired import gain
+from workflow.results.numbers import form_of, number
+from workflow.results.statistics import over_seeds
 
 
 @pytest.mark.parametrize(
@@ -24,22 +27,12 @@ def test_one_number(value, unit, text):
     assert number(value, unit) == text
 
 
-@pytest.mark.parametrize("value", [-0.0, -1e-9, -0.00004, -0.04])
-def test_what_rounds_to_zero_has_no_minus(value):
-    written = [percent(value), within(value, value - 1.0, value + 1.0, "bpc")]
-    written += [to_digits(value, half) for half in (3.0, 0.3)]
-    written += [number(value, unit) for unit in ("", "bpc", "bytes")]
-    written += [form_of([1.0], [half]).text(value) for half in (0.02, 0.5, 30.0)]
-    assert not [text for text in written if MINUS_ZERO.match(text)], written
-
-
 @pytest.mark.parametrize(
     "values, halves, unit, texts",
     [
         ([2.78, 2.774], [], "", ["2.780", "2.774"]),  # as many decimals in the column
         # two digits of the narrowest interval
         ([95.87, 21.2], [1.32, 0.34], "BLEU", ["95.87", "21.20"]),
-        ([2.0143, 2.1], [0.042], "bpc", ["2.014", "2.100"]),
         ([65536, 1024], [], "characters", ["65,536", "1,024"]),  # counts in full
         ([41607168, 216650000], [], "", ["41.61M", "216.65M"]),  # one unit in the column
         ([0.3, 0.5], [], "BLEU", ["0.3", "0.5"]),  # no digits that it has not
@@ -53,9 +46,51 @@ def test_a_column_has_one_number_of_decimals(values, halves, unit, texts):
     assert [form.text(value) for value in values] == texts
 
 
-@pytest.mark.parametrize("value", [float("inf"), -float("inf"), float("nan"), None])
-def test_what_is_no_number_costs_no_page(value):
-    assert form_of([value, 1.5], [value]).text(1.5) == "1.5"
-    assert percent(value) == to_digits(value) == ""
-    assert within(1.5, value, value) == "1.5"
-    assert not is_number(value)
+def test_few_seeds_are_shown_as_themselves_and_more_have_an_interval():
+    """Mean 2.1, standard error .1 / sqrt(3), t(.975, 2) = 4.303."""
+    two = over_seeds([18.3, 26.8])
+    assert (two.value, two.points, two.low) == (pytest.approx(22.55), [18.3, 26.8], None)
+    three = over_seeds([2.0, 2.1, 2.2])
+    assert three.high - 2.1 == pytest.approx(4.303 * 0.1 / 3**0.5, rel=1e-3)
+    equal = over_seeds([7.0] * 4)
+    assert (equal.value, equal.points, equal.low) == (7.0, None, None)
+    assert over_seeds([]).value is None
+
+
+def scored(*values: float) -> pd.DataFrame:
+    names = ("dev_bpc", "dev_complete", "mean_span")
+    rows = []
+    for seed, value in enumerate(values, start=1):
+        rows.append(run(seed=seed, **dict.fromkeys(names, value)))
+    return as_frame(rows)
+
+
+@pytest.mark.parametrize(
+    "quantity, unit, rows, texts",
+    [
+        ("dev_bpc", "BLEU", [(18.3, 26.8), (20.0, 21.0, 22.0)], ["18.3, 26.8", "21.0 ± 2.5"]),
+        # an interval ends where its score does: Student's would be 30 ± 129, and 93 ± 17.9
+        (
+            "dev_complete",
+            "%",
+            [(0.0, 0.0, 90.0), (85.0, 95.0, 99.0)],
+            ["30.0 (0.0 to 100.0)", "93.0 (75.1 to 100.0)"],
+        ),
+        ("mean_span", "characters", [(1.0, 2.0, 12.0)], ["5 (0 to 20)"]),
+    ],
+)
+def test_a_column_shows_seeds_or_intervals(quantity, unit, rows, texts):
+    cells = []
+    for place, values in enumerate(rows):
+        cells.append(compare(measured(str(place), "column", scored(*values), quantity, unit=unit)))
+    (column,) = list_columns(cells)
+    assert [text_of(cell, column.form) for cell in cells] == texts
+
+
+def test_a_difference_of_bounded_scores_has_bounds_too():
+    """-100, -100 and -10 are at least -100; the interval's other end is 59.1."""
+    ours = scored(0.0, 0.0, 80.0)
+    base = scored(100.0, 100.0, 90.0)
+    cell = gain("r", "gain", ours, base, ("dev_complete", "dev_complete"))
+    assert (cell.value, cell.low) == (-70.0, -100.0)
+    assert cell.high == pytest.approx(59.1, abs=0.1)

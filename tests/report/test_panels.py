@@ -1,13 +1,14 @@
-"""Figures are shown in their own size: panels as wide as a phone, with text of 11 to 13 pixels."""
+"""Figures on a page: panels as wide as a phone, and marks that know the rows of their numbers."""
 
 import re
 
+import pandas as pd
+
+from workflow.report.figures.marks import ToldRow, shows, tell
 from workflow.report.figures.style import (
-    MESSAGE,
     SIZE,
     as_svg,
     canvas,
-    draw_message,
     label_ends,
     share_legend,
 )
@@ -16,45 +17,58 @@ from workflow.report.pages.site import embed_svg
 PIXELS = 4 / 3  # in a point
 PHONE = 390 - 32  # pixels between the margins of a page
 PANEL = re.compile(
-    r'<svg viewBox="([\d.]+) ([\d.]+) ([\d.]+) ([\d.]+)" width="([\d.]+)pt" height="([\d.]+)pt">'
+    r'<svg viewBox="[\d.]+ [\d.]+ ([\d.]+) ([\d.]+)" width="([\d.]+)pt" height="([\d.]+)pt">'
+)
+NUMBERS = pd.DataFrame(
+    {
+        "variant": ["fixed", "fixed", "adaptive"],
+        "S": [32, 64, 64],
+        "mean": [2.0, float("nan"), 1.5],
+        "low": [1.9, None, None],
+        "high": [2.1, None, None],
+        "colour": "#000000",
+        "runs": ["abc=1.95 def=2.05", "", "fed"],
+    }
 )
 
 
-def picture(names: list[str], ends: list[float]):
+def two_panels() -> str:
     figure, axes = canvas(2)
     for panel in axes:
-        for name, end in zip(names, ends, strict=True):
+        for name, end in (("fixed span", 1.0), ("adaptive span", 2.0)):
             panel.plot([1, 2, 3], [0, 1, end], label=name)
         panel.set_xlabel("updates")
-        panel.set_ylabel("dev bpc (lower is better)")
     share_legend(figure)
     label_ends(figure)
-    return figure
+    return embed_svg(as_svg(figure), "a")
 
 
 def test_a_panel_fits_a_phone_in_its_own_size_and_its_text_has_11_to_13_pixels():
-    page = embed_svg(as_svg(picture(["fixed span", "adaptive span"], [1.0, 2.0])), "a")
-    sizes = [[float(each) for each in found] for found in PANEL.findall(page)]
-    assert len(sizes) == 2 + 2  # entries of the legend and panels
-    for _, _, width, height, shown_width, shown_height in sizes:
+    page = two_panels()
+    panels = PANEL.findall(page)
+    assert len(panels) == 2 + 2  # entries of the legend and panels
+    for width, height, shown_width, shown_height in panels:
         assert (width, height) == (shown_width, shown_height)
-        assert width * PIXELS <= PHONE
+        assert float(width) * PIXELS <= PHONE
     fonts = {float(size) for size in re.findall(r"font(?:-size)?: ([\d.]+)px", page)}
     assert fonts == {SIZE}
     assert 11 <= SIZE * PIXELS <= 13
 
 
-def test_each_part_is_in_one_svg_and_every_reference_is_found():
-    page = embed_svg(as_svg(picture(["fixed span", "adaptive span"], [1.0, 2.0])), "a")
-    # legend, and ends of lines
-    assert page.count(">updates<") == 2
-    assert page.count(">fixed span<") == 1 + 2
-    ids = set(re.findall(r'\sid="([^"]+)"', page))
-    assert set(re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', page)) <= {
-        pair for name in ids for pair in ((name, ""), ("", name))
+def test_a_mark_tells_the_values_interval_and_runs_of_its_row():
+    figure, axes = canvas()
+    first = axes.errorbar([1, 2], [2.0, float("nan")], [0.1, 0.1], marker="o", capsize=3)
+    shows([first, axes.axhspan(1, 2)], [0, 1])
+    shows(axes.scatter([3], [1.5]), [2])
+    svg = embed_svg(as_svg(figure), "a")
+    # a point that is not drawn has no row
+    assert set(re.findall('data-rows="(.*?)"', svg)) == {"0", "2"}
+    # two caps, the bar and the band
+    assert svg.count('data-with="0"') == 4
+    told = tell(NUMBERS, svg)
+    assert told.names == ("S", "mean")
+    runs = [["abc", "1.95"], ["def", "2.05"]]
+    assert told.rows == {
+        0: ToldRow("fixed", ["32", "2.00 (1.90 to 2.10)"], runs, []),
+        2: ToldRow("adaptive", ["64", "1.5"], [["fed"]], []),
     }
-
-
-def test_a_figure_without_data_says_so_in_its_file_and_is_known_by_it():
-    assert f'id="{MESSAGE}"' in as_svg(draw_message("no run"))
-    assert f'id="{MESSAGE}"' not in as_svg(picture(["a", "b"], [1.0, 2.0]))
