@@ -62,6 +62,7 @@ def test_translations_are_chosen_by_the_score_that_is_shown():
         ("plain", 1e4, 8.0, 20.0),
         ("smoothed", 1e4, 9.0, 25.0),
         ("dear", 3e4, 9.5, 19.0),
+        ("dearer", 4e4, 9.6, 18.0),
     ):
         about = {"macs_executed": cost, "dev_ppl": ppl, "test_bleu": bleu}
         for seed in (1, 2, 3):
