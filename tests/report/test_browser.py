@@ -30,8 +30,8 @@ def test_pages_load_without_errors_ask_for_nothing_else_and_fit_their_window(
 ):
     messages = []
     requests = []
-    page.on("console", messages.append)
-    page.on("pageerror", messages.append)
+    page.on("console", lambda message: messages.append(message))
+    page.on("pageerror", lambda error: messages.append(error))
     page.on("request", lambda request: requests.append(request.url))
     for path in {*one_of_each_kind, *(site / "questions").glob("*/index.html")}:
         page.goto(path.as_uri())
