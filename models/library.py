@@ -11,11 +11,24 @@ from .attention import formula
 from .attention.choice import Choice, Shape
 from .attention.engine.engine import Engine
 from .attention.formula import Definition
-from .attention.layers import CHOICES, StreamAttention, build_choice, check_unseen_keys
-from .attention.variant import Choices, farthest, for_all_heads
+from .attention.layers import (
+    AXES,
+    CHOICES,
+    StreamAttention,
+    build_choice,
+    check_unseen_keys,
+    scaled_heads,
+)
+from .attention.variant import Choices, farthest, for_all_heads, stream_scales
 
 AnyChoice = str | dict | Choice
-PLAIN = {"span": "full", "selection": "all", "normaliser": "softmax", "position": "none"}
+PLAIN = {
+    "span": "full",
+    "selection": "all",
+    "normaliser": "softmax",
+    "position": "none",
+    "score_scale": "none",
+}
 
 
 def choices_of(shape: Shape, keys: int, **named: AnyChoice) -> dict[str, Choice]:
@@ -23,9 +36,12 @@ def choices_of(shape: Shape, keys: int, **named: AnyChoice) -> dict[str, Choice]
 
     ValueError for an unknown axis, name or setting, and for a setting that is missing.
     """
+    named = PLAIN | named
     built = {}
-    for axis, choice in (PLAIN | named).items():
-        built[axis] = _build(axis, choice, shape, keys)
+    for axis in AXES:
+        # A position says which heads a score scale may change; it comes before it in `AXES`.
+        sizes = scaled_heads(shape, built["position"]) if axis == "score_scale" else shape
+        built[axis] = _build(axis, named[axis], sizes, keys)
     return built
 
 
@@ -57,6 +73,7 @@ def attention(
     selection: AnyChoice = "all",
     normaliser: AnyChoice = "softmax",
     position: AnyChoice = "none",
+    score_scale: AnyChoice = "none",
     attends_self: bool = True,
     dropout: float = 0.0,
     definition: bool = False,
@@ -85,16 +102,20 @@ def attention(
         selection=selection,
         normaliser=normaliser,
         position=position,
+        score_scale=score_scale,
     )
     # To the device and type of q.
     moved = {axis: choice.to(q) for axis, choice in built.items()}
     if moved["span"].follows_input:
         raise ValueError("a span that follows the input needs a layer's inputs; use `layer`")
+    if moved["score_scale"].follows_input:
+        raise ValueError("a score scale that follows the input needs a layer's inputs; use `layer`")
     variant = Choices(**moved, shape=shape, attends_self=attends_self, drop=dropout)
     reach = farthest(variant, k.size(2))
     # An empty output, or one that sees nothing, is left to the definition.
     if not definition and q.numel() and v.numel():
         return Engine().attend_alone(variant, q, k, v, reach)
+    s = stream_scales(variant, None, k.size(2), q.size(2), q.device)
     return formula.attend(
         q,
         for_all_heads(k, shape, 1),
@@ -102,6 +123,7 @@ def attention(
         variant.span.extent(None),
         variant,
         reach=reach,
+        s=s,
         drop=dropout,
     )
 
@@ -154,7 +176,7 @@ def layer(
     """Make a layer over streams: `past = layer.start(B)`, then `y, past = layer(x, past)` for each
     block x: B T d.
 
-    keys: how many a full span caches. choices: span, selection, normaliser, position. definition:
+    keys: how many a full span caches. choices: by axis, see `attention`. definition:
     as in `attention`.
     """
     shape = Shape(d_model, heads, key_heads=key_heads)

@@ -52,6 +52,22 @@ def of_last_block(model, block: int) -> int:
     return macs
 
 
+def sequence(model, symbols) -> tuple[float, float]:
+    """Count a decoder that reads whole sequences (B L): as the definition computes it, and as the
+    engine does.
+    """
+    length = symbols.size(1)
+    of_definition = 0
+    of_engine = 0
+    with _training(model), torch.no_grad(), build.without():
+        model(symbols)
+        for layer in model.attentions:
+            of_definition += definition_macs(layer, length, length, farthest(layer, length))
+            of_engine += engine_macs(layer, length, layer.computed)
+    rest = outside_attention(model)
+    return of_definition / length + rest, of_engine / length + rest
+
+
 def dense(model, block: int) -> float:
     """Count a training block as the definition computes it.
 

@@ -1,13 +1,14 @@
 """Small models for tests: every combination of choices, at sizes worked out by hand."""
 
 from itertools import combinations as combinations_of
-from itertools import product
+from itertools import cycle, product
 
 import torch
 
+from models.attention import layers
 from models.attention.choice import Shape
 from models.attention.formula import Definition
-from models.attention.layers import CHOICES, StreamAttention, build_choice, public_class
+from models.attention.layers import CHOICES, StreamAttention, public_class
 
 LONGEST = 24  # tokens of a sentence
 PLAIN = {
@@ -46,9 +47,11 @@ def example(axis: str, name: str) -> dict:
 
 
 def _combine() -> list[dict]:
+    """Combine all choices of the other axes, with one score scale after the other."""
+    *others, scales = CHOICES.values()
     combinations = []
-    for names in product(*CHOICES.values()):
-        by_axis = zip(CHOICES, names, strict=True)
+    for names, scale in zip(product(*others), cycle(scales), strict=False):
+        by_axis = zip(CHOICES, (*names, scale), strict=True)
         combinations.append({axis: example(axis, name) for axis, name in by_axis})
     return combinations
 
@@ -88,7 +91,8 @@ def draw(*shape: int, seed: int | None = None) -> torch.Tensor:
 def build_choices(attention: dict, shape: Shape) -> list:
     """Build the choices of a layer, the same for the same attention."""
     torch.manual_seed(0)
-    return [build_choice(axis, attention[axis], shape) for axis in CHOICES]
+    choices = layers.build_choices(attention, shape)
+    return [choices[axis] for axis in CHOICES]
 
 
 def build(net: dict, attention: dict, symbols: int):

@@ -31,11 +31,13 @@ NET = {
     "selection": "all",
     "normaliser": "softmax",
     "position": "relative",
+    "score_scale": "none",
 }
 TRAINED = {
     "scale": "test",
     "status": "ok",
     "missing": {},
+    "over_condition": [],
     "size": 1.0,
     "factors": {},
     "lr": 0.003,

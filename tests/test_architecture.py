@@ -14,7 +14,8 @@ ROOMS = ["config", "training", "tasks", "results"]
 ROOMS += ["settings", "claims", "plan", "costs", "report"]
 WITH_TORCH = {"training", "tasks", "costs"}
 ATTENTION = "models/attention"
-AXES = ("choice", "variant", "spans._span", "positions._position")
+BASES = ("spans._span", "positions._position", "score_scales._score_scale")
+AXES = ("choice", "variant", *BASES)
 DEFINITION = tuple(f"models.attention.{name}" for name in AXES)
 OURS = ("models", "workflow", "studies", "tests", "benchmarks")
 

@@ -1,4 +1,4 @@
-"""Attention as a choice on four axes, each a folder: a choice is one file in it, and is named
+"""Attention as a choice on five axes, each a folder: a choice is one file in it, and is named
 nowhere else.
 
 span        how far a head sees: x = 1 is the nearest visible key, x = 2 the one before it, and so

@@ -5,7 +5,7 @@ alike.
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import get_type_hints
+from typing import Literal, get_args, get_origin, get_type_hints
 
 from torch import Tensor, nn
 
@@ -74,6 +74,11 @@ def check_settings(kind: type["Choice"], settings: dict) -> None:
 
 def _check_setting(name: str, value: float, annotation, settings: dict) -> None:
     # Of Annotated[int, Range(ge=1)] the type is the origin, the range the metadata.
+    if get_origin(annotation) is Literal:
+        if value not in get_args(annotation):
+            valid = ", ".join(get_args(annotation))
+            raise ValueError(f"{name} must be one of {valid}, got {value!r}")
+        return
     types = getattr(annotation, "__origin__", annotation)
     metadata = getattr(annotation, "__metadata__", ())
     ranges = [each for each in metadata if isinstance(each, Range)]

@@ -1,7 +1,8 @@
 """The definition of attention, dense and readable: the oracle of every test.
 
     score  = position(q_t, k, x)          see positions/_position.py
-    masked = score + log m(x, query)
+    scaled = s(query) score                see score_scales/_score_scale.py
+    masked = scaled + log m(x, query)
     kept   = select(masked)
     p      = normalise(kept)
     y_t    = sum p v
@@ -17,7 +18,15 @@ import torch
 from torch import Tensor
 from torch.nn.functional import dropout
 
-from .variant import Past, Variant, farthest, for_all_heads
+from .variant import (
+    Past,
+    Variant,
+    cached_length,
+    farthest,
+    for_all_heads,
+    sequence_scales,
+    stream_scales,
+)
 
 
 def attend(
@@ -28,18 +37,28 @@ def attend(
     choices: Variant,
     *,
     reach: int,
+    s: Tensor | None = None,
     drop: float = 0.0,
 ) -> Tensor:
     """Attend in a stream: q: B h T dk, k: B h K dk, v: B h K dv -> B h T dv.
 
     The last T of K keys are the block's own. z: the span's extent. reach: the most keys that a
-    query sees. drop: dropout on the weights.
+    query sees. s: what multiplies the scores of each query, B h T 1 or h T 1. drop: dropout on the
+    weights.
     """
-    p = weights(q, k, z, choices, reach=reach)
+    p = weights(q, k, z, choices, reach=reach, s=s)
     return dropout(p, drop) @ v
 
 
-def weights(q: Tensor, k: Tensor, z: Tensor | None, choices: Variant, *, reach: int) -> Tensor:
+def weights(
+    q: Tensor,
+    k: Tensor,
+    z: Tensor | None,
+    choices: Variant,
+    *,
+    reach: int,
+    s: Tensor | None = None,
+) -> Tensor:
     """Weigh every key of a stream for every query: B h T K.
 
     Computes all T x K scores; `reach` only bounds the position keys that exist.
@@ -59,6 +78,7 @@ def weights(q: Tensor, k: Tensor, z: Tensor | None, choices: Variant, *, reach: 
         visible=in_past,
         x=x,
         reach=min(reach, K),
+        s=s,
     )
 
 
@@ -70,24 +90,27 @@ def weigh(
     visible: Tensor,
     x: Tensor | None,
     reach: int,
+    s: Tensor | None = None,
 ) -> Tensor:
     """Weigh the visible keys that are at most `reach` away: B h T K.
 
     visible: bool, broadcasts to B h T K. x: T K, or None where keys have no distance. A query with
     no visible key, or whose visible scores are all -inf, has weights 0; one with a visible score of
-    +inf or NaN has weights NaN, so that a run which diverges shows it.
+    +inf or NaN has weights NaN, so that a run which diverges shows it. s: what multiplies the
+    scores of each query.
     """
     if x is None:
         # Between two sentences: content alone.
         d_k = q.size(-1)
-        masked = q @ k.mT / math.sqrt(d_k)
+        scaled = q if s is None else q * s
+        masked = scaled @ k.mT / math.sqrt(d_k)
     else:
         K = x.size(-1)
         key = torch.arange(K, device=x.device)
         is_first = key < choices.span.first
         is_near = x <= reach
         visible = visible & (is_near | is_first)
-        masked = _score(q, k, choices, x, reach)
+        masked = _score(q, k, choices, x, reach, s)
         # The future has no m: its x is below 1, and it is hidden already.
         log_m = choices.span.log_mask(x.clamp(min=1), z)
         if log_m is not None:
@@ -95,6 +118,7 @@ def weigh(
             # Whatever the score of a hidden key, +inf or NaN too.
             visible = visible & (log_m != -math.inf)
     masked = masked.masked_fill(~visible, -math.inf)
+    masked = choices.score_scale.of_scores(masked)
     if not masked.size(-1):  # rows of no keys have no largest score
         return masked
 
@@ -107,8 +131,10 @@ def weigh(
     return p.masked_fill(empty, 0.0)
 
 
-def _score(q: Tensor, k: Tensor, choices: Variant, x: Tensor, reach: int) -> Tensor:
-    """Score keys by content and place: B h T K.
+def _score(
+    q: Tensor, k: Tensor, choices: Variant, x: Tensor, reach: int, s: Tensor | None
+) -> Tensor:
+    """Score keys by content and place, times s: B h T K.
 
     The first keys of a stream count as no farther than just beyond the reach: see `Span.first`.
     """
@@ -123,6 +149,8 @@ def _score(q: Tensor, k: Tensor, choices: Variant, x: Tensor, reach: int) -> Ten
 
     # 1. Content: the first n keys apart from the others, B h T n and B h T (K - n).
     content = position.content(q)
+    if s is not None:
+        content = content * s
     keys = position.turn(k, place)
     first_keys = keys[..., :first, :]
     other_keys = keys[..., first:, :]
@@ -143,6 +171,8 @@ def _score(q: Tensor, k: Tensor, choices: Variant, x: Tensor, reach: int) -> Ten
     position_keys = position.keys(far)
     if position_keys is not None:
         query = position.query(q)
+        if s is not None:
+            query = query * s
         by_distance = query @ position_keys  # B h T far
         column = (far - x).clamp(0, far - 1)
         score = score + by_distance.gather(-1, column.expand_as(score))
@@ -211,6 +241,7 @@ class Definition:
         k = for_all_heads(k, shape, 1)
         v = for_all_heads(v, shape, 1)
         z = layer.span.extent(x)
+        s = stream_scales(layer, x, seen.size(1), x.size(1), x.device)
         y = attend(
             q,
             k,
@@ -218,13 +249,14 @@ class Definition:
             z,
             choices=layer,
             reach=reach,
+            s=s,
             drop=layer.drop,
         )
 
         # No gradient goes into the past.
         own = x.detach().transpose(0, 1)
         rows = torch.cat([inputs, own])
-        length = layer.span.cache_length(reach)
+        length = cached_length(layer, reach)
         next_past = layer.span.keep(rows, length)
         return y.transpose(1, 2), (next_past,)
 
@@ -239,15 +271,15 @@ class Definition:
         q, k, v = projected
         visible = visible[:, None, None]  # B 1 1 N, for every head and query
         distance = None
-        reach = k.size(-2)
+        reach = farthest(layer, k.size(-2)) if layer.reads_itself else k.size(-2)
+        s = sequence_scales(layer, x, visible[:, 0, 0], reach)
         if layer.reads_itself:
             # Both directions: |t - j| + 1, so that a word is at x = 1 of itself.
-            index = torch.arange(reach, device=x.device)
+            index = torch.arange(k.size(-2), device=x.device)
             apart = index[:, None] - index  # T N
             distance = apart.abs() + 1
-            reach = farthest(layer, reach)
             # Padding sees nothing: B 1 N N.
             visible = visible & visible.transpose(-1, -2)
         z = layer.span.extent(x)
-        p = weigh(q, k, z, layer, visible, distance, reach)
+        p = weigh(q, k, z, layer, visible, distance, reach, s)
         return dropout(p, layer.drop) @ v

@@ -13,17 +13,26 @@ from ..kernels.compiled.dense import Linear, by_heads, of_heads
 from .choice import Choice, Shape, check_settings, settings_of
 from .engine.caches import StreamCache
 from .engine.engine import Computed, Engine
+from .score_scales.none import NoScale
 from .variant import Past, for_all_heads
 
 
 class MultiHeadBase(nn.Module):
-    """Projections without biases around the four choices, a `Variant`.
+    """Projections without biases around a choice on each axis, a `Variant`.
 
     Attention Is All You Need, section 3.2.2.
     """
 
     def __init__(
-        self, shape: Shape, span, selection, normaliser, position, *, dropout: float = 0.0
+        self,
+        shape: Shape,
+        span,
+        selection,
+        normaliser,
+        position,
+        score_scale=None,
+        *,
+        dropout: float = 0.0,
     ):
         super().__init__()
         self.shape = shape
@@ -32,6 +41,7 @@ class MultiHeadBase(nn.Module):
         self.selection = selection
         self.normaliser = normaliser
         self.position = position
+        self.score_scale = score_scale or NoScale(shape)
         d_model = shape.d_model
         self.query = Linear(d_model, shape.heads * shape.d_k, bias=False)
         self.key = Linear(d_model, shape.key_heads * shape.d_k, bias=False)
@@ -40,7 +50,7 @@ class MultiHeadBase(nn.Module):
 
     @property
     def choices(self) -> list[Choice]:
-        return [self.span, self.selection, self.normaliser, self.position]
+        return [self.span, self.selection, self.normaliser, self.position, self.score_scale]
 
     @property
     def drop(self) -> float:
@@ -72,11 +82,20 @@ class StreamAttention(MultiHeadBase):
         selection,
         normaliser,
         position,
+        score_scale=None,
         *,
         attends_self: bool,
         dropout: float = 0.0,
     ):
-        super().__init__(shape, span, selection, normaliser, position, dropout=dropout)
+        super().__init__(
+            shape,
+            span,
+            selection,
+            normaliser,
+            position,
+            score_scale,
+            dropout=dropout,
+        )
         self.attends_self = attends_self
         self.implementation = Engine()
         # In evaluation keys and values of each group of heads: of as many groups as heads at most.
@@ -127,11 +146,20 @@ class SequenceAttention(MultiHeadBase):
         selection,
         normaliser,
         position,
+        score_scale=None,
         *,
         reads_itself: bool,
         dropout: float = 0.0,
     ):
-        super().__init__(shape, span, selection, normaliser, position, dropout=dropout)
+        super().__init__(
+            shape,
+            span,
+            selection,
+            normaliser,
+            position,
+            score_scale,
+            dropout=dropout,
+        )
         self.reads_itself = reads_itself
         self.attends_self = True  # x = 1 is a position itself
         self.implementation = Engine()
@@ -147,7 +175,7 @@ class SequenceAttention(MultiHeadBase):
         """Return all choices; without distances span and position do nothing and are left out."""
         if self.reads_itself:
             return super().choices
-        return [self.selection, self.normaliser]
+        return [self.selection, self.normaliser, self.score_scale]
 
     def project(self, sequence: Tensor) -> Source:
         """Project keys and values of a sequence B N d, once for all queries."""
@@ -236,7 +264,8 @@ def public_class(module: str) -> type:
     return public[0]
 
 
-AXES = ("span", "selection", "normaliser", "position")
+AXES = ("span", "selection", "normaliser", "position", "score_scale")
+UNSCALED = {"name": "none"}  # what jobs mean that name no score scale
 CHOICES = {axis: choices_in(f"{__package__}.{axis}s") for axis in AXES}
 
 
@@ -314,16 +343,34 @@ def build_layers(count: int, shape: Shape, attention: dict, kind: type, **settin
 
     attention: settings of a choice by axis. What a position shares between layers is shared.
     """
-    position = None
     layers = []
+    position = None
     for _ in range(count):
-        # The order in which choices draw their parameters is part of what a seed means.
-        if position is None:
-            position = build_choice("position", attention["position"], shape)
-        else:
+        if position is not None:
             position = position.for_next_layer()
-        span = build_choice("span", attention["span"], shape)
-        selection = build_choice("selection", attention["selection"], shape)
-        normaliser = build_choice("normaliser", attention["normaliser"], shape)
-        layers.append(kind(shape, span, selection, normaliser, position, **settings))
+        choices = build_choices(attention, shape, position)
+        position = choices["position"]
+        layers.append(kind(shape, **choices, **settings))
     return layers
+
+
+def build_choices(
+    attention: dict, shape: Shape, position: Choice | None = None
+) -> dict[str, Choice]:
+    """Build the choices of a layer, by axis. position: one that is built already.
+
+    The order in which choices draw their parameters is part of what a seed means.
+    """
+    position = position or build_choice("position", attention["position"], shape)
+    built = {"position": position}
+    for axis in ("span", "selection", "normaliser"):
+        built[axis] = build_choice(axis, attention[axis], shape)
+    scale = attention.get("score_scale", UNSCALED)
+    built["score_scale"] = build_choice("score_scale", scale, scaled_heads(shape, position))
+    return built
+
+
+def scaled_heads(shape: Shape, position: Choice) -> Shape:
+    """Return the sizes of the heads that a position lets a score scale change."""
+    heads = shape.heads - position.unscaled_heads
+    return Shape(shape.d_model, heads, d_k=shape.d_k, d_v=shape.d_v)

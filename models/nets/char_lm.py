@@ -19,7 +19,7 @@ class CharLM(AttentionNet):
     def __init__(self, symbols: int, attention: dict, net: dict):
         """Build a model of V symbols.
 
-        attention: four choices. net: layers, d_model, heads, d_ff, dropouts, as in job.json.
+        attention: choices by axis. net: layers, d_model, heads, d_ff, dropouts, as in job.json.
         """
         super().__init__()
         shape = Shape(net["d_model"], net["heads"], key_heads=net.get("key_heads"))

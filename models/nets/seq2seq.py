@@ -73,7 +73,7 @@ class Seq2Seq(AttentionNet):
     def __init__(self, symbols: int, attention: dict, net: dict):
         """Build a model of V symbols, of source and target together.
 
-        ValueError for settings that cannot be. attention: four choices and `apply_to`, those of
+        ValueError for settings that cannot be. attention: choices by axis and `apply_to`, those of
         `ATTENTIONS` to which span, selection and normaliser apply (elsewhere full, all and
         softmax). net: layers of encoder and of decoder, d_model, heads, d_k and d_v (None: d_model
         / heads), d_ff, dropout, attention_dropout, norm, positional_encoding, max_length,

@@ -15,7 +15,7 @@ from tests._models import COMBINATIONS, LONGEST, PLAIN, label, translator
 
 def is_row(attention) -> bool:
     """Say whether it has a plain span and position, or a plain selection and normaliser."""
-    span, selection, normaliser, position = label(attention).split("-")
+    span, selection, normaliser, position, _ = label(attention).split("-")
     if (span, position) == ("full", "none"):
         return True
     return (selection, normaliser) == ("top_k", "softmax")

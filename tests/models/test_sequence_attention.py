@@ -82,6 +82,6 @@ def test_the_first_words_of_a_sentence_are_near_from_both_sides(S, backend):
 
 @pytest.mark.parametrize("axis", ["span", "position"])
 def test_what_needs_distances_is_refused_where_there_are_none(axis):
-    for name in CHOICES[axis].keys() - {"full", "none"}:
+    for name in CHOICES[axis].keys() - {"full", "none", "nope"}:
         with pytest.raises(ValueError, match=f"{axis} .*full, none"):
             layer_of(PLAIN | {axis: example(axis, name)}, False)

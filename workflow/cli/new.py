@@ -1,8 +1,9 @@
 """Create the file of a new attention choice, question or claim: `python -m workflow.cli.new KIND
 NAME`.
 
-KIND is span, selection, normaliser or position (a file of maths; contract tests fail until you fill
-it in), or question or claim (a config file that works as it is). No other file needs to change.
+KIND is span, selection, normaliser, position or score_scale (a file of maths; contract tests fail
+until you fill it in), or question or claim (a config file that works as it is). No other file needs
+to change.
 """
 
 import keyword

@@ -1,6 +1,6 @@
 """Know what can be chosen on each axis of attention, without importing torch.
 
-A choice is one file in one of the four folders of `models/attention/`, and its one class without a
+A choice is one file in one of the five folders of `models/attention/`, and its one class without a
 leading _. Its name is the file's name. What it declares is read from its source: settings are the
 keyword-only arguments of `__init__`, their ranges in the annotations; facts and what a grid fills
 in are literals in the class. So a dry run knows every name, setting, range and fact, and the file
@@ -14,9 +14,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from workflow.config.errors import ConfigError, check_known, shown
 from workflow.config.files import list_folder
@@ -28,12 +28,13 @@ AXES = {  # axis -> folder
     "selection": "selections",
     "normaliser": "normalisers",
     "position": "positions",
+    "score_scale": "score_scales",
 }
 REQUIRED = object()
 # of `models.attention.choice.Range`
 BOUNDS = {"gt": "above", "ge": "at least", "lt": "below", "le": "at most"}
 # what a setting may be, by the name of its type
-KINDS = {"int": "a whole number", "float": "a number"}
+KINDS = {"int": "a whole number", "float": "a number", "Literal": "a word"}
 
 
 @dataclass(frozen=True)
@@ -41,13 +42,15 @@ class Setting:
     """A setting of a choice.
 
     default: `REQUIRED` where it has none. kind: of `KINDS`. optional: whether null is valid.
-    bounds: by the keywords of `BOUNDS`, numbers or names of other settings of the choice.
+    bounds: by the keywords of `BOUNDS`, numbers or names of other settings of the choice. words:
+    those that it may be, where it is no number.
     """
 
     default: Any
     kind: str
     optional: bool
     bounds: dict[str, float | str]
+    words: tuple[str, ...] = ()
 
     def refusal(self, name: str, value: Any, others: dict[str, Any]) -> str | None:
         """Say why a value is not valid, and what would be; None where it is.
@@ -56,6 +59,9 @@ class Setting:
         """
         if value is None and self.optional:
             return None
+        if self.words:
+            valid = ", ".join(self.words)
+            return None if value in self.words else f"{name} must be one of {valid}, got {value!r}"
         is_valid = _is_number(value, self.kind)
         said = []
         for key, bound in self.bounds.items():
@@ -234,11 +240,15 @@ def _read_settings(node: ast.ClassDef, path: Path) -> dict[str, Setting]:
 def _read_setting(
     argument: ast.arg, default: ast.expr | None, path: Path, known: set[str]
 ) -> Setting:
-    """Read `name: Annotated[int, Range(ge=1)] = 8`.
+    """Read `name: Annotated[int, Range(ge=1)] = 8`, or `name: Literal["one", "other"] = "one"`.
 
     `int | None` takes null; what has no annotation is any number.
     """
     where = f"{path}, line {argument.lineno}: {argument.arg}"
+    words = _read_words(argument.annotation)
+    if words:
+        default = REQUIRED if default is None else ast.literal_eval(default)
+        return Setting(default, kind="Literal", optional=False, bounds={}, words=words)
     annotation, ranges = _split(argument.annotation)
     types = ast.unparse(annotation).split(" | ") if annotation else ["float"]
     kinds = [each for each in types if each != "None"]
@@ -257,6 +267,14 @@ def _read_setting(
         ) from None
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
+
+
+def _read_words(annotation: ast.expr | None) -> tuple[str, ...]:
+    """Read the words of `Literal["one", "other"]`; none of another annotation."""
+    if not isinstance(annotation, ast.Subscript) or ast.unparse(annotation.value) != "Literal":
+        return ()
+    words = ast.literal_eval(annotation.slice)
+    return words if isinstance(words, tuple) else (words,)
 
 
 def _split(annotation: ast.expr | None) -> tuple[ast.expr | None, list[ast.expr]]:
@@ -361,6 +379,9 @@ def _named(axis: str, choice: str | dict) -> tuple[str, dict]:
     return str(choice["name"]), settings
 
 
+UNSCALED = {"name": "none"}
+
+
 class AttentionChoices(FrozenModel):
     """One choice per axis, with every setting of it spelled out."""
 
@@ -368,6 +389,11 @@ class AttentionChoices(FrozenModel):
     selection: dict[str, Any]
     normaliser: dict[str, Any]
     position: dict[str, Any]
+    # Left out where it does nothing: jobs are known by what they say, and most were written
+    # before there was this axis.
+    score_scale: Annotated[dict[str, Any], Field(exclude_if=lambda choice: choice == UNSCALED)] = (
+        UNSCALED
+    )
 
     @model_validator(mode="after")
     def in_range(self):

@@ -149,7 +149,7 @@ def attention_of(
     k: int | None,
     model: type[AttentionChoices],
 ) -> AttentionChoices:
-    """Return the four choices of a variant: its own or its recipe's.
+    """Return the choices of a variant on all axes: its own or its recipe's.
 
     Their settings come from the scale, the recipe, what the scale sets at this S, and the grid.
     """
@@ -159,7 +159,8 @@ def attention_of(
     for settings in (scale.settings, recipe.settings, at_S):
         for name, values in settings.items():
             defaults[name] = {**defaults.get(name, {}), **values}
-    choices = {"selection": "all", "normaliser": "softmax", **recipe.attention}
+    usual = {"selection": "all", "normaliser": "softmax", "score_scale": "none"}
+    choices = {**usual, **recipe.attention}
     for axis in choices:
         check_known("axis", axis, AXES)
     for axis in AXES:

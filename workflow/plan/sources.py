@@ -162,7 +162,7 @@ def file_of(dotted: str) -> str:
 
 
 def _named_by(job: Job) -> list[str]:
-    """List the alternatives that a job names: four choices, a net, a task."""
+    """List the alternatives that a job names: the choices, a net, a task."""
     files = []
     for axis, folder in AXES.items():
         choice = getattr(job.attention, axis)["name"]

@@ -10,10 +10,10 @@ from workflow.config.errors import ConfigError, check_known, shown
 from workflow.config.job import Job
 from workflow.config.missing import Missing
 from workflow.config.strict import parse
-from workflow.results.record import Cost, Macs, Origin, Point, Record, Status
+from workflow.results.record import Cost, Macs, Origin, Point, Record, ScoresAt, Status
 from workflow.results.registry import REGISTRY, check_registered, names
 from workflow.tasks.spec import TASKS
-from workflow.training.evaluation import Evaluation, MacCounts, Sample, Story
+from workflow.training.evaluation import Evaluation, MacCounts, Sample, ScoredAt, Story
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class Outcome:
     story: Story
     reason: str | None = None
     metrics: dict[str, float] = field(default_factory=dict)
+    over_condition: tuple[ScoredAt, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
     cost: Cost | None = None
@@ -46,6 +47,7 @@ class Outcome:
             status=self.status,
             reason=self.reason,
             metrics=self.metrics,
+            over_condition=[ScoresAt(**asdict(each)) for each in self.over_condition],
             facts=self.facts,
             missing=self.missing,
             cost=self.cost,

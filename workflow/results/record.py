@@ -48,6 +48,17 @@ Point = create_model(
 )
 
 
+class ScoresAt(Measured):
+    """State the scores at one value of the task's condition, such as a test length.
+
+    at: the value. count: samples scored. metrics: scores by name.
+    """
+
+    at: float
+    count: int
+    metrics: dict[str, float]
+
+
 class Macs(Measured):
     """Count MACs (multiply-accumulates) per predicted character or subword of a trained model.
 
@@ -134,6 +145,7 @@ class Record(Measured):
     digest: 12 hexadecimal digits of the job. job: all settings, verbatim.
     follows: the digest of the trial whose settings the run uses, if its job has trials.
     metrics: scores by name; a failed run has none.
+    over_condition: scores at each value of the task's condition, in ascending order.
     facts: other properties of the trained model by name, such as the spans of its heads.
     missing: why a score, fact or count could not be computed, by its name.
     cost: what the run took; None if it failed before training ended.
@@ -151,6 +163,7 @@ class Record(Measured):
     job: AnyJob
     follows: Annotated[Name | None, Field(exclude_if=lambda value: value is None)] = None
     metrics: dict[str, float] = {}
+    over_condition: Annotated[list[ScoresAt], Field(exclude_if=lambda value: not value)] = []
     facts: dict[str, Any] = {}
     missing: dict[str, str] = {}
     cost: Cost | None = None

@@ -123,6 +123,9 @@ class Run:
     selection: Annotated[str, Meaning(JOB, "axis selection: which of these keys it keeps")]
     normaliser: Annotated[str, Meaning(JOB, "axis normaliser: how scores become weights")]
     position: Annotated[str, Meaning(JOB, "axis position: how distance enters the score")]
+    score_scale: Annotated[
+        str, Meaning(JOB, "axis score_scale: what the scores of a query are multiplied by")
+    ]
     apply_to: Annotated[
         list[str],
         Meaning(JOB, "the attention layers (encoder, decoder, cross) that the choices apply to"),
@@ -142,6 +145,7 @@ class Run:
     metrics: dict[str, float | None]  # all registered scores; None where the run has none
     facts: dict[str, object]  # all registered facts, likewise
     costs: dict[str, float | None]  # all registered costs of the run itself, likewise
+    over_condition: list[dict]  # scores at each value of the task's condition, if it has one
     curve: list[dict]  # the points of the learning curve
     late_gain: float | None  # dev improvement in the last quarter of training, in bits
 
@@ -193,6 +197,7 @@ class Run:
             selection=attention.selection["name"],
             normaliser=attention.normaliser["name"],
             position=attention.position["name"],
+            score_scale=attention.score_scale["name"],
             apply_to=list(getattr(attention, "apply_to", ())),
             smoothing=getattr(job.training, "smoothing", None),
             sentences=getattr(job.evaluation, "sentences", None),
@@ -207,6 +212,7 @@ class Run:
             metrics={name: metrics.get(name) for name in names("metric")},
             facts={name: record.facts.get(name) for name in names("fact")},
             costs=_costs_of(cost),
+            over_condition=[each.model_dump() for each in record.over_condition],
             curve=curve,
             late_gain=late_gain(curve),
         )

@@ -37,6 +37,8 @@ EARLIER = {
     "tuning": None,
     "factors": {},
     "missing": {},
+    "over_condition": [],
+    "score_scale": "none",
     "follows": None,
     "lr": None,
     "backend": None,

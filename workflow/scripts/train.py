@@ -199,6 +199,7 @@ def evaluate(run: Run) -> Outcome:
         status="ok",
         story=run.story,
         metrics=found.metrics,
+        over_condition=scored.over_condition,
         facts=found.facts,
         missing=found.missing,
         cost=cost,

@@ -68,6 +68,7 @@ class Variant(StrictModel):
     selection: str | dict | None = None
     normaliser: str | dict | None = None
     position: str | dict | None = None
+    score_scale: str | dict | None = None
     S: Values = None
     largest_S: PositiveStrictInt | None = None
     k: Values = None

@@ -47,7 +47,7 @@ class Metric:
     """A score of a model on several splits; a record calls it SPLIT_name.
 
     claimable: whether a claim may be about it on dev or test. bounds: the least and the most that
-    it can be.
+    it can be. over_condition: whether a record has it at several values of its task's condition.
     """
 
     name: str
@@ -58,6 +58,7 @@ class Metric:
     splits: tuple[str, ...] = SCORED
     claimable: bool = False
     bounds: tuple[float, float] = AT_LEAST_ZERO
+    over_condition: bool = False
 
     @property
     def quantities(self) -> list[Quantity]:

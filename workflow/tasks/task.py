@@ -82,6 +82,18 @@ def curve_columns(curves: Iterable[Curve]) -> list[str]:
 
 
 @dataclass(frozen=True)
+class Condition:
+    """What a task varies when it tests a trained model: its scores are functions of it.
+
+    name: a word. title: of an axis. scale: of an axis.
+    """
+
+    name: str
+    title: str
+    scale: AxisScale = "log"
+
+
+@dataclass(frozen=True)
 class ExampleTitles:
     """Titles of the three columns of the fact `shown`, which quotes what a model wrote."""
 
@@ -113,6 +125,7 @@ class TaskSpec:
     metrics: its scores besides the loss. quantities: further numbers that its records hold, such as
     facts, and costs that only this task has.
     examples: where its records quote what a model wrote.
+    condition: what the metrics that are `over_condition` are functions of.
 
     `ConfigError` for a name that the others do not explain: it would be missed only once a run has
     ended.
@@ -131,6 +144,7 @@ class TaskSpec:
     metrics: tuple[Metric, ...] = ()
     quantities: tuple[Quantity, ...] = ()
     examples: ExampleTitles | None = None
+    condition: Condition | None = None
 
     def __post_init__(self):
         for section in SECTIONS:

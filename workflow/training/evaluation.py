@@ -21,6 +21,18 @@ class MacCounts:
 
 
 @dataclass(frozen=True)
+class ScoredAt:
+    """What a trained model scores at one value of its task's condition.
+
+    at: the value. count: samples scored. metrics: by the names of the task's `quantities`.
+    """
+
+    at: float
+    count: int
+    metrics: dict[str, float]
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """What a trained model scores.
 
@@ -28,11 +40,13 @@ class Evaluation:
     reason the task then keeps in its `missing`.
     facts: by name, whatever JSON can store.
     macs: None where they could not be counted.
+    over_condition: scores at each value of the task's condition, if it has one.
     """
 
     metrics: dict[str, Score | None]
     facts: dict[str, Any]
     macs: MacCounts | None = None
+    over_condition: tuple[ScoredAt, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -160,6 +160,8 @@ def kernel_obstacle(choices: Variant | HeadGroup, d_k: int, d_r: int, d_v: int) 
     # A tile keeps a running maximum and sum (see kernels/banded_passes.py): only softmax has them.
     if choices.selection.kernel != "all" or choices.normaliser.kernel != "softmax":
         return "it supports only softmax over all keys"
+    if choices.score_scale.changes_scores:
+        return "it has no scores to change"
     if choices.span.kernel not in ("window", "ramp"):
         return "it supports only spans without a mask, or with a ramp"
     if d_r != d_k:

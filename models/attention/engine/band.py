@@ -176,7 +176,8 @@ def _attend_chunk(
         empty = _largest(s, log_m) == -math.inf  # b g c 1
         s[..., -1:].masked_fill_(empty, 0.0)
     with _substituted(parameters, group.selection, group.normaliser):
-        kept = group.selection(s)
+        scaled = group.score_scale.of_scores(s)
+        kept = group.selection(scaled)
         p = dropout(group.normaliser(kept), group.drop)
 
     # The stream's first keys, where every query sees them, are the columns before the band.

@@ -8,7 +8,7 @@ each group of heads instead.
 import torch
 from torch import Tensor
 
-from ..variant import Past
+from ..variant import Past, cached_length
 from .groups import Partition, key_heads, pick_heads
 
 SLACK = 4  # a new buffer has room for a quarter more rows, so that rows are seldom copied
@@ -148,7 +148,7 @@ class Inputs:
         span = self.layer.span
         # Of all heads the same inputs: as many as the farthest-seeing needs.
         window = max(reach for _, reach in groups)
-        length = span.cache_length(window)
+        length = cached_length(self.layer, window)
         kept = span.keep(self.rows, length)
         return (kept,)
 
@@ -190,7 +190,8 @@ class KeysAndValues:
         parts = []
         for number, (_, reach) in enumerate(groups):
             # The next block's inputs may reach farther than this one's.
-            length = span.cache_length(reach) if span.follows_input else reach
+            keeps_more = span.follows_input or self.layer.score_scale.counts_keys
+            length = cached_length(self.layer, reach) if keeps_more else reach
             keys = self.rows[2 * number]
             values = self.rows[2 * number + 1]
             parts.append(span.keep(keys, length))

@@ -44,6 +44,8 @@ def compiled_obstacle(choices: HeadGroup, x: Tensor) -> str | None:
     for choice, known in families:
         if choice.kernel not in known:
             return f"it does not support {type(choice).__name__}"
+    if choices.score_scale.changes_scores:
+        return f"it has no scores that {type(choices.score_scale).__name__} could change"
     return build.obstacle(x.dtype)
 
 

@@ -15,7 +15,14 @@ import torch
 from torch import Tensor
 
 from ..formula import Definition
-from ..variant import Past, Variant, farthest, for_all_heads
+from ..variant import (
+    Past,
+    Variant,
+    farthest,
+    for_all_heads,
+    sequence_scales,
+    stream_scales,
+)
 from .backend import Backend, Route
 from .caches import Inputs, KeysAndValues
 from .groups import (
@@ -121,12 +128,14 @@ class Engine:
         widest = min(farthest_reach, available)
 
         q = layer.split(layer.query(x))  # B h T dk
+        s = stream_scales(layer, x, K, T, x.device)
         queries = BlockQueries(
             layer,
             q,
             z,
             widest=widest,
             keys=K,
+            s=s,
         )
         # Under autocast x is in 32 bits, what is multiplied with it in 16.
         x = x.to(queries.content.dtype)
@@ -186,12 +195,14 @@ class Engine:
         available = K - 1 + variant.attends_self
         longest = int(variant.span.reach(z).max())
         reach = min(longest, reach, available)
+        s = stream_scales(variant, None, K, T, q.device)
         queries = BlockQueries(
             variant,
             q,
             z,
             widest=reach,
             keys=K,
+            s=s,
         )
 
         k = k.permute(2, 0, 1, 3)  # time first: K B g dk
@@ -226,6 +237,7 @@ class Engine:
         # One group of all heads, but with counts of rows by head.
         heads = tuple(range(len(reaches)))
         widest = max(reaches)
+        s = stream_scales(layer, x, K, T, x.device)
         queries = BlockQueries(
             layer,
             q,
@@ -233,6 +245,7 @@ class Engine:
             widest=widest,
             keys=K,
             scaled=False,  # C multiplies queries by 1 / sqrt(dk) as it reads them
+            s=s,
         )
         group, operands = queries.of(heads, widest, k, v)
         layer.computed = []
@@ -254,6 +267,7 @@ class Engine:
         # Attention to another sequence has no positions.
         widest = reach if layer.reads_itself else 0
         N = k.size(2)
+        s = sequence_scales(layer, x, visible, reach)
         queries = BlockQueries(
             layer,
             q,
@@ -261,6 +275,7 @@ class Engine:
             widest=widest,
             keys=N,
             scaled=False,
+            s=s,
         )
         places = torch.arange(N, device=k.device)
         k = layer.position.turn(k, places)

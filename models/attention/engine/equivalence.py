@@ -12,6 +12,7 @@ from .. import formula
 from ..choice import Shape
 from ..normalisers.softmax import Softmax
 from ..positions._position import Position
+from ..score_scales.none import NoScale
 from ..selections.all import All
 from ..spans._span import Span
 from ..spans.fixed import Fixed
@@ -96,6 +97,7 @@ def definition(case: Case, factors: Tensor | float, q, r, k, v, position_keys, z
         selection=All(shape),
         normaliser=Softmax(shape),
         position=Given(shape, r * scale, position_keys),
+        score_scale=NoScale(shape),
         shape=shape,
         attends_self=case.attends_self,
     )

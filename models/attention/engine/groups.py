@@ -152,6 +152,7 @@ class HeadGroup:
     heads: int
     reach: int
     span: nn.Module
+    score_scale: nn.Module
     selection: nn.Module
     normaliser: nn.Module
     attends_self: bool
@@ -197,11 +198,13 @@ class BlockQueries:
         keys: int,
         *,
         scaled: bool = True,
+        s: Tensor | None = None,
     ):
         """Prepare q: B h T dk as projected.
 
         z: the span's extent. widest: the most keys that any head sees. keys: how many there are
-        before the block and in it. scaled: whether queries are multiplied by 1 / sqrt(dk).
+        before the block and in it. scaled: whether queries are multiplied by 1 / sqrt(dk). s: what
+        multiplies the scores of each query, B h T 1 or h T 1.
         """
         self.layer = layer
         self.z = z
@@ -210,6 +213,7 @@ class BlockQueries:
         scale = 1 / math.sqrt(layer.shape.d_k)
         self._scale = scale if scaled else None
         self._dtype = q.dtype
+        self._s = s
 
         # The last T keys are the places of the queries.
         T = q.size(-2)
@@ -250,6 +254,8 @@ class BlockQueries:
             self._add_bias(bias.to(q.dtype), q.new_full((1,), one))
 
     def _prepared(self, queries: Tensor) -> Tensor:
+        if self._s is not None:
+            queries = queries * self._s
         # 16 bits where q has been made so, whatever a position adds in 32
         queries = queries.to(self._dtype)
         if self._scale is None:
@@ -281,6 +287,7 @@ class BlockQueries:
             heads=len(heads),
             reach=reach,
             span=layer.span,
+            score_scale=layer.score_scale,
             selection=layer.selection,
             normaliser=layer.normaliser,
             attends_self=layer.attends_self,

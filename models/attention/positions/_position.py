@@ -14,11 +14,13 @@ class Position(Choice):
     """limit: the farthest x that has a position, None for no limit; no key beyond it is seen.
 
     has_keys, has_bias: whether `keys` and `bias` give anything: what a score costs depends on them.
+    unscaled_heads: how many heads, from the first, no score scale changes.
     """
 
     limit: int | None = None
     has_keys = False
     has_bias = False
+    unscaled_heads = 0
 
     def __init__(self, shape: Shape):
         super().__init__()

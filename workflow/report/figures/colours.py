@@ -54,6 +54,7 @@ INK = "#1b1b1b"
 LIGHTEST = 0.8  # the lightest shade of cividis in use: a lighter line is lost on the page
 ON_DARK = (0.5, 1.0)  # the part of cividis that can be seen on a dark page
 MOST = 40  # fewer steps than this have shades of their own
+NAMED = ("span", "selection", "normaliser", "score_scale")  # axes by which attention has a colour
 PLAIN = ("full", "fixed")  # spans that are left out of the name where another choice is named
 XL = "transformer_xl"  # a model that is an attention of its own
 # name of a CSS variable -> its colour on light and on dark pages
@@ -129,7 +130,7 @@ def colours_of(runs: pd.DataFrame) -> dict[str, str]:
     No two of up to ten variants share a colour. Of more, those whose attention has its colour
     already are drawn in ink.
     """
-    columns = runs[["variant", "colour", "net", "span", "selection", "normaliser"]]
+    columns = runs[["variant", "colour", "net", *NAMED]]
     variants = columns.drop_duplicates("variant").to_dict("records")
     chosen: dict[str, str] = {}
     for variant in variants:
@@ -162,6 +163,8 @@ def attention_of(run: dict) -> str:
         others.append(run["selection"])
     if run["normaliser"] != "softmax":
         others.append(run["normaliser"])
+    if run["score_scale"] != "none":
+        others.append(run["score_scale"])
     if others and first == "fixed":
         return "_".join(others)
     return "_".join([first, *others])

@@ -8,7 +8,7 @@ import pandas as pd
 from workflow.config.choices import AXES
 from workflow.report.figures.colours import XL
 
-# axes in addition to the four of attention: docs/variant.md
+# axes in addition to those of attention: docs/variant.md
 SHARED_KEYS = "key_heads"
 MODEL = "model"
 GROUPS = (*AXES, SHARED_KEYS, MODEL)  # the groups of the matrix, in order
@@ -25,11 +25,17 @@ WORDS = {
     ("normaliser", "entmax15"): "entmax-1.5",
     ("normaliser", "entmax_alpha"): "entmax-α",
     ("normaliser", "softmax_one"): "off-by-one softmax",
+    ("normaliser", "learned_sink"): "softmax with a learned sink",
     ("position", "none"): "absolute positions",
     ("position", "relative"): "learned relative positions",
     ("position", "transformer_xl"): "sinusoidal relative positions",
     ("position", "rotary"): "RoPE",
     ("position", "alibi"): "ALiBi",
+    ("position", "nape"): "NAPE",
+    ("position", "nope"): "NoPE",
+    ("score_scale", "none"): "unscaled scores",
+    ("score_scale", "ssmax"): "SSMax scale",
+    ("score_scale", "asentmax"): "ASEntmax scale",
     (MODEL, XL): "Transformer-XL",
 }
 # choices that the name of a variant leaves out
@@ -38,6 +44,7 @@ USUAL = {
     "selection": ("all",),
     "normaliser": ("softmax",),
     "position": ("none", "transformer_xl"),
+    "score_scale": ("none",),
 }
 OWN_KEYS = "separate keys for each head"
 
@@ -56,6 +63,7 @@ class Attention:
     selection: str
     normaliser: str
     position: str
+    score_scale: str = "none"
     key_heads: int | None = None
     apply_to: tuple[str, ...] = ()
 
@@ -80,10 +88,11 @@ class Attention:
     def is_usual(self) -> bool:
         """Whether only its span, selection and normaliser are chosen.
 
-        It then has usual positions, and separate keys for each head.
+        It then has usual positions, unscaled scores, and separate keys for each head.
         """
         has_usual_position = self.position in USUAL["position"]
-        return has_usual_position and not self.key_heads and self.span != "sinks"
+        is_changed = self.key_heads or self.span == "sinks" or self.score_scale != "none"
+        return has_usual_position and not is_changed
 
     @property
     def name(self) -> str:

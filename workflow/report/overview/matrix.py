@@ -23,6 +23,7 @@ TITLES = {
     "selection": "Selection",
     "normaliser": "Normaliser",
     "position": "Positions",
+    "score_scale": "Score scale",
     SHARED_KEYS: "Shared keys",
     MODEL: "Transformer-XL",
 }

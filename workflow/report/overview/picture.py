@@ -274,6 +274,7 @@ def _kind(each: Attention) -> str:
         "span": each.span if each.span in COLOURS else "fixed",
         "selection": each.selection,
         "normaliser": each.normaliser,
+        "score_scale": each.score_scale,
     }
     return attention_of(choices)
 

@@ -16,6 +16,7 @@ from workflow.claims.schema import tolerances
 from workflow.config.studies import study_file
 from workflow.report.answers import (
     caveats,
+    condition_figure,
     cost_figure,
     curves_figure,
     effect_figure,
@@ -33,6 +34,7 @@ from workflow.report.pages import artefacts
 from workflow.report.pages.artefacts import Figure
 from workflow.report.pages.effect_words import WrittenClaim, write_numbers
 from workflow.report.pages.site import Site
+from workflow.results.conditions import measured_over
 from workflow.results.datasets import (
     Badge,
     badge_of_bits,
@@ -67,6 +69,7 @@ PAIRS = (
     "First variant minus second: mean and 95 % CI over seeds, per corpus. "
     "No points where learned spans barely moved."
 )
+OVER_CONDITION = "Mean over seeds with 95 % CI, for models trained alike."
 COST = "Score against cost: mean over seeds with 95 % CI. Small numbers are S or k."
 NOTES = {
     "curves": (
@@ -130,7 +133,7 @@ class Sizes:
 class RunLine:
     """A row of the table of runs.
 
-    choices: of the four axes of attention. scores: value, unit, and why it is missing, if it is.
+    choices: of the axes of attention. scores: value, unit, and why it is missing, if it is.
     tuning: `trial` or `tuned`; None of the recipe.
     """
 
@@ -280,12 +283,20 @@ def _run_line(run, task: TaskSpec) -> RunLine:
         S=None if pd.isna(run.S) else int(run.S),
         k=None if pd.isna(run.k) else int(run.k),
         text=title_of(run.task, run.corpus),
-        choices=f"{run.span}, {run.selection}, {run.normaliser}, {run.position}",
+        choices=_name_choices(run),
         scores=scores,
         seconds=run.seconds,
         tuning=None if pd.isna(run.tuning) else run.tuning,
         size=run.size,
     )
+
+
+def _name_choices(run) -> str:
+    """Name the choices of a run, without a score scale that does nothing."""
+    names = [run.span, run.selection, run.normaliser, run.position]
+    if run.score_scale != "none":
+        names.append(run.score_scale)
+    return ", ".join(names)
 
 
 # --- tables and figures behind the answer ----------------------------------------------------
@@ -332,9 +343,24 @@ def draw_figures(runs: pd.DataFrame, task: TaskSpec) -> list[Drawing]:
     if len(costs):
         figure = cost_figure.draw(costs, quantity, score.title, _cost_titles(task))
         drawings.append(Drawing("cost", "Quality against cost", COST, figure, costs))
+    drawings += _draw_conditions(runs, task)
     losses = curves_figure.data(runs, task.curve.unit)
     figure = curves_figure.draw(losses, task.curve.title, task.curve.scale)
     drawings.append(Drawing("curves", "Learning curves", CURVES, figure, losses))
+    return drawings
+
+
+def _draw_conditions(runs: pd.DataFrame, task: TaskSpec) -> list[Drawing]:
+    """Draw the scores that a task's records have over its condition, if it has one."""
+    drawings = []
+    for quantity in measured_over(task):
+        numbers = condition_figure.data(runs, quantity)
+        if len(numbers):
+            title = task.known[quantity].title
+            figure = condition_figure.draw(numbers, quantity, title, task.condition)
+            name = f"over-{task.condition.name}-{quantity}"
+            heading = f"{title.capitalize()} by {task.condition.name}"
+            drawings.append(Drawing(name, heading, OVER_CONDITION, figure, numbers))
     return drawings
 
 

@@ -1,0 +1,48 @@
+"""A decoder of whole sequences of symbols, without positions added to its input.
+
+Pre-norm blocks (Xiong et al. 2020) with a last layer norm; a symbol attends to itself. Order comes
+from the position on its axis alone: `nope` leaves it to the causal mask.
+"""
+
+from torch import Tensor, nn
+
+from ..attention.choice import Shape
+from ..attention.layers import StreamAttention, build_layers
+from ..kernels.compiled.dense import Linear
+from .blocks import AttentionNet, Block, Residual
+
+
+class Decoder(AttentionNet):
+    def __init__(self, symbols: int, attention: dict, net: dict):
+        """Build a model of V symbols.
+
+        attention: the choices of all axes. net: layers, d_model, heads, d_ff, dropouts, as in
+        job.json.
+        """
+        super().__init__()
+        shape = Shape(net["d_model"], net["heads"], key_heads=net.get("key_heads"))
+        layers = build_layers(
+            net["layers"],
+            shape,
+            attention,
+            StreamAttention,
+            attends_self=True,
+            dropout=net["attention_dropout"],
+        )
+        self.embedding = nn.Embedding(symbols, shape.d_model)  # N(0, 1)
+        self.blocks = nn.ModuleList()
+        for layer in layers:
+            self.blocks.append(Block(layer, net["d_ff"], net["dropout"], norm="pre"))
+        self.last_norm = Residual(shape.d_model, 0.0, "pre")
+        self.output = Linear(shape.d_model, symbols)
+
+    @property
+    def attentions(self) -> list:
+        return [block.attention for block in self.blocks]
+
+    def forward(self, symbols: Tensor) -> Tensor:
+        """Read whole sequences: B L -> logits of what to say after each symbol: B L V."""
+        x = self.embedding(symbols)
+        for block in self.blocks:
+            x, _ = block(x, block.attention.start(len(x)))
+        return self.output(self.last_norm.enter(x))
