@@ -10,7 +10,6 @@ def mac(L: int, d: int, ff: int, S: float) -> float:
     """Compute the #FLOPS columns of Adaptive Attention Span, Tables 1 and 2; S is the average
     span.
     """
-    projections = 4 * d**2
-    feed_forward = 2 * d * ff
-    scores_and_values = 2 * S * d
-    return L * (projections + feed_forward + scores_and_values)
+    # In one expression, which the page of formulas shows: projections, feed-forward layer, scores
+    # and values.
+    return L * (4 * d**2 + 2 * d * ff + 2 * S * d)
