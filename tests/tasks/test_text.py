@@ -22,7 +22,7 @@ FINDER = ("texts/", "__MACOSX/texts/._text", ".DS_Store")
     "name, content",
     [
         ("text", TEXT),
-        ("text.gz", gzip.compress(TEXT)),
+        ("text.gz", gzip.compress(TEXT, mtime=0)),
         ("TEXT.Xz", lzma.compress(TEXT)),
         ("below/text.ZIP", zipped(TEXT, *FINDER)),
     ],
@@ -36,7 +36,7 @@ def test_a_file_is_found_in_the_data_folder_or_one_below(name, content, tmp_path
 
 EXPECTED = entry(TEXT).checksum[7:]
 SIZE_AND_CHECKSUM = rf"9,000\b.*{EXPECTED}"
-PACKED = gzip.compress(TEXT)
+PACKED = gzip.compress(TEXT, mtime=0)
 
 
 @pytest.mark.parametrize(
