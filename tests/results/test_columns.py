@@ -10,7 +10,7 @@ from workflow.results.registry import COSTS, REGISTRY
 from workflow.results.runs_table import as_frame, read_frames
 from workflow.scripts import report
 
-NO_SCALAR = {"curve", "missing", "factors"}
+NO_SCALAR = {"curve", "missing", "factors", "over_condition"}
 
 
 def test_csv_and_parquet_hold_the_same_numbers_and_what_is_missing_is_missing(tmp_path):

@@ -71,7 +71,7 @@ def test_code_that_a_task_names_exists_when_the_plan_is_made(field, dotted, name
         plan(load_setup({"scale": "smoke", "tasks": ["parsing"]}))
 
 
-HEAVY = {"torch", "numpy", "sympy", "pooch", "babel", "num2words", "sentencepiece", "nltk", "PIL"}
+HEAVY = {"torch", "pandas", "sympy", "pooch", "babel", "num2words", "sentencepiece", "nltk", "PIL"}
 CHECKSUMS = """
 import sys
 from workflow.tasks.spec import load_corpora

@@ -16,7 +16,7 @@ from ._score_scale import ScoreScale
 class ScalableSoftmax(ScoreScale):
     changes_queries = True
     counts_keys = True
-    measures_by_head = {"score_scale": ("learned scale of scores", "")}
+    measures_by_head = {"learned_scale": ("learned scale of scores", "")}
 
     def __init__(self, shape: Shape):
         super().__init__(shape)
@@ -28,4 +28,4 @@ class ScalableSoftmax(ScoreScale):
         return self.factor * growth[..., None, :, None]
 
     def facts(self) -> dict:
-        return {"score_scale": self.factor.flatten().tolist()}
+        return {"learned_scale": self.factor.flatten().tolist()}

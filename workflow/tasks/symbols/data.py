@@ -5,7 +5,7 @@ from a seed that is the same for every variant.
 from dataclasses import dataclass
 from pathlib import Path
 
-from workflow.tasks.store import read_npz, write_npz
+from workflow.tasks.store import open_npz, write_npz
 from workflow.tasks.symbols.catalogue import Problem, SymbolCatalogue, load_problem
 
 VERSION = 1
@@ -41,4 +41,5 @@ def write(catalogue: SymbolCatalogue, name: str, out: Path, data_dir: str | None
 
 def read(path: Path) -> Corpus:
     """Read a problem; `ConfigError` where the file is truncated, foreign or of another version."""
-    return read_npz(path, VERSION, lambda metadata, _: Corpus(**metadata))
+    with open_npz(path, VERSION) as (metadata, _):
+        return Corpus(**metadata)
