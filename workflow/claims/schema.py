@@ -284,33 +284,17 @@ def known_claims() -> list[str]:
 
 def claims_about(question: str) -> list[str]:
     """Name the claims about a question."""
-    return [name for name in claims_naming(question) if load_claim(name).about == question]
+    return [name for name in known_claims() if load_claim(name).about == question]
 
 
 def sized_claims(question: str) -> list[str]:
     """Name the claims that are tested on the model sizes of a question."""
     found = []
-    for name in claims_naming(question):
+    for name in known_claims():
         sizes = load_claim(name).sizes
         if sizes and sizes.question == question:
             found.append(name)
     return found
-
-
-def claims_naming(question: str) -> list[str]:
-    """Name the claims whose files contain the name of a question.
-
-    Searching a file takes 1 % of the time of parsing it, and a process that answers a question
-    needs few of all claims.
-    """
-    if question == FORMULAS:  # the files of these name no question
-        return known_claims()
-    return [name for name in known_claims() if question in _text_of(name)]
-
-
-@cache
-def _text_of(claim: str) -> str:
-    return study_file("claims", claim).read_text(encoding="utf-8")
 
 
 def costs_claimed(question: str) -> list[str]:

@@ -4,6 +4,7 @@ Scale, device and seeds are at the foot. The three pictures carry the numbers, t
 commits inside: see `workflow.cli.trace`.
 """
 
+import io
 import textwrap
 from dataclasses import asdict
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 from workflow.config.files import atomic_write
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.figures.colours import GREY
-from workflow.report.figures.style import LETTERS, SIZE, lay_out
+from workflow.report.figures.style import LETTERS, SIZE, draw_message, lay_out
 from workflow.results import provenance
 from workflow.results.datasets import badges
 from workflow.results.record import write_text
@@ -36,6 +37,15 @@ def save(figure, out: Path, title: str, origin: str, trace: str) -> None:
     for ending, metadata in provenance.metadata(title, origin, trace).items():
         with atomic_write(out.with_suffix(f".{ending}")) as file:
             figure.savefig(file, format=ending, metadata=metadata, dpi=160)
+
+
+def draw_once() -> None:
+    """Draw a figure in each format, before processes are forked: they find fonts and backends
+    loaded.
+    """
+    figure = draw_message("")
+    for ending in provenance.metadata("", "", ""):
+        figure.savefig(io.BytesIO(), format=ending)
 
 
 def write_figure(out: Path, name: str, frames: Frames) -> None:

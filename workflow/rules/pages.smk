@@ -19,7 +19,7 @@ rule evidence:
     message:
         "judge the claims by the results in {params.called}"
     shell:
-        "python -m workflow.scripts.evidence -- {params.called:q} {params.path:q} {output:q} > {log:q} 2>&1"
+        "python -m workflow.config.forked evidence -- {params.called:q} {params.path:q} {output:q} > {log:q} 2>&1"
 
 
 rule report:
@@ -42,7 +42,7 @@ rule report:
     message:
         "judge the claims and write the index of scale {params.scale}"
     shell:  # pyarrow, which writes Parquet, is installed for everyone: docs/decisions/0014-runs-as-one-table.md
-        "python -m workflow.scripts.report --scale {params.scale:q} --rows {input.rows:q}"
+        "python -m workflow.config.forked report --scale {params.scale:q} --rows {input.rows:q}"
         " --evidence {input.evidence:q} > {log:q} 2>&1"
 
 

@@ -48,4 +48,4 @@ for name, question in targets.questions.items():
         message:
             "answer {params.name}: {params.question}"
         shell:
-            "python -m workflow.scripts.question {params.name} {input.costs:q} --scale {params.scale:q} > {log:q} 2>&1"
+            "python -m workflow.config.forked question {params.name} {input.costs:q} --scale {params.scale:q} > {log:q} 2>&1"

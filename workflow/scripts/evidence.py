@@ -5,7 +5,6 @@ PATH: a scale's folder under results/ or results/precomputed/, or an archive. OU
 overview.
 """
 
-import gc
 from pathlib import Path
 
 from workflow.claims.collect import collect
@@ -47,6 +46,4 @@ def main(argv: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    # what it makes lives until it ends, and looking for garbage takes a tenth of its time
-    gc.disable()
     run(main)

@@ -6,7 +6,6 @@ COSTS: files of what else these read: costs of its configurations, layers, what 
 texts.
 """
 
-import gc
 import json
 import os
 from functools import cache
@@ -14,16 +13,23 @@ from pathlib import Path
 
 from workflow.claims.collect import collect_about
 from workflow.claims.evidence import write_evidence
-from workflow.claims.schema import claims_about, costs_claimed, load_claims, sized_claims
+from workflow.claims.schema import (
+    claims_about,
+    costs_claimed,
+    known_claims,
+    load_claims,
+    sized_claims,
+)
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import check_known
 from workflow.plan.reads import costs_shown, reads
 from workflow.plan.rows import read_plan
 from workflow.report.answers.answer import Answer, write_answer_file
-from workflow.report.figure_files import write_figure
+from workflow.report.figure_files import draw_once, write_figure
+from workflow.report.figures.colours import on_dark
 from workflow.report.pages.question import question_page
 from workflow.report.pages.run import find_uses, run_page
-from workflow.report.pages.site import Site, parse_with_site
+from workflow.report.pages.site import Site, compile_templates, parse_with_site
 from workflow.report.table_files import write_table
 from workflow.results.record import Record, write_text
 from workflow.results.rows import write_rows
@@ -91,6 +97,16 @@ def write_pages(site: Site, name: str, frames: Frames, records: dict[str, Record
     return page.said
 
 
+def prepare() -> None:
+    """Read and load what every question needs, once for all that are answered in forks of this
+    process.
+    """
+    compile_templates()
+    draw_once()
+    on_dark()
+    load_claims(known_claims())
+
+
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(
         prog="question",
@@ -114,6 +130,4 @@ def main(argv: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    # what it makes lives until it ends, and looking for garbage takes a tenth of its time
-    gc.disable()
     run(main)

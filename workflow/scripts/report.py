@@ -3,7 +3,6 @@
 Judges all claims, writes all runs as one table, and the index with the pages next to it.
 """
 
-import gc
 from pathlib import Path
 
 from workflow.config.command_line import Parser, run
@@ -37,6 +36,4 @@ def main(argv: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    # what it makes lives until it ends, and looking for garbage takes a tenth of its time
-    gc.disable()
     run(main)

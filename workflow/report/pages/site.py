@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
-from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from workflow.config.files import ROOT, atomic_write
@@ -217,23 +217,17 @@ def with_minus(value):
     return NEGATIVE.sub(numbers.MINUS, value) if type(value) is str else value
 
 
-def _compiled_before() -> FileSystemBytecodeCache | None:
-    """Keep compiled templates for the next process, as Python keeps compiled modules."""
-    folder = Path(__file__).parent / "__pycache__"
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError:
-        return None
-    if not os.access(folder, os.W_OK):  # installed by somebody else: each process compiles its own
-        return None
-    return FileSystemBytecodeCache(str(folder))
+def compile_templates() -> None:
+    """Compile the templates of all pages, before processes are forked that need them."""
+    environment = _environment()
+    for name in environment.list_templates(extensions=["j2"]):
+        environment.get_template(name)
 
 
 @cache  # a template is compiled once for all pages
 def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
-        bytecode_cache=_compiled_before(),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
