@@ -160,12 +160,15 @@ class Targets:
         A dataset that is not available is refused only when a run that reads it is due.
         """
         try:
-            return cls._of(raw)
+            targets = cls.read(raw)
+            targets._check()
         except ConfigError as error:
             raise place_in_config(error, raw) from None
+        return targets
 
     @classmethod
-    def _of(cls, raw: dict) -> "Targets":
+    def read(cls, raw: dict) -> "Targets":
+        """Read a config that `of` has checked."""
         setup = load_setup(raw)
         missing: dict[str, str] = {}
         rows = plan(setup, missing)
@@ -180,7 +183,7 @@ class Targets:
         runs = PlannedRuns(rows, setup, missing)
         run_files = RunFiles(runs)
         shared = SharedMeasurements(runs, setup)
-        targets = cls(
+        return cls(
             setup=setup,
             runs=runs,
             run_files=run_files,
@@ -191,8 +194,6 @@ class Targets:
             untuned=untuned,
             other_results=find_other_results(setup.folder, setup.config.other_results),
         )
-        targets._check()
-        return targets
 
     def _check(self) -> None:
         """Refuse in one line what is wrong in a claim, table or figure.

@@ -87,4 +87,4 @@ rule precomputed:
     message:
         "copy precomputed costs and list the records that ship"
     shell:
-        "python -m workflow.scripts.precomputed > {log:q} 2>&1"
+        "python -m workflow.config.forked precomputed > {log:q} 2>&1"
