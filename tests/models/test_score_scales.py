@@ -17,7 +17,7 @@ from models.attention.layers import (
     SequenceAttention,
     StreamAttention,
     build_choice,
-    scaled_heads,
+    build_choices,
 )
 
 SHAPE = Shape(6, 4, 2, 3)
@@ -42,20 +42,21 @@ class Named:
 
 
 def layer_of(named: Named, kind=StreamAttention, **settings):
+    """Make a layer in 64 bits whose scales and sinks are anywhere."""
     torch.manual_seed(1)
-    span = {"name": "full", "cache": 50} if named.S is None else {"name": "fixed", "limit": named.S}
-    selection = {"name": "all"} if named.k is None else {"name": "top_k", "k": named.k}
-    position = build_choice("position", {"name": named.position}, SHAPE)
-    scale = build_choice("score_scale", {"name": named.scale}, scaled_heads(SHAPE, position))
-    layer = kind(
-        SHAPE,
-        build_choice("span", span, SHAPE),
-        build_choice("selection", selection, SHAPE),
-        build_choice("normaliser", {"name": named.normaliser}, SHAPE),
-        position,
-        scale,
-        **settings,
-    ).double()
+    attention = {
+        "span": {"name": "full", "cache": 50},
+        "selection": {"name": "all"},
+        "normaliser": {"name": named.normaliser},
+        "position": {"name": named.position},
+        "score_scale": {"name": named.scale},
+    }
+    if named.S is not None:
+        attention["span"] = {"name": "fixed", "limit": named.S}
+    if named.k is not None:
+        attention["selection"] = {"name": "top_k", "k": named.k}
+    choices = build_choices(attention, SHAPE)
+    layer = kind(SHAPE, **choices, **settings).double()
     for name, parameter in layer.named_parameters():
         if name.startswith(("score_scale", "normaliser")):
             parameter.data = torch.randn_like(parameter)
@@ -69,34 +70,45 @@ def parameters_of(layer) -> dict[str, np.ndarray]:
 def scales(named: Named, weights: dict, x: np.ndarray, n: np.ndarray) -> np.ndarray:
     """Compute s for each head and query: h T. x: T d, n: T."""
     growth = np.log(n + 1.0)
-    if named.scale == "ssmax":
-        s = weights["score_scale.factor"][:, 0] * growth
-    elif named.scale == "asentmax":
-        pre = x @ weights["score_scale.beta_weight"].T + weights["score_scale.beta_bias"]
-        beta = np.log(1 + np.exp(pre))
-        pre = x @ weights["score_scale.gamma_weight"].T + weights["score_scale.gamma_bias"]
-        gamma = 2 * np.tanh(pre)
-        s = (1 + beta * np.exp(gamma * np.log(growth)[:, None])).T
-    else:
+
+    def projected(name: str) -> np.ndarray:
+        weight = weights[f"score_scale.{name}_weight"]
+        bias = weights[f"score_scale.{name}_bias"]
+        return x @ weight.T + bias  # T h
+
+    if named.scale == "none":
         return np.ones((SHAPE.heads, len(x)))
-    ones = np.ones((SHAPE.heads - len(s), len(x)))
+    if named.scale == "ssmax":
+        factor = weights["score_scale.factor"]
+        s = factor[:, 0] * growth
+    else:
+        beta = np.log(1 + np.exp(projected("beta")))
+        gamma = 2 * np.tanh(projected("gamma"))
+        power = np.exp(gamma * np.log(growth)[:, None])
+        s = (1 + beta * power).T
+    unscaled = SHAPE.heads - len(s)
+    ones = np.ones((unscaled, len(x)))
     return np.concatenate([ones, s])
 
 
 def weigh(named: Named, weights: dict, scores: np.ndarray, head: int) -> np.ndarray:
     """Weigh the visible scores of one query."""
     if named.k is not None:
-        least = np.sort(scores.real)[-min(named.k, len(scores))]
+        count = min(named.k, len(scores))
+        least = np.sort(scores.real)[-count]
         kept = scores.real >= least
+        over_all = Named(normaliser=named.normaliser)
         p = np.zeros(len(scores), complex)
-        p[kept] = weigh(Named(normaliser=named.normaliser), weights, scores[kept], head)
+        p[kept] = weigh(over_all, weights, scores[kept], head)
         return p
     if named.normaliser == "entmax15":
         return entmax15(scores)
-    shifted = np.exp(scores - scores.real.max())
+    largest = scores.real.max()
+    shifted = np.exp(scores - largest)
     total = shifted.sum()
     if named.normaliser == "learned_sink":
-        total = total + np.exp(weights["normaliser.score"][head, 0, 0] - scores.real.max())
+        sink = weights["normaliser.score"][head, 0, 0]
+        total = total + np.exp(sink - largest)
     return shifted / total
 
 
@@ -118,25 +130,33 @@ def entmax15(scores: np.ndarray) -> np.ndarray:
 
 def attend(named: Named, weights: dict, x: np.ndarray, attends_self: bool) -> np.ndarray:
     """Compute the layer by the formula, query by query: x: T d -> T h dv."""
-    h, dk, dv = SHAPE.heads, SHAPE.d_k, SHAPE.d_v
     T = len(x)
-    q = (x @ weights["query.weight"].T).reshape(T, h, dk)
-    k = (x @ weights["key.weight"].T).reshape(T, h, dk)
-    v = (x @ weights["value.weight"].T).reshape(T, h, dv)
+    q = project(weights, "query", x)
+    k = project(weights, "key", x)
+    v = project(weights, "value", x)
     seen = [keys_of(t, named.S, attends_self) for t in range(T)]
     n = np.array([max(1, len(keys)) for keys in seen])
     s = scales(named, weights, x, n)
-    y = np.zeros((T, h, dv), complex)
-    for t, head in product(range(T), range(h)):
+    y = np.zeros((T, SHAPE.heads, SHAPE.d_v), complex)
+    for t, head in product(range(T), range(SHAPE.heads)):
         keys = seen[t]
         if not keys:
             continue
-        scores = k[keys, head] @ q[t, head] * s[head, t] / np.sqrt(dk)
+        content = k[keys, head] @ q[t, head] / np.sqrt(SHAPE.d_k)
+        scores = content * s[head, t]
         if named.position == "nape" and head < 2:
-            distance = np.array([t - key - (not attends_self) for key in keys])
+            nearest = t if attends_self else t - 1
+            distance = nearest - np.array(keys)
             scores = scores - distance / (head + 1)
-        y[t, head] = weigh(named, weights, scores, head) @ v[keys, head]
+        p = weigh(named, weights, scores, head)
+        y[t, head] = p @ v[keys, head]
     return y
+
+
+def project(weights: dict, name: str, x: np.ndarray) -> np.ndarray:
+    """Project inputs T d to queries, keys or values: T h c."""
+    projected = x @ weights[f"{name}.weight"].T
+    return projected.reshape(len(x), SHAPE.heads, -1)
 
 
 def keys_of(t: int, S: int | None, attends_self: bool) -> list[int]:
@@ -173,24 +193,43 @@ CASES = [
 def test_values_and_gradients_are_those_of_the_formula(named, attends_self, implementation):
     layer = layer_of(named, attends_self=attends_self)
     layer.implementation = IMPLEMENTATIONS[implementation]()
-    x = torch.randn(1, 7, SHAPE.d_model, dtype=torch.float64, requires_grad=True)
+    x = draw(1, 7).requires_grad_()
     y, _ = layer.implementation.attend(layer, x, layer.start(1))
     direction = torch.randn_like(y)
     (y * direction).sum().backward()
 
     weights = parameters_of(layer)
     values = x.detach().numpy()[0]
-    assert np.allclose(y[0].detach(), attend(named, weights, values, attends_self), atol=1e-9)
+    expected = attend(named, weights, values, attends_self)
+    assert np.allclose(y[0].detach(), expected, atol=1e-9)
 
     def total(x=values, **changed):
-        out = attend(named, weights | changed, x, attends_self)
-        return (out * direction[0].numpy()).sum()
+        moved = attend(named, weights | changed, x, attends_self)
+        return (moved * direction[0].numpy()).sum()
 
     assert np.allclose(x.grad[0], gradient(total, values), atol=1e-9)
     for name, parameter in layer.named_parameters():
-        if name.startswith(("score_scale", "normaliser", "query")):
-            exact = gradient(lambda moved, name=name: total(**{name: moved}), weights[name])
-            assert np.allclose(parameter.grad, exact, atol=1e-9), name
+        if not name.startswith(("score_scale", "normaliser", "query")):
+            continue
+        exact = gradient(lambda moved, name=name: total(**{name: moved}), weights[name])
+        assert np.allclose(parameter.grad, exact, atol=1e-9), name
+
+
+def draw(streams: int, length: int) -> torch.Tensor:
+    return torch.randn(streams, length, SHAPE.d_model, dtype=torch.float64)
+
+
+def check_chunks(layer, x: torch.Tensor, sizes: list[int]) -> None:
+    """Check that a stream read in blocks of these sizes gives what one block gives."""
+    streams = len(x)
+    with torch.no_grad():
+        whole, _ = layer.implementation.attend(layer, x, layer.start(streams))
+        past = layer.start(streams)
+        parts = []
+        for block in x.split(sizes, 1):
+            y, past = layer.implementation.attend(layer, block, past)
+            parts.append(y)
+    assert torch.allclose(torch.cat(parts, 1), whole, atol=1e-9)
 
 
 @pytest.mark.parametrize("named", CASES[:6], ids=str)
@@ -199,45 +238,21 @@ def test_values_and_gradients_are_those_of_the_formula(named, attends_self, impl
 def test_chunks_of_a_stream_give_the_numbers_of_one_pass(named, implementation, training):
     layer = layer_of(named, attends_self=True).train(training)
     layer.implementation = IMPLEMENTATIONS[implementation]()
-    x = torch.randn(2, 11, SHAPE.d_model, dtype=torch.float64)
-    with torch.no_grad():
-        whole, _ = layer.implementation.attend(layer, x, layer.start(2))
-        past = layer.start(2)
-        parts = []
-        for block in x.split([4, 1, 6], 1):
-            y, past = layer.implementation.attend(layer, block, past)
-            parts.append(y)
-    assert torch.allclose(torch.cat(parts, 1), whole, atol=1e-9)
+    check_chunks(layer, draw(2, 11), [4, 1, 6])
 
 
 @pytest.mark.parametrize("implementation", IMPLEMENTATIONS)
 def test_a_learned_reach_changes_no_count_of_keys(implementation):
     """The span's limit counts, not the reach that heads have learned: caches keep what it shows."""
-    torch.manual_seed(0)
+    layer = layer_of(Named("ssmax", position="nope"), attends_self=True)
     span = build_choice("span", {"name": "adaptive", "limit": 8, "ramp": 2}, SHAPE)
     span.fraction.data.fill_(0.1)
-    others = [
-        build_choice(axis, {"name": name}, SHAPE)
-        for axis, name in (
-            ("selection", "all"),
-            ("normaliser", "softmax"),
-            ("position", "nope"),
-            ("score_scale", "ssmax"),
-        )
-    ]
-    layer = StreamAttention(SHAPE, span, *others, attends_self=True).double()
+    layer.span = span.double()
     layer.implementation = IMPLEMENTATIONS[implementation]()
-    x = torch.randn(1, 12, SHAPE.d_model, dtype=torch.float64)
+    x = draw(1, 12)
     for training in (True, False):
         layer.train(training)
-        with torch.no_grad():
-            whole, _ = layer.implementation.attend(layer, x, layer.start(1))
-            past = layer.start(1)
-            parts = []
-            for block in x.split(3, 1):
-                y, past = layer.implementation.attend(layer, block, past)
-                parts.append(y)
-        assert torch.allclose(torch.cat(parts, 1), whole, atol=1e-9)
+        check_chunks(layer, x, [3, 3, 3, 3])
 
 
 @pytest.mark.parametrize("scale", ["ssmax", "asentmax"])
@@ -247,7 +262,7 @@ def test_padding_is_not_counted(scale, implementation, reads_itself):
     named = Named(scale, "entmax15", position="nope")
     layer = layer_of(named, SequenceAttention, reads_itself=reads_itself)
     layer.implementation = IMPLEMENTATIONS[implementation]()
-    x = torch.randn(2, 5, SHAPE.d_model, dtype=torch.float64, requires_grad=True)
+    x = draw(2, 5).requires_grad_()
     short = torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], dtype=torch.bool)
     queries = x[:, :3] if not reads_itself else x
     y = layer(queries, layer.project(x), short)
@@ -266,23 +281,25 @@ def test_adaptive_temperature_follows_its_polynomial_at_test_time_alone(order, i
     scale = build_choice("score_scale", {"name": "adaptive_temperature", "order": order}, SHAPE)
     layer.score_scale = scale
     layer.implementation = IMPLEMENTATIONS[implementation]()
-    x = torch.randn(1, 30, SHAPE.d_model, dtype=torch.float64) / 2
+    T = 30
+    x = draw(1, T) / 2
     weights = parameters_of(layer)
-    q, k, v = (
-        (x[0].numpy() @ weights[f"{name}.weight"].T).reshape(30, SHAPE.heads, -1)
-        for name in ("query", "key", "value")
-    )
+    q = project(weights, "query", x[0].numpy())
+    k = project(weights, "key", x[0].numpy())
+    v = project(weights, "value", x[0].numpy())
     coefficients = COEFFICIENTS if order == "published" else COEFFICIENTS[::-1]
-    plain = np.zeros((30, SHAPE.heads, SHAPE.d_v))
+    plain = np.zeros((T, SHAPE.heads, SHAPE.d_v))
     sharper = np.zeros_like(plain)
-    for t, head in product(range(30), range(SHAPE.heads)):
-        z = k[: t + 1, head] @ q[t, head] / np.sqrt(SHAPE.d_k)
-        p = np.exp(z) / np.exp(z).sum()
+    for t, head in product(range(T), range(SHAPE.heads)):
+        seen = slice(t + 1)
+        z = k[seen, head] @ q[t, head] / np.sqrt(SHAPE.d_k)
+        p = softmax(z)
         H = -(p * np.log(p)).sum()
-        s = max(1.0, np.polyval(coefficients, H)) if H > 0.5 else 1.0
-        other = np.exp(s * z) / np.exp(s * z).sum()
-        plain[t, head] = p @ v[: t + 1, head]
-        sharper[t, head] = other @ v[: t + 1, head]
+        s = 1.0
+        if H > 0.5:
+            s = max(1.0, np.polyval(coefficients, H))
+        plain[t, head] = p @ v[seen, head]
+        sharper[t, head] = softmax(s * z) @ v[seen, head]
     for training, expected in ((True, plain), (False, sharper)):
         layer.train(training)
         with torch.no_grad():
@@ -290,11 +307,15 @@ def test_adaptive_temperature_follows_its_polynomial_at_test_time_alone(order, i
         assert np.allclose(y[0], expected, atol=1e-9)
 
 
-def test_limits_that_coincide():
-    x = torch.randn(1, 9, SHAPE.d_model, dtype=torch.float64)
+def softmax(z: np.ndarray) -> np.ndarray:
+    return np.exp(z) / np.exp(z).sum()
+
+
+def test_a_scale_of_one_over_the_logarithm_is_no_scale():
+    x = draw(1, 9)
     plain = layer_of(Named(position="nope"), attends_self=True)
     without, _ = Definition().attend(plain, x, plain.start(1))
-    # s log(n + 1) with s = 1 / log(n + 1) at the last query
+    # 1 at the last query, which sees nine keys
     scaled = layer_of(Named("ssmax", position="nope"), attends_self=True)
     scaled.load_state_dict(plain.state_dict(), strict=False)
     scaled.score_scale.factor.data.fill_(1 / np.log(10.0))
@@ -302,15 +323,19 @@ def test_limits_that_coincide():
     assert torch.allclose(y[0, -1], without[0, -1], atol=1e-12)
     assert not torch.allclose(y[0, -2], without[0, -2], atol=1e-6)
 
-    # ASEntmax that starts at one: within 5 % of no scale, whatever the input
+
+def test_asentmax_that_starts_at_one_hardly_scales_whatever_the_input():
+    x = draw(1, 9)
     one = build_choice("score_scale", {"name": "asentmax", "init": "one"}, SHAPE).double()
     s = one.of_queries(x, torch.arange(1, 10))
     assert ((s - 1).abs() < 0.05).all()
 
-    # a sink with the score 0 is softmax_one; one with a score of -1000 is softmax
+
+def test_a_sink_of_score_0_is_softmax_one_and_one_of_minus_1000_softmax():
     z = torch.randn(2, SHAPE.heads, 3, 5, dtype=torch.float64)
     sink = build_choice("normaliser", {"name": "learned_sink"}, SHAPE).double()
-    assert torch.allclose(sink(z), build_choice("normaliser", {"name": "softmax_one"}, SHAPE)(z))
+    softmax_one = build_choice("normaliser", {"name": "softmax_one"}, SHAPE)
+    assert torch.allclose(sink(z), softmax_one(z))
     sink.score.data.fill_(-1000)
     assert torch.allclose(sink(z), z.softmax(-1))
 
