@@ -182,6 +182,9 @@ def main(argv: list[str] | None = None) -> None:
         evidence = [path for path in options.evidence if path.exists()]
         write_made(site, evidence)
     link_pages(site.reports)
+    # An earlier report may mention pages of this one.
+    for index in site.reports.parent.glob("*/index.html"):
+        link_pages(index)
     if not (asked and options.steps_failed):  # what was asked for is then not all made
         print_found(site, asked)
     print_lines(

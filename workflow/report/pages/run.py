@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from workflow.config.choices import AXES
+from workflow.config.choices import AXES, UNSCALED, AttentionChoices
 from workflow.config.strict import read_json
 from workflow.plan.planned_runs import name_choice
 from workflow.report.answers.curves_figure import PART_OF_DEV
@@ -141,7 +141,7 @@ def run_page(record: Record, uses: Uses, row: dict) -> RunPage:
         untrained=row["reason"] if row["status"] == FAILED_TO_TRAIN else None,
         job=json.dumps(record.job.model_dump(), indent=1),
         texts=_badges(row),
-        attention={axis: _describe_choice(getattr(job.attention, axis)) for axis in AXES},
+        attention=_describe_attention(job.attention),
         scores=_lines(record.metrics),
         facts=_fact_lines(record.facts),
         examples=record.facts.get("shown", []),
@@ -175,6 +175,17 @@ def _label(row: dict) -> str:
     corpus = title_of(row["task"], row["corpus"])
     places = name_places(row["S"], row["k"])
     return ", ".join([f"{row['label']} on {corpus}", *places, f"seed {row['seed']}"])
+
+
+def _describe_attention(attention: AttentionChoices) -> dict[str, str]:
+    """Describe the choice on each axis, without a score scale that does nothing."""
+    described = {}
+    for axis in AXES:
+        choice = getattr(attention, axis)
+        if axis == "score_scale" and choice == UNSCALED:
+            continue
+        described[axis] = _describe_choice(choice)
+    return described
 
 
 def _describe_choice(choice: dict) -> str:
