@@ -7,11 +7,16 @@ import torch
 from models.attention.choice import Shape
 from models.attention.positions.nape import Nape
 from models.nets.decoder import Decoder
+from tests._training import interrupt, start
 from workflow.config.errors import ConfigError
-from workflow.tasks.symbols import catalogue
+from workflow.tasks.spec import TASKS
+from workflow.tasks.symbols import SymbolJob, catalogue, data
+from workflow.tasks.symbols.behaviour import observe
 from workflow.tasks.symbols.catalogue import known_problems, load_problem
+from workflow.tasks.symbols.controls import with_hard_maximum, with_sharper_scores
 from workflow.tasks.symbols.problems._problem import NOT_ASKED
 from workflow.tasks.symbols.scores import find_reach, score
+from workflow.training import loop
 
 ANSWERS = {
     "copy": lambda given: given,
@@ -20,7 +25,7 @@ ANSWERS = {
 }
 NET = {"layers": 2, "d_model": 8, "heads": 2, "d_ff": 16, "dropout": 0.0, "attention_dropout": 0.0}
 ATTENTION = {
-    "span": {"name": "full", "cache": 64},
+    "span": {"name": "full", "cache": 200},
     "selection": {"name": "all"},
     "normaliser": {"name": "softmax"},
     "position": {"name": "nape"},
@@ -144,3 +149,90 @@ def test_a_half_written_problem_is_refused_by_its_file(monkeypatch):
     monkeypatch.setattr(catalogue, "_module", lambda name: Half)
     with pytest.raises(ConfigError, match=r"half_written\.py.*'draw'"):
         load_problem.__wrapped__("half_written")
+
+
+def job(**changes) -> SymbolJob:
+    """Make a job that takes a second."""
+    training = {
+        "batch": 4,
+        "shortest": 3,
+        "longest": 5,
+        "steps": 4,
+        "optimiser": "adam",
+        "lr": 0.01,
+        "clip": 1.0,
+        "evaluate_every": 2,
+        "checkpoint_every": 2,
+        "time_limit_s": 60,
+    }
+    evaluation = {"multiples": (1, 2, 30), "samples": 6, "far_samples": 3}
+    return SymbolJob(
+        scale="test",
+        corpus="reverse",
+        checksum="sha256:0",
+        seed=1,
+        attention=ATTENTION,
+        net={**NET, "name": "decoder"},
+        training=training | changes,
+        evaluation=evaluation,
+    )
+
+
+def corpus() -> data.Corpus:
+    problem = load_problem("reverse")
+    symbols = [str(number) for number in range(problem.symbols)]
+    return data.Corpus("reverse", symbols, "sha256:0", problem.about)
+
+
+def test_a_run_is_scored_at_every_length_and_a_resumed_one_alike(tmp_path):
+    whole = start(job(), tmp_path / "whole", corpus())
+    loop.train(whole)
+    evaluation = whole.task.evaluate(whole.model)
+    assert whole.task.missing == {}
+    assert [each.at for each in evaluation.over_condition] == [1, 2, 30]
+    assert [each.count for each in evaluation.over_condition] == [6, 6, 3]
+    first, *_, last = evaluation.over_condition
+    assert evaluation.metrics["test_accuracy"] == first.metrics["test_accuracy"]
+    assert "test_skipped" in last.metrics and "test_skipped" not in first.metrics
+    known = TASKS["symbols"].known
+    for each in evaluation.over_condition:
+        assert set(each.metrics) <= set(known)
+
+    folder = tmp_path / "halves"
+    folder.mkdir()
+    interrupt(start(job(), folder, corpus()), step=2)
+    resumed = start(job(), folder, corpus())
+    assert resumed.checkpoint_path.exists()
+    resumed.resume()
+    loop.train(resumed)
+    for name, weight in whole.model.state_dict().items():
+        assert torch.equal(weight, resumed.model.state_dict()[name]), name
+
+
+def test_controls_and_what_attention_does_at_their_limits():
+    torch.manual_seed(0)
+    model = Decoder(200, ATTENTION, NET).double().eval()
+    # No symbol twice: equal keys would share the maximum.
+    symbols = torch.stack([torch.randperm(200)[:130] for _ in range(2)])
+    asked = torch.ones(2, 130, dtype=torch.bool)
+    plain = model(symbols)
+    with with_sharper_scores(model, 1.0):
+        assert torch.allclose(model(symbols), plain)
+    one_key = {**ATTENTION, "selection": {"name": "top_k", "k": 1}}
+    of_one = Decoder(200, one_key, NET).double().eval()
+    of_one.load_state_dict(model.state_dict())
+    with with_hard_maximum(model):
+        assert torch.allclose(model(symbols), of_one(symbols))
+        hard = observe(model, symbols, asked)
+    assert hard.support == 1 and hard.entropy == 0 and hard.skipped > 0
+    assert torch.allclose(model(symbols), plain)
+
+    for layer in model.attentions:
+        layer.query.weight.data.zero_()
+        layer.position.unscaled_heads = 0
+        layer.position.bias = lambda x: None
+    even = observe(model, symbols, asked)
+    assert even.support == pytest.approx(131 / 2)
+    assert even.skipped == 0
+    # all but the first query, which sees one key and has no entropy
+    assert even.entropy == pytest.approx(129 / 130)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 import torch
@@ -13,6 +12,8 @@ from models import macs
 from models.attention.engine.engine import Engine
 from workflow.config.job import Job
 from workflow.tasks.symbols import data
+from workflow.tasks.symbols.behaviour import Behaviour, observe
+from workflow.tasks.symbols.controls import FACTORS, with_hard_maximum, with_sharper_scores
 from workflow.tasks.symbols.problems._problem import NOT_ASKED, Drawn
 from workflow.tasks.symbols.scores import Scores, find_reach, score
 from workflow.tasks.weights import computing
@@ -23,6 +24,7 @@ from workflow.training.processes import ALONE, Devices
 
 TRAIN, DEV, TEST = range(3)  # begin the seeds of what is drawn
 CURVE_SAMPLES = 256  # at the longest training length, for a point of the learning curve
+WATCHED = 8  # sequences whose attention is observed at each length
 CHOOSING = 2.0  # multiple at which dev is scored: learning rates are chosen by it
 
 
@@ -87,39 +89,66 @@ class SymbolTask:
 
     def evaluate(self, model) -> Evaluation:
         """Score test at every multiple of the training length, and dev at `CHOOSING`."""
-        known = partial(attempt, self.missing)
         evaluation = self.job.evaluation
-        choose = partial(self._score, model, DEV, CHOOSING, evaluation.samples)
-        dev_bits, dev = known(["dev_bits", "dev_accuracy"], choose, (None, None))
-        metrics = {"dev_bits": dev_bits}
-        if dev:
-            metrics |= {"dev_accuracy": dev.accuracy, "dev_exact": dev.exact}
-            metrics["dev_prefix"] = dev.prefix
-
-        scored = known(["test_accuracy"], partial(self._score_every_length, model), {})
-        over = []
-        for multiple, (loss, at) in scored.items():
-            named = {"test_accuracy": at.accuracy, "test_exact": at.exact, "test_prefix": at.prefix}
-            over.append(ScoredAt(multiple, at.count, named))
-            if multiple == 1:
-                metrics |= {"test_bits": loss, **named}
+        metrics: dict = dict.fromkeys(("dev_bits", "dev_accuracy", "test_accuracy", "test_reach"))
         facts = model.facts()
-        if scored:
-            accuracies = [at.accuracy for _, at in scored.values()]
+        with attempt(self.missing, ["dev_bits", "dev_accuracy"]):
+            loss, dev = self._score(model, DEV, CHOOSING, evaluation.samples)
+            metrics |= {"dev_bits": loss, **_named("dev", dev)}
+            facts["sharpened"] = self._choose_factor(model)
+        over = []
+        with attempt(self.missing, ["test_accuracy", "test_reach"]):
+            over = [self._score_at(model, each, facts) for each in evaluation.multiples]
+            metrics |= over[0].metrics  # those at the training length
+            accuracies = [each.metrics["test_accuracy"] for each in over]
             reach = find_reach(evaluation.multiples, accuracies)
             metrics["test_reach"] = reach.doublings
             facts["censored"] = reach.censored
-        macs_of = known(["macs_dense", "macs_executed"], partial(self._count_macs, model))
-        return Evaluation(metrics, facts, macs_of, tuple(over))
+        counts = None
+        with attempt(self.missing, ["macs_dense", "macs_executed"]):
+            counts = self._count_macs(model)
+        return Evaluation(metrics, facts, counts, tuple(over))
 
-    def _score_every_length(self, model) -> dict[float, tuple[float, Scores]]:
+    def _score_at(self, model, multiple: float, facts: dict) -> ScoredAt:
+        """Score test at a multiple, also with the controls, and observe what attention does."""
         evaluation = self.job.evaluation
-        scored = {}
-        for multiple in evaluation.multiples:
-            is_near = multiple <= evaluation.near
-            samples = evaluation.samples if is_near else evaluation.far_samples
-            scored[multiple] = self._score(model, TEST, multiple, samples)
-        return scored
+        is_near = multiple <= evaluation.near
+        samples = evaluation.samples if is_near else evaluation.far_samples
+        loss, scores = self._score(model, TEST, multiple, samples)
+        with with_hard_maximum(model):
+            _, hard = self._score(model, TEST, multiple, samples)
+        with with_sharper_scores(model, facts["sharpened"]):
+            _, sharper = self._score(model, TEST, multiple, samples)
+        observed = self._observe(model, multiple)
+        metrics = {
+            "test_bits": loss,
+            **_named("test", scores),
+            "test_hard_accuracy": hard.accuracy,
+            "test_sharper_accuracy": sharper.accuracy,
+            "test_entropy": 100 * observed.entropy,
+            "test_support": observed.support,
+        }
+        if observed.skipped is not None:
+            metrics["test_skipped"] = 100 * observed.skipped
+        return ScoredAt(multiple, scores.count, metrics)
+
+    def _choose_factor(self, model) -> float:
+        """Choose by dev what scores are multiplied by; of equal ones the smallest."""
+        best = FACTORS[0]
+        highest = -math.inf
+        for factor in FACTORS:
+            with with_sharper_scores(model, factor):
+                _, scores = self._score(model, DEV, CHOOSING, CURVE_SAMPLES)
+            if scores.accuracy > highest:
+                best = factor
+                highest = scores.accuracy
+        return best
+
+    def _observe(self, model, multiple: float) -> Behaviour:
+        length = round(multiple * self.job.training.longest)
+        drawn = self._draw((TEST, length), WATCHED, length)
+        is_asked = self._tensor(drawn.targets) != NOT_ASKED
+        return observe(model, self._tensor(drawn.inputs), is_asked)
 
     @torch.no_grad()
     def _score(self, model, split: int, multiple: float, samples: int) -> tuple[float, Scores]:
@@ -161,6 +190,14 @@ class SymbolTask:
 
     def load_state_dict(self, state: dict) -> None:
         self.batches = state["batches"]
+
+
+def _named(split: str, scores: Scores) -> dict[str, float]:
+    return {
+        f"{split}_accuracy": scores.accuracy,
+        f"{split}_exact": scores.exact,
+        f"{split}_prefix": scores.prefix,
+    }
 
 
 def _loss(logits: Tensor, targets: Tensor, reduction: str = "mean") -> Tensor:
