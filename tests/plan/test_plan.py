@@ -21,6 +21,10 @@ SCALE = load_scale("smoke", "char_lm").model_dump(exclude_unset=True)
 CHECKSUM = "workflow.tasks.{}.catalogue._checksum_of_files"
 
 
+def unknown_checksum(*_) -> str:
+    return "sha256:" + 64 * "0"
+
+
 def planned(scale="smoke", **changes):
     return plan(load_setup({**BASE, "scale": scale, **changes}))
 
@@ -34,9 +38,14 @@ def planned(scale="smoke", **changes):
     ],
 )
 def test_a_variant_wins_over_the_grid_and_the_grid_over_the_scale(choice, ramp, limit):
-    scale = {"adaptive": {"ramp": 32, "limit": 16}, "fixed": {"limit": 8}}
-    complete = complete_choice("span", choice, scale, {"S": 64, "k": None})
-    assert (complete["ramp"], complete["limit"]) == (ramp, limit)
+    scale = {
+        "adaptive": {"ramp": 32, "limit": 16},
+        "fixed": {"limit": 8},
+    }
+    grid = {"S": 64, "k": None}
+    complete = complete_choice("span", choice, scale, grid)
+    assert complete["ramp"] == ramp
+    assert complete["limit"] == limit
 
 
 def no_trials(rows) -> list:
@@ -49,43 +58,67 @@ def test_a_configuration_has_the_seeds_of_the_question_that_asks_for_most(scale)
     of_all = defaultdict(set)
     of_one = defaultdict(set)
     for row in rows:
-        of_all[row.job.configuration].add(row.job.seed)
-        of_one[row.question, row.variant, row.paper_corpus, row.job.configuration].add(row.job.seed)
-    for (*_, configuration), seeds in of_one.items():
+        configuration = row.job.configuration
+        place = (row.question, row.variant, row.paper_corpus)
+        of_all[configuration].add(row.job.seed)
+        of_one[place, configuration].add(row.job.seed)
+    for (_, configuration), seeds in of_one.items():
         assert seeds == of_all[configuration]
+    # alone, a question asks for no other run
     alone = set()
     for name in {row.question for row in rows}:
-        alone |= {row.job.digest for row in no_trials(planned(scale, questions=[name]))}
-    assert alone == {row.job.digest for row in rows}  # no run is new
+        of_question = planned(scale, questions=[name])
+        alone.update(row.job.digest for row in no_trials(of_question))
+    assert alone == {row.job.digest for row in rows}
 
 
 def test_a_corpus_has_its_own_recipe_and_a_question_another_there():
-    at = {"text8": {"net": {"d_ff": 24}, "training": {"steps": 7}}}
-    of = {"adaptive_vs_xl": {"text8": {"net": {"d_ff": 40}}}}
-    scale = parse(Scale, {**SCALE, "recipes_at": at, "recipes_of": of}, "f")
+    recipe = {"net": {"d_ff": 24}, "training": {"steps": 7}}
+    of_question = {"net": {"d_ff": 40}}
+    settings = {
+        **SCALE,
+        "recipes_at": {"text8": recipe},
+        "recipes_of": {"adaptive_vs_xl": {"text8": of_question}},
+    }
+    scale = parse(Scale, settings, "f")
     setup = load_setup({**BASE, "scale": "smoke", "tasks": ["char_lm"]})
-    for row in plan(replace(setup, scales={"char_lm": scale})):
+    setup = replace(setup, scales={"char_lm": scale})
+    for row in plan(setup):
+        d_ff = row.job.net.d_ff
+        steps = row.job.training.steps
         there = row.paper_corpus == "text8"
-        own = row.question == "adaptive_vs_xl"
-        assert (row.job.net.d_ff == 24) == (there and not own)
-        assert (row.job.training.steps == 7) == (there and not own)
-        assert (row.job.net.d_ff == 40) == (there and own)
+        if there and row.question == "adaptive_vs_xl":
+            assert d_ff == 40
+            assert steps != 7
+        elif there:
+            assert d_ff == 24
+            assert steps == 7
+        else:
+            assert d_ff not in (24, 40)
+            assert steps != 7
 
 
 def test_a_users_corpus_takes_the_place_of_the_scales(tmp_path):
-    (tmp_path / "mine.txt").write_text("some text\n" * 400)
-    config = {"scale": "smoke", "corpus": f"file:{tmp_path / 'mine.txt'}"}
+    file = tmp_path / "mine.txt"
+    file.write_text("some text\n" * 400)
+    config = {"scale": "smoke", "corpus": f"file:{file}"}
     targets = Targets.of({**BASE, **config})
     assert targets.folder.startswith("smoke-file-")
-    rows = [row for row in targets.runs.rows if row.job.task == "char_lm"]
-    (corpus,) = {row.job.corpus for row in rows}
+    corpora = set()
+    recipes = set()
+    for row in targets.runs.rows:
+        if row.job.task == "char_lm":
+            corpora.add(row.job.corpus)
+        if row.question == "span_limit":
+            recipes.add(row.job.training.model_dump_json())
+    (corpus,) = corpora
     assert corpus.startswith("file-")
-    of_one = [row for row in rows if row.question == "span_limit"]
-    assert len({row.job.training.model_dump_json() for row in of_one}) == 1
+    assert len(recipes) == 1
 
 
 def scale_file(folder: Path, scale: str, text: str) -> None:
-    write_text(folder / "config" / "scales" / scale / "parsing.yaml", text)
+    scales = folder / "config" / "scales"
+    write_text(scales / scale / "parsing.yaml", text)
 
 
 def test_a_scale_says_what_it_changes_of_another_or_of_what_its_task_shares(tmp_path, monkeypatch):
@@ -93,40 +126,61 @@ def test_a_scale_says_what_it_changes_of_another_or_of_what_its_task_shares(tmp_
     own = "about: Mine., seeds: [4]"
     scale_file(tmp_path, "mine", f"{{based_on: smoke, {own}, training: {{steps: 9}}}}")
     scale_file(tmp_path, "alone", f"{{{own}, corpora: {{ptb: statements}}, S: [16], k: [4]}}")
-    mine, alone, smoke, laptop = (
-        load_scale(name, "parsing") for name in ("mine", "alone", "smoke", "laptop")
-    )
-    changed = {"scale": "mine", "based_on": "smoke", "about": "Mine.", "seeds": [4]}
-    changed["training"] = {**smoke.training, "steps": 9}
-    assert mine.model_dump() == smoke.model_dump() | changed
+    smoke = load_scale("smoke", "parsing")
+    expected = smoke.model_dump() | {
+        "scale": "mine",
+        "based_on": "smoke",
+        "about": "Mine.",
+        "seeds": [4],
+        "training": {**smoke.training, "steps": 9},
+    }
+    mine = load_scale("mine", "parsing")
+    assert mine.model_dump() == expected
+
+    alone = load_scale("alone", "parsing")
+    laptop = load_scale("laptop", "parsing")
     assert alone.training == laptop.training
 
 
-@pytest.mark.parametrize(
-    "path",
-    sorted((CONFIG / "scales").glob("*/*.yaml")),
-    ids=lambda path: f"{path.parts[-2]}-{path.stem}",
-)
+SCALE_FILES = sorted((CONFIG / "scales").glob("*/*.yaml"))
+
+
+def by_name_alone(task: str) -> list[str]:
+    """Name the questions of a task all of whose questions are left out unless they are named."""
+    names = []
+    for name in known_questions():
+        question = load_question(name)
+        if question.task != task:
+            continue
+        if not question.by_name:
+            return []
+        names.append(name)
+    return names
+
+
+@pytest.mark.parametrize("path", SCALE_FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_every_scale_can_be_planned(path, monkeypatch):
     """Files whose checksum is not known are on the machine of whoever runs scale `paper`."""
     for task in ("translation", "captioning", "parsing"):
-        monkeypatch.setattr(CHECKSUM.format(task), lambda *_: "sha256:" + 64 * "0")
-    questions = {name: load_question(name) for name in known_questions()}
-    of_task = {name: each for name, each in questions.items() if each.task == path.stem}
-    # a task all of whose questions are left out unless they are named
-    named = {"questions": list(of_task)} if all(each.by_name for each in of_task.values()) else {}
-    rows = planned(path.parent.name, tasks=[path.stem], **named)
-    assert {row.job.task for row in rows} == {path.stem}
+        monkeypatch.setattr(CHECKSUM.format(task), unknown_checksum)
+    task = path.stem
+    config = {"tasks": [task]}
+    named = by_name_alone(task)
+    if named:
+        config["questions"] = named
+    rows = planned(path.parent.name, **config)
+    assert {row.job.task for row in rows} == {task}
 
 
 def test_scale_paper_has_the_sizes_of_the_papers(monkeypatch):
     """Width, heads, inner width and rate, as the papers and the released recipes have them."""
-    monkeypatch.setattr(CHECKSUM.format("translation"), lambda *_: "sha256:" + 64 * "0")
+    monkeypatch.setattr(CHECKSUM.format("translation"), unknown_checksum)
     sizes = {}
     for row in planned("paper", tasks=["translation"]):
         net = row.job.net
-        size = (net.d_model, net.heads, net.d_ff, row.job.training.lr)
-        sizes[row.question, row.variant, row.paper_corpus] = size
+        lr = row.job.training.lr
+        place = (row.question, row.variant, row.paper_corpus)
+        sizes[place] = (net.d_model, net.heads, net.d_ff, lr)
     assert sizes["transformer", "base", "wmt14-ende"] == (512, 8, 2048, 6.99e-4)
     assert sizes["transformer", "big", "wmt14-enfr"] == (1024, 16, 4096, 4.94e-4)
     assert sizes["translation", "top_k", "wmt14-ende"] == (1024, 16, 4096, 1e-3)
@@ -136,7 +190,10 @@ def test_scale_paper_has_the_sizes_of_the_papers(monkeypatch):
 
 def test_a_configuration_is_all_of_a_job_but_its_seed():
     job = planned()[0].job
-    other = job.model_copy(update={"seed": job.seed + 1})
-    longer = job.model_copy(update={"training": job.training.model_copy(update={"steps": 7})})
-    assert len({job.digest, other.digest, longer.digest}) == 3
-    assert job.configuration == other.configuration != longer.configuration
+    training = job.training.model_copy(update={"steps": 7})
+    other_seed = job.model_copy(update={"seed": job.seed + 1})
+    longer = job.model_copy(update={"training": training})
+    digests = {job.digest, other_seed.digest, longer.digest}
+    assert len(digests) == 3
+    assert other_seed.configuration == job.configuration
+    assert longer.configuration != job.configuration
