@@ -1,5 +1,7 @@
 """The limit of a corpus of topics: every hidden path spelled out, and the limit's own ends."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -7,8 +9,27 @@ from workflow.tasks.char_lm.catalogue import Topics
 from workflow.tasks.char_lm.optimal_predictor import OptimalPredictor
 from workflow.tasks.char_lm.topics import TopicText
 
-TINY = Topics(words=5, states=2, durations=[8, 30], spread=1.5, seed=3)
+TINY = Topics(
+    words=5,
+    states=2,
+    durations=[8, 30],
+    spread=1.5,
+    seed=3,
+)
 NOISY = TINY.model_copy(update={"noise": 0.5})
+
+
+def change_of(source: TopicText, before, after) -> float:
+    """Return the probability that one joint state follows another."""
+    change = 1.0
+    for variable, p in enumerate(source.renewal):
+        # renewed with probability p, to either state
+        renewed = p / 2
+        if before[variable] == after[variable]:
+            change *= renewed + 1 - p
+        else:
+            change *= renewed
+    return change
 
 
 class Chain:
@@ -19,33 +40,34 @@ class Chain:
     """
 
     def __init__(self, source: TopicText):
-        self.words = [f"{word} " for word in source.lexicon]
+        words = [f"{word} " for word in source.lexicon]
+        places = []
+        for word, letters in enumerate(words):
+            for place, letter in enumerate(letters):
+                places.append((word, place, letter))
         self.index = {}
         characters = []
-        for joint in range(len(source.joint_states)):
-            for word, letters in enumerate(self.words):
-                for place, letter in enumerate(letters):
-                    self.index[joint, word, place] = len(characters)
-                    characters.append(letter)
+        count = len(source.joint_states)
+        for joint, (word, place, letter) in product(range(count), places):
+            cell = (joint, word, place)
+            self.index[cell] = len(characters)
+            characters.append(letter)
         self.characters = np.array(characters)
         count = len(characters)
         self.transitions = np.zeros((count, count))
-        for cell in self.index:
-            self.fill_row(source, *cell)
+        for joint, word, place in self.index:
+            self.fill_row(source, joint, word, place)
 
     def fill_row(self, source, joint: int, word: int, place: int) -> None:
-        row = self.transitions[self.index[joint, word, place]]
-        if place + 1 < len(self.words[word]):
-            following = self.index[joint, word, place + 1]
-            row[following] = 1
+        cell = self.index[joint, word, place]
+        row = self.transitions[cell]
+        following = (joint, word, place + 1)
+        if following in self.index:
+            row[self.index[following]] = 1
             return
         before = source.joint_states[joint]
         for other, after in enumerate(source.joint_states):
-            change = 1.0
-            for variable, p in enumerate(source.renewal):
-                # renewed with probability p, to either state
-                stays = float(before[variable] == after[variable])
-                change *= p / 2 + (1 - p) * stays
+            change = change_of(source, before, after)
             for drawn, p in enumerate(source.emission[other]):
                 begun = self.index[other, drawn, 0]
                 row[begun] = change * p
@@ -57,10 +79,13 @@ class Chain:
         after = vectors[:, largest].real
         after = after / after.sum()
         for each in seen:
-            belief = after * (self.characters == each)
+            possible = self.characters == each
+            belief = after * possible
             after = belief @ self.transitions
-        right = after[self.characters == character]
-        return -np.log2(right.sum() / after.sum())
+        right = self.characters == character
+        chosen = after[right]
+        probability = chosen.sum() / after.sum()
+        return -np.log2(probability)
 
 
 @pytest.mark.parametrize("window", [1, 2, 5, 17])
@@ -68,52 +93,74 @@ def test_a_window_knows_what_the_chain_of_characters_says(window):
     source = TopicText(TINY)
     chain = Chain(source)
     text = source.draw(60).decode()
-    ours = OptimalPredictor(source).bits_within(text, window)
+    predictor = OptimalPredictor(source)
+    ours = predictor.bits_within(text, window)
     begin = text.index(" ") + 1
-    for position in range(max(begin, window), len(text), 3):
+    first = max(begin, window)
+    for position in range(first, len(text), 3):
         seen = text[position - window : position]
-        expected = chain.bits(seen, text[position])
-        assert ours[position - begin] == pytest.approx(expected, abs=1e-9)
+        following = text[position]
+        expected = chain.bits(seen, following)
+        found = ours[position - begin]
+        assert found == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_window_of_everything_is_the_optimal_predictor():
     source = TopicText(TINY)
     reader = OptimalPredictor(source)
     text = source.draw(300).decode()
+    found = reader.bits(text)
     whole = reader.bits_within(text, window=len(text))
-    np.testing.assert_allclose(reader.bits(text), whole, atol=1e-9)
+    np.testing.assert_allclose(found, whole, atol=1e-9)
 
 
 def test_readers_of_more_words_end_at_the_optimal_predictor():
     source = TopicText(NOISY)
     reader = OptimalPredictor(source)
     text = source.draw(20_000).decode()
-    one, four, sixteen = (reader.bits_of_last(text, count) for count in (1, 4, 16))
+    one = reader.bits_of_last(text, 1)
+    four = reader.bits_of_last(text, 4)
+    sixteen = reader.bits_of_last(text, 16)
     assert one.mean() > four.mean() > sixteen.mean()
+    begin = text[:400]
+    all_words = reader.bits_of_last(begin, 1000)
+    optimal = reader.bits(begin)
     # noise before the first governed word says that time went by
-    all_words = reader.bits_of_last(text[:400], 1000)[100:]
-    optimal = reader.bits(text[:400])[100:]
-    assert all_words.mean() == pytest.approx(optimal.mean(), abs=0.02)
+    expected = optimal[100:].mean()
+    assert all_words[100:].mean() == pytest.approx(expected, abs=0.02)
 
 
 def test_one_state_is_the_entropy_of_a_word():
     """Without topics words are independent: bits of a word over its mean length."""
-    topics = TINY.model_copy(update={"states": 1, "durations": [10]})
+    one_state = {"states": 1, "durations": [10]}
+    topics = TINY.model_copy(update=one_state)
     source = TopicText(topics)
     p = source.emission[0]
-    bits_per_word = -(p * np.log2(p)).sum()
+    terms = p * np.log2(p)
+    bits_per_word = -terms.sum()
     lengths = [len(word) + 1 for word in source.lexicon]
-    entropy = bits_per_word / (p @ lengths)
+    mean_length = p @ lengths
+    entropy = bits_per_word / mean_length
     text = source.draw(60_000).decode()
-    bits = OptimalPredictor(source).bits(text)
+    reader = OptimalPredictor(source)
+    bits = reader.bits(text)
     assert bits.mean() == pytest.approx(entropy, rel=0.01)
 
 
 def test_a_state_lasts_as_long_as_the_catalogue_says():
     """Two words that tell their state: it changes every second time that it is drawn anew."""
-    topics = TINY.model_copy(update={"words": 2, "durations": [40], "spread": 30.0, "seed": 2})
+    topics = Topics(
+        words=2,
+        states=2,
+        durations=[40],
+        spread=30.0,
+        seed=2,
+    )
     source = TopicText(topics)
-    assert source.draw(500) == source.draw(900)[:500]
-    words = np.array(source.draw(200_000).split())
+    longer = source.draw(900)
+    assert source.draw(500) == longer[:500]
+    text = source.draw(200_000)
+    words = np.array(text.split())
     changed = words[1:] != words[:-1]
-    assert changed.mean() == pytest.approx(3.5 / 40 / 2, rel=0.1)
+    expected = 3.5 / 40 / 2
+    assert changed.mean() == pytest.approx(expected, rel=0.1)

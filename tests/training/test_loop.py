@@ -20,29 +20,34 @@ from workflow.training.optimisers import Adagrad, Adam
 def test_a_resumed_run_ends_as_one_never_interrupted(variant, tmp_path):
     """Dropout is on, so the random state must come back too."""
     small = job(**VARIANTS[variant])
-    interrupt(start(small, tmp_path / "b"), step=6)
+    run = start(small, tmp_path / "b")
+    interrupt(run, step=6)
+    resumed = train_to_end(small, tmp_path / "b")
     whole = train_to_end(small, tmp_path / "a")
-    assert_same(whole, train_to_end(small, tmp_path / "b"))
+    assert_same(whole, resumed)
 
 
 def test_accumulated_parts_make_the_step_of_the_whole_batch(tmp_path):
-    _, _, whole = train_to_end(job(**QUIET, steps=4), tmp_path / "a")
+    at_once = job(**QUIET, steps=4)
     accumulating = job(**QUIET, steps=4, accumulate=2)
+    _, _, whole = train_to_end(at_once, tmp_path / "a")
     _, _, parts = train_to_end(accumulating, tmp_path / "b")
     torch.testing.assert_close(parts, whole, rtol=1e-4, atol=1e-5)
 
 
 def test_it_learns(tmp_path):
-    run = start(job(**QUIET, steps=60), tmp_path)
+    small = job(**QUIET, steps=60)
+    run = start(small, tmp_path)
     train(run)
-    first, *_, last = run.curve
-    assert last["dev_bpc"] < 0.6 * first["dev_bpc"]
+    scores = [point["dev_bpc"] for point in run.curve]
+    assert scores[-1] < 0.6 * scores[0]
 
 
 def test_a_checkpoint_made_by_other_code_is_not_resumed(tmp_path):
     """The run says so, starts anew, and ends as one that found no checkpoint."""
     small = job(steps=6)
-    interrupt(start(small, tmp_path / "b", source="older code"), step=4)
+    older = start(small, tmp_path / "b", source="older code")
+    interrupt(older, step=4)
     run = start(small, tmp_path / "b", source="this code")
     run.resume()
     assert run.step == 0
@@ -50,41 +55,54 @@ def test_a_checkpoint_made_by_other_code_is_not_resumed(tmp_path):
     train(run)
     whole = start(small, tmp_path / "a", source="this code")
     train(whole)
-    weights = whole.model.state_dict()
-    torch.testing.assert_close(run.model.state_dict(), weights, rtol=0, atol=0)
+    found = run.model.state_dict()
+    expected = whole.model.state_dict()
+    torch.testing.assert_close(found, expected, rtol=0, atol=0)
 
 
 def test_adagrad_scales_the_step_and_accumulates_the_raw_square():
     """By hand: g = (3, 4), norm 5, clip .5: accumulator (9, 16), step lr * .1 * (1, 1)."""
-    parameter = torch.nn.Parameter(torch.zeros(2, dtype=torch.float64))
+    zeros = torch.zeros(2, dtype=torch.float64)
+    parameter = torch.nn.Parameter(zeros)
     optimiser = Adagrad([parameter], lr=0.2, clip=0.5)
     parameter.grad = torch.tensor([3.0, 4.0], dtype=torch.float64)
     optimiser.step()
     assert parameter.tolist() == pytest.approx([-0.02, -0.02])
-    assert optimiser.state["sum"][0].tolist() == [9, 16]
-    parameter.grad = torch.tensor([0.03, 0.04], dtype=torch.float64)  # norm .05: not clipped
+    (accumulated,) = optimiser.state["sum"]
+    assert accumulated.tolist() == [9, 16]
+    # norm .05: not clipped
+    parameter.grad = torch.tensor([0.03, 0.04], dtype=torch.float64)
     optimiser.step()
     first = 0.2 * 0.03 / (9 + 0.03**2) ** 0.5
     second = 0.2 * 0.04 / (16 + 0.04**2) ** 0.5
-    assert parameter.tolist() == pytest.approx([-0.02 - first, -0.02 - second])
+    expected = [-0.02 - first, -0.02 - second]
+    assert parameter.tolist() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("decay", [0.0, 0.1])
 def test_adam_equals_that_of_torch(decay):
-    ours = [torch.nn.Parameter(torch.arange(1.0, n)) for n in (4, 7)]
-    theirs = [torch.nn.Parameter(weight.detach().clone()) for weight in ours]
+    ours = []
+    theirs = []
+    for n in (4, 7):
+        weights = torch.arange(1.0, n)
+        ours.append(torch.nn.Parameter(weights.clone()))
+        theirs.append(torch.nn.Parameter(weights.clone()))
     adam = Adam(ours, 0.01, clip=0.5, decay=decay)
     reference = torch.optim.AdamW(theirs, 0.01, weight_decay=decay)
     for step in range(3):
         for weight in (*ours, *theirs):
-            weight.grad = torch.sin(weight.detach() * (step + 1)) / len(weight)
+            angle = weight.detach() * (step + 1)
+            weight.grad = torch.sin(angle) / len(weight)
         adam.step()
         torch.nn.utils.clip_grad_norm_(theirs, 0.5)
         reference.step()
     torch.testing.assert_close(ours, theirs)
 
 
-PEAK = (512 * 4000) ** -0.5  # of the schedule of the paper for d = 512, 4,000 steps of warm-up
+# equation 3 of Attention Is All You Need, d^-.5 min(t^-.5, t 4000^-1.5), for d = 512:
+# the rate at the end of 4,000 steps of warm-up, and long after
+PEAK = (512 * 4000) ** -0.5
+LATE = (512 * 100_000) ** -0.5
 
 
 @pytest.mark.parametrize(
@@ -93,13 +111,18 @@ PEAK = (512 * 4000) ** -0.5  # of the schedule of the paper for d = 512, 4,000 s
         ("constant", 100, {1: 0.01, 500: 1.0}),
         ("cosine", 0, {500: 0.5, 1000: 0.0}),
         ("settling", 100, {50: 0.5, 100: 1.0, 400: 0.525, 700: 0.05, 1000: 0.05}),
-        # d^-.5 min(t^-.5, t 4000^-1.5), equation 3 of Attention Is All You Need
-        ("inverse_sqrt", 4000, {400: 0.1, 4000: 1.0, 100_000: 512**-0.5 * 100_000**-0.5 / PEAK}),
+        ("inverse_sqrt", 4000, {400: 0.1, 4000: 1.0, 100_000: LATE / PEAK}),
     ],
 )
 def test_learning_rates(schedule, warmup, rates):
     for step, rate in rates.items():
-        found = learning_rate(step, lr=1.0, warmup=warmup, schedule=schedule, steps=1000)
+        found = learning_rate(
+            step,
+            lr=1.0,
+            warmup=warmup,
+            schedule=schedule,
+            steps=1000,
+        )
         assert found == pytest.approx(rate, abs=1e-12)
 
 
@@ -113,22 +136,30 @@ class Evil:
 
 def test_a_broken_checkpoint_is_refused_and_code_in_one_is_not_executed(tmp_path):
     path = tmp_path / "checkpoint.pt"
+    executed = tmp_path / "executed"
     for content in (b"", b"PK\x03\x04 cut off", b"step,dev_bpc\n100,2.5\n"):
         path.write_bytes(content)
         with pytest.raises(ConfigError, match="checkpoint.pt"):
             checkpoint.load(path, "x", CPU)
         assert path.read_bytes() == content
-    torch.save({"version": 1, "digest": "x", "evil": Evil(tmp_path / "executed")}, path)
+    content = {
+        "version": 1,
+        "digest": "x",
+        "evil": Evil(executed),
+    }
+    torch.save(content, path)
     with pytest.raises(ConfigError):
         checkpoint.load(path, "x", CPU)
-    assert not (tmp_path / "executed").exists()
+    assert not executed.exists()
 
 
 def test_a_failed_write_leaves_the_previous_checkpoint(tmp_path, monkeypatch):
     path = tmp_path / "c.pt"
     checkpoint.save(path, {"digest": "x", "step": 1})
-    monkeypatch.setattr(os, "fsync", Mock(side_effect=OSError(28, "No space left on device")))
+    full = OSError(28, "No space left on device")
+    monkeypatch.setattr(os, "fsync", Mock(side_effect=full))
     with pytest.raises(OSError, match="No space left"):
         checkpoint.save(path, {"digest": "x", "step": 2})
-    assert checkpoint.load(path, "x", CPU)["step"] == 1
-    assert [file.name for file in tmp_path.iterdir()] == ["c.pt"]
+    kept = checkpoint.load(path, "x", CPU)
+    assert kept["step"] == 1
+    assert list(tmp_path.iterdir()) == [path]
