@@ -15,8 +15,12 @@ from models.kernels.tuning import TILES, Tile
 PASSES = ("forward", "query_gradients", "key_gradients", "position_gradients")
 # tensors of the type that is added up in
 SUMS = ("lse", "delta", "z", "grad_z", "grad_position_keys")
-TYPES = {"reach": "*i32", "seed": "i64"}
-TYPES |= dict.fromkeys(SUMS, "*fp32") | dict.fromkeys(NUMBERS, "i32")
+TYPES = {
+    "reach": "*i32",
+    "seed": "i64",
+    **dict.fromkeys(SUMS, "*fp32"),
+    **dict.fromkeys(NUMBERS, "i32"),
+}
 # bytes of fast memory that a program may ask of an A100 and an H100
 SHARED = {80: 163_000, 90: 227_000}
 
@@ -26,14 +30,19 @@ def source(kernel, dtype: str, shapes: dict, absent: tuple[str, ...]) -> ASTSour
     constants = dict(shapes)
     signature = {}
     aligned = {}
+    by_index = {}
     for index, name in enumerate(kernel.arg_names):
+        place = (index,)
         if name in absent:
             constants[name] = None
+        if name in constants:
+            signature[name] = "constexpr"
+            by_index[place] = constants[name]
+            continue
         kind = TYPES.get(name, f"*{dtype}")
-        signature[name] = "constexpr" if name in constants else kind
-        if signature[name].startswith("*"):
-            aligned[(index,)] = [["tt.divisibility", 16]]
-    by_index = {(kernel.arg_names.index(name),): value for name, value in constants.items()}
+        signature[name] = kind
+        if kind.startswith("*"):
+            aligned[place] = [["tt.divisibility", 16]]
     return ASTSource(kernel, signature, by_index, aligned)
 
 
@@ -41,10 +50,14 @@ def compiled(dtype, name: str, width: int, tile: Tile, architecture: int, drop: 
     """Compile all passes, and hold the memory that they ask for to what the GPU has."""
     q, v = torch.empty(2, 1, width, dtype=dtype)
     shapes = banded._shapes(q, v, tile) | {"drop": drop}
-    options = {option: shapes.pop(option) for option in ("num_warps", "num_stages")}
+    options = {}
+    for option in ("num_warps", "num_stages"):
+        options[option] = shapes.pop(option)
+    target = GPUTarget("cuda", architecture, 32)
     for each in PASSES:
-        written = source(getattr(banded_passes, each), name, shapes, absent)
-        binary = compile(written, GPUTarget("cuda", architecture, 32), options)
+        kernel = getattr(banded_passes, each)
+        written = source(kernel, name, shapes, absent)
+        binary = compile(written, target, options)
         shared = binary.metadata.shared
         assert shared <= SHARED[architecture], (each, architecture, shared)
 

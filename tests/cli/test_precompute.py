@@ -34,42 +34,56 @@ def results(targets, tmp_path, monkeypatch):
     for digest, job in runs.jobs.items():
         record = finished(job).model_copy(update={"facts": facts})
         write_record(folder / "runs" / digest / "record.json", record)
+    of_scale = folder / "smoke"
+    alone = {name: [name] for name in runs.configurations}
     for kind in COSTS:
-        alone = {name: [name] for name in runs.configurations}
-        for name, members in (runs.groups if kind == "throughput" else alone).items():
-            rows = write_rows(kind, [{"configuration": each} for each in members])
-            write_text(folder / "smoke" / kind / f"{name}.json", rows)
+        files = runs.groups if kind == "throughput" else alone
+        for name, members in files.items():
+            costs = [{"configuration": each} for each in members]
+            rows = write_rows(kind, costs)
+            write_text(of_scale / kind / f"{name}.json", rows)
     for name in targets.shared.settings:
-        write_text(folder / "smoke" / file_of_scale(name), json.dumps({"kind": name}))
+        content = json.dumps({"kind": name})
+        write_text(of_scale / file_of_scale(name), content)
     return folder
+
+
+def read_json(path):
+    return json.loads(path.read_text())
 
 
 def test_all_records_are_kept_with_costs_settings_and_the_maps_that_are_drawn(targets, results):
     runs = targets.runs
-    other_plan = write_rows("throughput", [{"configuration": next(iter(runs.groups))}])
+    first, *_ = runs.groups
+    other_plan = write_rows("throughput", [{"configuration": first}])
     write_text(results / "smoke" / "throughput" / "of_another_plan.json", other_plan)
     precompute.main(["smoke", "--results", "results"])
     shipped = results.parent / "precomputed"
     lines = store.Store(lines=shipped)
     assert set(lines.digests()) == set(runs.jobs)
-    drawn = {row.job.digest for row in runs.rows if row.question in DRAWN and row.job.seed == 1}
+    drawn = set()
+    for row in runs.rows:
+        if row.question in DRAWN and row.job.seed == 1:
+            drawn.add(row.job.digest)
     for digest in runs.jobs:
         facts = lines.read(digest).facts
         assert facts["mean_span"] == 3.0
         assert ("maps" in facts) == (digest in drawn)
+    of_scale = shipped / "smoke"
     for kind in ("flops", "throughput"):
-        rows = read_rows(shipped / "smoke" / kind / "all.json")[1]
-        assert sorted(row["configuration"] for row in rows) == sorted(runs.configurations), kind
+        _, rows = read_rows(of_scale / kind / "all.json")
+        names = [row["configuration"] for row in rows]
+        assert sorted(names) == sorted(runs.configurations), kind
     settings = targets.shared.settings
-    assert json.loads((shipped / "smoke" / SETTINGS).read_text()) == settings
+    assert read_json(of_scale / SETTINGS) == settings
     for name in settings:
-        kept = json.loads((shipped / "smoke" / file_of_scale(name)).read_text())
+        kept = read_json(of_scale / file_of_scale(name))
         assert kept == {"kind": name}
 
 
 def test_of_a_scale_that_is_run_piece_by_piece_what_was_made_is_kept(targets, results):
     shipped = results.parent / "precomputed"
-    digest = next(iter(targets.runs.jobs))
+    digest, *others = targets.runs.jobs
     (results / "runs" / digest / "record.json").unlink()
     with pytest.raises(ConfigError, match=digest):
         precompute.main(["smoke", "--results", "results"])
@@ -77,8 +91,9 @@ def test_of_a_scale_that_is_run_piece_by_piece_what_was_made_is_kept(targets, re
     *_, lost = targets.runs.configurations
     (results / "smoke" / "memory" / f"{lost}.json").unlink()
     precompute.main(["smoke", "--so-far", "--results", "results"])
-    assert set(store.Store(lines=shipped).digests()) == set(targets.runs.jobs) - {digest}
-    rows = read_rows(shipped / "smoke/memory/all.json")[1]
+    lines = store.Store(lines=shipped)
+    assert set(lines.digests()) == set(others)
+    _, rows = read_rows(shipped / "smoke/memory/all.json")
     status = {row["configuration"]: row.get("status") for row in rows}
     assert status.pop(lost) == "error"
     assert set(status.values()) == {None}
@@ -96,7 +111,10 @@ def test_of_a_scale_that_is_run_piece_by_piece_what_was_made_is_kept(targets, re
 def test_sentences_are_kept_only_if_the_suite_makes_them(corpus, kept, targets):
     jobs = targets.runs.jobs.values()
     translation = next(job for job in jobs if job.task == "translation")
-    record = finished(translation.model_copy(update={"corpus": corpus}))
-    record = record.model_copy(update={"facts": {"shown": [["a", "b", "c"]], "maps": {}}})
-    assert list(precompute.without_texts(record, drawn=True).facts) == kept
-    assert "maps" not in precompute.without_texts(record, drawn=False).facts
+    job = translation.model_copy(update={"corpus": corpus})
+    facts = {"shown": [["a", "b", "c"]], "maps": {}}
+    record = finished(job).model_copy(update={"facts": facts})
+    drawn = precompute.without_texts(record, drawn=True)
+    assert list(drawn.facts) == kept
+    not_drawn = precompute.without_texts(record, drawn=False)
+    assert "maps" not in not_drawn.facts

@@ -87,7 +87,9 @@ def sees(layer, x: torch.Tensor) -> torch.Tensor:
     T = x.size(1)
     t = torch.arange(T)
     distance = t - PLACE + layer.attends_self
-    seen = (distance >= 1) & (distance <= farthest(layer, T))
+    earlier = distance >= 1
+    near = distance <= farthest(layer, T)
+    seen = earlier & near
     span = layer.span
     z = span.extent(x)
     at_least_one = distance.clamp(min=1)
@@ -106,7 +108,13 @@ def sees(layer, x: torch.Tensor) -> torch.Tensor:
 
 
 @each_mode
-@pytest.mark.parametrize("query, key", [(1.0, 1.0), (0.0, BIG)], ids=["+inf", "NaN"])
+@pytest.mark.parametrize(
+    "query, key",
+    [
+        pytest.param(1.0, 1.0, id="+inf"),
+        pytest.param(0.0, BIG, id="NaN"),
+    ],
+)
 @each_implementation
 @each_pair
 def test_a_score_that_is_no_number_shows_in_the_rows_that_see_it_and_in_no_other(
@@ -154,18 +162,16 @@ def test_sentences_show_it_too(normaliser, implementation, reads_itself):
     attention = PLAIN | {"normaliser": example("normaliser", normaliser)}
     layer = layer_of(attention, implementation, SequenceAttention, reads_itself=reads_itself)
     layer.merge = lambda y: y  # the outputs of each head: B h T dv
-    lengths = torch.tensor([[9], [9], [PLACE]])
-    visible = torch.arange(9) < lengths
+    visible = torch.ones(3, 9, dtype=torch.bool)
+    visible[2, PLACE:] = False
     x = inputs(9, streams=3)
     infinite, nothing, padded = x
     x[:, 4, QUERY] = 1
     infinite[PLACE, KEY] = 1
     nothing[:, KEY] = -1
     padded[PLACE, KEY] = 1
-    if reads_itself:
-        y = layer.read(x, visible)
-    else:
-        y = layer(x, layer.project(x), visible)
+    memory = layer.project(x)
+    y = layer.read(x, visible) if reads_itself else layer(x, memory, visible)
     first, second = y.unbind(1)
     of_infinite, of_nothing, of_padded = first[:, 4]
     assert of_infinite.isnan().all()
