@@ -38,7 +38,11 @@ COMMAND = [sys.executable, "-m", "snakemake", "--workflow-profile", "profiles/sl
 COMMAND += ["--slurm-status-command", "squeue", "--until", "train"]
 COMMAND += ["--slurm-init-seconds-before-status-checks", "2"]
 CONFIG = ["--config", "scale=smoke", "device=cpu", "questions=[long]", "--", "long"]
-TOO_SHORT = ["--set-resources", "train:runtime=attempt", "train:slurm_extra=\"'--signal=USR1@30'\""]
+TOO_SHORT = [
+    "--set-resources",
+    "train:runtime=attempt",
+    "train:slurm_extra=\"'--signal=USR1@30'\"",
+]
 FIRST = "SIGUSR1"
 BY_HAND = pytest.mark.skipif("EVERY_WAY" not in os.environ, reason="EVERY_WAY=1 tries it")
 WAYS = {  # the words of SLURM's command, before the number of the job
@@ -72,20 +76,29 @@ def write_project(folder: Path, steps: int) -> None:
     """Copy the project, with one run that is scored and kept in the middle and at the end."""
     folder.mkdir()
     copied(folder)
-    (folder / "studies" / "own" / "questions" / "long.yaml").write_text(QUESTION)
-    path = folder / "config" / "scales" / "smoke" / "char_lm.yaml"
-    text = re.sub(r"steps: 6\b", f"steps: {steps}", path.read_text())
+    question = folder / "studies" / "own" / "questions" / "long.yaml"
+    question.write_text(QUESTION)
+    scale = folder / "config" / "scales" / "smoke" / "char_lm.yaml"
+    half = steps // 2
+    text = scale.read_text()
+    text = re.sub(r"steps: 6\b", f"steps: {steps}", text)
     # still a short run, and no slow machine ends it
     text = re.sub(r"time_limit_s: 120\b", "time_limit_s: 480", text)
-    path.write_text(re.sub(r"(evaluate|checkpoint)_every: 3\b", rf"\1_every: {steps // 2}", text))
+    text = re.sub(r"(evaluate|checkpoint)_every: 3\b", rf"\1_every: {half}", text)
+    scale.write_text(text)
 
 
 def list_jobs(node: dict[str, str]) -> list[dict[str, str]]:
     """Read what SLURM knows of the jobs that train: key -> value."""
     command = ["scontrol", "--oneliner", "show", "job"]
-    lines = subprocess.run(command, env=node, capture_output=True, text=True).stdout.splitlines()
-    jobs = [dict(re.findall(r"(\S+?)=(\S*)", line)) for line in lines]
-    return [job for job in jobs if job.get("Comment", "").startswith("rule_short")]
+    shown = subprocess.run(command, env=node, capture_output=True, text=True)
+    jobs = []
+    for line in shown.stdout.splitlines():
+        job = dict(re.findall(r"(\S+?)=(\S*)", line))
+        comment = job.get("Comment", "")
+        if comment.startswith("rule_short"):
+            jobs.append(job)
+    return jobs
 
 
 def interrupt(words: list[str], folder: Path, node: dict[str, str]) -> list[dict[str, str]]:
@@ -99,10 +112,12 @@ def interrupt(words: list[str], folder: Path, node: dict[str, str]) -> list[dict
         return [job for job in list_jobs(node) if job["JobId"] not in before]
 
     def has_point() -> bool:
-        return any("step" in path.read_text() for path in (folder / "logs/train").glob("*.log"))
+        logs = (folder / "logs/train").glob("*.log")
+        return any("step" in path.read_text() for path in logs)
 
     write_project(folder, 1500 if words else 6000)
-    command = [*COMMAND, *([] if words else TOO_SHORT), *CONFIG]
+    limit = [] if words else TOO_SHORT
+    command = [*COMMAND, *limit, *CONFIG]
     log = folder / "snakemake.log"
     with open(log, "w") as said:
         workflow = subprocess.Popen(command, cwd=folder, env=node, stdout=said, stderr=said)
@@ -128,21 +143,30 @@ def assert_same_bits(folder: Path, node: dict[str, str]) -> None:
     shutil.copy(run / "job.json", again)
     command = train_command(again, data)
     subprocess.run(command, cwd=folder, env=node, check=True, capture_output=True)
-    ours, other = (read_record(path / "record.json") for path in (run, again))
-    assert ours.status == other.status == "ok"
-    assert (ours.metrics, ours.facts) == (other.metrics, other.facts)
+    ours = read_record(run / "record.json")
+    other = read_record(again / "record.json")
+    assert ours.status == "ok"
+    assert other.status == "ok"
+    assert ours.metrics == other.metrics
+    assert ours.facts == other.facts
     for one, two in zip(ours.curve, other.curve, strict=True):
-        assert one == two.model_copy(update={"tokens_per_s": one.tokens_per_s})
-    assert (run / "weights.pt").read_bytes() == (again / "weights.pt").read_bytes()
+        speed = {"tokens_per_s": one.tokens_per_s}
+        assert one == two.model_copy(update=speed)
+    weights = (run / "weights.pt").read_bytes()
+    assert weights == (again / "weights.pt").read_bytes()
 
 
 @pytest.mark.parametrize("way, words", PARAMETERS)
 def test_a_run_that_slurm_interrupts_ends_with_the_same_bits(way, words, node, tmp_path):
     """As none has ended, it asks for its own limit of eight minutes, and two at each attempt."""
-    jobs = interrupt(words, tmp_path / "suite", node)
+    folder = tmp_path / "suite"
+    jobs = interrupt(words, folder, node)
     assert jobs[-1]["JobState"] == "COMPLETED"
-    assert_same_bits(tmp_path / "suite", node)
+    assert_same_bits(folder, node)
     if way == FIRST:
-        assert [job["JobState"] for job in jobs] == ["FAILED", "COMPLETED"]
-        assert [job["TimeLimit"] for job in jobs] == ["00:10:00", "00:20:00"]
-        assert [job["MinMemoryNode"] for job in jobs] == [f"{UNKNOWN}M", f"{2 * UNKNOWN}M"]
+        first, second = jobs
+        assert first["JobState"] == "FAILED"
+        assert first["TimeLimit"] == "00:10:00"
+        assert first["MinMemoryNode"] == f"{UNKNOWN}M"
+        assert second["TimeLimit"] == "00:20:00"
+        assert second["MinMemoryNode"] == f"{2 * UNKNOWN}M"

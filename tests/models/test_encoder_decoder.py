@@ -28,15 +28,14 @@ SETTINGS = [
     {"norm": "pre", "positional_encoding": "learned", "d_k": 5, "d_v": 2},
 ]
 each_row = pytest.mark.parametrize("attention", ROWS, ids=label)
-each_model = pytest.mark.parametrize(
-    "attention, sizes",
-    [(row, {}) for row in ROWS] + [(PLAIN, sizes) for sizes in SETTINGS],
-    ids=str,
-)
+MODELS = [(row, {}) for row in ROWS]
+MODELS += [(PLAIN, sizes) for sizes in SETTINGS]
+each_model = pytest.mark.parametrize("attention, sizes", MODELS, ids=str)
 
 
 def words(*shape, seed=5):
-    return torch.randint(3, 11, shape, generator=torch.Generator().manual_seed(seed))
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(3, 11, shape, generator=generator)
 
 
 def sentences(lengths=(9, 5)):
@@ -57,9 +56,11 @@ def targets():
 def test_engine_equals_definition_with_gradients_to_every_parameter(attention, sizes, monkeypatch):
     monkeypatch.setattr(band, "QUERIES", 3)
     model = translator(attention, **sizes)
-    ours = _models.with_gradients(model, model(sentences(), targets()))
+    logits = model(sentences(), targets())
+    ours = _models.with_gradients(model, logits)
     definition = _models.by_definition(translator(attention, **sizes))
-    oracle = _models.with_gradients(definition, definition(sentences(), targets()))
+    logits = definition(sentences(), targets())
+    oracle = _models.with_gradients(definition, logits)
     assert_close(ours, oracle)
     for name, gradient in ours.items():
         assert gradient.abs().sum() > 0, name
@@ -71,8 +72,9 @@ def test_neither_the_future_nor_padding_nor_neighbours_change_anything(attention
     source = sentences()
     target = targets()
     before = model(source, target)
-    changed = target.clone()
-    changed[:, 7:] = 3 + (changed[:, 7:] - 2) % 8
+    past, future = target.split([7, 5], 1)
+    other_future = 3 + (future - 2) % 8
+    changed = torch.cat([past, other_future], 1)
     after = model(source, changed)
     assert torch.equal(before[:, :7], after[:, :7])
     assert not torch.equal(before[:, 7:], after[:, 7:])
@@ -84,14 +86,16 @@ def test_neither_the_future_nor_padding_nor_neighbours_change_anything(attention
 
 @each_model
 def test_decoding_with_a_cache_equals_reading_the_prefix(attention, sizes):
-    model = translator(attention, **sizes).eval()
+    model = translator(attention, **sizes)
+    model.eval()
     state = model.encode(sentences())
     parts = []
     for token in targets().T:
         logits, state = model.step(token, state)
         parts.append(logits)
     prefix = model(sentences(), targets())
-    assert_close(torch.stack(parts, 1), prefix)
+    decoded = torch.stack(parts, 1)
+    assert_close(decoded, prefix)
 
 
 @pytest.mark.parametrize(
@@ -105,38 +109,58 @@ def test_decoding_with_a_cache_equals_reading_the_prefix(attention, sizes):
 )
 def test_a_normaliser_applies_where_it_should(apply_to, sparse):
     """The encoder, the decoder and cross-attention have two layers each."""
-    model = translator(PLAIN | {"normaliser": {"name": "sparsemax"}, "apply_to": apply_to})
-    names = [type(layer.normaliser).__name__ for layer in model.attentions]
-    assert [i for i, name in enumerate(names) if name == "Sparsemax"] == sparse
+    attention = {
+        **PLAIN,
+        "normaliser": {"name": "sparsemax"},
+        "apply_to": apply_to,
+    }
+    model = translator(attention)
+    found = []
+    for place, layer in enumerate(model.attentions):
+        name = type(layer.normaliser).__name__
+        if name == "Sparsemax":
+            found.append(place)
+    assert found == sparse
 
 
 def test_facts_and_penalty_are_of_self_attention():
-    span = {"name": "adaptive", "limit": 8, "ramp": 3, "penalty_weight": 1.0}
+    span = {
+        "name": "adaptive",
+        "limit": 8,
+        "ramp": 3,
+        "penalty_weight": 1.0,
+    }
     model = translator(PLAIN | {"span": span})
     for layer in model.attentions[:4]:
         layer.span.fraction.data.fill_(0.25)
-    assert model.facts()["spans"] == [[5.0] * 3] * 4
-    assert model.penalty().item() == pytest.approx(4 * 8 * 0.25)
-    model.attentions[0].span.fraction.data.fill_(1.5)
+    facts = model.facts()
+    assert facts["spans"] == [[5.0] * 3] * 4
+    penalty = model.penalty().item()
+    assert penalty == pytest.approx(4 * 8 * 0.25)
+    fraction = model.attentions[0].span.fraction
+    fraction.data.fill_(1.5)
     model.after_step()
-    assert (model.attentions[0].span.fraction == 1).all()
+    assert (fraction == 1).all()
 
 
 def test_sinusoids_are_the_printed_ones():
     """PE(pos, 2i) = sin(pos / 10000^(2i / d)), PE(pos, 2i + 1) = cos of the same."""
-    table = PositionalEncoding("sinusoid", 20, 8)(3, 10)
-    for i in range(4):
+    encoding = PositionalEncoding("sinusoid", 20, 8)
+    # the fifth of positions 3 to 9
+    of_seven = encoding(3, 10)[4]
+    for i, (sine, cosine) in enumerate(of_seven.view(4, 2).tolist()):
         angle = 7 / 10000 ** (2 * i / 8)
-        sine, cosine = table[4].view(4, 2)[i].tolist()
         assert sine == pytest.approx(math.sin(angle), abs=1e-6)
         assert cosine == pytest.approx(math.cos(angle), abs=1e-6)
 
 
 @pytest.mark.parametrize("source, target", [(LONGEST + 1, 3), (3, LONGEST + 1)])
 def test_a_sentence_longer_than_max_length_is_refused(source, target):
+    model = translator(PLAIN)
     with pytest.raises(ValueError, match="25 .*max_length.* 24"):
-        translator(PLAIN)(words(1, source), words(1, target))
-    translator(PLAIN)(words(1, LONGEST), words(1, LONGEST))
+        model(words(1, source), words(1, target))
+    longest = words(1, LONGEST)
+    model(longest, longest)
 
 
 @pytest.mark.parametrize(

@@ -21,22 +21,35 @@ TUNED = job().model_copy(update={"trials": TRIALS})
 
 
 def tried(digest: str, **changes) -> Record:
-    known = {"status": "ok", "digest": digest, "job": job(), "origin": origin()}
+    known = {
+        "status": "ok",
+        "digest": digest,
+        "job": job(),
+        "origin": origin(),
+    }
     return Record(**known | changes)
 
 
 def test_the_best_on_dev_is_followed_and_what_broke_never_is(tmp_path):
-    scores = {"a": 2.1, "b": 2.0, "d": 2.0}
-    records = [tried(name, metrics={"dev_bpc": score}) for name, score in scores.items()]
+    ended = [
+        tried("a", metrics={"dev_bpc": 2.1}),
+        tried("b", metrics={"dev_bpc": 2.0}),
+        tried("d", metrics={"dev_bpc": 2.0}),
+    ]
     broken = tried("c", status="diverged", metrics={"dev_bpc": 1.0})
-    assert best_of([*records, broken]) == "b"  # the first among equals
+    records = [*ended, broken]
+    # the first among equals
+    assert best_of(records) == "b"
     with pytest.raises(ConfigError):
         best_of([broken])
-    for record in (*records, broken):
-        write_record(tmp_path / record.digest / "record.json", record)
-    choose.main([str(tmp_path / "choice.json"), *"abcd", "--runs", str(tmp_path)])
-    chosen = json.loads((tmp_path / "choice.json").read_text())
-    assert chosen == {"follows": "b", "dev": {"a": 2.1, "b": 2.0, "c": None, "d": 2.0}}
+    for record in records:
+        folder = tmp_path / record.digest
+        write_record(folder / "record.json", record)
+    choice = tmp_path / "choice.json"
+    choose.main([str(choice), *"abcd", "--runs", str(tmp_path)])
+    chosen = json.loads(choice.read_text())
+    assert chosen["follows"] == "b"
+    assert chosen["dev"] == {"a": 2.1, "b": 2.0, "c": None, "d": 2.0}
 
 
 def test_a_choice_is_one_of_the_trials_of_the_job(tmp_path):
@@ -61,12 +74,16 @@ def test_a_run_that_follows_the_recipe_takes_its_numbers_and_another_is_trained(
     folder = tmp_path / TUNED.digest
     choice = tmp_path / "choice.json"
     write_text(choice, json.dumps({"follows": follows}))
-    words = ["train", str(write_job(TUNED, folder)), "--data", str(tmp_path / "toy.npz")]
-    monkeypatch.setattr(sys, "argv", [*words, "--choice", str(choice), "--device", "cpu"])
+    words = ["train", str(write_job(TUNED, folder))]
+    words += ["--data", str(tmp_path / "toy.npz")]
+    words += ["--choice", str(choice), "--device", "cpu"]
+    monkeypatch.setattr(sys, "argv", words)
     with suppress(SystemExit):  # of the process that it waits for
         train.start()
     record = read_record(folder / "record.json")
-    assert (record.digest, record.job, record.follows) == (TUNED.digest, TUNED, follows)
+    assert record.digest == TUNED.digest
+    assert record.job == TUNED
+    assert record.follows == follows
     assert record.trained.training.lr == lr
     taken = follows == SAME
     assert (record.losses == recipe.losses) == taken
@@ -82,14 +99,18 @@ def test_numbers_are_taken_from_shipped_runs_and_from_portable_ones_of_the_same_
 
     def found(code="here", **about) -> bool:
         made = origin().model_copy(update={"source": code})
-        write_record(tmp_path / digest / "record.json", tried(digest, origin=made, **about))
-        return equal_run(job(), tmp_path, "here") is not None
+        record = tried(digest, origin=made, **about)
+        write_record(tmp_path / digest / "record.json", record)
+        equal = equal_run(job(), tmp_path, "here")
+        return equal is not None
 
     assert found(bits="portable")
     assert not found(bits="this machine")
     assert not found(bits="portable", code="before")
     monkeypatch.setattr(store, "PRECOMPUTED", shipped)
-    store.merge_records([tried(digest, bits="this machine")], shipped)
+    ended = tried(digest, bits="this machine")
+    store.merge_records([ended], shipped)
     assert found(bits="this machine", code="before")
-    store.merge_records([tried(digest, status="diverged", reason="mean loss nan")], shipped)
+    diverged = tried(digest, status="diverged", reason="mean loss nan")
+    store.merge_records([diverged], shipped)
     assert not found(bits="this machine", code="before")

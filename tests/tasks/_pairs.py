@@ -7,12 +7,14 @@ from workflow.tasks import store
 from workflow.tasks.translation.catalogue import PairCatalogue
 from workflow.tasks.translation.data import build_pairs
 
-LINES = {"de": [], "en": []}
+GERMAN = []
+ENGLISH = []
 for n in range(20):
-    LINES["de"].append(f"{n} Vögel, die wir gesehen haben, sind schwarz.")
-    LINES["en"].append(f"The {n} birds that we saw are black.")
-    LINES["de"].append(f"{n} Vögel, die wir gezählt haben, sind schwarz.")
-    LINES["en"].append(f"The {n} birds that we counted are black.")
+    GERMAN.append(f"{n} Vögel, die wir gesehen haben, sind schwarz.")
+    ENGLISH.append(f"The {n} birds that we saw are black.")
+    GERMAN.append(f"{n} Vögel, die wir gezählt haben, sind schwarz.")
+    ENGLISH.append(f"The {n} birds that we counted are black.")
+LINES = {"de": GERMAN, "en": ENGLISH}
 NAMES = {"train": "train", "dev": "valid", "test": "test"}
 SIDES = ("de", "en")
 
@@ -33,7 +35,8 @@ def files(**changes: bytes) -> dict[str, bytes]:
 
 def write_files(folder: Path, contents: dict[str, bytes]) -> str:
     for name, content in contents.items():
-        (folder / name).write_bytes(content)
+        file = folder / name
+        file.write_bytes(content)
     return str(folder)
 
 
@@ -41,14 +44,23 @@ def raw_entry(contents: dict[str, bytes], **settings) -> dict:
     """Make an entry of kind files, each with the checksum of its content."""
     sources = {}
     for split, name in NAMES.items():
-        sources[split] = {}
+        of_split = {}
         for side in SIDES:
             file = f"{name}.{side}"
             digest = hashlib.sha256(contents[file]).hexdigest()
-            sources[split][side] = {"files": [file], "checksum": f"sha256:{digest}"}
-    languages = {"source": "de", "target": "en", "vocabulary": 60}
-    about = {"kind": "files", "title": "a test", "about": "a test", "files": sources}
-    return about | languages | settings
+            checksum = f"sha256:{digest}"
+            of_split[side] = {"files": [file], "checksum": checksum}
+        sources[split] = of_split
+    entry = {
+        "kind": "files",
+        "title": "a test",
+        "about": "a test",
+        "files": sources,
+        "source": "de",
+        "target": "en",
+        "vocabulary": 60,
+    }
+    return entry | settings
 
 
 def catalogue(contents: dict[str, bytes], **settings) -> PairCatalogue:
@@ -59,4 +71,5 @@ def catalogue(contents: dict[str, bytes], **settings) -> PairCatalogue:
 def load(folder: Path, changes=None, **settings) -> store.Pairs:
     contents = files(**changes or {})
     pairs = catalogue(contents, **settings)
-    return build_pairs(pairs, "birds-deen", write_files(folder, contents))
+    place = write_files(folder, contents)
+    return build_pairs(pairs, "birds-deen", place)
