@@ -41,16 +41,27 @@ def small(monkeypatch):
 
 
 def case_of(span=Adaptive, drop=0.0, attends_self=True) -> Case:
+    shape = Shape(24, 2, 12, 20)
     ramp = None if span is Fixed else 5
-    return Case(Shape(24, 2, 12, 20), span, ramp, attends_self, drop)
+    return Case(shape, span, ramp, attends_self, drop)
+
+
+def drawn(case: Case, T: int, K: int, dtype=torch.float64) -> dict[str, torch.Tensor]:
+    """Draw all inputs of the kernel but the gradient of its output."""
+    torch.manual_seed(0)
+    inputs = inputs_of(case, T, K, False, dtype)
+    del inputs["dy"]
+    return {name: tensor.to(DEVICE) for name, tensor in inputs.items()}
 
 
 @pytest.mark.parametrize("dtype", equivalence.BOUNDS, ids=str)
 @each_span
 def test_the_check_lets_the_kernel_through_and_draws_nothing(span, dtype):
+    case = case_of(span, drop=0.3)
     before = torch.random.get_rng_state()
-    check_equivalence(banded.attend, DEVICE, dtype, case_of(span, drop=0.3))
-    assert torch.equal(before, torch.random.get_rng_state())
+    check_equivalence(banded.attend, DEVICE, dtype, case)
+    after = torch.random.get_rng_state()
+    assert torch.equal(before, after)
 
 
 @pytest.mark.parametrize(
@@ -75,28 +86,34 @@ def test_output_and_gradients_are_the_definitions(spans, T, K, streams, monkeypa
 def test_of_one_key_a_query_sees_itself_or_nothing(attends_self):
     """All gradients but that of v are 0, and the check measures against the largest entry."""
     case = case_of(Fixed, attends_self=attends_self)
-    inputs = inputs_of(case, 1, 1, False, torch.float32)
-    del inputs["dy"]
-    on_device = {name: tensor.to(DEVICE) for name, tensor in inputs.items()}
-    y = call(case, banded.attend, **on_device)
-    torch.testing.assert_close(y, on_device["v"] * attends_self)
+    inputs = drawn(case, 1, 1, torch.float32)
+    y = call(case, banded.attend, **inputs)
+    expected = inputs["v"] * attends_self
+    torch.testing.assert_close(y, expected)
 
 
 def definition(q, r, k, v, position_keys, z, reach, **settings):
     """Compute what the kernel does, in a tenth of its interpreter's time."""
-    case = case_of(Fixed if z is None else Dynamic)
+    span = Fixed if z is None else Dynamic
+    case = case_of(span)
     beyond = case.limit - position_keys.size(-1)
     position_keys = pad(position_keys, (beyond, 0))
     return equivalence.definition(case, 1.0, q, r, k, v, position_keys, z)
 
 
-@pytest.mark.parametrize("which, name", list(enumerate(["q", "r", "k", "v", "position_keys", "z"])))
-def test_the_check_names_the_gradient_that_is_wrong(which, name):
+TENSORS = ["q", "r", "k", "v", "position_keys", "z"]
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_the_check_names_the_gradient_that_is_wrong(name):
+    which = TENSORS.index(name)
+
     def wrong(*tensors, **settings):
         tensors = list(tensors)
         tensor = tensors[which]
+        zero = tensor - tensor.detach()
         # the same numbers, gradients 1 % too long
-        tensors[which] = tensor + 0.01 * (tensor - tensor.detach())
+        tensors[which] = tensor + 0.01 * zero
         return definition(*tensors, **settings)
 
     with pytest.raises(Mismatch, match=rf"gradient of {name}: 1.0e-02 "):
@@ -122,24 +139,20 @@ def one_table(q, r, k, v, position_keys, *others, **settings):
     [(dropout_drawn_anew, 0.3, "the gradient of q"), (one_table, 0.0, "the output")],
 )
 def test_the_check_sees_what_is_wrong(wrong, drop, place):
+    case = case_of(drop=drop)
     with pytest.raises(Mismatch, match=place):
-        check_equivalence(wrong, DEVICE, torch.float32, case_of(drop=drop))
-
-
-def drawn(case: Case, T: int, K: int) -> dict[str, torch.Tensor]:
-    torch.manual_seed(0)
-    inputs = inputs_of(case, T, K, False, torch.float64)
-    del inputs["dy"]
-    return {name: tensor.to(DEVICE) for name, tensor in inputs.items()}
+        check_equivalence(wrong, DEVICE, torch.float32, case)
 
 
 @pytest.mark.parametrize("name, axis", [("v", 2), ("r", 2), ("v", 0), ("position_keys", 0)])
 def test_shapes_that_do_not_fit_are_refused(name, axis):
     """The kernels know no ends of memory."""
-    inputs = drawn(case_of(Fixed), 9, 40)
-    inputs[name] = torch.cat([inputs[name], inputs[name]], axis)
+    case = case_of(Fixed)
+    inputs = drawn(case, 9, 40)
+    tensor = inputs[name]
+    inputs[name] = torch.cat([tensor, tensor], axis)
     with pytest.raises(ValueError, match=f"^{name}"):
-        call(case_of(Fixed), banded.attend, **inputs)
+        call(case, banded.attend, **inputs)
 
 
 @pytest.mark.filterwarnings("ignore:All-NaN", "ignore:invalid value", "ignore:overflow")  # numpy's
@@ -152,7 +165,8 @@ def test_a_score_that_is_no_number_shows_in_the_rows_that_see_it_and_in_no_other
     inputs["k"][..., 0] = 0
     inputs["k"][:, :, 50, 0] = key
     ours = call(case, banded.attend, **inputs)
-    broken = call(case, definition, **inputs).isnan().any(-1)
+    expected = call(case, definition, **inputs)
+    broken = expected.isnan().any(-1)
     assert 0 < broken.sum() < broken.numel()
     assert ours[broken].isnan().all()
     assert ours[~broken].isfinite().all()
@@ -173,9 +187,11 @@ def test_a_tile_is_chosen_by_its_time_once(times, expected, monkeypatch):
 
     def milliseconds(run) -> float:
         run()
-        if time_of[runs[-1]] is None:
+        tile = runs[-1]
+        time = time_of[tile]
+        if time is None:
             raise OutOfResources(200_000, 100_000, "shared memory")
-        return time_of[runs[-1]]
+        return time
 
     monkeypatch.setattr(tuning, "milliseconds", milliseconds)
     monkeypatch.setattr(tuning, "CHOSEN", {})
@@ -192,6 +208,11 @@ def test_a_tile_is_chosen_by_its_time_once(times, expected, monkeypatch):
 def test_the_kernels_compile_for_two_gpus(tmp_path):
     environment = os.environ | {"TRITON_CACHE_DIR": str(tmp_path)}
     environment.pop("TRITON_INTERPRET", None)
-    command = [sys.executable, "-m", "tests._compiled"]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "tests._compiled"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr

@@ -61,23 +61,25 @@ class Chain:
     def fill_row(self, source, joint: int, word: int, place: int) -> None:
         cell = self.index[joint, word, place]
         row = self.transitions[cell]
-        following = (joint, word, place + 1)
-        if following in self.index:
-            row[self.index[following]] = 1
+        following = self.index.get((joint, word, place + 1))
+        if following is not None:
+            row[following] = 1
             return
         before = source.joint_states[joint]
         for other, after in enumerate(source.joint_states):
             change = change_of(source, before, after)
-            for drawn, p in enumerate(source.emission[other]):
-                begun = self.index[other, drawn, 0]
+            emission = source.emission[other]
+            for drawn, p in enumerate(emission):
+                begin = (other, drawn, 0)
+                begun = self.index[begin]
                 row[begun] = change * p
 
     def bits(self, seen: str, character: str) -> float:
         """Return -log2 of the probability of a character after those seen from its rest."""
         values, vectors = np.linalg.eig(self.transitions.T)
         largest = np.argmax(values.real)
-        after = vectors[:, largest].real
-        after = after / after.sum()
+        at_rest = vectors[:, largest].real
+        after = at_rest / at_rest.sum()
         for each in seen:
             possible = self.characters == each
             belief = after * possible
@@ -98,7 +100,8 @@ def test_a_window_knows_what_the_chain_of_characters_says(window):
     begin = text.index(" ") + 1
     first = max(begin, window)
     for position in range(first, len(text), 3):
-        seen = text[position - window : position]
+        start = position - window
+        seen = text[start:position]
         following = text[position]
         expected = chain.bits(seen, following)
         found = ours[position - begin]
@@ -118,16 +121,17 @@ def test_readers_of_more_words_end_at_the_optimal_predictor():
     source = TopicText(NOISY)
     reader = OptimalPredictor(source)
     text = source.draw(20_000).decode()
-    one = reader.bits_of_last(text, 1)
-    four = reader.bits_of_last(text, 4)
-    sixteen = reader.bits_of_last(text, 16)
-    assert one.mean() > four.mean() > sixteen.mean()
+    one = reader.bits_of_last(text, 1).mean()
+    four = reader.bits_of_last(text, 4).mean()
+    sixteen = reader.bits_of_last(text, 16).mean()
+    assert one > four > sixteen
     begin = text[:400]
     all_words = reader.bits_of_last(begin, 1000)
     optimal = reader.bits(begin)
     # noise before the first governed word says that time went by
+    found = all_words[100:].mean()
     expected = optimal[100:].mean()
-    assert all_words[100:].mean() == pytest.approx(expected, abs=0.02)
+    assert found == pytest.approx(expected, abs=0.02)
 
 
 def test_one_state_is_the_entropy_of_a_word():
@@ -138,6 +142,7 @@ def test_one_state_is_the_entropy_of_a_word():
     p = source.emission[0]
     terms = p * np.log2(p)
     bits_per_word = -terms.sum()
+    # with the blank after it
     lengths = [len(word) + 1 for word in source.lexicon]
     mean_length = p @ lengths
     entropy = bits_per_word / mean_length
@@ -161,6 +166,8 @@ def test_a_state_lasts_as_long_as_the_catalogue_says():
     assert source.draw(500) == longer[:500]
     text = source.draw(200_000)
     words = np.array(text.split())
-    changed = words[1:] != words[:-1]
+    before = words[:-1]
+    after = words[1:]
+    changed = after != before
     expected = 3.5 / 40 / 2
     assert changed.mean() == pytest.approx(expected, rel=0.1)

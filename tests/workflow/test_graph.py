@@ -15,7 +15,7 @@ from workflow.settings.questions import RULES
 NODE = re.compile(r'^\s*(\d+)\[label = "([^"]*)"', re.MULTILINE)
 EDGE = re.compile(r"^\s*(\d+) -> (\d+)", re.MULTILINE)
 SNAKEFILE = ("-s", str(ROOT / "workflow" / "Snakefile"))
-CONFIG = {**read_yaml(ROOT / "config" / "config.yaml"), "scale": "laptop"}
+CONFIG = read_yaml(ROOT / "config" / "config.yaml")
 
 
 @dataclass
@@ -25,26 +25,37 @@ class Graph:
     labels: dict[str, list[str]] = field(default_factory=dict)
     inputs: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
+    def needed_by(self, target: str) -> set[str]:
+        """Return the jobs that a target depends on, with its own."""
+        waiting = []
+        for job, label in self.labels.items():
+            if label == [target]:
+                waiting.append(job)
+        seen = set()
+        while waiting:
+            job = waiting.pop()
+            if job in seen:
+                continue
+            seen.add(job)
+            waiting += self.inputs[job]
+        return seen
+
     def behind(self, target: str) -> dict[str, set[str]]:
         """Return rule -> wildcards of the jobs that a target depends on."""
-        waiting = [node for node, label in self.labels.items() if label == [target]]
-        seen = set()
         jobs = defaultdict(set)
-        while waiting:
-            node = waiting.pop()
-            if node in seen:
-                continue
-            seen.add(node)
-            waiting += self.inputs[node]
-            rule, *wildcards = self.labels[node]
-            values = [each.partition(": ")[2] for each in wildcards]
+        for job in self.needed_by(target):
+            rule, *wildcards = self.labels[job]
+            values = []
+            for each in wildcards:
+                _, _, value = each.partition(": ")
+                values.append(value)
             jobs[rule].add(" ".join(values))
         return jobs
 
 
 @pytest.fixture(scope="module")
 def targets():
-    config = CONFIG | {"train": "everything"}
+    config = CONFIG | {"scale": "laptop", "train": "everything"}
     return Targets.of(config)
 
 
@@ -52,8 +63,9 @@ def targets():
 def graph(targets, tmp_path_factory):
     """Read the graph of all targets at scale laptop, in an empty folder, with all to train."""
     empty = tmp_path_factory.mktemp("empty")
-    words = [*SNAKEFILE, "--config", "train=everything", "--dag", "dot"]
-    said = snakemake(empty, *words, "--", *targets.named, "all")
+    options = ["--config", "train=everything", "--dag", "dot", "--"]
+    wanted = [*targets.named, "all"]
+    said = snakemake(empty, *SNAKEFILE, *options, *wanted)
     assert said.returncode == 0, said.stderr[-2000:]
     graph = Graph()
     for number, label in NODE.findall(said.stdout):
@@ -82,7 +94,8 @@ def test_every_question_paper_and_claim_plans_its_own_trainings(targets, graph):
     for name, questions in asked.items():
         wanted = set()
         for each in questions:
-            wanted.update(targets.runs.digests_of(each))
+            digests = targets.runs.digests_of(each)
+            wanted.update(digests)
         jobs = graph.behind(name)
         assert jobs["train"] == wanted, name
 
@@ -95,8 +108,10 @@ def test_every_table_and_figure_plans_what_its_question_reads(kind, targets, gra
     for name in artefacts.difference(targets.questions):
         question = targets.question_with(kind, name)
         jobs = graph.behind(name)
-        assert jobs["train"] == set(runs.digests_of(question)), name
-        assert jobs["throughput"] == set(runs.groups_of(question)), name
+        digests = runs.digests_of(question)
+        assert jobs["train"] == set(digests), name
+        groups = runs.groups_of(question)
+        assert jobs["throughput"] == set(groups), name
         read = targets.kinds_read(question)
         for measure in ("longest_span", "layers"):
             planned = len(jobs[measure]) > 0
