@@ -26,20 +26,31 @@ def named(compiled: bool) -> dict[str, list[str]]:
     """List the choices by axis: all, or those that the compiled code knows."""
     names = {}
     for axis, choices in CHOICES.items():
-        families = COMPILED.get(axis)
-        everything = not compiled or families is None
-        names[axis] = sorted(
-            name for name, kind in choices.items() if everything or kind.kernel in families
-        )
+        names[axis] = sorted(choices)
         if compiled:
-            names[axis] = [name for name in names[axis] if name not in NOT_COMPILED]
+            names[axis] = [name for name in names[axis] if is_compiled(axis, name)]
     return names
+
+
+def is_compiled(axis: str, name: str) -> bool:
+    """Whether the compiled code knows a choice; it knows all of an axis that it does not list."""
+    if name in NOT_COMPILED:
+        return False
+    if axis not in COMPILED:
+        return True
+    kind = CHOICES[axis][name]
+    return kind.kernel in COMPILED[axis]
 
 
 def settings_of(axis: str, name: str, S: int, k: int) -> dict:
     """Return a choice's example, but with spans of at most S and k keys that are kept."""
     settings = example(axis, name)
-    sizes = {"limit": S, "ramp": min(3, S), "cache": S, "k": k}
+    sizes = {
+        "limit": S,
+        "ramp": min(3, S),
+        "cache": S,
+        "k": k,
+    }
     for key in settings.keys() & sizes.keys():
         settings[key] = sizes[key]
     return settings
@@ -67,10 +78,12 @@ def _anywhere(kind: type, names, S: int, k: int, seed: int, shape: Shape, **sett
     if "rotary" in names:  # it turns pairs of numbers
         shape = replace(shape, d_k=2 * shape.d_k)
     attention = {}
-    for axis, name in zip(CHOICES, (*names, "none"), strict=False):
+    padded = (*names, "none")
+    for axis, name in zip(CHOICES, padded, strict=False):
         attention[axis] = settings_of(axis, name, S, k)
     choices = build_choices(attention, shape)
-    layer = kind(shape, **choices, **settings).double()
+    layer = kind(shape, **choices, **settings)
+    layer.double()
     for name, parameter in layer.named_parameters():
         if name.endswith(("fraction", "normaliser.a")):
             parameter.data.uniform_(0, 1)
@@ -81,13 +94,19 @@ def _anywhere(kind: type, names, S: int, k: int, seed: int, shape: Shape, **sett
 
 def results(attend, layer, direction, *inputs) -> dict[str, torch.Tensor]:
     """Return attend(*inputs), and the gradients of the inputs and of the layer's parameters."""
-    inputs = [each.clone().requires_grad_() for each in inputs]
-    y = attend(*inputs)
     leaves = dict(layer.named_parameters())
+    copies = []
     for number, each in enumerate(inputs):
-        leaves[f"input {number}"] = each
-    total = (y * direction).sum()
-    gradients = torch.autograd.grad(total, list(leaves.values()), materialize_grads=True)
+        copy = each.clone().requires_grad_()
+        copies.append(copy)
+        leaves[f"input {number}"] = copy
+    y = attend(*copies)
+    weighted = y * direction
+    gradients = torch.autograd.grad(
+        weighted.sum(),
+        list(leaves.values()),
+        materialize_grads=True,
+    )
     found = dict(zip(leaves, gradients, strict=True))
     found["y"] = y.detach()
     return found
@@ -96,7 +115,8 @@ def results(attend, layer, direction, *inputs) -> dict[str, torch.Tensor]:
 def check_stream(layer, x, past, backend: str = "auto") -> None:
     """Hold the engine to the definition for a block x of a stream."""
     B, T, _ = x.shape
-    direction = torch.randn(B, T, layer.shape.heads, layer.shape.d_v, dtype=x.dtype)
+    shape = layer.shape
+    direction = torch.randn(B, T, shape.heads, shape.d_v, dtype=x.dtype)
 
     def compute(implementation) -> dict[str, torch.Tensor]:
         def attend(x):
@@ -105,7 +125,9 @@ def check_stream(layer, x, past, backend: str = "auto") -> None:
 
         return results(attend, layer, direction, x)
 
-    assert_close(compute(Engine(backend)), compute(Definition()))
+    found = compute(Engine(backend))
+    expected = compute(Definition())
+    assert_close(found, expected)
 
 
 def inputs(layer, T: int, M: int, B: int) -> tuple:

@@ -4,6 +4,7 @@ page made of them.
 
 import json
 from collections import defaultdict
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -41,9 +42,23 @@ from workflow.settings.questions import Question, load_question
 
 SCALE = "test"
 EVIL = "<script>alert('x')</script>"
-MAKERS = {"char_lm": job, "translation": translation, "captioning": captioning, "parsing": parsing}
-PLANNED = ("question", "paper", "variant", "paper_corpus", "corpus", "S", "k")
-PLANNED += ("digest", "configuration")
+MAKERS = {
+    "char_lm": job,
+    "translation": translation,
+    "captioning": captioning,
+    "parsing": parsing,
+}
+PLANNED = [
+    "question",
+    "paper",
+    "variant",
+    "paper_corpus",
+    "corpus",
+    "S",
+    "k",
+    "digest",
+    "configuration",
+]
 EXECUTED = {"fixed": 9900.0, "adaptive": 10_670.0, "dynamic": 1.2e6}
 COUNTED = {
     "macs_torch": 23456.0,
@@ -70,7 +85,8 @@ def rows_of(questions: list[str] | None = None, broken: bool = False) -> list[di
         # a page a run: half of them will do
         if made["task"] != "char_lm" and made["seed"] != 1:
             continue
-        row = made | COUNTED | {"macs_executed": EXECUTED.get(made["variant"], 6e4)}
+        row = made | COUNTED
+        row["macs_executed"] = EXECUTED.get(row["variant"], 6e4)
         if row["variant"] == "fixed":
             row |= NOT_WEIGHED
         if (row["question"], row["S"]) == ("span_limit", 64):
@@ -84,33 +100,58 @@ def rows_of(questions: list[str] | None = None, broken: bool = False) -> list[di
 def write_results(folder: Path, rows: list[dict]) -> None:
     """Write all that the rules write before the pages, under folder/results."""
     scale = folder / "results" / SCALE
-    questions = list(dict.fromkeys(row["question"] for row in rows))
-    write_text(scale / "plan.json", json.dumps([planned(row) for row in rows]))
+    runs = folder / "results" / "runs"
+    plan = [planned(row) for row in rows]
+    write_text(scale / "plan.json", json.dumps(plan))
     for row in rows:
-        write_record(folder / "results" / "runs" / row["digest"] / "record.json", record(row))
+        path = runs / row["digest"] / "record.json"
+        write_record(path, record(row))
     write_rows_of(scale, rows)
+    questions = list(dict.fromkeys(row["question"] for row in rows))
     for name in questions:
         write_artefacts(scale, name, load_question(name))
+        frames = read_frames(inputs(scale, name))
         about = load_claims(claims_about(name))
         on_sizes = load_claims(sized_claims(name))
-        evidence = collect_about(about, on_sizes, read_frames(inputs(scale, name)))
+        evidence = collect_about(about, on_sizes, frames)
         write_evidence(scale / "claims" / f"{name}.json", evidence)
-    write_text(scale / "evidence" / "overnight.json", json.dumps(other_scale(scale, questions)))
+    other = other_scale(scale, questions)
+    write_text(scale / "evidence" / "overnight.json", json.dumps(other))
 
 
 def other_scale(scale: Path, questions: list[str]) -> dict:
     """Make evidence of another scale, which reproduced the claims about one of these questions."""
-    claimed = [each.about for each in load_claims(known_claims()).values()]
-    name = next((about for about in claimed if about in questions), min(questions))
-    lines = json.loads((scale / "claims" / f"{name}.json").read_text())["claims"]
-    lines = [line | {"verdict": "reproduced", "why": EVIL} for line in lines]
-    return {"set": "overnight", "scale": "overnight", "provenance": EVIL, "claims": lines}
+    name = min(questions)
+    for claim in load_claims(known_claims()).values():
+        if claim.about in questions:
+            name = claim.about
+            break
+    path = scale / "claims" / f"{name}.json"
+    evidence = json.loads(path.read_text())
+    lines = evidence["claims"]
+    for line in lines:
+        line["verdict"] = "reproduced"
+        line["why"] = EVIL
+    return {
+        "set": "overnight",
+        "scale": "overnight",
+        "provenance": EVIL,
+        "claims": lines,
+    }
 
 
 def planned(row: dict) -> dict:
     """Make a run's entry of the plan."""
-    asked = MAKERS[row["task"]](seed=row["seed"])
-    return {key: row[key] for key in PLANNED} | {"job": asked.model_dump(mode="json")}
+    asked = job_of(row)
+    entry = {key: row[key] for key in PLANNED}
+    entry["job"] = asked.model_dump(mode="json")
+    return entry
+
+
+def job_of(row: dict):
+    """Make the job of a made-up run."""
+    make = MAKERS[row["task"]]
+    return make(seed=row["seed"])
 
 
 def write_rows_of(scale: Path, rows: list[dict]) -> None:
@@ -124,23 +165,26 @@ def write_rows_of(scale: Path, rows: list[dict]) -> None:
             files[kind, f"{kind}/{row['configuration']}"].append(row)
     questions = {row["question"] for row in rows}
     if "transformer" in questions:
-        for name in ("self", "rnn"):
-            files["layers", "layers"] += [layer(name, n, float(n)) for n in (64, 128)]
+        for name, n in product(("self", "rnn"), (64, 128)):
+            made = layer(name, n, float(n))
+            files["layers", "layers"].append(made)
     if "known_entropy" in questions:
         for kind, content in of_texts().items():
             files[kind, f"{kind}/topics"] = content
     for (kind, place), content in files.items():
-        write_text(scale / f"{place}.json", write_rows(kind, content))
+        written = write_rows(kind, content)
+        write_text(scale / f"{place}.json", written)
 
 
 def inputs(scale: Path, question: str, wanted: tuple[str, ...] = ("runs", *COSTS)) -> list[Path]:
     """Name the files of rows that something about a question stands on."""
     runs = scale / "questions" / f"{question}.json"
-    rows = json.loads(runs.read_text())["rows"]
-    configurations = dict.fromkeys(row["configuration"] for row in rows)
+    content = json.loads(runs.read_text())
+    configurations = dict.fromkeys(row["configuration"] for row in content["rows"])
     places = {"runs": [runs], "layers": [scale / "layers.json"]}
     for kind in COSTS:
-        places[kind] = [scale / kind / f"{name}.json" for name in configurations]
+        measured = scale / kind
+        places[kind] = [measured / f"{name}.json" for name in configurations]
     for kind in OF_TEXTS:
         places[kind] = [scale / kind / "topics.json"]
     found = []
@@ -155,10 +199,12 @@ def write_artefacts(scale: Path, name: str, question: Question) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(figure_files, "save", save_svg)
         for each in question.tables:
-            frames = read_frames(inputs(scale, name, reads("tables", each)))
+            wanted = reads("tables", each)
+            frames = read_frames(inputs(scale, name, wanted))
             write_table(scale / "tables" / f"{each}.json", each, frames)
         for each in question.figures:
-            frames = read_frames(inputs(scale, name, reads("figures", each)))
+            wanted = reads("figures", each)
+            frames = read_frames(inputs(scale, name, wanted))
             write_figure(scale / "figures" / f"{each}.svg", each, frames)
 
 
@@ -173,8 +219,7 @@ def save_svg(drawing, out: Path, title: str, origin: str, trace: str) -> None:
 
 def values_of(row: dict, kind: str) -> dict:
     """Return what a run has of a kind of numbers."""
-    values = {key: row[key] for key in names(kind)}
-    return {key: value for key, value in values.items() if value is not None}
+    return {key: row[key] for key in names(kind) if row[key] is not None}
 
 
 def record(row: dict) -> Record:
@@ -194,7 +239,7 @@ def record(row: dict) -> Record:
         digest=row["digest"],
         metrics=values_of(row, "metric"),
         facts=values_of(row, "fact"),
-        job=MAKERS[row["task"]](seed=row["seed"]),
+        job=job_of(row),
         cost=cost,
         curve=[Point(**point) for point in row["curve"]],
         origin=origin(),
@@ -213,7 +258,8 @@ def write_question(folder: Path, name: str) -> None:
     frames = read_frames(inputs(site.results, name))
     records = {}
     for digest in frames.everything["digest"]:
-        records[digest] = read_or_refuse(site.runs / digest / "record.json")
+        path = site.runs / digest / "record.json"
+        records[digest] = read_or_refuse(path)
     question.write_pages(site, name, frames, records)
 
 
@@ -225,20 +271,26 @@ def write_report(folder: Path, *names: str) -> None:
         rows |= dict.fromkeys(inputs(scale, name, ("runs", *COSTS, "layers")))
     evidence = sorted((scale / "claims").glob("*.json"))
     evidence += sorted((scale / "evidence").glob("*.json"))
-    words = ["--rows", *map(str, rows), "--evidence", *map(str, evidence)]
-    report.main(["--scale", SCALE, *words, *where(folder)])
+    words = ["--scale", SCALE]
+    words += ["--rows", *map(str, rows)]
+    words += ["--evidence", *map(str, evidence)]
+    report.main(words + where(folder))
 
 
 def where(folder: Path) -> list[str]:
-    return ["--results", str(folder / "results"), "--reports", str(folder / "reports")]
+    results = folder / "results"
+    reports = folder / "reports"
+    return ["--results", str(results), "--reports", str(reports)]
 
 
 def write_pages(folder: Path) -> None:
     """Write every page of the scale, in the order of the rules, and the root index."""
-    names = sorted(path.stem for path in (folder / "results" / SCALE / "questions").glob("*.json"))
+    questions = folder / "results" / SCALE / "questions"
+    names = sorted(path.stem for path in questions.glob("*.json"))
     for name in names:
         write_question(folder, name)
     write_report(folder, *names)
+    first, *_ = rows_of()
     finding = Finding(
         "cafe0123cafe",
         EVIL,
@@ -246,7 +298,7 @@ def write_pages(folder: Path) -> None:
         first=EVIL,
         differs=[EVIL],
         reasons=[EVIL],
-        record=record(rows_of()[0]),
+        record=record(first),
     )
     audit.write_page(site_of(folder), [EVIL] * 3, [finding])
     summary.main([SCALE, *where(folder)])

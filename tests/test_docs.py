@@ -41,7 +41,8 @@ def anchors(page: Path) -> set[str]:
     """Name the headings of a page as Sphinx and GitHub do."""
     text = FENCED.sub("", page.read_text())
     found = set()
-    for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    for heading in headings:
         words = re.sub(r"[^\w\- ]", "", heading.lower())
         found.add(words.replace(" ", "-"))
     return found
@@ -58,13 +59,15 @@ def test_every_page_is_in_the_contents_once():
 def test_links_lead_to_places_and_headings_that_exist(page):
     text = FENCED.sub("", page.read_text())
     text = re.sub(r"`[^`\n]*`", "", text)
-    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+    links = re.findall(r"\]\(([^)\s]+)\)", text)
+    for link in links:
         if link.startswith(ELSEWHERE):
             continue
         place, _, anchor = link.partition("#")
         target = page
         if place:
-            target = (page.parent / place).resolve()
+            target = page.parent / place
+            target = target.resolve()
         assert target.exists(), link
         if anchor:
             assert anchor in anchors(target), link
@@ -102,7 +105,8 @@ def test_what_the_api_pages_name_exists_and_has_a_docstring():
     """A schema without one would show what pydantic says of its models."""
     for page in (DOCS / "api").glob("*.md"):
         text = page.read_text()
-        for name in re.findall(r"autoapi\w+:: (\S+)", text):
+        names = re.findall(r"autoapi\w+:: (\S+)", text)
+        for name in names:
             place, _, kind = name.rpartition(".")
             module = import_module(place)
             shown = getattr(module, kind)

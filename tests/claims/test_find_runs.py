@@ -18,17 +18,21 @@ def of_S(variant: str, scores: dict[int, float], column="dev_bpc") -> list[dict]
     """Make two seeds of each S. scores: by S."""
     rows = []
     for (S, score), seed in product(scores.items(), (1, 2)):
-        rows.append(run(variant=variant, seed=seed, S=S, **{column: score}))
+        values = {"S": S, column: score}
+        rows.append(run(variant=variant, seed=seed, **values))
     return rows
 
 
 def test_pairs_share_a_seed():
     frames = Frames(both(than=(2.3, 2.4)), None)
-    ours = read_sample(claim(), claim().ours, frames)
-    than = read_sample(claim(), claim().than, frames)
-    first, second = pair_up(claim(), ours, than)
-    assert (first.turn, first.ours) == (0, 2.0)
-    assert (second.turn, second.ours) == (1, 2.1)
+    asserted = claim()
+    ours = read_sample(asserted, asserted.ours, frames)
+    than = read_sample(asserted, asserted.than, frames)
+    first, second = pair_up(asserted, ours, than)
+    assert first.turn == 0
+    assert first.ours == 2.0
+    assert second.turn == 1
+    assert second.ours == 2.1
     assert first.effect == pytest.approx(-0.3)
     assert first.runs == RunsOfPair(
         ("span_limit-adaptive-64-None-0",),
@@ -66,7 +70,8 @@ def test_a_place_is_of_what_was_run(place, bpc):
     frames = Frames(as_table(rows), None)
     asserted = claim(ours={"variant": "adaptive", "S": place})
     sample = read_sample(asserted, asserted.ours, frames)
-    assert [*sample.values.values()] == pytest.approx([bpc, bpc])
+    found = list(sample.values.values())
+    assert found == pytest.approx([bpc, bpc])
 
 
 def test_a_common_limit_is_the_largest_that_both_sides_have():
@@ -75,28 +80,49 @@ def test_a_common_limit_is_the_largest_that_both_sides_have():
     rows.append(failed(variant="fixed", S=128))
     ours = {"variant": "adaptive", "S": "common"}
     than = {"variant": "fixed", "S": "common"}
-    line = evidence_of(claim(ours=ours, than=than), as_table(rows))
-    assert (line.ours, line.than, line.n) == (1.0, 1.5, 2)
+    asserted = claim(ours=ours, than=than)
+    line = evidence_of(asserted, as_table(rows))
+    assert line.ours == 1.0
+    assert line.than == 1.5
+    assert line.n == 2
 
 
 def test_timings_are_paired_by_round():
     """A machine that halves its speed between two rounds halves it for both."""
-    quick = {"train_tokens_per_s": 1000.0, "train_ms": 1.0, "train_turns": [1.0, 2.0]}
-    slow = {"train_tokens_per_s": 500.0, "train_ms": 2.0, "train_turns": [2.0, 4.0]}
-    rows = [run(variant="adaptive", **quick), run(variant="fixed", **slow)]
-    asserted = claim(measure="train_tokens_per_s", by="ratio", expect="more")
-    line = evidence_of(asserted, as_table(rows))
-    assert (line.effect, line.n, line.verdict) == (2.0, 2, "reproduced")
+    quick = run(
+        variant="adaptive",
+        train_tokens_per_s=1000.0,
+        train_ms=1.0,
+        train_turns=[1.0, 2.0],
+    )
+    slow = run(
+        variant="fixed",
+        train_tokens_per_s=500.0,
+        train_ms=2.0,
+        train_turns=[2.0, 4.0],
+    )
+    asserted = claim(
+        measure="train_tokens_per_s",
+        by="ratio",
+        expect="more",
+    )
+    line = evidence_of(asserted, as_table([quick, slow]))
+    assert line.effect == 2.0
+    assert line.n == 2
+    assert line.verdict == "reproduced"
 
 
 def test_a_pair_that_lacks_a_cell_of_the_grid_is_left_out():
     """The run of seed 1 with the smaller S failed: its mean over S would be another's."""
     rows = []
-    for name, S, seed in product(("adaptive", "fixed"), (32, 64), (1, 2, 3)):
+    grid = product(("adaptive", "fixed"), (32, 64), (1, 2, 3))
+    for name, S, seed in grid:
         rows.append(run(variant=name, seed=seed, S=S))
-    rows[0] |= {"status": "timeout", "reason": "late"}
+    rows[0]["status"] = "timeout"
+    rows[0]["reason"] = "late"
     line = evidence_of(claim(), as_table(rows))
-    assert (line.n, line.verdict) == (2, "inconclusive")
+    assert line.n == 2
+    assert line.verdict == "inconclusive"
 
 
 def test_layers_are_read_without_runs():
@@ -107,11 +133,16 @@ def test_layers_are_read_without_runs():
         rows.append(layer("self", n, squared, d=8, turns=[squared, squared]))
         rows.append(layer("rnn", n, linear, d=8, turns=[linear, linear]))
     quadratic = load_claim("attention_grows_with_n_squared")
-    growth = evidence_of(quadratic, None, layers(*rows))
+    apart = layers(*rows)
+    growth = evidence_of(quadratic, None, apart)
     assert growth.effect == pytest.approx(2.0)
     faster = load_claim("attention_is_faster_than_recurrence")
+    line = evidence_of(faster, None, apart)
     # at n = 4 alone, the one below d
-    assert evidence_of(faster, None, layers(*rows)).ours == 16 / 1e4
-    narrow = evidence_of(faster, None, layers(*rows).assign(d=2))
-    assert (narrow.effect, narrow.verdict) == (None, "not tested")
-    assert evidence_of(faster, both()).why == NOT_ASKED
+    assert line.ours == 16 / 1e4
+    narrow = apart.assign(d=2)
+    untested = evidence_of(faster, None, narrow)
+    assert untested.effect is None
+    assert untested.verdict == "not tested"
+    not_asked = evidence_of(faster, both())
+    assert not_asked.why == NOT_ASKED

@@ -15,16 +15,23 @@ NO_SCALAR = {"curve", "missing", "factors", "over_condition"}
 
 def test_csv_and_parquet_hold_the_same_numbers_and_what_is_missing_is_missing(tmp_path):
     ended = run(seed=1, apply_to=["encoder", "cross"])
-    inputs = write_inputs(tmp_path / "rows", [ended, failed(seed=2)])
-    write_run_files(tmp_path, read_frames(inputs).runs)
+    rows = [ended, failed(seed=2)]
+    inputs = write_inputs(tmp_path / "rows", rows)
+    frames = read_frames(inputs)
+    write_run_files(tmp_path, frames.runs)
     csv = pd.read_csv(tmp_path / "runs.csv")
     parquet = pd.read_parquet(tmp_path / "runs.parquet")
-    explained = pd.read_csv(tmp_path / "runs_columns.csv")["column"]
-    assert list(csv.columns) == list(parquet.columns) == list(explained)
+    explained = pd.read_csv(tmp_path / "runs_columns.csv")
+    assert list(csv.columns) == list(parquet.columns)
+    assert list(csv.columns) == list(explained["column"])
     for name in ("S", "dev_bpc", "macs_executed", "train_ms", "test_bleu"):
-        assert csv[name].astype(float).equals(parquet[name].astype(float)), name
+        of_csv = csv[name].astype(float)
+        of_parquet = parquet[name].astype(float)
+        assert of_csv.equals(of_parquet), name
     good, bad = parquet.to_dict("records")
-    assert (good["dev_bpc"], good["S"], good["apply_to"]) == (2.1, 64, "encoder cross")
+    assert good["dev_bpc"] == 2.1
+    assert good["S"] == 64
+    assert good["apply_to"] == "encoder cross"
     assert pd.isna(good["k"])
     assert pd.isna(bad["dev_bpc"])
     assert bad["reason"] == "mean loss nan"
@@ -33,18 +40,24 @@ def test_csv_and_parquet_hold_the_same_numbers_and_what_is_missing_is_missing(tm
 def test_every_scalar_of_a_run_is_a_column_with_its_unit():
     rows = dictionary().set_index("column")
     numbers = {name for name, quantity in REGISTRY.items() if quantity.number}
+    statuses = {f"{kind}_status" for kind in COSTS}
     assert rows.index.is_unique
-    assert numbers | {f"{kind}_status" for kind in COSTS} <= set(rows.index)
+    assert numbers | statuses <= set(rows.index)
     assert rows.loc["test_bpc", "unit"] == "bpc"
     assert rows.loc["train_ms", "unit"] == "ms"
     lists = set(REGISTRY) - numbers
-    assert set(run()) - lists - NO_SCALAR <= {each.column for each in COLUMNS}
+    scalars = set(run()) - lists - NO_SCALAR
+    columns = {each.column for each in COLUMNS}
+    assert scalars <= columns
 
 
 def test_no_runs_and_rows_without_a_declared_column_are_refused(tmp_path):
-    layers = next(path for path in write_inputs(tmp_path / "rows") if path.stem == "layers")
+    write_inputs(tmp_path / "rows")
+    layers = tmp_path / "rows" / "layers.json"
+    words = ["--scale", "test", "--results", str(tmp_path)]
+    words += ["--rows", str(layers)]
     with pytest.raises(ConfigError, match="no runs"):
-        report.main(["--scale", "test", "--results", str(tmp_path), "--rows", str(layers)])
+        report.main(words)
     row = run()
     del row["late_gain"]
     with pytest.raises(ConfigError, match="'late_gain'"):

@@ -14,40 +14,65 @@ from workflow.tasks.translation.phrases import PINS as PHRASES
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-PINNED = re.findall(r"^([\w.-]+)==(\S+)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
-PINS = {canonicalize_name(name): version for name, version in PINNED}
+PIN_LINES = re.compile(r"^([\w.-]+)==(\S+)$", re.MULTILINE)
+# the name, the version, a marker and the first hash
+LOCKED = re.compile(r"^([\w.-]+)==(\S+)(?: ;[^\n]*)? \\\n    --hash=sha256:", re.MULTILINE)
+
+
+def versions(pattern: re.Pattern, name: str) -> dict[str, str]:
+    """Return package -> version of the lines of a file at the root."""
+    text = (ROOT / name).read_text()
+    found = {}
+    for package, version in pattern.findall(text):
+        found[canonicalize_name(package)] = version
+    return found
 
 
 def by_name(lines: list[str]) -> dict[str, Requirement]:
-    found = [Requirement(line) for line in lines]
-    return {canonicalize_name(each.name): each for each in found}
+    found = {}
+    for line in lines:
+        requirement = Requirement(line)
+        found[canonicalize_name(requirement.name)] = requirement
+    return found
 
 
-DIRECT = by_name(PROJECT["dependencies"])
+PINS = versions(PIN_LINES, "constraints.txt")
+DEPENDENCIES = PROJECT["dependencies"]
+DIRECT = by_name(DEPENDENCIES)
 
 
-@pytest.mark.parametrize("extra", [None, *EXTRAS])
-def test_everything_is_pinned_within_what_the_project_allows(extra):
-    for name, one in by_name(EXTRAS[extra] if extra else PROJECT["dependencies"]).items():
-        assert one.specifier.contains(PINS[name]), name
-    # versions that are data
-    assert {*PHRASES, PIN} <= set(PROJECT["dependencies"])
+@pytest.mark.parametrize("lines", [DEPENDENCIES, *EXTRAS.values()], ids=["direct", *EXTRAS])
+def test_everything_is_pinned_within_what_the_project_allows(lines):
+    for name, requirement in by_name(lines).items():
+        allowed = requirement.specifier
+        assert allowed.contains(PINS[name]), name
+
+
+def test_versions_that_are_data_are_those_of_the_project():
+    needed = {*PHRASES, PIN}
+    assert needed.issubset(DEPENDENCIES)
 
 
 def test_conda_asks_for_the_pins_of_all_dependencies():
-    conda = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
-    asked = by_name(next(entry["pip"] for entry in conda if isinstance(entry, dict)))
-    for name, one in asked.items():
-        assert str(one.specifier) == f"=={PINS[name]}"
-    for name, one in DIRECT.items():
-        assert str(one.marker) == str(asked[name].marker)
-    assert f"python{PROJECT['requires-python']}" in conda[0]
+    text = (ROOT / "environment.yml").read_text()
+    python, *others = yaml.safe_load(text)["dependencies"]
+    assert f"python{PROJECT['requires-python']}" in python
+    (of_pip,) = [entry["pip"] for entry in others if isinstance(entry, dict)]
+    asked = by_name(of_pip)
+    for name, requirement in asked.items():
+        pin = f"=={PINS[name]}"
+        assert str(requirement.specifier) == pin
+    for name, requirement in DIRECT.items():
+        marker = asked[name].marker
+        assert str(requirement.marker) == str(marker)
 
 
 def test_every_locked_version_is_the_pinned_one_with_hashes_and_torch_has_none():
-    lock = (ROOT / "lock.txt").read_text()
-    line = re.compile(r"^([\w.-]+)==(\S+)(?: ;[^\n]*)? \\\n    --hash=sha256:", re.MULTILINE)
-    versions = {canonicalize_name(name): version for name, version in line.findall(lock)}
-    assert len(versions) == len(re.findall(r"^\w", lock, re.MULTILINE))
-    assert versions.items() <= PINS.items()
-    assert {*DIRECT, *by_name(EXTRAS["test"])} - {*versions} == {"torch"}
+    locked = versions(LOCKED, "lock.txt")
+    text = (ROOT / "lock.txt").read_text()
+    packages = re.findall(r"^\w", text, re.MULTILINE)
+    assert len(locked) == len(packages)
+    assert locked.items() <= PINS.items()
+    wanted = DIRECT | by_name(EXTRAS["test"])
+    missing = wanted.keys() - locked.keys()
+    assert missing == {"torch"}
