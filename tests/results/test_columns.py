@@ -22,8 +22,9 @@ def test_csv_and_parquet_hold_the_same_numbers_and_what_is_missing_is_missing(tm
     csv = pd.read_csv(tmp_path / "runs.csv")
     parquet = pd.read_parquet(tmp_path / "runs.parquet")
     explained = pd.read_csv(tmp_path / "runs_columns.csv")
-    assert list(csv.columns) == list(parquet.columns)
-    assert list(csv.columns) == list(explained["column"])
+    columns = list(csv.columns)
+    assert columns == list(parquet.columns)
+    assert columns == list(explained["column"])
     for name in ("S", "dev_bpc", "macs_executed", "train_ms", "test_bleu"):
         of_csv = csv[name].astype(float)
         of_parquet = parquet[name].astype(float)
@@ -39,7 +40,10 @@ def test_csv_and_parquet_hold_the_same_numbers_and_what_is_missing_is_missing(tm
 
 def test_every_scalar_of_a_run_is_a_column_with_its_unit():
     rows = dictionary().set_index("column")
-    numbers = {name for name, quantity in REGISTRY.items() if quantity.number}
+    numbers = set()
+    for name, quantity in REGISTRY.items():
+        if quantity.number:
+            numbers.add(name)
     statuses = {f"{kind}_status" for kind in COSTS}
     assert rows.index.is_unique
     assert numbers | statuses <= set(rows.index)
@@ -54,7 +58,8 @@ def test_every_scalar_of_a_run_is_a_column_with_its_unit():
 def test_no_runs_and_rows_without_a_declared_column_are_refused(tmp_path):
     write_inputs(tmp_path / "rows")
     layers = tmp_path / "rows" / "layers.json"
-    words = ["--scale", "test", "--results", str(tmp_path)]
+    words = ["--scale", "test"]
+    words += ["--results", str(tmp_path)]
     words += ["--rows", str(layers)]
     with pytest.raises(ConfigError, match="no runs"):
         report.main(words)

@@ -27,9 +27,11 @@ PER_CENT = (0.0, 100.0)
 
 def test_an_interval_of_a_bounded_score_ends_at_its_bounds():
     """85, 95, 99: s = 7.211, half = 4.303 x 7.211 / sqrt(3) = 17.91."""
-    assert mean_interval([0.0, 0.0, 90.0], bounds=PER_CENT) == (30.0, 0.0, 100.0)
+    wide = mean_interval([0.0, 0.0, 90.0], bounds=PER_CENT)
+    assert wide == (30.0, 0.0, 100.0)
     mean, low, high = mean_interval([85.0, 95.0, 99.0], bounds=PER_CENT)
-    assert (mean, high) == (93.0, 100.0)
+    assert mean == 93.0
+    assert high == 100.0
     assert low == pytest.approx(93 - 17.913, abs=1e-3)
     assert of_difference(PER_CENT) == (-100.0, 100.0)
 
@@ -37,7 +39,9 @@ def test_an_interval_of_a_bounded_score_ends_at_its_bounds():
 def test_one_value_has_no_interval_and_equal_ones_have_no_width():
     assert mean_interval([2.0]) == (2.0, None, None)
     assert mean_interval([2.0, 2.0, 2.0]) == (2.0, 2.0, 2.0)
-    assert scatter([0.1 + 0.2, 0.3, 0.3]) == 0.0  # rounding is no scatter
+    # rounding is no scatter
+    rounded = [0.1 + 0.2, 0.3, 0.3]
+    assert scatter(rounded) == 0.0
     assert half_width(1.0, 4.0) == 1.5
     assert half_width(None, None) is None
 
@@ -49,22 +53,26 @@ def test_what_differs_between_corpora_is_no_scatter():
     assert scatter(values, corpora) == pytest.approx(0.02**0.5)
     mean, _, high = mean_interval(values, corpora)
     assert mean == pytest.approx(3.0)
-    assert high - mean == pytest.approx(4.302653 * 0.02**0.5 / 2)
+    half = 4.302653 * 0.02**0.5 / 2
+    assert high - mean == pytest.approx(half)
     assert p_of(values, 0.0, corpora) < 0.001
     assert p_of(values) > 0.05
 
 
 def test_p_is_that_of_students_t():
     values = [0.3, 0.5, 0.1, 0.45]
-    assert p_of(values, 0.2) == pytest.approx(ttest_1samp(values, 0.2).pvalue)
+    two_sided = ttest_1samp(values, 0.2).pvalue
+    assert p_of(values, 0.2) == pytest.approx(two_sided)
     below = ttest_1samp(values, 0.8, alternative="less").pvalue
     above = ttest_1samp(values, -0.8, alternative="greater").pvalue
-    assert p_equal(values, 0.0, 0.8) == pytest.approx(max(below, above))
+    larger = max(below, above)
+    assert p_equal(values, 0.0, 0.8) == pytest.approx(larger)
 
 
 def test_holm_by_hand():
     """0.01 x 4; 0.02 x 3; 0.04 x 2; and the last no smaller than the one before."""
-    assert holm([0.04, 0.01, 0.05, 0.02]) == pytest.approx([0.08, 0.04, 0.08, 0.06])
+    corrected = holm([0.04, 0.01, 0.05, 0.02])
+    assert corrected == pytest.approx([0.08, 0.04, 0.08, 0.06])
     assert holm([0.9, 0.8]) == [1.0, 1.0]
     assert holm([]) == []
 
@@ -73,17 +81,21 @@ def test_holm_by_hand():
 @pytest.mark.parametrize("corpora", [1, 3])
 def test_three_interim_analyses_find_what_is_not_there_as_seldom_as_one(corpora):
     """Of 20,000 claims without an effect, analysed with 3, 6 and 12 seeds on each corpus."""
-    scores = np.random.default_rng(0).normal(size=(20_000, corpora, 12))
+    generator = np.random.default_rng(0)
+    scores = generator.normal(size=(20_000, corpora, 12))
     found = np.zeros(20_000, bool)
     for seeds in LOOKS:
         seen = scores[:, :, :seeds]
         freedom = corpora * (seeds - 1)
-        squares = (seen - seen.mean(2, keepdims=True)) ** 2
-        spread = squares.sum((1, 2)) / freedom
-        t = seen.mean((1, 2)) / np.sqrt(spread / (corpora * seeds))
+        centred = seen - seen.mean(2, keepdims=True)
+        squares = centred**2
+        variance = squares.sum((1, 2)) / freedom
+        error = np.sqrt(variance / (corpora * seeds))
+        t = seen.mean((1, 2)) / error
         p = 2 * stdtr(freedom, -abs(t))
         found |= p <= AT_EACH_LOOK
-    assert 0.044 <= found.mean() <= 0.0535  # two standard errors are 0.003
+    # two standard errors are 0.003
+    assert 0.044 <= found.mean() <= 0.0535
 
 
 def test_p_is_corrected_for_three_interim_analyses_and_so_is_the_smallest_effect():
@@ -91,7 +103,8 @@ def test_p_is_corrected_for_three_interim_analyses_and_so_is_the_smallest_effect
     assert over_looks(0.5) == 1.0
     counts = [count_looks(seeds) for seeds in (2, 3, 5, 6, 12, 20)]
     assert counts == [0, 1, 1, 2, 3, 3]
-    assert smallest_effect(1.0, 3, 1, 0.019) > smallest_effect(1.0, 3)
+    stricter = smallest_effect(1.0, 3, 1, 0.019)
+    assert stricter > smallest_effect(1.0, 3)
 
 
 @pytest.mark.parametrize("corpora", [1, 2])
@@ -108,4 +121,5 @@ def test_widened_intervals_of_resampled_pairs_hold_the_mean_19_times_of_20(corpo
         return np.mean(low * high < 0)
 
     assert held(1) < 0.85
-    assert held(widening(3, corpora)) == pytest.approx(0.95, abs=0.02)
+    by = widening(3, corpora)
+    assert held(by) == pytest.approx(0.95, abs=0.02)

@@ -20,7 +20,12 @@ def timed(variant: str, *turns: float, reference: float | None = 8.0, **changes)
         "train_ms": sum(turns) / len(turns),
         "train_tokens_per_s": sum(speeds) / len(turns),
     }
-    return run(variant=variant, reference_ms=reference, **times, **changes)
+    return run(
+        variant=variant,
+        reference_ms=reference,
+        **times,
+        **changes,
+    )
 
 
 def speed(row: dict) -> Summary:
@@ -28,7 +33,9 @@ def speed(row: dict) -> Summary:
 
 
 def ratio(ours: dict, than: dict) -> Summary:
-    return ratio_over_turns(as_frame([ours]), as_frame([than]), "train_tokens_per_s")
+    of_ours = as_frame([ours])
+    of_than = as_frame([than])
+    return ratio_over_turns(of_ours, of_than, "train_tokens_per_s")
 
 
 @pytest.mark.parametrize("scale", precomputed_scales())
@@ -37,19 +44,27 @@ def test_no_configuration_has_two_times_and_a_question_times_its_own(scale):
     assert len(shipped) == len(set(shipped))
     targets = Targets.of({"scale": scale, "train": "everything"})
     runs = targets.runs
-    members = [name for group in runs.groups.values() for name in group]
+    members = []
+    for group in runs.groups.values():
+        members += group
     assert sorted(members) == sorted(runs.configurations)
     for name in targets.questions:
-        groups = [Path(file).stem for file in targets.cost_files(name, "throughput")]
-        read = [each for group in groups for each in runs.groups[group]]
-        assert sorted(read) == sorted(runs.configurations_of(name)), name
+        read = []
+        for file in targets.cost_files(name, "throughput"):
+            group = Path(file).stem
+            read += runs.groups[group]
+        expected = runs.configurations_of(name)
+        assert sorted(read) == sorted(expected), name
 
 
 def test_a_speed_has_the_interval_of_its_rounds():
     shown = speed(timed("fixed", 10.0, 10.0, 12.5))
-    assert shown.value == pytest.approx((10_000 + 10_000 + 8_000) / 3)
-    assert shown.high - shown.value == pytest.approx(4.3027 * 1154.70 / 3**0.5, rel=1e-4)
-    assert speed(timed("fixed", 10.0, 12.5)).low is None
+    mean = (10_000 + 10_000 + 8_000) / 3
+    assert shown.value == pytest.approx(mean)
+    half = 4.3027 * 1154.70 / 3**0.5
+    assert shown.high - shown.value == pytest.approx(half, rel=1e-4)
+    of_two_rounds = speed(timed("fixed", 10.0, 12.5))
+    assert of_two_rounds.low is None
 
 
 @pytest.mark.parametrize(
@@ -61,7 +76,8 @@ def test_a_speed_has_the_interval_of_its_rounds():
     ],
 )
 def test_unequal_speeds_differ_significantly(ours, than, differs):
-    assert told_apart(ratio(timed("a", *ours), timed("b", *than))) == differs
+    compared = ratio(timed("a", *ours), timed("b", *than))
+    assert told_apart(compared) == differs
 
 
 def test_speeds_of_two_machines_are_not_compared():

@@ -27,7 +27,8 @@ KEPT = re.compile(r"snakemake\w*|torchinductor_\w+|matplotlib|attention-suite")
 def timeless(content):
     """Return a record without what differs between two runs of one job."""
     if isinstance(content, dict):
-        return {key: timeless(value) for key, value in content.items() if key not in OF_THE_MOMENT}
+        kept = content.keys() - OF_THE_MOMENT
+        return {key: timeless(content[key]) for key in kept}
     if isinstance(content, list):
         return [timeless(each) for each in content]
     return content
@@ -39,7 +40,8 @@ def files(folder: Path) -> dict[str, Path]:
     for part in ("results", "reports"):
         for path in (folder / part).rglob("*"):
             if path.is_file():
-                found[path.relative_to(folder).as_posix()] = path
+                place = path.relative_to(folder)
+                found[place.as_posix()] = path
     return found
 
 
@@ -50,7 +52,8 @@ def differences(whole: Path, folder: Path) -> list[str]:
     lines = [f"{name} is lost" for name in expected.keys() - found.keys()]
     lines += [f"{name} is left over" for name in found.keys() - expected.keys()]
     for name in expected.keys() & found.keys():
-        if content_of(expected[name]) != content_of(found[name]):
+        wanted = content_of(expected[name])
+        if content_of(found[name]) != wanted:
             lines.append(f"{name} differs")
     return sorted(f"{folder.name}: {line}" for line in lines)
 
@@ -61,8 +64,10 @@ def content_of(path: Path) -> object:
         return timeless(json.loads(path.read_bytes()))
     if path.name in SAME_BYTES or path.suffix == ".npz":
         return path.read_bytes()
-    if path.name == "curve.csv":  # the speed is its last column
-        return [line.rpartition(",")[0] for line in path.read_text().splitlines()]
+    if path.name == "curve.csv":
+        # the speed is its last column
+        lines = path.read_text().splitlines()
+        return [line.rpartition(",")[0] for line in lines]
     if path.parent.name == "flops":
         return read_rows(path)
     return path.stat().st_size > 0
@@ -70,7 +75,8 @@ def content_of(path: Path) -> object:
 
 def is_of_a_job(marker: Path) -> bool:
     """Whether Snakemake marks a job.json, which another workflow then wrote."""
-    return base64.b64decode(marker.name).endswith(b"/job.json")
+    marked = base64.b64decode(marker.name)
+    return marked.endswith(b"/job.json")
 
 
 def find_left(folder: Path) -> Iterator[Path]:
@@ -81,9 +87,10 @@ def find_left(folder: Path) -> Iterator[Path]:
         for path in folder.glob(f"*/.snakemake/{part}/**/*"):
             if path.is_file() and not is_of_a_job(path):
                 yield path
-    for path in (*folder.glob("tmp/*"), *folder.glob("cache/*")):
-        if not KEPT.fullmatch(path.name):
-            yield path
+    for part in ("tmp", "cache"):
+        for path in folder.glob(f"{part}/*"):
+            if not KEPT.fullmatch(path.name):
+                yield path
     for path in folder.glob("cache/attention-suite/*"):
         if path.suffix != ".so":
             yield path
@@ -92,8 +99,12 @@ def find_left(folder: Path) -> Iterator[Path]:
 def find_memory(owner: str) -> Iterator[Path]:
     """Find shared memory of processes that have ended."""
     for path in Path("/dev/shm").glob("*"):
-        numbers = [part for part in path.name.split("_") if part.isdigit()]
-        if numbers and path.owner() == owner and not Path("/proc", numbers[0]).exists():
+        parts = path.name.split("_")
+        numbers = [part for part in parts if part.isdigit()]
+        if not numbers or path.owner() != owner:
+            continue
+        process = Path("/proc", numbers[0])
+        if not process.exists():
             yield path
 
 
@@ -102,6 +113,9 @@ def leftovers(folder: Path, processes: Callable[[], list], seconds: float = 10) 
     end = time.monotonic() + seconds
     while processes() and time.monotonic() < end:
         time.sleep(0.1)
-    lines = [f"{path}: left" for path in (*find_left(folder), *find_memory(folder.owner()))]
-    lines += [f"process {each.pid} lives: {each.cmdline()}" for each in processes()]
+    left = list(find_left(folder))
+    left += find_memory(folder.owner())
+    lines = [f"{path}: left" for path in left]
+    for each in processes():
+        lines.append(f"process {each.pid} lives: {each.cmdline()}")
     return lines
