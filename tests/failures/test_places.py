@@ -25,8 +25,13 @@ tables: [adaptive_span_table3]
 variants:
   short: {span: {name: adaptive, ramp: 2}, S: max}
 """
-POSIX = {"LC_ALL": "POSIX", "LANG": "POSIX", "LANGUAGE": ""}
-POSIX |= {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+POSIX = {
+    "LC_ALL": "POSIX",
+    "LANG": "POSIX",
+    "LANGUAGE": "",
+    "PYTHONUTF8": "0",
+    "PYTHONCOERCECLOCALE": "0",
+}
 SNAKEFILE = ("-s", str(ROOT / "workflow" / "Snakefile"))
 
 
@@ -46,41 +51,63 @@ def name_oddly(config) -> None:
 
 @pytest.mark.parametrize("name, variables", [(NAME, {}), ("plain", POSIX)], ids=["name", "locale"])
 def test_a_question_is_trained_and_tabled(name, variables, tmp_path, monkeypatch):
-    (tmp_path / name).mkdir()
-    folder = copied(tmp_path / name)
+    named = tmp_path / name
+    named.mkdir()
+    folder = copied(named)
     question = folder / "studies" / "own" / "questions" / "naive.yaml"
     question.write_text(QUESTION, encoding="utf-8")
     name_oddly(folder / "config")
     for variable, value in variables.items():
         monkeypatch.setenv(variable, value)
-    words = ("--config", f"scale={SCALE}", "tasks=[char_lm]", "questions=[naive]", "--")
-    said = snakemake(folder, *words, f"results/{SCALE}/tables/adaptive_span_table3.json")
+    words = ["--config", f"scale={SCALE}", "tasks=[char_lm]", "questions=[naive]"]
+    table = f"results/{SCALE}/tables/adaptive_span_table3.json"
+    said = snakemake(folder, *words, "--", table)
     assert_done(said)
     said = ended(folder, "workflow.scripts.summary", SCALE, "--asked", "naive")
     assert_done(said)
-    assert {*os.listdir(folder / "results")} == {"data", "runs", SCALE}
-    assert os.listdir(folder / "results" / "data") == [f"{CORPUS}.npz"]
+    results = folder / "results"
+    data = results / "data"
+    assert set(os.listdir(results)) == {"data", "runs", SCALE}
+    assert os.listdir(data) == [f"{CORPUS}.npz"]
 
 
-BUNDLES = ["bundle (1).zip", "it's.zip", "a&b.zip", "x;y.zip", "{output}.zip", "$HOME *.zip"]
-BUNDLES += ["-new\nline.zip", unicodedata.normalize("NFD", "ü.zip"), f"{'q' * 246}.zip", " blanks "]
-BUNDLES += ["a/bundle.zip", "b/bundle.zip", "B.ZIP"]
+BUNDLES = [
+    "bundle (1).zip",
+    "it's.zip",
+    "a&b.zip",
+    "x;y.zip",
+    "{output}.zip",
+    "$HOME *.zip",
+    "-new\nline.zip",
+    unicodedata.normalize("NFD", "ü.zip"),
+    f"{'q' * 246}.zip",
+    " blanks ",
+    "a/bundle.zip",
+    "b/bundle.zip",
+    "B.ZIP",
+]
 
 
 def files_in(folder) -> set:
-    paths = [path for path in folder.rglob("*") if path.is_file()]
-    return {path for path in paths if ".snakemake" not in path.parts}
+    found = set()
+    for path in folder.rglob("*"):
+        if path.is_file() and ".snakemake" not in path.parts:
+            found.add(path)
+    return found
 
 
 def test_other_results_of_any_name_are_all_judged_and_nothing_else_is_left(tmp_path):
     bundle = bundled(write_set(tmp_path / "theirs"))
     for name in BUNDLES:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        shutil.copy(bundle, tmp_path / name)
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        shutil.copy(bundle, path)
     before = files_in(tmp_path)
-    config = ("--config", "scale=smoke", f"other_results={json.dumps(BUNDLES)}")
-    words = (*SNAKEFILE, "--until", "evidence", *config, "--", "results/smoke/ledger.json")
-    said = snakemake(tmp_path, *words)
+    names = json.dumps(BUNDLES)
+    words = ["--until", "evidence"]
+    words += ["--config", "scale=smoke", f"other_results={names}"]
+    ledger = "results/smoke/ledger.json"
+    said = snakemake(tmp_path, *SNAKEFILE, *words, "--", ledger)
     assert_done(said)
     left = files_in(tmp_path) - before
     judged = {path for path in left if path.suffix == ".json"}
@@ -100,8 +127,10 @@ def test_a_checkout_that_cannot_be_written(tmp_path):
         assert said.returncode
         assert f"config error: {checkout}: this folder is not writable" in said.stderr
         assert "Traceback" not in said.stderr
-        (tmp_path / "elsewhere").mkdir()
-        words = ("-s", str(checkout / "workflow" / "Snakefile"), "--config", "scale=smoke", "--")
-        said = snakemake(tmp_path / "elsewhere", *words, "feed_forward_share")
+        elsewhere = tmp_path / "elsewhere"
+        elsewhere.mkdir()
+        snakefile = checkout / "workflow" / "Snakefile"
+        words = ["-s", str(snakefile), "--config", "scale=smoke", "--"]
+        said = snakemake(elsewhere, *words, "feed_forward_share")
         assert_done(said)
         assert not os.access(checkout, os.W_OK)

@@ -37,8 +37,10 @@ def test_an_interval_of_a_bounded_score_ends_at_its_bounds():
 
 
 def test_one_value_has_no_interval_and_equal_ones_have_no_width():
-    assert mean_interval([2.0]) == (2.0, None, None)
-    assert mean_interval([2.0, 2.0, 2.0]) == (2.0, 2.0, 2.0)
+    of_one = mean_interval([2.0])
+    assert of_one == (2.0, None, None)
+    of_equal = mean_interval([2.0, 2.0, 2.0])
+    assert of_equal == (2.0, 2.0, 2.0)
     # rounding is no scatter
     rounded = [0.1 + 0.2, 0.3, 0.3]
     assert scatter(rounded) == 0.0
@@ -63,9 +65,9 @@ def test_p_is_that_of_students_t():
     values = [0.3, 0.5, 0.1, 0.45]
     two_sided = ttest_1samp(values, 0.2).pvalue
     assert p_of(values, 0.2) == pytest.approx(two_sided)
-    below = ttest_1samp(values, 0.8, alternative="less").pvalue
-    above = ttest_1samp(values, -0.8, alternative="greater").pvalue
-    larger = max(below, above)
+    below = ttest_1samp(values, 0.8, alternative="less")
+    above = ttest_1samp(values, -0.8, alternative="greater")
+    larger = max(below.pvalue, above.pvalue)
     assert p_equal(values, 0.0, 0.8) == pytest.approx(larger)
 
 
@@ -82,8 +84,9 @@ def test_holm_by_hand():
 def test_three_interim_analyses_find_what_is_not_there_as_seldom_as_one(corpora):
     """Of 20,000 claims without an effect, analysed with 3, 6 and 12 seeds on each corpus."""
     generator = np.random.default_rng(0)
-    scores = generator.normal(size=(20_000, corpora, 12))
-    found = np.zeros(20_000, bool)
+    claims = 20_000
+    scores = generator.normal(size=(claims, corpora, 12))
+    found = np.zeros(claims, bool)
     for seeds in LOOKS:
         seen = scores[:, :, :seeds]
         freedom = corpora * (seeds - 1)
@@ -114,7 +117,9 @@ def test_widened_intervals_of_resampled_pairs_hold_the_mean_19_times_of_20(corpo
     chosen = generator.integers(3, size=(2000, corpora, 200, 3))
     drawn = np.take_along_axis(pairs[:, :, None], chosen, 3)
     means = pairs.mean((1, 2))
-    bounds = np.quantile(drawn.mean((1, 3)), (0.025, 0.975), axis=1) - means
+    drawn_means = drawn.mean((1, 3))
+    ends = np.quantile(drawn_means, (0.025, 0.975), axis=1)
+    bounds = ends - means
 
     def held(by: float) -> float:
         low, high = means + by * bounds

@@ -19,12 +19,13 @@ PIN_LINES = re.compile(r"^([\w.-]+)==(\S+)$", re.MULTILINE)
 LOCKED = re.compile(r"^([\w.-]+)==(\S+)(?: ;[^\n]*)? \\\n    --hash=sha256:", re.MULTILINE)
 
 
-def versions(pattern: re.Pattern, name: str) -> dict[str, str]:
+def versions(pattern: re.Pattern, place: str) -> dict[str, str]:
     """Return package -> version of the lines of a file at the root."""
-    text = (ROOT / name).read_text()
+    text = (ROOT / place).read_text()
     found = {}
     for package, version in pattern.findall(text):
-        found[canonicalize_name(package)] = version
+        name = canonicalize_name(package)
+        found[name] = version
     return found
 
 
@@ -32,7 +33,8 @@ def by_name(lines: list[str]) -> dict[str, Requirement]:
     found = {}
     for line in lines:
         requirement = Requirement(line)
-        found[canonicalize_name(requirement.name)] = requirement
+        name = canonicalize_name(requirement.name)
+        found[name] = requirement
     return found
 
 
@@ -45,7 +47,8 @@ DIRECT = by_name(DEPENDENCIES)
 def test_everything_is_pinned_within_what_the_project_allows(lines):
     for name, requirement in by_name(lines).items():
         allowed = requirement.specifier
-        assert allowed.contains(PINS[name]), name
+        pin = PINS[name]
+        assert allowed.contains(pin), name
 
 
 def test_versions_that_are_data_are_those_of_the_project():
