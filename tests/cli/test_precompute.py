@@ -33,7 +33,8 @@ def results(targets, tmp_path, monkeypatch):
     facts = {"maps": {"cross": []}, "mean_span": 3.0}
     for digest, job in runs.jobs.items():
         record = finished(job).model_copy(update={"facts": facts})
-        write_record(folder / "runs" / digest / "record.json", record)
+        run = folder / "runs" / digest
+        write_record(run / "record.json", record)
     of_scale = folder / "smoke"
     alone = {name: [name] for name in runs.configurations}
     for kind in COSTS:
@@ -56,22 +57,25 @@ def test_all_records_are_kept_with_costs_settings_and_the_maps_that_are_drawn(ta
     runs = targets.runs
     first, *_ = runs.groups
     other_plan = write_rows("throughput", [{"configuration": first}])
-    write_text(results / "smoke" / "throughput" / "of_another_plan.json", other_plan)
+    timings = results / "smoke" / "throughput"
+    write_text(timings / "of_another_plan.json", other_plan)
     precompute.main(["smoke", "--results", "results"])
     shipped = results.parent / "precomputed"
     lines = store.Store(lines=shipped)
     assert set(lines.digests()) == set(runs.jobs)
     drawn = set()
     for row in runs.rows:
-        if row.question in DRAWN and row.job.seed == 1:
-            drawn.add(row.job.digest)
+        job = row.job
+        if row.question in DRAWN and job.seed == 1:
+            drawn.add(job.digest)
     for digest in runs.jobs:
         facts = lines.read(digest).facts
         assert facts["mean_span"] == 3.0
         assert ("maps" in facts) == (digest in drawn)
     of_scale = shipped / "smoke"
     for kind in ("flops", "throughput"):
-        _, rows = read_rows(of_scale / kind / "all.json")
+        file = of_scale / kind / "all.json"
+        _, rows = read_rows(file)
         names = [row["configuration"] for row in rows]
         assert sorted(names) == sorted(runs.configurations), kind
     settings = targets.shared.settings
@@ -84,17 +88,22 @@ def test_all_records_are_kept_with_costs_settings_and_the_maps_that_are_drawn(ta
 def test_of_a_scale_that_is_run_piece_by_piece_what_was_made_is_kept(targets, results):
     shipped = results.parent / "precomputed"
     digest, *others = targets.runs.jobs
-    (results / "runs" / digest / "record.json").unlink()
+    run = results / "runs" / digest
+    (run / "record.json").unlink()
     with pytest.raises(ConfigError, match=digest):
         precompute.main(["smoke", "--results", "results"])
     assert not shipped.exists()
     *_, lost = targets.runs.configurations
-    (results / "smoke" / "memory" / f"{lost}.json").unlink()
+    memory = results / "smoke" / "memory"
+    (memory / f"{lost}.json").unlink()
     precompute.main(["smoke", "--so-far", "--results", "results"])
     lines = store.Store(lines=shipped)
     assert set(lines.digests()) == set(others)
     _, rows = read_rows(shipped / "smoke/memory/all.json")
-    status = {row["configuration"]: row.get("status") for row in rows}
+    status = {}
+    for row in rows:
+        name = row["configuration"]
+        status[name] = row.get("status")
     assert status.pop(lost) == "error"
     assert set(status.values()) == {None}
 

@@ -29,7 +29,12 @@ from workflow.settings.scales import Scale
 
 ROOT = Path(__file__).parents[2]
 BASE = read_yaml(ROOT / "config" / "config.yaml") | {"scale": "smoke"}
-ASKED = {"question": "Why?", "paper": "own", "corpora": ["text8"], "variants": {"a": {}, "b": {}}}
+ASKED = {
+    "question": "Why?",
+    "paper": "own",
+    "corpora": ["text8"],
+    "variants": {"a": {}, "b": {}},
+}
 SCALE = read_yaml(ROOT / "config" / "scales" / "smoke" / "char_lm.yaml")
 BESIDE = {"variants": {"a": {}, "b": {"beside": "a"}}}
 
@@ -62,9 +67,11 @@ def test_an_old_target_is_refused_with_the_new_one():
 
 
 def test_the_new_names_exist_and_the_old_ones_are_free(tmp_path, monkeypatch):
-    names = {name for kind in ("questions", "tables", "figures") for name in study_files(kind)}
-    assert {*NAMES.values()} - names == {"later_work"}
-    assert not names & {*NAMES}
+    names = set()
+    for kind in ("questions", "tables", "figures"):
+        names.update(study_files(kind))
+    assert set(NAMES.values()) - names == {"later_work"}
+    assert names.isdisjoint(NAMES)
     monkeypatch.chdir(tmp_path)
     own = tmp_path / "studies" / "own" / "questions" / "noise.yaml"
     write_text(own, yaml.safe_dump(ASKED))
@@ -76,17 +83,30 @@ def older(row: dict) -> dict:
     row = dict(row)
     row.pop("question")
     row.pop("baseline", None)
-    return row | {"ablation": "models", "paper": "since", "beside": "fixed"}
+    return row | {
+        "ablation": "models",
+        "paper": "since",
+        "beside": "fixed",
+    }
 
 
 def test_a_bundle_of_an_older_clone_is_read_with_the_names_of_today(tmp_path):
     scale = scale_of(write_set(tmp_path))
-    rows = json.loads((scale / "plan.json").read_text())
-    write_text(scale / "plan.json", json.dumps([older(row) for row in rows]))
-    predictor = [{"corpus": "topics", "window": 4, "words": None, "bpc": 2.0}]
-    text = write_rows("optimal_predictor", predictor)
-    write_text(scale / "best_reader/topics.json", text.replace("optimal_predictor", "best_reader"))
-    assert read_bundle(scale).frames.optimal_predictor["bpc"].tolist() == [2.0]
+    plan = scale / "plan.json"
+    rows = json.loads(plan.read_text())
+    older_rows = [older(row) for row in rows]
+    write_text(plan, json.dumps(older_rows))
+    predictor = {
+        "corpus": "topics",
+        "window": 4,
+        "words": None,
+        "bpc": 2.0,
+    }
+    text = write_rows("optimal_predictor", [predictor])
+    older_text = text.replace("optimal_predictor", "best_reader")
+    write_text(scale / "best_reader/topics.json", older_text)
+    frames = read_bundle(scale).frames
+    assert frames.optimal_predictor["bpc"].tolist() == [2.0]
     archive = bundled(tmp_path)
     rewrite(archive, lambda content: rewrite_manifest(content, version=2))
     for place in (scale, archive):
@@ -97,7 +117,11 @@ def test_a_bundle_of_an_older_clone_is_read_with_the_names_of_today(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "old, verdict", [("cannot tell", "inconclusive"), ("too early", "not converged")]
+    "old, verdict",
+    [
+        ("cannot tell", "inconclusive"),
+        ("too early", "not converged"),
+    ],
 )
 def test_evidence_and_a_ledger_of_an_older_clone_have_the_verdicts_of_today(old, verdict, tmp_path):
     ledger = tmp_path / "ledger.json"
@@ -106,17 +130,28 @@ def test_evidence_and_a_ledger_of_an_older_clone_have_the_verdicts_of_today(old,
     content = json.loads(ledger.read_text())
     line = content["claims"][0]
     del line["question"]
-    line |= {"ablation": "limit", "paper": "since", "published": ["since.gqa.t1.own"]}
-    line |= {"overall": old, "verdict": old, "why": "it was so"}
+    line |= {
+        "ablation": "limit",
+        "paper": "since",
+        "published": ["since.gqa.t1.own"],
+        "overall": old,
+        "verdict": old,
+        "why": "it was so",
+    }
     line["sets"][0]["verdict"] = old
     write_text(ledger, json.dumps(content))
-    read = {each.name: each for each in read_ledger(ledger).claims}[line["name"]]
-    assert (read.verdict, read.overall, read.sets[0].verdict) == (verdict,) * 3
-    assert (read.question, read.paper) == ("known_entropy", "later_work")
+    by_name = {each.name: each for each in read_ledger(ledger).claims}
+    read = by_name[line["name"]]
+    assert read.verdict == verdict
+    assert read.overall == verdict
+    assert read.sets[0].verdict == verdict
+    assert read.question == "known_entropy"
+    assert read.paper == "later_work"
     assert read.published == ("later_work.gqa.t1.own",)
-    theirs = content | {"set": "theirs", "scale": "small", "provenance": ""}
-    write_text(tmp_path / "theirs.json", json.dumps(theirs))
-    write_ledger(ledger, ("laptop", "laptop"), [tmp_path / "theirs.json"], None, claims)
+    content |= {"set": "theirs", "scale": "small", "provenance": ""}
+    theirs = tmp_path / "theirs.json"
+    write_text(theirs, json.dumps(content))
+    write_ledger(ledger, ("laptop", "laptop"), [theirs], None, claims)
     again = ledger.read_text()
     assert '"theirs"' in again
     assert old not in again

@@ -24,11 +24,14 @@ def layer_of(attention: dict, reads_itself: bool, shape=SHAPE):
 
 @pytest.mark.parametrize("reads_itself", [True, False])
 def test_softmax_over_everything_is_the_frameworks_attention(reads_itself):
-    layer = layer_of(PLAIN, reads_itself, Shape(12, 3, 5, 7))
+    shape = Shape(12, 3, 5, 7)
+    layer = layer_of(PLAIN, reads_itself, shape)
     x = draw(2, 6, 12)
     visible = torch.ones(2, 6, dtype=torch.bool)
     visible[1, 4:] = False
-    source = x if reads_itself else draw(2, 6, 12, seed=2)
+    source = x
+    if not reads_itself:
+        source = draw(2, 6, 12, seed=2)
     k, v = layer.project(source)
     q = layer.split(layer.query(x))
     mask = visible[:, None, None]
@@ -84,9 +87,10 @@ def test_the_first_words_of_a_sentence_are_near_from_both_sides(S, backend):
     query = j[:, None]
     far = 1 + (query - j).abs()
     at_most = S + n - j
-    near = torch.where(j < n, far.minimum(at_most), far)
+    is_first = j < n
+    near = torch.where(is_first, far.minimum(at_most), far)
     scores = layer.position.bias(near)[0]
-    hidden = (far > S) & (j >= n)
+    hidden = (far > S) & ~is_first
     scores = scores.masked_fill(hidden, -math.inf)
     expected = scores.softmax(-1)
     assert_close(weights_of(layer, 8), expected)
