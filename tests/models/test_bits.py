@@ -14,7 +14,8 @@ from models.kernels.compiled import build
 
 C = Path(build.__file__).parent
 PROGRAM = Path(__file__).with_name("bits.c")
-FLAGS = [flag for flag in build.FLAGS if flag not in ("-shared", "-fPIC", "-march=native")]
+OF_LIBRARIES = ("-shared", "-fPIC", "-march=native")
+FLAGS = [flag for flag in build.FLAGS if flag not in OF_LIBRARIES]
 WIDEST = "gcc -march=native"
 AVX2 = "gcc -march=native -mno-avx512f"
 CLANG = "clang -march=native"
@@ -23,7 +24,12 @@ THROUGH = {ARM: ["qemu-aarch64"]}  # what the program is run by
 
 
 def output_of(command: list[str], **variables: str) -> str:
-    done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True)
+    done = subprocess.run(
+        command,
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+    )
     assert not done.returncode, done.stderr
     return done.stdout
 
@@ -39,7 +45,9 @@ def openmp(compiler: str) -> list[str]:
     command = [*shlex.split(compiler), "-fopenmp", "-x", "c", "-", "-o", os.devnull]
     program = b"int main(void) { return 0; }"
     done = subprocess.run(command, input=program, stderr=subprocess.DEVNULL)
-    return [] if done.returncode else ["-fopenmp"]
+    if done.returncode:
+        return []
+    return ["-fopenmp"]
 
 
 def digests(compiler: str, real: str, folder: Path, threads: int = 1) -> list[str]:
@@ -48,30 +56,52 @@ def digests(compiler: str, real: str, folder: Path, threads: int = 1) -> list[st
     through = THROUGH.get(compiler, [])
     skip_without(words[0], *through)
     is_double = int(real == "double")
-    kinds = [f"-DREAL={real}", f"-DREAL_IS_DOUBLE={is_double}", f"-I{C}"]
     program = str(folder / "bits")
-    output_of([*words, *FLAGS, *openmp(compiler), *kinds, str(PROGRAM), "-lm", "-o", program])
-    return output_of([*through, program, str(threads)]).splitlines()
+    command = [
+        *words,
+        *FLAGS,
+        *openmp(compiler),
+        f"-DREAL={real}",
+        f"-DREAL_IS_DOUBLE={is_double}",
+        f"-I{C}",
+        str(PROGRAM),
+        "-lm",
+        "-o",
+        program,
+    ]
+    output_of(command)
+    printed = output_of([*through, program, str(threads)])
+    return printed.splitlines()
 
 
 @pytest.fixture(scope="module", params=["float", "double"])
 def real(request, tmp_path_factory) -> tuple[str, list[str]]:
     """A type of number, and what gcc makes of it for the vectors of this machine."""
-    return request.param, digests(WIDEST, request.param, tmp_path_factory.mktemp("bits"))
+    name = request.param
+    folder = tmp_path_factory.mktemp("bits")
+    return name, digests(WIDEST, name, folder)
 
 
 @pytest.mark.parametrize(
     "compiler, threads",
-    [(WIDEST, 2), (AVX2, 1), (CLANG, 2), pytest.param(ARM, 1, marks=pytest.mark.slow)],
+    [
+        (WIDEST, 2),
+        (AVX2, 1),
+        (CLANG, 2),
+        pytest.param(ARM, 1, marks=pytest.mark.slow),
+    ],
 )
 def test_every_build_gives_the_same_bits(compiler, threads, real, tmp_path):
     name, expected = real
-    assert digests(compiler, name, tmp_path, threads) == expected
+    found = digests(compiler, name, tmp_path, threads)
+    assert found == expected
 
 
 def short_runs(compiler: str, threads: int, *words: str) -> dict[str, str]:
     command = [sys.executable, "-m", "tests.models._short_runs", str(threads), *words]
-    return json.loads(output_of(command, CC=compiler).splitlines()[-1])
+    printed = output_of(command, CC=compiler)
+    *_, last = printed.splitlines()
+    return json.loads(last)
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +113,8 @@ def expected_runs() -> dict[str, str]:
 @pytest.mark.parametrize("compiler", ["gcc -mno-avx512f", "clang"])
 def test_short_runs_of_every_task_give_the_same_bits(compiler, expected_runs):
     """By another build, by two threads, and broken off after three steps and taken up again."""
-    skip_without(shlex.split(compiler)[0])
+    program, *_ = shlex.split(compiler)
+    skip_without(program)
     assert expected_runs["library"] is None
-    assert short_runs(compiler, 2, "3") == expected_runs
+    found = short_runs(compiler, 2, "3")
+    assert found == expected_runs

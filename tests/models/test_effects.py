@@ -27,7 +27,9 @@ def attention_with(axis: str, name: str, **settings) -> dict:
 
 def layer_of(axis: str, name: str):
     """Return the first layer of a model whose parameters have moved."""
-    return make(attention_with(axis, name)).attentions[0]
+    model = make(attention_with(axis, name))
+    first, *_ = model.attentions
+    return first
 
 
 def weigh(layer, k=None) -> torch.Tensor:
@@ -38,7 +40,14 @@ def weigh(layer, k=None) -> torch.Tensor:
     x = draw(2, QUERIES, 12)
     z = layer.span.extent(x)
     s = stream_scales(layer, x, KEYS, QUERIES, x.device)
-    return formula.weights(q, k, z, layer, reach=farthest(layer, KEYS), s=s)
+    return formula.weights(
+        q,
+        k,
+        z,
+        layer,
+        reach=farthest(layer, KEYS),
+        s=s,
+    )
 
 
 @each_choice
@@ -48,7 +57,8 @@ def test_no_other_choice_gives_its_weights(axis, name):
     for other in CHOICES[axis].keys() - {name}:
         if {name, other} in ALIKE:
             continue
-        assert not torch.allclose(mine, weigh_with(axis, other)), other
+        others = weigh_with(axis, other)
+        assert not torch.allclose(mine, others), other
 
 
 def weigh_with(axis: str, name: str) -> torch.Tensor:
@@ -57,17 +67,20 @@ def weigh_with(axis: str, name: str) -> torch.Tensor:
     with torch.no_grad():
         for parameter in layer.normaliser.parameters():
             parameter += 0.3
-    return torch.stack([weigh(layer), weigh(layer.eval())])
+    in_training = weigh(layer)
+    in_evaluation = weigh(layer.eval())
+    return torch.stack([in_training, in_evaluation])
 
 
 def settings_of(axis: str, name: str) -> dict:
     """Return all settings of a choice, with a value each."""
     settings = {}
-    signature = inspect.signature(CHOICES[axis][name].__init__)
+    choice = CHOICES[axis][name]
+    signature = inspect.signature(choice.__init__)
     for parameter in signature.parameters.values():
         if parameter.kind == parameter.KEYWORD_ONLY:
             settings[parameter.name] = parameter.default
-    return settings | CHOICES[axis][name].example
+    return settings | choice.example
 
 
 OTHER_WORD = {"scaled": "one", "published": "ascending"}
@@ -78,13 +91,16 @@ def another(value):
         return 3
     if isinstance(value, str):
         return OTHER_WORD[value]
-    return max(1, value // 2) if isinstance(value, int) else value / 2
+    if isinstance(value, int):
+        return max(1, value // 2)
+    return value / 2
 
 
 def outcome(attention: dict) -> list[torch.Tensor]:
     """Compute all that a choice decides: weights, penalty, what is cached."""
     torch.manual_seed(0)
-    at_start = build(SIZES, attention, 11).double().attentions[0]
+    model = build(SIZES, attention, 11).double()
+    at_start = model.attentions[0]
     later = make(attention).attentions[0]
     return [
         weigh(at_start),
@@ -97,9 +113,12 @@ def outcome(attention: dict) -> list[torch.Tensor]:
 
 @each_choice
 def test_every_setting_changes_something(axis, name):
-    before = outcome(attention_with(axis, name))
+    plain = attention_with(axis, name)
+    before = outcome(plain)
     for key, value in settings_of(axis, name).items():
-        after = outcome(attention_with(axis, name, **{key: another(value)}))
+        changed = {key: another(value)}
+        attention = attention_with(axis, name, **changed)
+        after = outcome(attention)
         assert not all(map(torch.equal, before, after)), key
 
 
@@ -110,7 +129,8 @@ def test_it_depends_on_the_distance_as_it_says(axis, name):
         pytest.skip("it knows no distances")
     layer = layer_of(axis, name)
     same_key = draw(2, 3, 1, 4).expand(2, 3, KEYS, 4)
-    last = weigh(layer, same_key)[:, :, -1]
+    weights = weigh(layer, same_key)
+    last = weights[:, :, -1]
     seen = last if layer.attends_self else last[..., :-1]
     is_alike = torch.allclose(seen, seen.mean())
     assert is_alike != CHOICES[axis][name].needs_distance

@@ -11,6 +11,7 @@ from torch.testing import assert_close
 from models.attention.choice import Shape
 from models.attention.engine import band, groups
 from models.attention.engine.engine import Engine
+from models.attention.layers import StreamAttention
 from tests._equivalence import SMALL, check_stream, inputs, layer_of, named
 
 each_backend = pytest.mark.parametrize("backend", ["compiled", "band"])
@@ -70,13 +71,20 @@ def test_engine_equals_definition(backend, length, cached):
 @each_backend
 def test_equal_scores_stay_however_many_there_are(backend):
     """The compiled code halves a range to find the k-th score: it must end where all are equal."""
-    layer = layer_of(("fixed", "top_k", "softmax", "none"), 40, 3, True, 0)
+    layer = layer_of(
+        ("fixed", "top_k", "softmax", "none"),
+        S=40,
+        k=3,
+        attends_self=True,
+        seed=0,
+    )
     layer.query.weight.data.zero_()
     x, past = inputs(layer, 7, 40, 2)
     y, _ = Engine(backend).attend(layer, x, past)
     (cached,) = past
     rows = torch.cat([cached.transpose(0, 1), x], 1)
-    values = layer.split(layer.value(rows))
+    projected = layer.value(rows)
+    values = layer.split(projected)
     seen = values[:, :, 1:41]
     assert_close(y[:, 0], seen.mean(2))
 
@@ -86,7 +94,13 @@ def test_equal_scores_stay_however_many_there_are(backend):
 @each_backend
 def test_dropout_is_the_same_in_the_backward_pass(selection, backend):
     """Against finite differences, every call with the same random numbers."""
-    layer = layer_of(("adaptive", selection, "softmax", "relative"), 6, 3, False, 1)
+    layer = layer_of(
+        ("adaptive", selection, "softmax", "relative"),
+        S=6,
+        k=3,
+        attends_self=False,
+        seed=1,
+    )
     layer.dropout = 0.4
     x, past = inputs(layer, 5, 6, 1)
 
@@ -101,8 +115,16 @@ def test_dropout_is_the_same_in_the_backward_pass(selection, backend):
 @each_backend
 def test_dropout_leaves_out_its_share_and_makes_the_rest_larger(backend):
     """The values are the inputs, and each input names its place: outputs are the weights."""
-    layer = layer_of(("full", "all", "softmax", "none"), 64, 1, True, 0, Shape(128, 3, 4, 128))
-    layer.value.weight.data.copy_(torch.eye(128).repeat(3, 1))
+    layer = layer_of(
+        ("full", "all", "softmax", "none"),
+        S=64,
+        k=1,
+        attends_self=True,
+        seed=0,
+        shape=Shape(128, 3, 4, 128),
+    )
+    identity = torch.eye(128)
+    layer.value.weight.data.copy_(identity.repeat(3, 1))
     places = torch.eye(128).double().expand(2, -1, -1)
     past = (places[:, :64].transpose(0, 1),)
 
@@ -119,9 +141,11 @@ def test_dropout_leaves_out_its_share_and_makes_the_rest_larger(backend):
     seen = undropped > 0
     kept = first[seen] > 0
     kept_twice = kept & (second[seen] > 0)
-    assert kept.double().mean() == pytest.approx(0.75, abs=0.01)
+    share = kept.double().mean()
+    assert share == pytest.approx(0.75, abs=0.01)
     # draws are independent
-    assert kept_twice.double().mean() == pytest.approx(0.75**2, abs=0.01)
+    share_twice = kept_twice.double().mean()
+    assert share_twice == pytest.approx(0.75**2, abs=0.01)
 
 
 @each_backend
@@ -129,7 +153,15 @@ def test_dropout_leaves_out_its_share_and_makes_the_rest_larger(backend):
 def test_one_token_at_a_time_gives_the_numbers_of_a_block(shape, backend):
     """With each group of heads caching its own reach and no more, shared keys once."""
     engine = Engine(backend)
-    layer = layer_of(("adaptive", "all", "softmax", "relative"), 9, 1, False, 4, shape).eval()
+    layer = layer_of(
+        ("adaptive", "all", "softmax", "relative"),
+        S=9,
+        k=1,
+        attends_self=False,
+        seed=4,
+        shape=shape,
+    )
+    layer.eval()
     x = torch.randn(2, 30, 6).double()
     past = engine.start(layer, 2)
     block, _ = engine.attend(layer, x, past)
@@ -145,14 +177,25 @@ def test_one_token_at_a_time_gives_the_numbers_of_a_block(shape, backend):
     assert sum(part.size(2) for part in keys) == shape.key_heads
 
 
+def fixed_span() -> StreamAttention:
+    return layer_of(
+        ("fixed", "all", "softmax", "relative"),
+        S=6,
+        k=1,
+        attends_self=False,
+        seed=2,
+    )
+
+
 def test_a_cache_that_is_read_twice_is_not_overwritten():
     """Neither by a second continuation of the stream nor by a copy of the layer."""
     engine = Engine()
-    layer = layer_of(("fixed", "all", "softmax", "relative"), 6, 1, False, 2)
+    layer = fixed_span()
     _, past = engine.attend(layer, *inputs(layer, 4, 3, 2))
     x = torch.randn(2, 4, 6).double()
+    other = torch.randn(2, 4, 6).double()
     first, after = engine.attend(layer, x, past)
-    engine.attend(layer, torch.randn(2, 4, 6).double(), past)
+    engine.attend(layer, other, past)
     for reader in (layer, deepcopy(layer)):
         again, _ = engine.attend(reader, x, past)
         assert_close(again, first)
@@ -160,8 +203,10 @@ def test_a_cache_that_is_read_twice_is_not_overwritten():
 
 
 def test_a_second_derivative_is_refused_rather_than_wrong():
-    layer = layer_of(("fixed", "all", "softmax", "relative"), 6, 1, False, 2)
+    layer = fixed_span()
     x, past = inputs(layer, 4, 3, 2)
-    y, _ = Engine("compiled").attend(layer, x.requires_grad_(), past)
+    x.requires_grad_()
+    y, _ = Engine("compiled").attend(layer, x, past)
+    total = y.square().sum()
     with pytest.raises(RuntimeError, match="second derivative"):
-        torch.autograd.grad(y.square().sum(), x, create_graph=True)
+        torch.autograd.grad(total, x, create_graph=True)

@@ -20,8 +20,10 @@ from tests._models import FIXED, PLAIN, make, read, with_gradients
     ],
 )
 def test_the_mask_is_the_clamped_ramp(z, x, expected):
-    log_m = log_ramp(torch.tensor(x), torch.tensor(z), 32)
-    assert_close(log_m.exp(), torch.tensor(expected))
+    distance = torch.tensor(x)
+    span = torch.tensor(z)
+    m = log_ramp(distance, span, 32).exp()
+    assert_close(m, torch.tensor(expected))
 
 
 @pytest.mark.parametrize(
@@ -64,28 +66,45 @@ def test_adaptive_span_has_the_values_of_a_reference():
     z' = .01 costs 81.92 a layer, S / M = 1024 a head; it reaches 114 keys and caches 192.
     """
     span = Adaptive(Shape(16, 8), limit=8192, penalty_weight=1.0)
-    reach = int(span.reach(span.extent(None)).max())
-    assert span.cache_length(reach) == 128
+    assert span.cache_length(longest_reach(span)) == 128
     span.fraction.data.fill_(0.01)
-    reach = int(span.reach(span.extent(None)).max())
-    assert (reach, span.cache_length(reach)) == (114, 192)
-    assert span.facts()["mean_span"] == math.ceil(81.92) + 32
-    span.penalty().backward()
-    assert span.penalty().item() == pytest.approx(81.92)
-    assert_close(span.fraction.grad.flatten(), torch.full((8,), 1024.0))
+    reach = longest_reach(span)
+    assert reach == 114
+    assert span.cache_length(reach) == 192
+    facts = span.facts()
+    assert facts["mean_span"] == math.ceil(81.92) + 32
+    penalty = span.penalty()
+    penalty.backward()
+    assert penalty.item() == pytest.approx(81.92)
+    gradient = span.fraction.grad.flatten()
+    assert_close(gradient, torch.full((8,), 1024.0))
+
+
+def longest_reach(span: Adaptive) -> int:
+    extent = span.extent(None)
+    reach = span.reach(extent)
+    return int(reach.max())
 
 
 def spans(name: str, fraction: float, **settings):
     """Make a model of these spans, whose heads all have this fraction of the limit."""
-    span = {"name": name, "limit": 8, "ramp": 3, "penalty_weight": 0.0, **settings}
+    span = {
+        "name": name,
+        "limit": 8,
+        "ramp": 3,
+        "penalty_weight": 0.0,
+        **settings,
+    }
     model = make(FIXED | {"span": span})
     for key, parameter in model.named_parameters():
         if key.endswith("span.fraction"):
             parameter.data.fill_(fraction)
-        elif key.endswith("span.weight"):  # spans that do not follow the input
+        elif key.endswith("span.weight"):
+            # spans that do not follow the input
             parameter.data.zero_()
         elif key.endswith("span.bias"):
-            parameter.data.fill_(math.log(fraction / (1 - fraction)))
+            odds = fraction / (1 - fraction)
+            parameter.data.fill_(math.log(odds))
     return model
 
 
@@ -108,8 +127,11 @@ def test_variants_coincide_in_the_limit(limit):
     """Outputs, and gradients of all parameters that they share."""
     ours, other = limit()
     other.load_state_dict(ours.state_dict(), strict=False)
-    tokens = torch.randint(11, (2, 23), generator=torch.Generator().manual_seed(5))
-    found = with_gradients(ours, read(ours, tokens, 7))
-    expected = with_gradients(other, read(other, tokens, 7))
+    generator = torch.Generator().manual_seed(5)
+    tokens = torch.randint(11, (2, 23), generator=generator)
+    logits = read(ours, tokens, 7)
+    found = with_gradients(ours, logits)
+    logits = read(other, tokens, 7)
+    expected = with_gradients(other, logits)
     for name in found.keys() & expected.keys():
         assert_close(found[name], expected[name])
