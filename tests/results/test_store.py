@@ -17,89 +17,118 @@ from workflow.results.store import Store, merge_records
 
 COUNTS = [[float(number), 1.0] for number in range(store.LONG)]
 FACTS = {"counts": COUNTS, "alpha": 1.5}  # a long and a short one
-FILES, BYTES = 40, 20 << 20  # limits of what ships
+# limits of what ships
+FILES = 40
+BYTES = 20 << 20
 OTHER = "0123456789ab"
 
 
 def long_record(seed: int = 1):
-    return finished(job(seed=seed)).model_copy(update={"facts": FACTS})
+    record = finished(job(seed=seed))
+    return record.model_copy(update={"facts": FACTS})
 
 
 @pytest.fixture
 def lines(tmp_path):
     """Ship three records, merged one by one."""
+    folder = tmp_path / "lines"
     for seed in (3, 1, 2):
-        merge_records([long_record(seed)], tmp_path / "lines")
-    return Store(lines=tmp_path / "lines")
+        record = long_record(seed)
+        merge_records([record], folder)
+    return Store(lines=folder)
+
+
+def char_lm_lines(shipped: Store):
+    return shipped.lines / "test" / "char_lm.jsonl"
 
 
 def test_a_shipped_record_is_what_was_merged_in_any_order(lines, tmp_path):
     for seed in (1, 2, 3):
         record = long_record(seed)
-        assert lines.read_raw(record.digest) == raw_record(record)
-        assert lines.shipped[record.digest].contents == lines.read(record.digest).contents
-    merge_records(map(long_record, (2, 3, 1)), tmp_path / "again")
-    files = sorted(path.relative_to(lines.lines) for path in lines.lines.rglob("*.*"))
+        digest = record.digest
+        assert lines.read_raw(digest) == raw_record(record)
+        read = lines.read(digest)
+        assert lines.shipped[digest].contents == read.contents
+    again = tmp_path / "again"
+    records = map(long_record, (2, 3, 1))
+    merge_records(records, again)
+    files = list(lines.lines.rglob("*.*"))
     assert len(files) == 3
     for file in files:
-        assert (tmp_path / "again" / file).read_bytes() == (lines.lines / file).read_bytes()
+        other = again / file.relative_to(lines.lines)
+        assert other.read_bytes() == file.read_bytes()
 
 
 def test_a_run_trained_here_comes_before_one_that_ships(lines, tmp_path):
+    runs = tmp_path / "runs"
     record = long_record().model_copy(update={"reason": "trained here"})
-    write_record(tmp_path / "runs" / record.digest / "record.json", record)
-    both = Store(tmp_path / "runs", lines.lines)
-    assert both.read(record.digest).reason == "trained here"
-    assert both.digests()[0] == record.digest
-    assert len(both.digests()) == 3
+    path = runs / record.digest / "record.json"
+    write_record(path, record)
+    both = Store(runs, lines.lines)
+    read = both.read(record.digest)
+    assert read.reason == "trained here"
+    first, *others = both.digests()
+    assert first == record.digest
+    assert len(others) == 2
 
 
-def edit_line(folder, digest):
-    path = folder / "test" / "char_lm.jsonl"
-    path.write_text(path.read_text().replace('"alpha":1.5', '"alpha":1.25'))
+def replace_in(path, old: str, new: str) -> None:
+    text = path.read_text()
+    edited = text.replace(old, new)
+    assert edited != text
+    path.write_text(edited)
 
 
-def edit_facts(folder, digest):
-    with zipfile.ZipFile(folder / "test" / store.FACTS, "w") as archive:
-        archive.writestr(f"{digest}.json", json.dumps({"counts": COUNTS[1:]}))
+def edit_line(lines, digest):
+    replace_in(char_lm_lines(lines), '"alpha":1.5', '"alpha":1.25')
 
 
-def remove_facts(folder, digest):
-    (folder / "test" / store.FACTS).unlink()
+def edit_facts(lines, digest):
+    path = lines.lines / "test" / store.FACTS
+    facts = {"counts": COUNTS[1:]}
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(f"{digest}.json", json.dumps(facts))
 
 
-def edit_sources(folder, digest):
-    path = folder / store.SOURCES
-    forged = {name: {"models/x.py": "0" * 12} for name in json.loads(path.read_text())}
+def remove_facts(lines, digest):
+    path = lines.lines / "test" / store.FACTS
+    path.unlink()
+
+
+def edit_sources(lines, digest):
+    path = lines.lines / store.SOURCES
+    sources = json.loads(path.read_text())
+    forged = dict.fromkeys(sources, {"models/x.py": "0" * 12})
     path.write_text(json.dumps(forged))
 
 
 @pytest.mark.parametrize("edit", [edit_line, edit_facts, remove_facts, edit_sources])
 def test_an_edited_part_is_refused_by_name(edit, lines, capsys):
     digest = long_record().digest
-    edit(lines.lines, digest)
+    edit(lines, digest)
     store.forget_lines()
     with pytest.raises(Edited, match=digest):
         lines.read(digest)
-    assert lines.read_or_refuse(digest).metrics == {}
+    refused = lines.read_or_refuse(digest)
+    assert refused.metrics == {}
     assert digest in capsys.readouterr().out
 
 
 def test_a_record_under_another_digest_and_a_missing_one_are_refused(lines):
     with pytest.raises(ConfigError, match=OTHER):
         lines.read(OTHER)
-    path = lines.lines / "test" / "char_lm.jsonl"
-    ours = f'{{"digest":"{long_record().digest}"'
-    path.write_text(path.read_text().replace(ours, f'{{"digest":"{OTHER}"', 1))
+    digest = long_record().digest
+    path = char_lm_lines(lines)
+    replace_in(path, f'{{"digest":"{digest}"', f'{{"digest":"{OTHER}"')
     store.forget_lines()
-    assert long_record().digest not in lines
+    assert digest not in lines
     with pytest.raises(ConfigError, match=OTHER):
         lines.read(OTHER)
 
 
 @pytest.mark.parametrize("line", ["[]", '{"contents":"x"}', "the first line again"])
 def test_a_line_that_is_no_record_or_a_second_one_is_refused(line, lines):
-    path = lines.lines / "test" / "char_lm.jsonl"
+    path = char_lm_lines(lines)
     text = path.read_text()
     if line.startswith("the"):
         line = text.splitlines()[0]
@@ -110,17 +139,25 @@ def test_a_line_that_is_no_record_or_a_second_one_is_refused(line, lines):
 
 
 def test_what_ships_stays_small():
-    files = [path for path in PRECOMPUTED.rglob("*") if path.is_file()]
-    assert len(files) <= FILES
-    assert sum(path.stat().st_size for path in files) <= BYTES
+    sizes = []
+    for path in PRECOMPUTED.rglob("*"):
+        if path.is_file():
+            sizes.append(path.stat().st_size)
+    assert len(sizes) <= FILES
+    assert sum(sizes) <= BYTES
 
 
 def test_a_list_of_numbers_takes_one_line_and_all_is_read_back(tmp_path):
     path = tmp_path / "record.json"
-    facts = {"counts": [[1, 2], [3.5, -0.25, 1e-05]], "said": "[\n 1,\n 2\n]", "empty": []}
+    facts = {
+        "counts": [[1, 2], [3.5, -0.25, 1e-05]],
+        "said": "[\n 1,\n 2\n]",
+        "empty": [],
+    }
     record = _site.record(run()).model_copy(update={"facts": facts})
     write_record(path, record)
-    assert read_record(path).model_copy(update={"contents": None}) == record
+    read = read_record(path)
+    assert read.model_copy(update={"contents": None}) == record
     lines = [line.strip() for line in path.read_text().splitlines()]
     assert "[1, 2]," in lines
     assert "[3.5, -0.25, 0.00001]" in lines
@@ -130,10 +167,10 @@ def test_an_edited_score_is_refused_and_another_layout_is_not(tmp_path):
     path = tmp_path / "record.json"
     record = _site.record(run())
     write_record(path, record)
-    text = path.read_text()
-    path.write_text(json.dumps(json.loads(text)))
+    content = json.loads(path.read_text())
+    path.write_text(json.dumps(content))
     assert read_record(path).metrics == record.metrics
     name, score = next(iter(record.metrics.items()))
-    path.write_text(text.replace(f'"{name}": {score}', f'"{name}": 99'))
+    replace_in(path, f'"{name}": {score}', f'"{name}": 99')
     with pytest.raises(ConfigError, match="edited after the run"):
         read_record(path)

@@ -31,8 +31,13 @@ def content(**second) -> dict:
     for n, split in enumerate(SPLITS):
         captions = (f"A picture {n}", f"number {n}")
         sentences = [{"tokens": caption.split()} for caption in captions]
-        image = {"filename": f"{n}.png", "filepath": "sub", "split": split}
-        images.append(image | {"sentences": sentences})
+        image = {
+            "filename": f"{n}.png",
+            "filepath": "sub",
+            "split": split,
+            "sentences": sentences,
+        }
+        images.append(image)
     images[1] |= second
     return {"images": images, "dataset": "toy"}
 
@@ -46,29 +51,37 @@ def write_data(folder, captions=None) -> str:
     for n in range(len(SPLITS)):
         pixels = np.full((4, 8, 3), 255, np.uint8)
         pixels[:, :4] = 10 * n
-        Image.fromarray(pixels).save(images / f"{n}.png")
+        picture = Image.fromarray(pixels)
+        picture.save(images / f"{n}.png")
     return f"captions:{folder / 'my.json'},{folder / 'images'}"
 
 
 def test_images_are_cut_to_their_middle_and_scaled(tmp_path):
     """The middle 4 x 4 of 8 x 4 pixels: half of each colour."""
-    corpus = build_captions(CATALOGUE, write_data(tmp_path), None)
+    name = write_data(tmp_path)
+    corpus = build_captions(CATALOGUE, name, None)
     assert corpus.pictures.shape == (5, 3, 48, 48)
     picture = corpus.pictures[2]
-    assert (picture[..., :22] == 20).all()
-    assert (picture[..., 26:] == 255).all()
+    left = picture[..., :22]
+    right = picture[..., 26:]
+    assert (left == 20).all()
+    assert (right == 255).all()
     # restval is train
     assert sizes(corpus) == [6, 2, 2]
-    assert corpus.references == {3: ["a picture 3", "number 3"], 4: ["a picture 4", "number 4"]}
+    assert corpus.references == {
+        3: ["a picture 3", "number 3"],
+        4: ["a picture 4", "number 4"],
+    }
 
 
 def save_features(folder, features) -> str:
     """Save an array as .npy, arrays by name as .npz, bytes as they are; return the corpus."""
     write_data(folder)
-    path = folder / ("features.npz" if isinstance(features, dict) else "features.npy")
+    path = folder / "features.npy"
     if isinstance(features, bytes):
         path.write_bytes(features)
     elif isinstance(features, dict):
+        path = path.with_suffix(".npz")
         np.savez(path, **features)
     else:
         np.save(path, features)
@@ -101,8 +114,9 @@ SHAPES["4"] = np.zeros((3, 5))
     ],
 )
 def test_features_that_do_not_fit_are_refused(features, value, tmp_path):
+    name = save_features(tmp_path, features)
     with pytest.raises(ConfigError, match=value):
-        build_captions(CATALOGUE, save_features(tmp_path, features), None)
+        build_captions(CATALOGUE, name, None)
 
 
 @pytest.mark.parametrize(
@@ -124,8 +138,10 @@ def test_features_that_do_not_fit_are_refused(features, value, tmp_path):
 def test_captions_and_images_that_cannot_be_read_are_refused(captions, value, tmp_path):
     name = write_data(tmp_path, captions)
     images = tmp_path / "images" / "sub"
-    (images / "cut.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(20))
-    Image.new("F", (8, 8), 6e4).save(images / "deep.tif")
+    cut = b"\x89PNG\r\n\x1a\n" + bytes(20)
+    (images / "cut.png").write_bytes(cut)
+    deep = Image.new("F", (8, 8), 6e4)
+    deep.save(images / "deep.tif")
     with pytest.raises(ConfigError, match=value):
         build_captions(CATALOGUE, name, None)
 
@@ -155,12 +171,16 @@ def test_a_scene_is_drawn_and_described():
     """A large white square in the middle: 15 pixels wide, from 17 to 31."""
     scene = (SceneObject("square", "white", "large", 1, 1),)
     white = (scenes.draw(scene) == 245).all(0)
-    assert white[17:32, 17:32].all()
+    square = white[17:32, 17:32]
+    assert square.all()
     assert white.sum() == 15 * 15
-    assert scenes.write_captions(scene)[0] == "a large white square in the middle"
+    alone, *_ = scenes.write_captions(scene)
+    assert alone == "a large white square in the middle"
     circle = SceneObject("circle", "red", "small", 0, 2)
-    below = scenes.write_captions((circle, SceneObject("ring", "blue", "large", 2, 0)))
+    ring_below = SceneObject("ring", "blue", "large", 2, 0)
+    below = scenes.write_captions((circle, ring_below))
     assert below[0] == "a small red circle above a large blue ring"
     assert below[1] == "there is a blue ring below a red circle"
-    left = scenes.write_captions((circle, SceneObject("ring", "blue", "large", 0, 0)))
+    ring_left = SceneObject("ring", "blue", "large", 0, 0)
+    left = scenes.write_captions((circle, ring_left))
     assert left[4] == "two things , a small circle right of a blue ring"

@@ -14,13 +14,16 @@ from workflow.tasks.parsing.trees import linearise
 from workflow.tasks.store import Pairs, Split
 
 SYMBOLS = ["<pad>", "<bos>", "<eos>", "<unk>", "▁a", "▁b", "(S", "(X", ")S", ")X", "A", "B"]
-ALL_RIGHT = dict.fromkeys(("recall", "precision", "f1", "complete", "tagging"), 100)
+SCORES = ("recall", "precision", "f1", "complete", "tagging")
+ALL_RIGHT = dict.fromkeys(SCORES, 100)
 
 
 def bracketed(words: str) -> str:
     """Give the tree of a sentence of a and b: each b opens a bracket to the end."""
-    inside = " ".join("(A a)" if word == "a" else "(X (B b)" for word in words)
-    return f"(TOP (S {inside}{')' * words.count('b')}))"
+    tree_of = {"a": "(A a)", "b": "(X (B b)"}
+    inside = " ".join(tree_of[word] for word in words)
+    closing = ")" * words.count("b")
+    return f"(TOP (S {inside}{closing}))"
 
 
 def trees(count=300, seed=0) -> Pairs:
@@ -43,11 +46,25 @@ def trees(count=300, seed=0) -> Pairs:
             split.target_text.append(tree)
         split.source.append(ids)
         split.target.append(np.array(numbers, np.uint16))
-    return Pairs("toy", "words", "tree", train, dev, test, SYMBOLS, "sha256:toy", "a toy")
+    return Pairs(
+        "toy",
+        "words",
+        "tree",
+        train,
+        dev,
+        test,
+        SYMBOLS,
+        "sha256:toy",
+        "a toy",
+    )
 
 
 def missing_in(scores: dict) -> set[str]:
-    return {name for name in scores if isinstance(scores[name], Missing)}
+    missing = set()
+    for name, value in scores.items():
+        if isinstance(value, Missing):
+            missing.add(name)
+    return missing
 
 
 def test_the_right_symbols_score_all_and_none_score_nothing():
@@ -58,7 +75,8 @@ def test_the_right_symbols_score_all_and_none_score_nothing():
     assert scores == ALL_RIGHT | {"errors": 0, "repaired": 0}
     nothing = [[] for _ in right]
     scores, _ = task.score("test", nothing)
-    assert scores["f1"] == scores["recall"] == 0
+    assert scores["f1"] == 0
+    assert scores["recall"] == 0
     assert scores["repaired"] == 100
     assert missing_in(scores) == {"precision"}
     assert task.extra == 300  # section 6.3
@@ -67,8 +85,18 @@ def test_the_right_symbols_score_all_and_none_score_nothing():
 @pytest.mark.slow
 def test_it_learns_to_parse_with_an_adaptive_span(tmp_path):
     pace = {"steps": 900, "evaluate_every": 900, "checkpoint_every": 900}
-    span = {"name": "adaptive", "limit": 8, "ramp": 2, "penalty_weight": 1e-3}
-    small = parsing(net={"dropout": 0.0}, tokens=160, span=span, **pace)
+    span = {
+        "name": "adaptive",
+        "limit": 8,
+        "ramp": 2,
+        "penalty_weight": 1e-3,
+    }
+    small = parsing(
+        net={"dropout": 0.0},
+        tokens=160,
+        span=span,
+        **pace,
+    )
     metrics, facts, _ = train_to_end(small, tmp_path, trees())
     assert metrics["test_f1"] > 90
     assert metrics["test_tagging"] > 90
@@ -86,7 +114,9 @@ CHAIN = "(TOP (S (VP (NP (NP (NN a))))))"
 
 def counts_of(ours: str, right: str = RIGHT) -> list[int]:
     """Count matched, right and our brackets, words, right tags, complete and valid sentences."""
-    return count_sentence(Tree.fromstring(ours), Tree.fromstring(right))
+    our_tree = Tree.fromstring(ours)
+    right_tree = Tree.fromstring(right)
+    return count_sentence(our_tree, right_tree)
 
 
 @pytest.mark.parametrize(
@@ -109,14 +139,24 @@ def counts_of(ours: str, right: str = RIGHT) -> list[int]:
     ],
 )
 def test_brackets_by_hand(ours, right, counts):
-    assert counts_of(ours, right) == counts
+    found = counts_of(ours, right)
+    assert found == counts
 
 
 def test_f1_is_of_the_corpus_not_the_mean_of_sentences():
     """2 of 2 right and ours, and 1 of 4 right and of 2 ours: R = 3/6, P = 3/4, F1 = .6."""
-    scores = score([[2, 2, 2, 3, 3, 1, 1], [1, 4, 2, 5, 4, 0, 1]])
-    counted = {"recall": 50, "precision": 75, "f1": 60, "complete": 50, "tagging": 87.5}
-    assert scores == pytest.approx(counted | {"errors": 0})
+    complete = [2, 2, 2, 3, 3, 1, 1]
+    incomplete = [1, 4, 2, 5, 4, 0, 1]
+    scores = score([complete, incomplete])
+    counted = {
+        "recall": 50,
+        "precision": 75,
+        "f1": 60,
+        "complete": 50,
+        "tagging": 87.5,
+        "errors": 0,
+    }
+    assert scores == pytest.approx(counted)
     error = [0] * len(COUNTS)
     with_error = score([counts_of(RIGHT), error])
     assert with_error == pytest.approx(ALL_RIGHT | {"errors": 1})
@@ -143,8 +183,10 @@ def test_right_trees_of_any_words_score_all_in_the_end(tmp_path):
     path = tmp_path / "odd.mrg"
     lines = [f"(S (SYM {word}) (NP (NN a)))" for word in WORDS * 20]
     path.write_text("\n".join(lines), "utf-8")
-    corpus = build_trees(TreeCatalogue(metric="f1", trees={}), f"trees:{path}", None)
-    assert {*corpus.test.source_text} == {f"{word} a" for word in WORDS}
+    catalogue = TreeCatalogue(metric="f1", trees={})
+    corpus = build_trees(catalogue, f"trees:{path}", None)
+    sentences = {f"{word} a" for word in WORDS}
+    assert {*corpus.test.source_text} == sentences
     right = [target.tolist() for target in corpus.test.target]
     task = ParsingTask(parsing(), corpus, CPU)
     scores, _ = task.score("test", right)

@@ -14,7 +14,11 @@ from workflow.tasks.translation.planted import TESTED, astray, plant, plant_some
 from workflow.training.run import build_model
 
 LONG = {"max_length": 256}
-WIDE = {"name": "full", "cache": 256, "evaluation_cache": None}
+WIDE = {
+    "name": "full",
+    "cache": 256,
+    "evaluation_cache": None,
+}
 
 
 def test_so_many_others_stand_behind_each_sentence_the_same_in_every_draw():
@@ -23,21 +27,25 @@ def test_so_many_others_stand_behind_each_sentence_the_same_in_every_draw():
     planted = plant(sentences, counts, seed=1)
     again = plant(sentences, counts, seed=1)
     for number, row in enumerate(planted):
-        assert row[:3].tolist() == [number] * 3
-        assert len(row) == 3 + 3 * number
-        assert number not in row[3:]
+        sentence, others = np.split(row, [3])
+        assert sentence.tolist() == [number] * 3
+        assert len(others) == 3 * number
+        assert number not in others
         np.testing.assert_array_equal(again[number], row)
 
 
 def test_even_attention_goes_astray_by_the_share_of_what_is_planted():
     """With equal scores, planted pieces get their share of all pieces and <eos>."""
-    net = build_model(translation(net=LONG, span=WIDE), CPU, 13)
+    job = translation(net=LONG, span=WIDE)
+    net = build_model(job, CPU, 13)
     for layer in net.attentions:
         for name, weight in layer.named_parameters():
             if "query" in name:
                 torch.nn.init.zeros_(weight)
-    sentences = [np.array([4, 5, 6])] * 96
-    found = astray(net, store.Split(sentences, sentences))
+    sentence = np.array([4, 5, 6])
+    sentences = [sentence] * 96
+    split = store.Split(sentences, sentences)
+    found = astray(net, split)
     assert found["planted"] == [*PLANTED]
     planted = 3 * np.array(PLANTED)
     shares = planted / (planted + 3 + 1)
@@ -48,13 +56,18 @@ def test_even_attention_goes_astray_by_the_share_of_what_is_planted():
 
 def test_a_run_on_such_a_corpus_scores_test_with_each_number_of_them(tmp_path):
     corpus = bitext()
-    corpus = replace(corpus, planted=4, train=plant_some(corpus.train, 4, 0))
-    job = translation(net=LONG | {"layers": 1}, span=WIDE)
+    train = plant_some(corpus.train, 4, 0)
+    corpus = replace(corpus, planted=4, train=train)
+    net = LONG | {"layers": 1}
+    job = translation(net=net, span=WIDE)
     record = run_script(job, tmp_path / "run", corpus, store.write)
     assert record.status == "ok", record.reason
-    names = ["test_bleu", *(f"test_bleu_planted_{n}" for n in PLANTED)]
-    scores = [record.metrics[name] for name in names]
-    assert record.metrics["test_bleu_slope"] == pytest.approx(slope(scores))
+    metrics = record.metrics
+    scores = [metrics["test_bleu"]]
+    for n in PLANTED:
+        scores.append(metrics[f"test_bleu_planted_{n}"])
+    expected = slope(scores)
+    assert metrics["test_bleu_slope"] == pytest.approx(expected)
 
 
 def test_a_slope_is_what_each_planted_sentence_changes():
