@@ -1,5 +1,7 @@
 """What `workflow.cli.estimate` prints."""
 
+import math
+
 import pytest
 
 from tests import _jobs
@@ -32,20 +34,23 @@ def printed(tmp_path, capsys):
 
 @pytest.fixture
 def shipped(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "PRECOMPUTED", tmp_path / "precomputed")
-    return tmp_path / "precomputed"
+    folder = tmp_path / "precomputed"
+    monkeypatch.setattr(store, "PRECOMPUTED", folder)
+    return folder
 
 
 def planned():
     config = read_yaml(ROOT / "config" / "config.yaml")
-    return Targets.of(config | ASKED).runs.jobs
+    targets = Targets.of(config | ASKED)
+    return targets.runs.jobs
 
 
 def test_it_counts_what_would_run_and_writes_nothing(printed, tmp_path):
     said = printed(*WORDS)
     assert f"{len(planned())} to train" in said
     assert "config/scales/smoke/char_lm.yaml" in said
-    assert list((tmp_path / "results").iterdir()) == []
+    results = tmp_path / "results"
+    assert not list(results.iterdir())
 
 
 def test_operations_of_a_training_by_hand():
@@ -54,18 +59,28 @@ def test_operations_of_a_training_by_hand():
     2 (4 * 64 + 2 * 128) numbers in matrices, 2 * 2 * 16 * 8 in attention; three passes of two
     operations for each, 20 updates of 4 streams of 8 characters.
     """
-    net = {"layers": 2, "d_model": 8, "heads": 2, "d_ff": 16}
-    span = {"name": "fixed", "limit": 16}
-    counted = training_operations(_jobs.job(span=span, net=net, block=8, batch=4, steps=20))
-    assert counted == 3 * 2 * 20 * 4 * 8 * (2 * (4 * 64 + 2 * 128) + 2 * 2 * 16 * 8)
+    job = _jobs.job(
+        span={"name": "fixed", "limit": 16},
+        net={"layers": 2, "d_model": 8, "heads": 2, "d_ff": 16},
+        block=8,
+        batch=4,
+        steps=20,
+    )
+    matrices = 2 * (4 * 64 + 2 * 128)
+    attention = 2 * 2 * 16 * 8
+    characters = 20 * 4 * 8
+    by_hand = 3 * 2 * characters * (matrices + attention)
+    assert training_operations(job) == by_hand
 
 
 def test_for_a_named_device_it_predicts_the_hours_of_all_runs(printed):
     jobs = planned().values()
-    rate = SHARE * load_devices()["H100 SXM"].fp32
-    hours = sum(map(training_operations, jobs)) / rate / 3600
+    device = load_devices()["H100 SXM"]
+    operations = sum(map(training_operations, jobs))
+    seconds = operations / (SHARE * device.fp32)
+    hours = spell_hours(seconds / 3600)
     said = printed(*WORDS, "--on", "H100 SXM")
-    assert f"H100 SXM: about {spell_hours(hours)} hours to train all {len(jobs)} runs" in said
+    assert f"H100 SXM: about {hours} hours to train all {len(jobs)} runs" in said
     with pytest.raises(ConfigError, match="'H100': did you mean 'H100 SXM'"):
         printed("--on", "H100")
 
@@ -73,24 +88,38 @@ def test_for_a_named_device_it_predicts_the_hours_of_all_runs(printed):
 def test_runs_are_done_or_failed_or_precomputed_or_to_train(printed, tmp_path, shipped):
     done, broken, left, *others = planned().values()
     store.merge_records(map(finished, others), shipped)
-    failed = finished(broken).model_copy(update={"status": "oom", "reason": "made up"})
+    out_of_memory = {"status": "oom", "reason": "made up"}
+    failed = finished(broken).model_copy(update=out_of_memory)
+    runs = tmp_path / "results" / "runs"
     for record in (finished(done), failed):
-        write_record(tmp_path / "results" / "runs" / record.digest / "record.json", record)
+        folder = runs / record.digest
+        write_record(folder / "record.json", record)
     counts = f", 1 done, 1 failed, {len(others)} precomputed, 1 to train"
     assert counts in printed(*WORDS)
     counts = f", 1 done, 1 failed, {len(others) + 1} to train"
     assert counts in printed(*WORDS, "train=everything")
-    store.merge_records([finished(left)], shipped)
+    last = finished(left)
+    store.merge_records([last], shipped)
     assert "nothing to train" in printed(*WORDS)
 
 
 def test_the_scatter_of_seeds_is_pooled_over_configurations():
     """Deviations 0.1 and 0.3 around two means; a record that was read twice is one run."""
-    scores = {(1, 12): 2.1, (2, 12): 1.9, (1, 24): 3.3, (2, 24): 2.7}
+    scores = {
+        (1, 12): 2.1,
+        (2, 12): 1.9,
+        (1, 24): 3.3,
+        (2, 24): 2.7,
+    }
     records = []
     for (seed, steps), bpc in scores.items():
-        records.append(finished(_jobs.job(seed=seed, steps=steps), test_bpc=bpc))
-    deviation, runs = command.scatter_between_seeds(records * 2, "char_lm", "test_bpc")
-    assert deviation == pytest.approx(((2 * 0.01 + 2 * 0.09) / 2) ** 0.5)
+        job = _jobs.job(seed=seed, steps=steps)
+        record = finished(job, test_bpc=bpc)
+        records.append(record)
+    read_twice = records * 2
+    deviation, runs = command.scatter_between_seeds(read_twice, "char_lm", "test_bpc")
+    variance = (2 * 0.01 + 2 * 0.09) / 2
+    assert deviation == pytest.approx(math.sqrt(variance))
     assert runs == 4
-    assert command.scatter_between_seeds(records[:1] * 2, "char_lm", "test_bpc") is None
+    one_run = records[:1] * 2
+    assert command.scatter_between_seeds(one_run, "char_lm", "test_bpc") is None

@@ -22,15 +22,17 @@ def with_spans(small, fraction: float):
     return model
 
 
+def spans_reach(span) -> list:
+    extent = span.extent(None)
+    return span.reach(extent).tolist()
+
+
 def test_raising_the_limit_keeps_the_spans():
     model = with_spans(job(), 0.5)
     longer = raise_limit(job(), model, 240, CPU)
-    raised = [layer.span for layer in longer.attentions]
-    trained = [layer.span for layer in model.attentions]
-    for span, before in zip(raised, trained, strict=True):
-        reach = span.reach(span.extent(None))
-        expected = before.reach(before.extent(None))
-        assert reach.tolist() == expected.tolist()
+    reaches = [spans_reach(layer.span) for layer in longer.attentions]
+    expected = [spans_reach(layer.span) for layer in model.attentions]
+    assert reaches == expected
 
 
 def test_a_training_step_updates_nothing_but_does_the_whole_work():
@@ -62,7 +64,9 @@ def test_full_caches_are_as_long_as_reading_on_makes_them(variant, training):
         _, past = model(block, past)
     caches = full_caches(small, model, CPU)
     for ours, read in zip(caches, past, strict=True):
-        assert [part.shape for part in ours] == [part.shape for part in read]
+        shapes = [part.shape for part in ours]
+        expected = [part.shape for part in read]
+        assert shapes == expected
 
 
 @pytest.mark.slow
@@ -70,25 +74,37 @@ def test_full_caches_are_as_long_as_reading_on_makes_them(variant, training):
 @pytest.mark.filterwarnings("ignore")
 def test_our_count_equals_torchs_and_fvcores(variant):
     small = job(**EVERY[variant])
-    counted = count(small, build_model(small, CPU, 7), CPU)
-    assert counted["macs_torch"] == counted["macs_analytic"]
-    assert counted["macs_fvcore"] == pytest.approx(counted["macs_analytic"], rel=0.01)
+    model = build_model(small, CPU, 7)
+    counted = count(small, model, CPU)
+    analytic = counted["macs_analytic"]
+    assert counted["macs_torch"] == analytic
+    assert counted["macs_fvcore"] == pytest.approx(analytic, rel=0.01)
     assert counted["unsupported"]
 
 
 def test_executed_follows_the_span_and_dense_does_not():
-    span = {"name": "adaptive", "limit": 512, "ramp": 4, "penalty_weight": 0.0}
-    small = job(span=span, position={"name": "relative", "limit": 512})
-    tokens = cut(corpus().train[:4000], 2)
+    span = {
+        "name": "adaptive",
+        "limit": 512,
+        "ramp": 4,
+        "penalty_weight": 0.0,
+    }
+    position = {"name": "relative", "limit": 512}
+    small = job(span=span, position=position)
+    stream = corpus().train[:4000]
+    tokens = cut(stream, 2)
     executed = []
     for fraction in (0.0, 0.25, 1.0):
         model = with_spans(small, fraction)
-        executed.append(macs.executed(model, tokens, 16))
+        work = macs.executed(model, tokens, 16)
+        executed.append(work)
     assert executed == sorted(executed)
     low, _, high = executed
     assert low < 0.2 * high
     dense = macs.dense(model, 16)
-    assert high <= dense == macs.dense(with_spans(small, 0.0), 16)
+    assert high <= dense
+    shortest = with_spans(small, 0.0)
+    assert macs.dense(shortest, 16) == dense
 
 
 def test_executed_by_hand():
@@ -110,18 +126,21 @@ def test_executed_by_hand():
 
 
 NORMALISERS = CHOICES["normaliser"]
-BY_LIBRARY = [name for name in NORMALISERS if NORMALISERS[name].library]
+BY_LIBRARY = [name for name, kind in NORMALISERS.items() if kind.library]
 
 
 @pytest.mark.parametrize("name", BY_LIBRARY)
 def test_a_model_computes_the_same_with_the_librarys_solvers(name, tmp_path):
     small = translation(normaliser={"name": name})
-    model = build_model(small, CPU).eval()
+    model = build_model(small, CPU)
+    model.eval()
     generator = torch.Generator().manual_seed(0)
     sentences = torch.randint(4, 100, (2, 3, 9), generator=generator)
     before = model(*sentences)
     use_library(model)
-    assert type(model.attentions[0].normaliser).__module__ == "workflow.costs.libraries"
+    solver = type(model.attentions[0].normaliser)
+    assert solver.__module__ == "workflow.costs.libraries"
     after = model(*sentences)
     torch.testing.assert_close(after, before, rtol=1e-4, atol=1e-4)
-    assert "library_train" in TrainedRun(tmp_path, small).timed
+    run = TrainedRun(tmp_path, small)
+    assert "library_train" in run.timed

@@ -22,10 +22,15 @@ from workflow.report.figures.colours import (
 )
 from workflow.report.figures.style import canvas, lay_out, set_log, share_legend
 from workflow.report.pages.question import draw_figures
+from workflow.results.runs_table import Frames
 from workflow.settings.questions import known_questions, load_question
 from workflow.tasks.spec import TASKS
 
 COLOUR = re.compile(r"(fill|stroke|color|stop-color)(?:: |=\")([^;\"]+)")
+UNSEEN = re.compile(
+    r"<image .*?/>|<defs>.*?</defs>|<clipPath.*?</clipPath>",
+    flags=re.DOTALL,
+)
 # least contrast with the paper (WCAG 1.4.11 and 1.4.3)
 LINES = 3.0
 LETTERS = 4.5
@@ -36,18 +41,30 @@ TOUCH = 1.0  # pixels by which two boxes may meet, or a letter reach over the ed
 def drawn(scale: str) -> Iterator[tuple[str, object]]:
     """Draw what the report of a scale shows: names and figures."""
     frames = recorded(scale).frames
-    asked = [name for name in known_questions() if name in set(frames.runs["question"])]
-    for question in asked:
-        for name in load_question(question).figures:
-            builder = load_builder("figures", name)
-            figure = builder.draw(builder.data(*builder_inputs("figures", name, frames)))
-            used = builder.used(frames.runs) if "runs" in builder.READS else None
-            origin, *_ = describe_origin(builder, frames, used)
-            add_foot(figure, origin)
-            yield name, figure
-        runs = frames.runs[frames.runs["question"] == question]
-        for drawing in draw_figures(runs, TASKS[load_question(question).task]):
-            yield f"{drawing.name} of {question}", drawing.figure
+    by_question = dict(list(frames.runs.groupby("question")))
+    for name in known_questions():
+        if name not in by_question:
+            continue
+        question = load_question(name)
+        for figure in question.figures:
+            yield figure, with_foot(figure, frames)
+        task = TASKS[question.task]
+        for drawing in draw_figures(by_question[name], task):
+            yield f"{drawing.name} of {name}", drawing.figure
+
+
+def with_foot(name: str, frames: Frames):
+    """Draw a figure of a study, with its origin below."""
+    builder = load_builder("figures", name)
+    inputs = builder_inputs("figures", name, frames)
+    data = builder.data(*inputs)
+    figure = builder.draw(data)
+    used = None
+    if "runs" in builder.READS:
+        used = builder.used(frames.runs)
+    origin, *_ = describe_origin(builder, frames, used)
+    add_foot(figure, origin)
+    return figure
 
 
 def seen_texts(figure) -> list[Text]:
@@ -58,20 +75,29 @@ def seen_texts(figure) -> list[Text]:
         if not axes.get_visible():
             continue
         legends.append(axes.get_legend())
-        found += [axes.title, *axes.texts]
+        found.append(axes.title)
+        found += axes.texts
         if axes.axison:
-            found += axis_texts(axes.xaxis) + axis_texts(axes.yaxis)
+            found += axis_texts(axes.xaxis)
+            found += axis_texts(axes.yaxis)
     for legend in filter(None, legends):
-        found += [legend.get_title(), *legend.get_texts()]
-    return [text for text in found if text.get_visible() and text.get_text().strip()]
+        found.append(legend.get_title())
+        found += legend.get_texts()
+    seen = []
+    for text in found:
+        if text.get_visible() and text.get_text().strip():
+            seen.append(text)
+    return seen
 
 
 def axis_texts(axis) -> list[Text]:
     texts = [axis.label, axis.offsetText]
     low, high = sorted(axis.get_view_interval())
-    least = low - 1e-6 * abs(low)  # of a logarithmic axis too
+    # of a logarithmic axis too
+    least = low - 1e-6 * abs(low)
     most = high + 1e-6 * abs(high)
-    for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
+    ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
+    for tick in ticks:
         if least <= tick.get_loc() <= most:
             texts += [tick.label1, tick.label2]
     return texts
@@ -88,12 +114,17 @@ def faults(figure) -> list[str]:
     lay_out(figure)
     figure.draw_without_rendering()
     page = figure.bbox.padded(TOUCH)
-    boxes = [(text.get_text(), text.get_window_extent()) for text in seen_texts(figure)]
+    boxes = []
     found = []
-    for text, box in boxes:
+    for seen in seen_texts(figure):
+        text = seen.get_text()
+        box = seen.get_window_extent()
+        boxes.append((text, box))
         if MATHS.search(text):
             found.append(f"raw mathematics: {text}")
-        if not all(page.contains(x, y) for x, y in box.corners()):
+        is_inside = page.containsx(box.x0) and page.containsx(box.x1)
+        is_inside &= page.containsy(box.y0) and page.containsy(box.y1)
+        if not is_inside:
             found.append(f"cut by the edge: {text}")
     for (a, box_a), (b, box_b) in combinations(boxes, 2):
         if overlap(box_a, box_b):
@@ -105,14 +136,16 @@ def faults(figure) -> list[str]:
 
 def pale(svg: str) -> list[str]:
     """List the colours that cannot be seen on light or on dark pages; maps keep their own."""
-    page = re.sub(r"<image .*?/>", "", MAP.sub("", follow_page(svg)), flags=re.DOTALL)
-    body = re.sub(r"<defs>.*?</defs>|<clipPath.*?</clipPath>", "", page, flags=re.DOTALL)
+    body = MAP.sub("", follow_page(svg))
+    body = UNSEEN.sub("", body)
     found = set()
     for element, attributes in re.findall(r"<(\w+)([^>]*)>", body):
         least = LETTERS if element == "text" else LINES
         # of two declarations of a property the last holds
         last = dict(COLOUR.findall(attributes))
-        found |= {colour for colour in last.values() if not is_seen(colour, least)}
+        for colour in last.values():
+            if not is_seen(colour, least):
+                found.add(colour)
     return sorted(f"cannot be seen on light or on dark: {colour}" for colour in found)
 
 
@@ -131,19 +164,30 @@ def is_seen(colour: str, least: float) -> bool:
     if len(pair) != 2:
         return False
     light, dark = pair
-    return contrast(light, LIGHT_PAPER) >= least and contrast(dark, DARK_PAPER) >= least
+    on_light = contrast(light, LIGHT_PAPER)
+    on_dark = contrast(dark, DARK_PAPER)
+    return min(on_light, on_dark) >= least
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scale", SCALES)
 def test_every_figure_of_the_report_can_be_read(scale):
-    found = {name: faults(figure) for name, figure in drawn(scale)}
-    assert not {name: lines for name, lines in found.items() if lines}
+    found = {}
+    for name, figure in drawn(scale):
+        lines = faults(figure)
+        if lines:
+            found[name] = lines
+    assert not found
 
 
 def test_a_good_figure_has_no_fault_and_each_is_found():
     figure, axes = canvas()
-    axes.plot([1, 100, 10_000], [0.001, 0.1, 5000], color="#3f90da", label="fixed span")
+    axes.plot(
+        [1, 100, 10_000],
+        [0.001, 0.1, 5000],
+        color="#3f90da",
+        label="fixed span",
+    )
     set_log(axes.xaxis)
     set_log(axes.yaxis)
     share_legend(figure)
@@ -151,8 +195,9 @@ def test_a_good_figure_has_no_fault_and_each_is_found():
     axes.set_xlabel("$S^2$")
     for text in ("one", "two"):
         figure.text(0.99, 0.5, f"{text} over the edge")
-    found = faults(figure)
-    for start in ("raw mathematics: $", "cut by the edge: one", "one over the other: one"):
-        assert any(line.startswith(start) for line in found), found
+    found = "\n".join(faults(figure))
+    assert "raw mathematics: $" in found
+    assert "cut by the edge: one" in found
+    assert "one over the other: one" in found
     assert pale('<path style="stroke: teal"/>')
     assert pale('<path stroke="#000000"/>')
