@@ -170,7 +170,7 @@ def test_rows_sum_to_one(attention):
     x = draw(2, 7, 12)
     z = layer.span.extent(x)
     reach = farthest(layer, 20)
-    p = formula.weights(q, k, z, layer, reach)
+    p = formula.weights(q, k, z, layer, reach=reach)
     ones = torch.ones(2, 3, 7).double()
     assert_close(p.sum(-1), ones)
 
