@@ -9,9 +9,10 @@ from tests.failures._real import assert_done
 
 
 @pytest.mark.slow
-def test_six_files_are_a_task(tmp_path):
+def test_six_files_are_a_task_and_one_is_a_problem(tmp_path):
     files = shown("docs/task.md")
-    assert len(files) == 6
+    assert "workflow/tasks/symbols/problems/parity.py" in files
+    assert len(files) == 6 + 1
     folder = written(copied(tmp_path), files)
     said = snakemake(folder, "--config", "scale=smoke", "tasks=[reversal]", "--", "reversal")
     assert_done(said)
