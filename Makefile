@@ -28,7 +28,7 @@ audit: .venv/installed
 gpu: SCALE := small
 gpu: DEVICE := cuda
 # parsing needs a sample of the Wall Street Journal that cannot be downloaded: TASKS=null if data_dir contains it
-gpu: TASKS := [char_lm,translation,captioning]
+gpu: TASKS := [char_lm,translation,captioning,symbols]
 gpu:
 	@test $(DEVICE) = cpu || nvidia-smi -L 2>/dev/null | grep -q '^GPU' || \
 	  { echo "make gpu: no GPU found: nvidia-smi lists none"; exit 1; }

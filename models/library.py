@@ -167,6 +167,7 @@ def layer(
     heads: int,
     *,
     key_heads: int | None = None,
+    gate: bool = False,
     keys: int = 1024,
     attends_self: bool = True,
     dropout: float = 0.0,
@@ -176,14 +177,14 @@ def layer(
     """Make a layer over streams: `past = layer.start(B)`, then `y, past = layer(x, past)` for each
     block x: B T d.
 
-    keys: how many a full span caches. choices: by axis, see `attention`. definition:
-    as in `attention`.
+    gate: whether its output passes through a gate. keys: how many a full span caches. choices: by
+    axis, see `attention`. definition: as in `attention`.
     """
     shape = Shape(d_model, heads, key_heads=key_heads)
     unknown = sorted(set(choices) - set(PLAIN))
     if unknown:
         raise ValueError(f"unknown axis '{unknown[0]}'; valid: {', '.join(PLAIN)}")
     built = choices_of(shape, keys, **choices)
-    made = StreamAttention(shape, **built, attends_self=attends_self, dropout=dropout)
+    made = StreamAttention(shape, **built, attends_self=attends_self, dropout=dropout, gate=gate)
     made.implementation = Definition() if definition else Engine()
     return made

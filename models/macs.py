@@ -96,7 +96,7 @@ def outside_attention(model) -> int:
 def engine_macs(layer, block: int, shapes: list[Computed]) -> int:
     """Count one layer, one stream, one block, as the engine computed its groups of heads."""
     shape = layer.shape
-    macs = block * _products(layer.query, layer.out)
+    macs = block * _of_each_query(layer)
     for group in shapes:
         scored = block * group.first  # pairs of a query and a key
         positioned = block * group.columns  # pairs of a query and a distance
@@ -135,7 +135,7 @@ def pair(model, N: int, T: int) -> float:
         macs += sequence_macs(block.attention, N, N)
         macs += N * _products(block.feed_forward)
     for block in model.decoder:
-        # A target that begins: one block, of which every key is its own.
+        # A target that begins: one block, whose keys are all its own.
         heads = block.attention.shape.heads
         all_heads = Computed(heads, reach=T, keys=T)
         macs += engine_macs(block.attention, T, [all_heads])
@@ -147,7 +147,7 @@ def pair(model, N: int, T: int) -> float:
 
 def sequence_macs(layer, queries: int, keys: int) -> int:
     """Count one layer over a whole sequence: its keys and values projected once."""
-    macs = queries * _products(layer.query, layer.out)
+    macs = queries * _of_each_query(layer)
     macs += keys * _products(layer.key, layer.value)
     macs += queries * keys * _key_and_value(layer)
     return macs + _of_choices(layer, queries, keys)
@@ -156,13 +156,19 @@ def sequence_macs(layer, queries: int, keys: int) -> int:
 def definition_macs(layer, block: int, rows: int, window: int) -> int:
     """Count one layer, one stream, one block of the definition: every query against every key."""
     window = min(window, rows)
-    macs = block * _products(layer.query, layer.out)
+    macs = block * _of_each_query(layer)
     # In evaluation keys and values of earlier blocks are cached.
     projected = rows if layer.training else block
     macs += projected * _products(layer.key, layer.value)
     macs += block * rows * _key_and_value(layer)
     macs += block * window * _position(layer)
     return macs + _of_choices(layer, block, window)
+
+
+def _of_each_query(layer) -> int:
+    """Count the matrices that a query and its output are multiplied by."""
+    gate = () if layer.gate is None else (layer.gate,)
+    return _products(layer.query, layer.out, *gate)
 
 
 def _products(*parts: torch.nn.Module) -> int:

@@ -10,6 +10,7 @@ from workflow.tasks.char_lm.store import Corpus
 from workflow.tasks.sequence_job import Seq2SeqAttentionChoices, SequenceTraining
 from workflow.tasks.spec import JOBS, section
 from workflow.tasks.store import Pairs, Split
+from workflow.tasks.symbols import SymbolJob
 
 ADAPTIVE = {"name": "adaptive", "limit": 24, "ramp": 4, "penalty_weight": 1e-4}
 TOY = {"scale": "test", "corpus": "toy", "checksum": "sha256:toy"}
@@ -175,6 +176,39 @@ def captioning(net=None, meteor="nltk", **changes):
     """Make a job whose METEOR is nltk's: the Java program takes seconds to start."""
     net = {"name": "captioner", "size": 16, "patch": 8, **(net or {})}
     return sequences("captioning", net=net, scored={"meteor": meteor}, **changes)
+
+
+SYMBOL_SIZES = SIZES | {"name": "decoder"}
+SYMBOL_ATTENTION = {
+    "span": FULL | {"cache": 4096},
+    "selection": ALL,
+    "normaliser": SOFTMAX,
+    "position": {"name": "nape"},
+}
+SYMBOL_TRAINING = {
+    "batch": 4,
+    "shortest": 3,
+    "longest": 5,
+    "steps": 4,
+    "optimiser": "adam",
+    "lr": 0.01,
+    "clip": 1.0,
+    "evaluate_every": 2,
+    "checkpoint_every": 2,
+    "time_limit_s": 60,
+}
+
+
+def symbols(seed=1, **training) -> SymbolJob:
+    """Make a job of sequences of symbols that takes a second."""
+    return SymbolJob(
+        **TOY | {"corpus": "reverse"},
+        training=SYMBOL_TRAINING | training,
+        evaluation={"multiples": (1, 2, 30), "samples": 6, "far_samples": 3},
+        attention=SYMBOL_ATTENTION,
+        net=SYMBOL_SIZES,
+        seed=seed,
+    )
 
 
 TRANSLATORS = {name: VARIANTS[name] for name in ("sparsemax", "entmax15", "entmax_alpha")}

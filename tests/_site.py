@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests._costs import MEASURED, split_costs
-from tests._jobs import captioning, job, parsing, translation
+from tests._jobs import captioning, job, parsing, symbols, translation
 from tests._layers import layer
 from tests._runs import every_run, of_texts
 from tests._training import origin
@@ -30,6 +30,7 @@ from workflow.results.record import (
     Macs,
     Point,
     Record,
+    ScoresAt,
     read_or_refuse,
     write_record,
     write_text,
@@ -47,6 +48,7 @@ MAKERS = {
     "translation": translation,
     "captioning": captioning,
     "parsing": parsing,
+    "symbols": symbols,
 }
 PLANNED = [
     "question",
@@ -238,6 +240,7 @@ def record(row: dict) -> Record:
         reason=row["reason"],
         digest=row["digest"],
         metrics=values_of(row, "metric"),
+        over_condition=[ScoresAt(**each) for each in row["over_condition"]],
         facts=values_of(row, "fact"),
         job=job_of(row),
         cost=cost,

@@ -11,7 +11,7 @@ from tests._copied import ROOT
 
 # Each room may import those before it; nobody imports scripts and commands.
 ROOMS = ["config", "training", "tasks", "results"]
-ROOMS += ["settings", "claims", "plan", "costs", "report"]
+ROOMS += ["settings", "claims", "plan", "costs", "cards", "report"]
 WITH_TORCH = {"training", "tasks", "costs"}
 ATTENTION = "models/attention"
 BASES = ("spans._span", "positions._position", "score_scales._score_scale")

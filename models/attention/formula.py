@@ -167,7 +167,7 @@ def _score(
     if position.limit is not None:
         far = min(far, position.limit)
 
-    # 2. Position: a column for each x = far .. 1, of which every key takes its own.
+    # 2. Position: a column for each x = far .. 1; every key takes its own.
     position_keys = position.keys(far)
     if position_keys is not None:
         query = position.query(q)

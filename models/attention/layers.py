@@ -20,7 +20,7 @@ from .variant import Past, for_all_heads
 class MultiHeadBase(nn.Module):
     """Projections without biases around a choice on each axis, a `Variant`.
 
-    Attention Is All You Need, section 3.2.2.
+    Attention Is All You Need, section 3.2.2. gate: whether its output passes through a gate.
     """
 
     def __init__(
@@ -33,6 +33,7 @@ class MultiHeadBase(nn.Module):
         score_scale=None,
         *,
         dropout: float = 0.0,
+        gate: bool = False,
     ):
         super().__init__()
         self.shape = shape
@@ -47,6 +48,8 @@ class MultiHeadBase(nn.Module):
         self.key = Linear(d_model, shape.key_heads * shape.d_k, bias=False)
         self.value = Linear(d_model, shape.key_heads * shape.d_v, bias=False)
         self.out = Linear(shape.heads * shape.d_v, d_model, bias=False)
+        # Drawn last, so that a layer without a gate draws what it always drew.
+        self.gate = Linear(d_model, shape.heads * shape.d_v, bias=False) if gate else None
 
     @property
     def choices(self) -> list[Choice]:
@@ -63,6 +66,18 @@ class MultiHeadBase(nn.Module):
         """Cut into heads: B T c -> B h T c/h."""
         by_head = x.unflatten(-1, (heads or self.shape.heads, -1))
         return by_head.transpose(1, 2)
+
+    def through_gate(self, y: Tensor, x: Tensor) -> Tensor:
+        """Let the queries' input decide how much of each output passes, if the layer has a gate.
+
+            y <- y * sigmoid(x W)
+
+        Gated Attention (Qiu et al. 2025). y: B T h dv. x: B T d.
+        """
+        if self.gate is None:
+            return y
+        opening = torch.sigmoid(self.gate(x))
+        return y * opening.view_as(y)
 
     def merge(self, y: Tensor) -> Tensor:
         """Project the outputs of all heads: B h T dv -> B T d."""
@@ -86,6 +101,7 @@ class StreamAttention(MultiHeadBase):
         *,
         attends_self: bool,
         dropout: float = 0.0,
+        gate: bool = False,
     ):
         super().__init__(
             shape,
@@ -95,6 +111,7 @@ class StreamAttention(MultiHeadBase):
             position,
             score_scale,
             dropout=dropout,
+            gate=gate,
         )
         self.attends_self = attends_self
         self.implementation = Engine()
@@ -125,6 +142,7 @@ class StreamAttention(MultiHeadBase):
                 f"and a cache {[tuple(part.shape) for part in past]}"
             )
         y, past = self.implementation.attend(self, x, past)
+        y = self.through_gate(y, x)
         return self.out(y.flatten(2)), past
 
 
@@ -150,6 +168,7 @@ class SequenceAttention(MultiHeadBase):
         *,
         reads_itself: bool,
         dropout: float = 0.0,
+        gate: bool = False,
     ):
         super().__init__(
             shape,
@@ -159,6 +178,7 @@ class SequenceAttention(MultiHeadBase):
             position,
             score_scale,
             dropout=dropout,
+            gate=gate,
         )
         self.reads_itself = reads_itself
         self.attends_self = True  # x = 1 is a position itself
@@ -211,7 +231,8 @@ class SequenceAttention(MultiHeadBase):
         k = for_all_heads(k, self.shape, 1)
         v = for_all_heads(v, self.shape, 1)
         y = self.implementation.attend_sequence(self, x, (q, k, v), visible)
-        return self.merge(y)
+        y = self.through_gate(y.transpose(1, 2), x)
+        return self.merge(y.transpose(1, 2))
 
     def _check_fit(self, x: Tensor, k: Tensor, v: Tensor, visible: Tensor) -> None:
         """Raise ValueError where keys, values and padding are not of the sequences of x."""

@@ -30,6 +30,7 @@ class CharLM(AttentionNet):
             StreamAttention,
             attends_self=self.attends_self,
             dropout=net["attention_dropout"],
+            gate=net.get("gate", False),
         )
         # Drawn after the attention: the order of draws is part of what a seed means.
         self.embedding = nn.Embedding(symbols, shape.d_model)  # N(0, 1)

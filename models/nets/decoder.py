@@ -16,8 +16,8 @@ class Decoder(AttentionNet):
     def __init__(self, symbols: int, attention: dict, net: dict):
         """Build a model of V symbols.
 
-        attention: the choices of all axes. net: layers, d_model, heads, d_ff, dropouts, as in
-        job.json.
+        attention: the choices of all axes. net: layers, d_model, heads, d_ff, dropouts and
+        embedding_std, as in job.json.
         """
         super().__init__()
         shape = Shape(net["d_model"], net["heads"], key_heads=net.get("key_heads"))
@@ -28,8 +28,11 @@ class Decoder(AttentionNet):
             StreamAttention,
             attends_self=True,
             dropout=net["attention_dropout"],
+            gate=net.get("gate", False),
         )
         self.embedding = nn.Embedding(symbols, shape.d_model)  # N(0, 1)
+        # Next to such an embedding what a block adds is small, and the model learns slowly.
+        self.embedding.weight.data.mul_(net.get("embedding_std", 1.0))
         self.blocks = nn.ModuleList()
         for layer in layers:
             self.blocks.append(Block(layer, net["d_ff"], net["dropout"], norm="pre"))
@@ -40,9 +43,15 @@ class Decoder(AttentionNet):
     def attentions(self) -> list:
         return [block.attention for block in self.blocks]
 
-    def forward(self, symbols: Tensor) -> Tensor:
-        """Read whole sequences: B L -> logits of what to say after each symbol: B L V."""
+    def forward(self, symbols: Tensor, is_asked: Tensor | None = None) -> Tensor:
+        """Read whole sequences: B L -> logits of what to say after each symbol: B L V.
+
+        is_asked: B L, bool; then only the logits after these symbols are computed: n V.
+        """
         x = self.embedding(symbols)
         for block in self.blocks:
             x, _ = block(x, block.attention.start(len(x)))
-        return self.output(self.last_norm.enter(x))
+        x = self.last_norm.enter(x)
+        if is_asked is not None:
+            x = x[is_asked]
+        return self.output(x)

@@ -221,6 +221,7 @@ def _attentions(attention: dict, net: dict) -> tuple[list, list, list]:
         SequenceAttention,
         reads_itself=True,
         dropout=net["attention_dropout"],
+        gate=net.get("gate", False),
     )
     decoder = build_layers(
         net["layers"],
@@ -229,6 +230,7 @@ def _attentions(attention: dict, net: dict) -> tuple[list, list, list]:
         StreamAttention,
         attends_self=True,
         dropout=net["attention_dropout"],
+        gate=net.get("gate", False),
     )
     cross = build_layers(
         net["layers"],
@@ -237,6 +239,7 @@ def _attentions(attention: dict, net: dict) -> tuple[list, list, list]:
         SequenceAttention,
         reads_itself=False,
         dropout=net["attention_dropout"],
+        gate=net.get("gate", False),
     )
     return encoder, decoder, cross
 

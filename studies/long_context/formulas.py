@@ -1,9 +1,10 @@
 """What length does to attention, by formula: nothing here needs training. No torch.
 
-n keys, of which one has a score above that of the others by a gap.
+One of n keys has a score that exceeds the others by a gap.
 """
 
 import math
+from collections.abc import Sequence
 
 
 def softmax_weight(n: int, gap: float) -> float:
@@ -12,9 +13,8 @@ def softmax_weight(n: int, gap: float) -> float:
 
 
 def ssmax_weight(n: int, gap: float, s: float) -> float:
-    """The weight of the highest of n scores by SSMax, which multiplies them by s log n (Nakanishi
-    2025, Figure 1). It tends to 1 where s times the gap is above 1, else to 0.
-    """
+    """The weight of the highest of n scores by SSMax, which multiplies them by s log n."""
+    # Nakanishi 2025, Figure 1. It tends to 1 where s times the gap is above 1, else to 0.
     return softmax_weight(n, s * math.log(n) * gap)
 
 
@@ -33,12 +33,9 @@ def entmax15_weight(n: int, gap: float) -> float:
 
 
 def bounded_softmax_entropy(n: int, width: float) -> float:
-    """A lower bound on the entropy of softmax over n > 1 scores within an interval of this width,
-    as a share of log n. It tends to 1 (Vasylenko et al. 2026, proposition 1).
-
-    The entropy is least where each score is at an end of the interval, a share q of them at the
-    upper one.
-    """
+    """The least entropy of softmax over n > 1 scores in an interval of this width, over log n."""
+    # It tends to 1 (Vasylenko et al. 2026, proposition 1). The entropy is least where each score
+    # is at an end of the interval, a share q of them at the upper one.
     high = math.exp(width)
     mean = width * high / (high - 1)  # of exp(score) at the best q, the lower end being 0
     q = (mean - 1) / (high - 1)
@@ -46,8 +43,32 @@ def bounded_softmax_entropy(n: int, width: float) -> float:
     return 1 + below_log_n / math.log(n)
 
 
+def entmax_gap(alpha: float, kept: int) -> float:
+    """The gap from which alpha-entmax gives all weight to the highest scores, `kept` equal ones."""
+    # Vasylenko et al. 2026, lemma 2. It does not depend on n.
+    return kept ** -(alpha - 1) / (alpha - 1)
+
+
+def ssmax_gap(s: float) -> float:
+    """The gap above which SSMax keeps the highest score however many keys are added."""
+    return 1 / s
+
+
 def alibi_cutoff(alpha: float, slope: float, spread: float) -> int:
-    """The distance from which no key has weight by alpha-entmax with ALiBi of this slope, where
-    contents' scores lie within `spread` (Vasylenko et al. 2026, appendix E.2).
-    """
+    """The distance from which alpha-entmax with ALiBi gives no weight to scores within a spread."""
+    # Vasylenko et al. 2026, appendix E.2; the spread is that of scores before ALiBi's bias.
     return math.floor((spread + 1 / (alpha - 1)) / slope + 1)
+
+
+# Velickovic et al. 2025, from the highest power down
+TEMPERATURE = (-0.037, 0.481, -2.3, 4.917, -1.791)
+
+
+def sharpening(entropy: float, coefficients: Sequence[float] = TEMPERATURE) -> float:
+    """The factor by which adaptive temperature multiplies scores whose weights have an entropy."""
+    if entropy <= 0.5:
+        return 1.0
+    value = 0.0
+    for coefficient in coefficients:
+        value = value * entropy + coefficient
+    return max(1.0, value)

@@ -110,7 +110,7 @@ def test_a_claim_is_judged_again_where_each_variant_is_tuned(tuned):
 
 
 def test_the_table_of_trials_says_what_was_chosen_and_where_the_grid_ends(tuned):
-    table = tuning_table(tuned.everything, "dev_bpc", "dev_bpc")
+    table = tuning_table(tuned.everything, "dev_bpc", TASK)
     fixed, adaptive = table.lines
     chosen = [trial.chosen for trial in fixed.trials]
     assert chosen == [False, True, False]

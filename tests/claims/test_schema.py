@@ -22,6 +22,8 @@ LADDER = load_claim("adaptive_as_good_as_fixed").sizes.model_dump(exclude_unset=
         ({"ours": {"variant": "adaptive", "S": "below d"}}, "S", "below d"),
         ({"best_of": 3}, "best_of", "than"),
         ({"finding": {"ours": "as.t1.t12.bpd"}}, "'as.t1.t12.bpd'", "'as.t1.t12"),
+        ({"finding": {"ours": "long_context.sort.4x.asentmax"}}, "finding", "replication"),
+        ({"origin": "hearsay"}, "origin", "second_hand"),
         ({"sizes": LADDER | {"question": "adaptive_vs_xl"}}, "question", "'adaptive_vs_xl'"),
         ({"sizes": LADDER | {"ours": {"variant": "adaptiv"}}}, "'adaptiv'", "'adaptive'"),
     ],

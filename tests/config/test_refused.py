@@ -47,6 +47,7 @@ def of_span(**settings) -> dict:
         ),
         (CharLMNet, NET, {"heads": 3}, "heads = 3, d_model = 8"),
         (CharLMNet, NET, {"heads": 4, "key_heads": 3}, "key_heads = 3, heads = 4"),
+        (CharLMNet, NET, {"gate": 1}, "gate = 1"),
         (AttentionChoices, ATTENTION, of_span(limit="many"), "limit S must be .* got 'many'"),
         (
             AttentionChoices,

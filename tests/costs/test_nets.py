@@ -49,6 +49,7 @@ EVERY = VARIANTS | {
     "sinks": {"span": {"name": "sinks", "limit": 12, "first": 3}},
     "rotary": {"position": {"name": "rotary"}, "net": {"key_heads": 1}},
     "alibi": {"position": {"name": "alibi"}, "span": {"name": "fixed", "limit": 12}},
+    "gate": {"net": {"gate": True}},
 }
 
 

@@ -28,8 +28,14 @@ CASES = {name: (job(**variant), corpus()) for name, variant in VARIANTS.items()}
         job(net=SHARED, position={"name": "rotary"}, normaliser={"name": "softmax_one"}),
         corpus(),
     ),
-    "alibi": (job(position={"name": "alibi"}, normaliser={"name": "sigmoid"}), corpus()),
-    "translation": (translation(normaliser={"name": "entmax_alpha"}), bitext()),
+    "alibi": (
+        job(net={"gate": True}, position={"name": "alibi"}, normaliser={"name": "sigmoid"}),
+        corpus(),
+    ),
+    "translation": (
+        translation(normaliser={"name": "entmax_alpha"}, net={"gate": True}),
+        bitext(),
+    ),
     "parsing": (parsing(selection={"name": "top_k", "k": 2}), trees()),
     "captioning": (captioning(), coloured()),
 }

@@ -26,6 +26,7 @@ SETTINGS = [
     {"norm": "pre"},
     {"tie_embeddings": False, "d_k": 2, "d_v": 5},
     {"norm": "pre", "positional_encoding": "learned", "d_k": 5, "d_v": 2},
+    {"gate": True, "key_heads": 1, "d_k": 2, "d_v": 5},
 ]
 each_row = pytest.mark.parametrize("attention", ROWS, ids=label)
 MODELS = [(row, {}) for row in ROWS]

@@ -46,6 +46,19 @@ def test_what_cannot_be_is_named(choices, told):
         attention(*drawn(), **choices)
 
 
+def test_a_gate_of_zeros_halves_what_a_layer_gives():
+    """sigmoid(0) = 1/2."""
+    torch.manual_seed(0)
+    gated = layer(12, 4, gate=True)
+    gated.gate.weight.data.zero_()
+    without = layer(12, 4)
+    without.load_state_dict(gated.state_dict(), strict=False)
+    x = torch.randn(2, 7, 12)
+    halved, _ = gated(x, gated.start(2))
+    y, _ = without(x, without.start(2))
+    assert_close(halved, y / 2)
+
+
 @pytest.mark.parametrize(
     "settings, told",
     [

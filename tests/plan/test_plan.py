@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import _jobs
 from workflow.config.choices import complete_choice
 from workflow.config.strict import parse, read_yaml
 from workflow.plan.plan import plan
@@ -160,7 +161,7 @@ def by_name_alone(task: str) -> list[str]:
 
 @pytest.mark.parametrize("path", SCALE_FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_every_scale_can_be_planned(path, monkeypatch):
-    """Files whose checksum is not known are on the machine of whoever runs scale `paper`."""
+    """Files whose checksum is not known are on the machine that runs scale `paper`."""
     for task in ("translation", "captioning", "parsing"):
         monkeypatch.setattr(CHECKSUM.format(task), unknown_checksum)
     task = path.stem
@@ -197,3 +198,13 @@ def test_a_configuration_is_all_of_a_job_but_its_seed():
     assert len(digests) == 3
     assert other_seed.configuration == job.configuration
     assert longer.configuration != job.configuration
+
+
+@pytest.mark.parametrize("make", [_jobs.job, _jobs.translation])
+def test_a_job_without_a_gate_is_named_as_before_there_were_gates(make):
+    unsaid = make()
+    without = make(net={"gate": False})
+    gated = make(net={"gate": True})
+    assert "gate" not in without.model_dump()["net"]
+    assert without.digest == unsaid.digest
+    assert gated.digest != unsaid.digest

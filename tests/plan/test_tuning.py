@@ -50,6 +50,22 @@ def test_every_variant_is_tried_equally_often_by_the_tuning_seed_and_then_run_in
         assert all(row.job.trials == trials for row in parts["tuned"])
 
 
+def test_where_each_corpus_is_tuned_every_run_follows_the_trials_of_its_own():
+    rows = planned(seeds=3, tuning="each_corpus")
+    judged = [row for row in rows if row.tuning is None]
+    assert {row.job.seed for row in judged} == {1, 2, 3}
+    assert "tuned" not in {row.tuning for row in rows}
+    for row in judged:
+        followed = {}
+        for trial in rows:
+            is_own = (trial.variant, trial.paper_corpus) == (row.variant, row.paper_corpus)
+            if trial.tuning == "trial" and is_own:
+                assert trial.job.seed == TRIED
+                followed[trial.job.digest] = trial.factors
+        assert len(followed) == 3
+        assert row.job.trials == followed
+
+
 def unequal() -> dict:
     variants = load_question("adaptive_vs_xl").model_dump()["variants"]
     variants["txl_12"]["trials"] = {"lr": [1, 2]}
@@ -63,6 +79,7 @@ def unequal() -> dict:
         (unequal(), "txl_12: 2, the others have 3"),
         ({"trials": {"ramp": [1, 2]}}, "ramp: a variant has no value to multiply"),
         ({"trials": {"lrr": [1, 2]}}, "'lrr': did you mean 'lr'"),
+        ({"trials": None, "tuning": "each_corpus"}, "each_corpus is valid only with trials"),
         ({"sizes": [2]}, "must include 1"),
     ],
 )

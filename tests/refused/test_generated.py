@@ -5,6 +5,7 @@ makes more.
 """
 
 import copy
+import json
 import os
 
 import pytest
@@ -12,8 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests import _site
+from tests._cards import full_card
 from tests._jobs import job
 from tests._runs import run
+from workflow.cards.card import card_json
+from workflow.cards.stored import with_comparison
 from workflow.claims.published import Recomputed
 from workflow.cli import schemas
 from workflow.config.command_line import explain
@@ -57,6 +61,9 @@ DOCUMENTS = {
     "formulas": {"formula": "mac", "inputs": {"L": 1, "d": 2, "ff": 3, "S": 4}},
     "trace": {"origin": "a", "texts": [], "runs": ["a"], "commits": [], "data": ""},
 }
+_card = json.loads(card_json(full_card(2)))
+_card.pop("back_test")
+DOCUMENTS["card"] = _card | {"parts": [with_comparison(part) for part in _card["parts"]]}
 for task in TASKS:
     DOCUMENTS[f"{task}_catalogue"] = read_yaml(ROOT / "config" / "tasks" / f"{task}.yaml")
 MODELS = schemas.MODELS | {

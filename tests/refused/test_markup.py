@@ -10,7 +10,10 @@ from markupsafe import Markup
 from pydantic import BaseModel
 
 from tests import _site
+from tests._cards import full_card
 from workflow.report.pages import site
+from workflow.report.pages.card import write_card
+from workflow.report.pages.cards import write_cards
 
 EVIL = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>&"
 QUESTIONS = ["span_limit", "transformer"]
@@ -60,7 +63,11 @@ def test_no_text_is_markup_on_any_page(tmp_path, used):
     rows = [row for row in _site.rows_of(QUESTIONS, broken=True) if row["seed"] == 1]
     _site.write_results(tmp_path, rows)
     _site.write_pages(tmp_path)
-    for path in (tmp_path / "reports").rglob("*.html"):
+    reports = tmp_path / "reports"
+    of_cards = site.Site(tmp_path, reports)
+    write_card(of_cards, "cards/entmax15.html", full_card())
+    write_cards(of_cards, [(full_card(), "entmax15.html")])
+    for path in reports.rglob("*.html"):
         page = path.read_text()
         assert "alert(1)" in page, path
         assert "<script>alert" not in page and "<img src=x" not in page, path

@@ -4,11 +4,12 @@ import math
 
 import pytest
 
-from tests._runs import failed, run, translated
+from tests._runs import failed, recalled, run, translated
 from workflow.config.errors import ConfigError
 from workflow.report.answers.answer import Answer, answer_file, read_answer, write_answer_file
 from workflow.report.answers.answering import answer_question, read_basis
 from workflow.report.answers.effects import change_along
+from workflow.report.answers.forest import forest_of
 from workflow.report.answers.ratios import Growth, growth
 from workflow.report.answers.variants import variant_table
 from workflow.results.datasets import with_titles
@@ -38,7 +39,7 @@ def scored(variant: str, *values: float, **changes) -> list[dict]:
 
 
 def around(variant: str, S: int, bpc: float, **changes) -> list[dict]:
-    """Make three seeds around a score, each of which costs S MACs."""
+    """Make three seeds around a score; each costs S MACs."""
     about = {"S": S, "macs_executed": float(S)} | changes
     return scored(variant, bpc, bpc + 0.011, bpc + 0.02, **about)
 
@@ -49,6 +50,50 @@ def basis_of(rows: list[dict], task="char_lm"):
 
 def say(rows: list[dict], task="char_lm", equal_within=None) -> Answer:
     return answer_question(basis_of(rows, task), equal_within)
+
+
+def at_sort(variant: str, *reaches: float, accuracy=99.5) -> list[dict]:
+    """Make a seed of a model of sequences for each reach."""
+    rows = []
+    for seed, reach in enumerate(reaches, 1):
+        rows.append(recalled(variant=variant, seed=seed, test_reach=reach, test_accuracy=accuracy))
+    return rows
+
+
+def test_where_seeds_are_not_paired_their_deviation_is_pooled_over_all_variants():
+    """Squares around the means 2, 2 and 8: 2, 0 and 2, with 2 degrees of freedom each."""
+    rows = at_sort("softmax", 1.0, 2.0, 3.0) + at_sort("sparsemax", 2.0, 2.0, 2.0)
+    rows += at_sort("entmax15", 9.0, 8.0, 7.0)
+    _, further = say(rows, "symbols").differences
+    half = 2.446912 * math.sqrt(4 / 6 * 2 / 3)
+    assert further.mean == 6
+    assert (further.low, further.high) == pytest.approx((6 - half, 6 + half))
+    table = variant_table(as_frame(rows), "test_reach", {}, pooled=True)
+    *_, line = table.lines
+    assert (line.effect.low, line.effect.high) == pytest.approx((further.low, further.high))
+
+
+def test_nothing_is_concluded_where_a_variant_has_not_learned_its_task():
+    rows = at_sort("softmax", 1.0, 1.1, 1.2)
+    rows += at_sort("entmax15", 2.0, 2.1, 2.2) + at_sort("top_2", 0.0, 0.0, 0.0, accuracy=80.0)
+    said = say(rows, "symbols")
+    assert {each.variant for each in said.differences} == {"entmax-1.5"}
+    without_baseline = at_sort("softmax", 1.0, 1.1, 1.2, accuracy=98.9)
+    without_baseline += at_sort("entmax15", 2.0, 2.1, 2.2)
+    assert say(without_baseline, "symbols").status == "not tested"
+
+
+def test_tasks_whose_seeds_are_not_paired_are_compared_one_by_one():
+    rows = at_sort("softmax", 1.0, 1.1, 1.2) + at_sort("entmax15", 2.0, 2.1, 2.2)
+    for row in at_sort("softmax", 3.0, 3.1, 3.2) + at_sort("entmax15", 1.0, 1.1, 1.2):
+        row["digest"] += "-reverse"
+        rows.append(row | {"corpus": "reverse", "paper_corpus": "reverse"})
+    said = say(rows, "symbols")
+    found = {each.corpora: (round(each.mean, 6), each.state) for each in said.differences}
+    assert found == {("sort",): (1.0, "better"), ("reverse",): (-2.0, "worse")}
+    assert "Sort: 1 of 1 variant significantly better; reverse: " in said.headline
+    labels = [row.label for row in forest_of(said, {"entmax-1.5": "#000000"}).rows]
+    assert labels == ["entmax-1.5, sort", "entmax-1.5, reverse"]
 
 
 def states(said: Answer) -> dict[tuple, str]:

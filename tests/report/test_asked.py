@@ -23,7 +23,7 @@ BPC = {"adaptive": 2.0, "dynamic": 2.0, "fixed": 1.9}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A scale of which one question was asked for; another shares a run, and one of its failed."""
+    """A scale with one question asked for, one that shares a run with it, and a failed run."""
     folder = tmp_path_factory.mktemp("asked")
     scale = folder / "results" / _site.SCALE
     rows = []

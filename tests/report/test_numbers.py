@@ -33,6 +33,8 @@ def test_one_number(value, unit, text):
         ([2.78, 2.774], [], "", ["2.780", "2.774"]),  # as many decimals in the column
         # two digits of the narrowest interval
         ([95.87, 21.2], [1.32, 0.34], "BLEU", ["95.87", "21.20"]),
+        # nobody reads thousandths of a per cent
+        ([99.98, 21.234], [0.004, 3.1], "%", ["100.0", "21.2"]),
         ([65536, 1024], [], "characters", ["65,536", "1,024"]),  # counts in full
         ([41607168, 216650000], [], "", ["41.61M", "216.65M"]),  # one unit in the column
         ([0.3, 0.5], [], "BLEU", ["0.3", "0.5"]),  # no digits that it has not

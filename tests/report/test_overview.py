@@ -7,8 +7,9 @@ import pytest
 
 from tests._runs import run
 from workflow.report.answers.answer import Difference
-from workflow.report.overview.attention import MODEL, SHARED_KEYS, Attention
+from workflow.report.overview.attention import GATE, MODEL, SHARED_KEYS, Attention
 from workflow.report.overview.collect import Isolated, as_content, from_content, overview_of
+from workflow.report.overview.findings import list_findings
 from workflow.report.overview.matrix import make_matrix
 from workflow.results.runs_table import Frames, as_frame
 
@@ -21,6 +22,7 @@ PLAIN = Attention("char_lm", "fixed", "all", "softmax", "transformer_xl")
         ({}, None),
         ({"span": "adaptive"}, "span"),
         ({"key_heads": 1}, SHARED_KEYS),
+        ({"gate": True}, GATE),
         ({"span": "adaptive", "selection": "top_k"}, None),
         ({"model": "transformer_xl", "span": "full"}, MODEL),
         ({"model": "transformer_xl", "span": "full", "selection": "top_k"}, None),
@@ -138,3 +140,31 @@ def test_a_converged_scale_comes_first_then_the_strongest():
     assert cell.page == "overnight/questions/span_limit/index.html"
     (cell,) = cells_of(late)["Span", "adaptive span"]
     assert cell.page.startswith("small/")
+
+
+def test_corpora_that_are_tasks_of_their_own_have_a_column_and_a_sentence_each():
+    found = []
+    for corpus, mean in (("sort", 0.4), ("maximum retrieval", -0.2)):
+        for axis, choice, base in (
+            ("selection", "top_k", "all"),
+            ("normaliser", "entmax15", "softmax"),
+        ):
+            changes = {"task": "symbols", "question": "where_sparse_helps", "corpus": corpus}
+            each = isolated(axis, choice, base, mean, p=0.001, **changes)
+            measured = replace(each.difference, quantity="test_reach", unit="doublings")
+            found.append(replace(each, difference=measured))
+    matrix = make_matrix(found)
+    assert [each.title for each in matrix.columns[:2]] == [
+        "sort, doublings",
+        "maximum retrieval, doublings",
+    ]
+    for group in matrix.groups:
+        (row,) = group.rows
+        sort, maximum = row.cells[:2]
+        assert (sort.better, maximum.better) == (True, False)
+        assert "0.400" in sort.text
+    (sparse,) = [each.text for each in list_findings(found) if "sparse" in each.asks.lower()][:1]
+    of_sort, of_maximum = sparse.split("maximum retrieval")
+    assert "sort: yes" in of_sort
+    assert "0.40" in of_sort
+    assert "no, top-k is 0.20" in of_maximum

@@ -72,3 +72,18 @@ def test_a_mark_tells_the_values_interval_and_runs_of_its_row():
         0: ToldRow("fixed", ["32", "2.00 (1.90 to 2.10)"], runs, []),
         2: ToldRow("adaptive", ["64", "1.5"], [["fed"]], []),
     }
+
+
+def test_each_entry_of_a_long_legend_is_whole():
+    """The text of each is in the middle of its part, the last one like the first."""
+    figure, axes = canvas()
+    for number in range(14):
+        axes.plot([0, 1], [0, number], label=f"a variant with a long name, {number}")
+    share_legend(figure)
+    svg = as_svg(figure)
+    entries = re.findall(r'<g id="entry_[\d.]+_([\d.]+)_[\d.]+_([\d.]+)">(.*?)</g>', svg, re.DOTALL)
+    assert len(entries) == 14
+    for top, height, body in entries:
+        baseline = float(re.search(r' y="([\d.]+)"', body)[1])
+        # two thirds down, where letters stand
+        assert float(top) + 0.5 * float(height) < baseline < float(top) + 0.85 * float(height)

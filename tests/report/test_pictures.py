@@ -135,7 +135,10 @@ def faults(figure) -> list[str]:
 
 
 def pale(svg: str) -> list[str]:
-    """List the colours that cannot be seen on light or on dark pages; maps keep their own."""
+    """List the colours that cannot be seen on light or on dark pages; maps keep their own.
+
+    A mark may be filled with the colour of the page, or edged with it, if its other colour is seen.
+    """
     body = MAP.sub("", follow_page(svg))
     body = UNSEEN.sub("", body)
     found = set()
@@ -143,7 +146,10 @@ def pale(svg: str) -> list[str]:
         least = LETTERS if element == "text" else LINES
         # of two declarations of a property the last holds
         last = dict(COLOUR.findall(attributes))
-        for colour in last.values():
+        colours = {colour for colour in last.values() if colour != "none"}
+        if len(colours) > 1 and element != "text":
+            colours.discard("var(--paper)")
+        for colour in colours:
             if not is_seen(colour, least):
                 found.add(colour)
     return sorted(f"cannot be seen on light or on dark: {colour}" for colour in found)
@@ -151,8 +157,6 @@ def pale(svg: str) -> list[str]:
 
 def is_seen(colour: str, least: float) -> bool:
     """Say whether a colour is seen on both papers; a colour that is only a name is not."""
-    if colour == "none":
-        return True
     named = re.fullmatch(r"var\(--(\w+)\)", colour)
     if named:  # a colour of the pages
         pair = PAGE[named[1]]

@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 from scipy.special import stdtr
-from scipy.stats import ttest_1samp
+from scipy.stats import binomtest, ttest_1samp, ttest_ind
 
 from workflow.results.statistics import (
     AT_EACH_LOOK,
     LEVEL,
     LOOKS,
+    Pooled,
+    average_unpaired,
     count_looks,
     half_width,
     holm,
@@ -19,7 +21,9 @@ from workflow.results.statistics import (
     p_of,
     scatter,
     smallest_effect,
+    unpaired_differences,
     widening,
+    wilson_interval,
 )
 
 PER_CENT = (0.0, 100.0)
@@ -128,3 +132,66 @@ def test_widened_intervals_of_resampled_pairs_hold_the_mean_19_times_of_20(corpo
     assert held(1) < 0.85
     by = widening(3, corpora)
     assert held(by) == pytest.approx(0.95, abs=0.02)
+
+
+def test_the_scatter_of_unpaired_groups_is_pooled_over_all_of_them():
+    """Squares 2, 2 and 8 over df = 2 + 2 + 1 = 5: s^2 = 12 / 5; t(5) = 2.570582."""
+    groups = {"softmax": [1.0, 2.0, 3.0], "a": [4.0, 5.0, 6.0], "b": [0.0, 4.0], "failed": []}
+    differences = unpaired_differences(groups, "softmax")
+    assert differences.keys() == {"a", "b"}
+    of_a = differences["a"]
+    half = 2.570582 * (2.4 * (1 / 3 + 1 / 3)) ** 0.5
+    assert (of_a.mean, of_a.high) == pytest.approx((3.0, 3.0 + half))
+    assert of_a.low == pytest.approx(3.0 - half)
+    # t = 3 / sqrt(1.6) = 2.3717
+    assert of_a.p == pytest.approx(2 * stdtr(5, -2.371708))
+    # two seeds are known less well than three
+    of_b = differences["b"]
+    assert of_b.mean == 0.0
+    assert of_b.high == pytest.approx(2.570582 * (2.4 * (1 / 3 + 1 / 2)) ** 0.5)
+    assert of_b.p == pytest.approx(1.0)
+
+
+def test_of_two_groups_it_is_students_two_sample_test():
+    groups = {"base": [1.0, 2.5, 2.0, 3.0], "other": [2.0, 4.5, 4.0]}
+    expected = ttest_ind(groups["other"], groups["base"])
+    found = unpaired_differences(groups, "base")["other"]
+    interval = expected.confidence_interval(0.95)
+    assert found.p == pytest.approx(expected.pvalue)
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
+
+
+def test_corpora_count_alike_and_their_errors_add_up():
+    """Differences 2 and 4 with standard errors 0.3 and 0.4: 3 with 0.5 / 2."""
+    both = average_unpaired([Pooled(2.0, 0.3, 4), Pooled(4.0, 0.4, 6)])
+    assert both.mean == 3
+    assert both.high - both.mean == pytest.approx(2.228139 * 0.25)
+    assert both.p == pytest.approx(2 * stdtr(10, -3 / 0.25))
+
+
+def test_single_seeds_have_no_interval_and_equal_ones_no_width():
+    alone = unpaired_differences({"base": [1.0], "other": [3.0]}, "base")["other"]
+    assert (alone.mean, alone.low, alone.high, alone.p) == (2.0, None, None, None)
+    exact = unpaired_differences({"base": [1.0, 1.0], "other": [4.0, 4.0]}, "base")["other"]
+    assert (exact.low, exact.high, exact.p) == (3.0, 3.0, 0.0)
+    same = unpaired_differences({"base": [4.0, 4.0], "other": [4.0, 4.0]}, "base")["other"]
+    assert same.p == 1.0
+    assert unpaired_differences({"base": [], "other": [4.0]}, "base") == {}
+
+
+@pytest.mark.parametrize("n", [1, 7, 250, 1000])
+def test_the_interval_of_a_share_is_wilsons(n):
+    for hits in {0, 1, n // 3, n - 1, n}:
+        share = 100 * hits / n
+        low, high = wilson_interval(share, n)
+        expected = binomtest(hits, n).proportion_ci(method="wilson")
+        assert [low, high] == pytest.approx([100 * expected.low, 100 * expected.high])
+        assert 0 <= low <= share <= high <= 100
+        # right and wrong are alike
+        mirrored = wilson_interval(100 - share, n)
+        assert mirrored == pytest.approx((100 - high, 100 - low))
+
+
+def test_the_interval_of_half_of_the_samples_by_hand():
+    """Around 1/2 it is z / (2 sqrt(n + z^2)): with n = 96, 1.96 / (2 sqrt(99.84)) = 0.0981."""
+    assert wilson_interval(50.0, 96) == pytest.approx((40.19, 59.81), abs=0.005)

@@ -3,6 +3,7 @@
 import json
 import sys
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,8 @@ from workflow.results import store
 from workflow.results.record import Record, read_record, write_record, write_text
 from workflow.results.trials import best_of, equal_run, read_choice
 from workflow.scripts import choose, train
+from workflow.tasks.spec import TASKS
+from workflow.tasks.task import Selection
 
 HALF = "a" * 12
 SAME = "b" * 12
@@ -50,6 +53,37 @@ def test_the_best_on_dev_is_followed_and_what_broke_never_is(tmp_path):
     chosen = json.loads(choice.read_text())
     assert chosen["follows"] == "b"
     assert chosen["dev"] == {"a": 2.1, "b": 2.0, "c": None, "d": 2.0}
+
+
+def test_of_scores_within_a_tie_the_lowest_rate_is_followed(monkeypatch):
+    selection = Selection("dev_bpc", better="higher", tie=1.0)
+    task = replace(TASKS["char_lm"], tuned_by=selection)
+    monkeypatch.setitem(TASKS, "char_lm", task)
+    ended = []
+    for digest, lr, score in (("a", 0.4, 90.0), ("b", 0.2, 89.1), ("c", 0.1, 88.9)):
+        asked = job(lr=lr)
+        ended.append(tried(digest, job=asked, metrics={"dev_bpc": score}))
+    assert best_of(ended) == "b"
+
+
+def test_a_trial_that_has_not_learned_its_task_is_followed_only_where_none_has(monkeypatch):
+    selection = Selection("dev_bpc", better="higher", tie=1.0, learned=99.0)
+    task = replace(TASKS["char_lm"], tuned_by=selection)
+    monkeypatch.setitem(TASKS, "char_lm", task)
+
+    def ended(digest: str, lr: float, score: float, at_first: float):
+        over = [
+            {"at": 1.0, "count": 10, "metrics": {"dev_bpc": at_first}},
+            {"at": 2.0, "count": 10, "metrics": {"dev_bpc": score}},
+        ]
+        metrics = {"dev_bpc": score}
+        return tried(digest, job=job(lr=lr), metrics=metrics, over_condition=over)
+
+    low = ended("a", 0.1, 95.0, 98.9)
+    lower = ended("b", 0.05, 94.5, 98.0)
+    learned = ended("c", 0.2, 90.0, 99.0)
+    assert best_of([low, lower, learned]) == "c"
+    assert best_of([low, lower]) == "b"
 
 
 def test_a_choice_is_one_of_the_trials_of_the_job(tmp_path):

@@ -7,14 +7,16 @@ import torch
 from models.attention.choice import Shape
 from models.attention.positions.nape import Nape
 from models.nets.decoder import Decoder
+from tests._jobs import symbols
 from tests._training import interrupt, start
 from workflow.config.errors import ConfigError
 from workflow.tasks.spec import TASKS
-from workflow.tasks.symbols import SymbolJob, catalogue, data
+from workflow.tasks.symbols import catalogue, data
 from workflow.tasks.symbols.behaviour import observe
 from workflow.tasks.symbols.catalogue import known_problems, load_problem
 from workflow.tasks.symbols.controls import with_hard_maximum, with_sharper_scores
 from workflow.tasks.symbols.problems._problem import NOT_ASKED
+from workflow.tasks.symbols.problems.max_retrieval import PRIORITIES
 from workflow.tasks.symbols.scores import find_reach, score
 from workflow.training import loop
 
@@ -73,7 +75,7 @@ def test_an_answer_follows_the_separator(name):
     for inputs, targets in samples_of(name, 3, 7):
         given = list(inputs[:7])
         answer = list(solve(given))
-        assert inputs[7] == 32
+        assert inputs[7] == load_problem(name).symbols - 1
         assert list(targets[7:]) == answer
         # the right answer so far is read
         assert list(inputs[8:]) == answer[:-1]
@@ -82,20 +84,22 @@ def test_an_answer_follows_the_separator(name):
 
 def test_recall_asks_for_the_value_of_the_key():
     for inputs, targets in samples_of("mqar", 4, 12):
-        keys = inputs[:24:2]
-        values = inputs[1:24:2]
-        value_of = dict(zip(keys, values, strict=True))
+        pairs = inputs[:36].reshape(12, 3)
+        value_of = {(first, second): value for first, second, value in pairs}
         assert len(value_of) == 12
-        expected = [value_of[key] for key in inputs[24:]]
-        assert list(targets[24:]) == expected
+        queries = inputs[36:].reshape(-1, 2)
+        expected = [value_of[first, second] for first, second in queries]
+        assert list(targets[37::2]) == expected
+        assert (targets[36::2] == NOT_ASKED).all()
 
 
-def test_maximum_retrieval_asks_for_the_class_of_the_highest_priority():
+def test_maximum_retrieval_asks_for_the_class_of_the_highest_priority_so_far():
     for inputs, targets in samples_of("max_retrieval", 20, 9):
-        items = inputs[:9]
-        priorities = items % 1024
-        highest = items[priorities.argmax()]
-        assert targets[-1] == 4097 + highest // 1024
+        assert (targets[:4] == NOT_ASKED).all()
+        for place in range(4, 9):
+            seen = inputs[: place + 1]
+            highest = seen[(seen % PRIORITIES).argmax()]
+            assert targets[place] == highest // PRIORITIES
 
 
 def test_flip_flop_asks_for_the_last_bit_written():
@@ -117,6 +121,26 @@ def test_noisy_recall_asks_where_a_key_returns():
                 continue
             assert asked == known.get(key, NOT_ASKED)
             known[key] = value
+
+
+@pytest.mark.parametrize("length", [6, 40])
+@pytest.mark.parametrize("name", known_problems())
+def test_a_right_key_comes_before_its_query_and_holds_the_answer(name, length):
+    problem = load_problem(name)
+    drawn = problem.draw((3,), 5, length)
+    right = problem.right_keys(drawn)
+    if right is None:
+        pytest.skip(f"{name} names no right keys")
+    rows, queries, keys = np.nonzero(right)
+    assert (keys <= queries).all()
+    held = drawn.inputs[rows, keys]
+    if name == "max_retrieval":
+        held = held // PRIORITIES
+    assert (held == drawn.targets[rows, queries]).all()
+    needs_one = drawn.targets != NOT_ASKED
+    if name == "two_back":
+        needs_one[:, :2] = False  # nothing came before the first two
+    assert (right.any(-1) == needs_one).all()
 
 
 def test_scores_by_hand():
@@ -163,6 +187,26 @@ def test_what_comes_later_changes_nothing(position):
     assert not torch.allclose(at_later, at_others)
 
 
+def test_a_smaller_embedding_changes_nothing_else_of_a_model():
+    models = []
+    for std in ({}, {"embedding_std": 1.0}, {"embedding_std": 0.5}):
+        torch.manual_seed(0)
+        models.append(dict(Decoder(7, ATTENTION, NET | std).named_parameters()))
+    usual, same, smaller = models
+    for name, weights in usual.items():
+        assert torch.equal(weights, same[name])
+        factor = 0.5 if name == "embedding.weight" else 1
+        assert torch.equal(factor * weights, smaller[name])
+
+
+def test_jobs_with_the_usual_embedding_keep_their_digests():
+    job = symbols()
+    usual = job.model_copy(update={"net": job.net.model_copy(update={"embedding_std": 1.0})})
+    smaller = job.model_copy(update={"net": job.net.model_copy(update={"embedding_std": 0.5})})
+    assert "embedding_std" not in job.model_dump_json()
+    assert job.digest == usual.digest != smaller.digest
+
+
 @pytest.mark.parametrize(
     ("heads", "slopes"),
     [
@@ -192,33 +236,6 @@ def test_a_half_written_problem_is_refused_by_its_file(monkeypatch):
         load_problem.__wrapped__("half_written")
 
 
-def job(**changes) -> SymbolJob:
-    """Make a job that takes a second."""
-    training = {
-        "batch": 4,
-        "shortest": 3,
-        "longest": 5,
-        "steps": 4,
-        "optimiser": "adam",
-        "lr": 0.01,
-        "clip": 1.0,
-        "evaluate_every": 2,
-        "checkpoint_every": 2,
-        "time_limit_s": 60,
-    }
-    evaluation = {"multiples": (1, 2, 30), "samples": 6, "far_samples": 3}
-    return SymbolJob(
-        scale="test",
-        corpus="reverse",
-        checksum="sha256:0",
-        seed=1,
-        attention=ATTENTION,
-        net={**NET, "name": "decoder"},
-        training=training | changes,
-        evaluation=evaluation,
-    )
-
-
 def corpus() -> data.Corpus:
     problem = load_problem("reverse")
     symbols = [str(number) for number in range(problem.symbols)]
@@ -226,7 +243,7 @@ def corpus() -> data.Corpus:
 
 
 def test_a_run_is_scored_at_every_length_and_a_resumed_one_alike(tmp_path):
-    whole = start(job(), tmp_path / "whole", corpus())
+    whole = start(symbols(), tmp_path / "whole", corpus())
     loop.train(whole)
     evaluation = whole.task.evaluate(whole.model)
     assert whole.task.missing == {}
@@ -241,8 +258,8 @@ def test_a_run_is_scored_at_every_length_and_a_resumed_one_alike(tmp_path):
 
     folder = tmp_path / "halves"
     folder.mkdir()
-    interrupt(start(job(), folder, corpus()), step=2)
-    resumed = start(job(), folder, corpus())
+    interrupt(start(symbols(), folder, corpus()), step=2)
+    resumed = start(symbols(), folder, corpus())
     assert resumed.checkpoint_path.exists()
     resumed.resume()
     loop.train(resumed)
@@ -264,15 +281,20 @@ def test_controls_and_what_attention_does_at_their_limits():
     of_one.load_state_dict(model.state_dict())
     with with_hard_maximum(model):
         assert torch.allclose(model(symbols), of_one(symbols))
-        hard = observe(model, symbols, asked)
+        later = torch.ones(130, 130, dtype=torch.bool).triu(1)  # keys that no query sees
+        hard = observe(model, symbols, asked, later.expand(2, -1, -1))
     assert hard.support == 1 and hard.entropy == 0 and hard.skipped > 0
+    assert (hard.mass == 0).all()
     assert torch.allclose(model(symbols), plain)
 
     for layer in model.attentions:
         layer.query.weight.data.zero_()
         layer.position.unscaled_heads = 0
         layer.position.bias = lambda x: None
-    even = observe(model, symbols, asked)
+    itself = torch.eye(130, dtype=torch.bool).expand(2, -1, -1)
+    even = observe(model, symbols, asked, itself)
+    mean_weight = np.mean([1 / seen for seen in range(1, 131)])
+    assert even.mass.flatten().tolist() == pytest.approx([mean_weight] * 4)
     assert even.support == pytest.approx(131 / 2)
     assert even.skipped == 0
     # all but the first query, which sees one key and has no entropy

@@ -164,6 +164,7 @@ def test_a_changed_figure_or_page_answers_its_questions_anew(
 
 # what is run in place of what a page writes
 IN_PLACE = {
+    "my_norm": "entmax15",  # tests/workflow/test_card.py adds a choice
     "FIGURE": "adaptive_span_figure5",
     "FILE": "results/smoke/figures/adaptive_span_figure5.svg",
     "OLD NEW": "results/smoke other.zip",
@@ -175,6 +176,7 @@ IN_PLACE = {
     "reports/laptop": "reports/smoke",
     "results/small,theirs": "results/smoke,other",
     "tinyshakespeare": "file:my.txt",
+    "file:PATH": "file:my.txt",
     "path/to/folder": "studies/own",
     "...": "path/to",
     "path/to": "..",  # from `elsewhere`, where the reader of these commands is
@@ -193,6 +195,8 @@ NOT_RUN = {  # or only elsewhere
     "benchmarks.peers": "another project's checkout; tests/models/test_benchmarks.py",
     "cli.doctor": "tests/cli/test_doctor.py, for it may say no of this machine",
     "cli.precompute": "tests/cli/test_precompute.py, in a room of its own",
+    "cli.receive_card": "tests/workflow/test_card.py, which makes an archive",
+    "cli.export_card": "tests/report/test_every_eval_ever.py, which makes a card",
     "cli.new": "tests/cli/test_new.py, for it may write a file but once",
     "within_margin": "tests/workflow/test_readme.py adds it",
     "reversal": "tests/tasks/test_new_task.py adds it",
@@ -231,6 +235,7 @@ def prepared(done):
     archive.write_archive(done / "other.zip", files, root, "smoke", (), {})
     for name in ("my.txt", "my.de", "my.en"):
         (done / name).write_text("a line of text\n" * 4000)
+    (done / "mine.yaml").write_text("{span: {name: adaptive, limit: 256}, net: {gate: true}}")
     return done
 
 

@@ -22,7 +22,7 @@ from workflow.claims.evidence import (
 )
 from workflow.claims.interval import has_interval, make_interval, mean_effect
 from workflow.claims.measures import LAYERS, kind_of_pairs
-from workflow.claims.published import Published, find
+from workflow.claims.published import Published, find, with_origin
 from workflow.claims.samples import Sides, describe_places, read_sides, was_run
 from workflow.claims.schema import (
     Claim,
@@ -111,7 +111,7 @@ def describe_claim(name: str, claim: Claim) -> Line:
         name=name,
         claim=claim.claim,
         paper=claim.paper,
-        where=claim.where,
+        where=with_origin(claim.where, claim.origin),
         question=claim.question,
         published=tuple(claim.published),
         by=claim.by,
@@ -331,7 +331,7 @@ def read_finding(claim: Claim) -> PrintedFinding | None:
 
 
 def _read_printed(ids: str | list[str]) -> list[Published]:
-    """Find the published numbers of one side, of which the mean counts."""
+    """Find the published numbers of one side; their mean counts."""
     if isinstance(ids, str):
         return [find(ids)]
     return [find(key) for key in ids]

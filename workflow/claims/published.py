@@ -93,10 +93,23 @@ Value = Annotated[
 ]
 
 
+# where a number or a claim was seen, and what pages say of it
+Origin = Literal["paper", "code", "replication", "second_hand"]
+ORIGINS: dict[Origin, str] = {
+    "paper": "",
+    "code": "in the released code",
+    "replication": "as reported by an independent replication",
+    "second_hand": "second-hand",
+}
+
+
 class Published(StrictModel):
     """One published value: a number as it is printed, a text, or several of them.
 
     value: `0.50` or `1.0M`; a whole 42000000 is printed as 42M.
+
+    origin: where it was seen, one of `ORIGINS`; a replication may quote the paper or have measured
+    it, and `where` says which.
 
     inferred, digitised: not printed. conflict: what is known of two sources that disagree.
     recomputed: the formula that gives it without training; not_recomputed: why none does.
@@ -109,6 +122,7 @@ class Published(StrictModel):
     value: Value
     unit: str
     kind: Literal["analytic", "trained", "speed", "memory", "cited", "setting"]
+    origin: Origin = "paper"
     note: str | None = None
     inferred: bool = False
     digitised: bool = False
@@ -152,6 +166,11 @@ class Published(StrictModel):
         return self.value.is_rounded(result)
 
     @property
+    def place_seen(self) -> str:
+        """Write where it is printed, with its origin unless that is the paper."""
+        return with_origin(self.where, self.origin)
+
+    @property
     def source(self) -> Literal["published", "inferred", "digitised"]:
         """Say where the value comes from: printed digits, other printed values, or a plot that was
         read off.
@@ -159,6 +178,11 @@ class Published(StrictModel):
         if self.digitised:
             return "digitised"
         return "inferred" if self.inferred else "published"
+
+
+def with_origin(where: str, origin: Origin) -> str:
+    """Write a place with its origin, unless that is the paper."""
+    return f"{where} ({ORIGINS[origin]})" if ORIGINS[origin] else where
 
 
 class Artefact(StrictModel):

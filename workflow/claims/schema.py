@@ -19,7 +19,7 @@ from workflow.claims.measures import (
     has_measure,
     title_of_measure,
 )
-from workflow.claims.published import ids_by_formula, load
+from workflow.claims.published import ORIGINS, Origin, find, ids_by_formula, load
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import PositiveStrictInt, StrictModel, one_of, parse, read_yaml
 from workflow.config.studies import shown_path, study_file, study_files
@@ -38,6 +38,7 @@ ABOUT = {
     "claim",
     "paper",
     "where",
+    "origin",
     "published",
     "caveat",
     "tried",
@@ -88,6 +89,20 @@ class Finding(StrictModel):
     ours: PublishedId | Annotated[list[PublishedId], Field(min_length=1)]
     than: PublishedId | Annotated[list[PublishedId], Field(min_length=1)] | None = None
 
+    @property
+    def ids(self) -> list[str]:
+        ids = []
+        for side in (self.ours, self.than or []):
+            ids += [side] if isinstance(side, str) else side
+        return ids
+
+    @model_validator(mode="after")
+    def was_seen_in_the_paper(self):
+        for key in self.ids:
+            if find(key).origin != "paper":
+                raise ConfigError(f"finding: {key} is {ORIGINS[find(key).origin]}, not printed")
+        return self
+
 
 class Ladder(StrictModel):
     """Where a claim is also tested at several model sizes: the question, and the two variants.
@@ -106,6 +121,7 @@ class Ladder(StrictModel):
 class Claim(StrictModel):
     """What a paper says, and what it means for the records.
 
+    where, origin: where that is said, and whether it was seen there, as of a `Published` value.
     The effect of `ours` against `than` is a difference, a ratio, or, by slope, a difference of the
     exponents p of measure = c S^p; without `than` it is the measure, or its exponent, itself. It is
     expected to be less or more than `bound` (by default 0, of a ratio 1), or equal to it up to
@@ -123,6 +139,7 @@ class Claim(StrictModel):
     claim: str = Field(min_length=1)
     paper: PaperName
     where: str
+    origin: Origin = "paper"
     question: str | None = None
     corpora: list[str] = []
     measure: Measure | None = None

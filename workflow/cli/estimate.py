@@ -22,10 +22,9 @@ from workflow.plan.estimate import (
     TrainingTime,
     device_lines,
     load_devices,
-    memory_bytes,
     read_timed,
-    spell,
-    spell_hours,
+    training_lines,
+    waiting_runs,
 )
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.targets import Targets
@@ -34,17 +33,13 @@ from workflow.results.statistics import FEWEST, scatter, smallest_effect
 from workflow.tasks.spec import load_corpora
 
 STATES = ("done", "failed", "precomputed", "to train")
-TOO_LONG = 30 * 86400  # seconds; a longer estimate would be meaningless
 
 
 def report_lines(targets: Targets, results: Path, cores: int) -> list[str]:
     """List what is printed. results: the folder of earlier runs."""
     runs = targets.runs
     known = read_timed(results / "runs")
-    waiting = []
-    for digest in runs.trained:
-        if not (results / "runs" / digest / "record.json").exists():
-            waiting.append(digest)
+    waiting = waiting_runs(runs, results / "runs")
     failed = {run.record.digest for run in known if run.record.status != "ok"}
     states = _states(runs, set(waiting), failed)
     lines = [
@@ -56,7 +51,7 @@ def report_lines(targets: Targets, results: Path, cores: int) -> list[str]:
         jobs = [runs.jobs[digest] for digest in waiting]
         has_gpu = bool(targets.config.gpus)
         needed = TrainingTime.of(jobs, known, cores, gpu=has_gpu)
-        lines += _training_lines(needed, has_gpu)
+        lines += training_lines(needed, gpu=has_gpu)
     else:
         lines.append("nothing to train")
     lines.append(
@@ -110,39 +105,6 @@ def _count(states: Iterable[str]) -> str:
     always = ("done", "to train")
     named = [state for state in STATES if counts[state] or state in always]
     return ", ".join(f"{counts[state]} {state}" for state in named)
-
-
-def _training_lines(needed: TrainingTime, gpu: bool) -> list[str]:
-    if not needed.estimates:
-        return ["training: no comparable run has a record, so the time is unknown"]
-    if gpu and not needed.on_gpu:
-        return [
-            "training: no GPU run has a record, so the time is unknown;"
-            " see the scale's description above"
-        ]
-    where = "on one GPU" if needed.on_gpu else f"on {needed.cores} otherwise idle cores"
-    if needed.wall > TOO_LONG:
-        hint = "the description above says which machine the scale is for"
-        lines = [f"training: more than a month {where}; {hint}"]
-    else:
-        device = "GPU" if needed.on_gpu else "core"
-        hours = f"{spell_hours(needed.device_seconds / 3600)} {device}-hours"
-        lines = [f"training: about {spell(needed.wall)} {where}; {hours}"]
-    lines += [f"  {line}" for line in needed.source_lines()]
-    peaks = [memory_bytes(each.job, each.nearest.record) for each in needed.estimates]
-    return [*lines, _memory_line(peaks)]
-
-
-def _memory_line(needed: list[float | None]) -> str:
-    known = [peak for peak in needed if peak is not None]
-    if not known:
-        return "memory: unknown"
-    gibibytes = max(known) / 2**30
-    line = f"memory: about {gibibytes:.1f} GiB per run"
-    unknown = len(needed) - len(known)
-    if unknown:
-        line += f"; unknown for {unknown} runs"
-    return line
 
 
 def scatter_between_seeds(

@@ -76,6 +76,8 @@ def main(argv: list[str] | None = None) -> None:
     if options.kind in CHOICES:
         command = "pytest tests/models/test_contract.py tests/models/test_effects.py"
     print(f"next: fill it in, then run {command}")
+    if options.kind in CHOICES:
+        print(f"then: snakemake card --config variant={options.name}")
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def without_texts(record: Record, drawn: bool) -> Record:
     """
     entry = load_corpora(record.job.task).entries.get(record.job.corpus)
     # generated, or from packages that we install
-    ours = entry is not None and entry.kind in ("embedded", "topics")
+    ours = entry is not None and entry.kind in ("embedded", "topics", "drawn")
     may_be_drawn = ours or bool(getattr(entry, "example", None))
     left_out = set()
     if not ours:

@@ -8,6 +8,7 @@ import json
 import yaml
 from pydantic import TypeAdapter
 
+from workflow.cards.stored import StoredCard
 from workflow.claims.published import Study
 from workflow.claims.schema import Claim
 from workflow.config.command_line import Parser, run
@@ -29,6 +30,7 @@ MODELS = {
     "claim": Claim,
     "manifest": Manifest,
     "study": Study,
+    "card": StoredCard,
     "device": Device,
 }
 

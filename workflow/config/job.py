@@ -7,7 +7,7 @@ import json
 from functools import cached_property
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StrictBool, model_validator
 
 from workflow.config.errors import ConfigError
 from workflow.config.strict import FrozenModel, Name, PositiveStrictInt, StrictInt, parse
@@ -17,6 +17,7 @@ VERSION = 2
 Share = Field(0.0, ge=0, lt=1)
 # of a net
 KeyHeads = Annotated[PositiveStrictInt | None, Field(exclude_if=lambda value: value is None)]
+Gate = Annotated[StrictBool, Field(exclude_if=lambda value: not value)]
 
 
 class Job(FrozenModel):
@@ -85,6 +86,34 @@ def refuse_uneven_keys(heads: int, key_heads: int | None) -> None:
         )
 
 
+class LayersNet(FrozenModel):
+    """A model of one stack of `layers` layers.
+
+    d_model, d_ff: widths of the model and of its feed-forward layers. key_heads: heads of keys and
+    values, shared by as many heads of queries each; as many as heads where it is left out. gate:
+    whether the output of attention passes through a gate.
+    """
+
+    name: str
+    layers: PositiveStrictInt
+    d_model: PositiveStrictInt
+    heads: PositiveStrictInt
+    key_heads: KeyHeads = None
+    gate: Gate = False
+    d_ff: PositiveStrictInt
+    dropout: float = Share
+    attention_dropout: float = Share
+
+    @model_validator(mode="after")
+    def heads_divide_width(self):
+        if self.d_model % self.heads:
+            raise ConfigError(
+                f"heads must divide d_model, got heads = {self.heads}, d_model = {self.d_model}"
+            )
+        refuse_uneven_keys(self.heads, self.key_heads)
+        return self
+
+
 class Training(FrozenModel):
     """What every task has: updates and their rate, precision, when to score and save, when to stop.
 
@@ -110,6 +139,11 @@ class Training(FrozenModel):
     @property
     def decay(self) -> float:
         return 0.0
+
+    @property
+    def tokens_per_update(self) -> int:
+        """Count the tokens that an update learns from, padding included."""
+        raise NotImplementedError
 
     @property
     def cores(self) -> int:

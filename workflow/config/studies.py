@@ -25,6 +25,7 @@ KINDS = {"questions": "yaml", "claims": "yaml", "tables": "py", "figures": "py"}
 PLACES = (
     "study.yaml",
     "formulas.py",
+    "battery.yaml",
     "questions/*.yaml",
     "claims/*.yaml",
     "tables/*.py",

@@ -23,6 +23,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import config_file
 from workflow.config.job import Job
 from workflow.config.strict import StrictModel, parse, read_yaml
+from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.targets import Targets
 from workflow.results.record import Record
 from workflow.results.store import own_store
@@ -59,14 +60,6 @@ def load_devices() -> dict[str, Device]:
     }
 
 
-def per_update(job: Job) -> int:
-    """Count the characters, or pieces with their padding, that an update learns from."""
-    training = job.training
-    if hasattr(training, "block"):
-        return training.block * training.batch
-    return training.tokens * training.accumulate
-
-
 def work(job: Job) -> float:
     """Count a training as multiply-adds of a matrix: N (3e7 + tokens (4 d^2 + 2 d ff + 4 * 2 S d))
     per update.
@@ -76,7 +69,7 @@ def work(job: Job) -> float:
     products = 2 * reach(job) * net.d_model
     attention = OF_ATTENTION * products
     per_token = matrices(job) / net.layers + attention
-    layer = PER_LAYER_AND_UPDATE + per_update(job) * per_token
+    layer = PER_LAYER_AND_UPDATE + job.training.tokens_per_update * per_token
     return job.training.steps * net.layers * layer
 
 
@@ -117,7 +110,7 @@ def training_operations(job: Job) -> float:
     """
     attention = job.net.layers * 2 * reach(job) * job.net.d_model
     per_token = matrices(job) + attention
-    tokens = job.training.steps * per_update(job)
+    tokens = job.training.steps * job.training.tokens_per_update
     return 2 * PASSES * tokens * per_token
 
 
@@ -131,6 +124,7 @@ def device_seconds(job: Job, device: Device) -> float:
     return training_operations(job) / (SHARE * rate)
 
 
+TOO_LONG = 30 * 86400  # seconds; a longer estimate would be meaningless
 START = 4.0  # seconds in which a run starts and ends, however little it computes
 # Times too long or too short: runs of scale laptop told from those of overnight, on another machine
 # and with up to 60 times the work, were off by 1.9 on average (docs/log.md).
@@ -321,6 +315,59 @@ class TrainingTime:
                 f"no run of {names} has a record: the time is extrapolated from another task"
             )
         return lines
+
+
+def training_lines(needed: TrainingTime, *, gpu: bool) -> list[str]:
+    """Say how long runs take, what the estimate is based on, and how much memory they need."""
+    if not needed.estimates:
+        return ["training: no comparable run has a record, so the time is unknown"]
+    if gpu and not needed.on_gpu:
+        return [
+            "training: no GPU run has a record, so the time is unknown;"
+            " see the scale's description above"
+        ]
+    where = "on one GPU" if needed.on_gpu else f"on {needed.cores} otherwise idle cores"
+    if needed.wall > TOO_LONG:
+        hint = "the description above says which machine the scale is for"
+        lines = [f"training: more than a month {where}; {hint}"]
+    else:
+        device = "GPU" if needed.on_gpu else "core"
+        hours = f"{spell_hours(needed.device_seconds / 3600)} {device}-hours"
+        lines = [f"training: about {spell(needed.wall)} {where}; {hours}"]
+    lines += [f"  {line}" for line in needed.source_lines()]
+    peaks = [memory_bytes(each.job, each.nearest.record) for each in needed.estimates]
+    return [*lines, _memory_line(peaks)]
+
+
+def _memory_line(needed: list[float | None]) -> str:
+    known = [peak for peak in needed if peak is not None]
+    if not known:
+        return "memory: unknown"
+    gibibytes = max(known) / 2**30
+    line = f"memory: about {gibibytes:.1f} GiB per run"
+    unknown = len(needed) - len(known)
+    if unknown:
+        line += f"; unknown for {unknown} runs"
+    return line
+
+
+def waiting_runs(runs: PlannedRuns, folder: Path) -> list[str]:
+    """List the planned runs that have no record yet. folder: of those that were trained here."""
+    return [digest for digest in runs.trained if not (folder / digest / "record.json").exists()]
+
+
+def card_lines(targets: Targets, cores: int) -> list[str]:
+    """Say before a card is made what it trains, and how long that takes."""
+    folder = Path("results/runs")
+    jobs = [targets.runs.jobs[digest] for digest in waiting_runs(targets.runs, folder)]
+    line = (
+        f"card of {targets.setup.card.title}: {len(jobs)} of {len(targets.runs.jobs)} runs to train"
+    )
+    if not jobs:
+        return [line]
+    gpu = bool(targets.config.gpus)
+    needed = TrainingTime.of(jobs, read_timed(folder), cores, gpu=gpu)
+    return [line, *training_lines(needed, gpu=gpu)[:1], "plus minutes for costs"]
 
 
 def device_lines(jobs: Iterable[Job], name: str, device: Device) -> list[str]:

@@ -11,13 +11,13 @@ from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import ROOT
 from workflow.config.places import find, place_of_name, placed, words_of
 from workflow.config.strict import parse_python, read_yaml
-from workflow.config.studies import shown_path, study_file
+from workflow.config.studies import shown_path, study_file, study_files
 from workflow.plan import sources
 from workflow.plan.jobs import Cell, Dataset, cells_of, refuse_idle
 from workflow.plan.reads import names_in
 from workflow.plan.rows import PlanRow
 from workflow.plan.same_training import refuse_unnamed
-from workflow.plan.tuning import is_untuned, tuned
+from workflow.plan.tuning import at_other_rates, is_untuned, tuned, tuned_on_each_corpus
 from workflow.results.store import own_store
 from workflow.settings.config import Setup
 from workflow.settings.questions import Question
@@ -27,14 +27,19 @@ from workflow.tasks.spec import TASKS, AnyJob
 from workflow.tasks.task import COST_FUNCTIONS
 
 # in place of the checksum of a dataset that is not there
-NOT_AVAILABLE = "not at hand"
+NOT_AVAILABLE = "not available"
 
 
-def plan(setup: Setup, missing: dict[str, str] | None = None) -> list[PlanRow]:
+def plan(
+    setup: Setup,
+    missing: dict[str, str] | None = None,
+    unfit: dict[str, str] | None = None,
+) -> list[PlanRow]:
     """List every job that the config asks for, in a stable order.
 
     missing: collects the datasets that are not available, with the reason; their jobs lack only the
-    checksum and serve for estimates. Without `missing` such a dataset is refused.
+    checksum and serve for estimates. Without `missing` such a dataset is refused. unfit: collects
+    the parts of a card that its variant cannot do, with the reason.
     """
     config = setup.config
     for task in setup.scales:
@@ -43,11 +48,25 @@ def plan(setup: Setup, missing: dict[str, str] | None = None) -> list[PlanRow]:
     if config.corpus is not None:
         setup.task_of_corpus(config.corpus)
     rows: dict[tuple, PlanRow] = {}
+    unfit = {} if unfit is None else unfit
     for name, question in setup.asked.items():
-        for row in _rows(name, question, setup, missing):
+        try:
+            asked = _rows(name, question, setup, missing)
+        except ConfigError as error:
+            if setup.card is None:
+                raise
+            unfit[name] = str(error)
+            continue
+        if setup.card and not asked:
+            unfit[name] = f"scale {setup.config.scale} has no dataset for it"
+        if setup.card and config.card_rates:
+            asked = [*asked, *at_other_rates(asked, setup.card.name)]
+        for row in asked:
             # a variant without S or k appears once however large the grid is
             key = (name, row.variant, row.paper_corpus, row.job.digest)
             rows.setdefault(key, row)
+    if unfit and not rows:
+        raise ConfigError(next(iter(unfit.values())))
     _refuse_none(setup, rows.values())
     every = _with_every_seed(rows.values())
     if config.train == "nothing":
@@ -171,6 +190,8 @@ def _rows(
         refuse_unnamed(question, rows, scale)
         if not rows or question.trials is None or is_untuned(question, scale):
             return rows
+        if question.tuning == "each_corpus":
+            return list(tuned_on_each_corpus(question, rows, scale.trial_seed))
         own_size = [row for row in rows if row.size == 1]
         rows += tuned(question, own_size, scale.trial_seed)
         return rows
@@ -187,7 +208,7 @@ def _rows_of_recipe(
     scale = setup.scales[question.task]
     catalogue = setup.catalogues[question.task]
     chosen = scale.variants.get(name, question.variants)
-    stand_ins, recipes_of = _corpora(question, setup)
+    stand_ins, recipes_of = _corpora(name, question, setup)
     for paper_corpus, corpus in stand_ins.items():
         if corpus is None:
             continue
@@ -231,7 +252,7 @@ def _row(
 
 
 def _corpora(
-    question: Question, setup: Setup
+    name: str, question: Question, setup: Setup
 ) -> tuple[dict[str, str | None], dict[str, str | None]]:
     """Map each corpus of a question to what is read in its place, and to the one with its recipe.
 
@@ -239,11 +260,15 @@ def _corpora(
     """
     scale = setup.scales[question.task]
     catalogue = setup.catalogues[question.task]
-    custom = setup.config.corpus
+    custom = setup.corpus_of(name)
     if custom is None or not catalogue.knows(custom):
         stand_ins = {}
         for corpus in question.corpora:
-            stand_ins[corpus] = scale.corpora.get(corpus, corpus)
+            stand_in = scale.corpora.get(corpus, corpus)
+            # A program draws it, so a card can have it where questions have no records of it yet.
+            if stand_in is None and setup.card and catalogue.entries[corpus].kind == "drawn":
+                stand_in = corpus
+            stand_ins[corpus] = stand_in
         return stand_ins, {corpus: corpus for corpus in stand_ins}
     replaced = {}
     first = None
@@ -296,6 +321,8 @@ def _of_variant(
         return error
     where = f"question {name}, variant {called}, scale {scale.scale}"
     line = str(error)
+    if name not in study_files("questions"):  # a part of a card
+        return error
     path = study_file("questions", name)
     content = read_yaml(path)
     own = _setting_named(content["variants"][called], line)

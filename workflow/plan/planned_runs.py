@@ -59,6 +59,9 @@ class PlannedRuns:
         self.train_first: set[str] = set()
         for scale in setup.scales.values():
             self.train_first.update(scale.train_first)
+        if setup.card:
+            # its costs are ratios, of models that are timed here in the same rounds
+            self.train_first.update(setup.asked)
 
     # what is planned
 

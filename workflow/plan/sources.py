@@ -28,7 +28,9 @@ NUMBERS = ("models", "workflow/training", "workflow/tasks", "workflow/costs")
 BUILDER = "models/kernels/compiled/build.py"  # compiles the C next to it
 REPORT = (
     "workflow/report",
+    "workflow/cards",
     "workflow/claims",
+    "workflow/cards",
     "workflow/results",
     "workflow/tasks/formula.py",
     "studies",

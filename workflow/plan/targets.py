@@ -34,6 +34,7 @@ from workflow.plan.run_files import RunFiles
 from workflow.plan.shared_measurements import SharedMeasurements
 from workflow.plan.tuning import is_untuned
 from workflow.results.registry import COSTS, OF_TEXTS
+from workflow.settings.battery import FILE, STUDY
 from workflow.settings.config import Config, Setup, load_setup, place_in_config
 from workflow.settings.questions import Question, check_owners, find_owners, load_question
 from workflow.tasks.spec import TASKS
@@ -93,6 +94,10 @@ class Code:
     def of_evidence(self) -> str:
         return self._of_report("evidence", [], _files("claims", known_claims()))
 
+    def of_card(self) -> str:
+        """Digest the code and the battery behind a card."""
+        return self._of_report("card", [], [part_of(STUDY, FILE)])
+
     def of_report(self, questions: Iterable[str]) -> str:
         """Digest the same of what depends on all questions."""
         asked = _files("questions", questions)
@@ -122,6 +127,7 @@ def _files(kind: str, names: Iterable[str]) -> list[Path]:
 
 
 ENDINGS = {"tables": ("csv", "tex", "json"), "figures": ("svg", "pdf", "png", "csv")}
+CARDS = ("card", "card_bundle")  # the targets of a config with a variant
 SHARED_PAGES = (
     "index",
     "headline_claims",
@@ -173,7 +179,9 @@ class Targets:
         missing: dict[str, str] = {}
         rows = plan(setup, missing)
         planned = {row.question for row in rows}
-        questions = {name: asked for name, asked in setup.asked.items() if name in planned}
+        questions = {}
+        if setup.card is None:
+            questions = {name: asked for name, asked in setup.asked.items() if name in planned}
         untuned = []
         for name, question in questions.items():
             if is_untuned(question, setup.scales[question.task]):
@@ -332,6 +340,24 @@ class Targets:
     def evidence_files(self) -> list[str]:
         return [f"results/evidence/{name}.json" for name in self.other_results]
 
+    # the card of a variant
+
+    @property
+    def page_of_card(self) -> str:
+        return f"reports/{self.config.scale}/cards/{self.setup.card_file}.html"
+
+    @property
+    def summary_of_card(self) -> list[str]:
+        """List the text and the picture next to the page of a card."""
+        return [self.page_of_card.removesuffix("html") + ending for ending in ("md", "png")]
+
+    def costs_of_card(self) -> list[str]:
+        """List the costs of the variant and of the baseline on each part, once each."""
+        files: dict[str, None] = {}
+        for part in self.setup.asked:
+            files |= dict.fromkeys(self.cost_files(part, "flops", "memory", "throughput"))
+        return list(files)
+
     # pages
 
     def questions_of(self, paper: str) -> list[str]:
@@ -485,6 +511,10 @@ def _why_unknown(targets: Targets, target: str, rules: list[str]) -> str:
     left_out = _left_out(targets)
     known = [*targets.named, *rules, *left_out]
     renamed = new_name(target)
+    if target in CARDS:
+        return (
+            f"target '{target}': it needs a variant: snakemake {target} --config variant=entmax15"
+        )
     if target in left_out:
         near = target
     elif renamed in known:

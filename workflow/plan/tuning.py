@@ -13,6 +13,8 @@ from workflow.plan.rows import PlanRow
 from workflow.settings.questions import Question
 from workflow.settings.scales import Scale
 
+OTHER_RATES = (0.5, 2.0)  # factors of the learning rate that a card tries
+
 
 def is_untuned(question: Question, scale: Scale) -> bool:
     """Say whether a question has trials that this scale does not run, for want of a seed."""
@@ -35,13 +37,45 @@ def tuned(question: Question, rows: list[PlanRow], seed: int) -> Iterator[PlanRo
     tried = sum(map(len, trials.values()))
     _refuse_too_many(tried, rows)
     for name, own_rows in by_variant.items():
-        follows = {}
-        for trial in trials[name]:
-            yield trial
-            follows[trial.job.digest] = trial.factors
-        for row in own_rows:
-            job = row.job.model_copy(update={"trials": follows})
-            yield row.model_copy(update={"tuning": "tuned", "job": job})
+        yield from trials[name]
+        for row in _following(own_rows, trials[name]):
+            yield row.model_copy(update={"tuning": "tuned"})
+
+
+def tuned_on_each_corpus(question: Question, rows: list[PlanRow], seed: int) -> Iterator[PlanRow]:
+    """Yield the trials of each variant on each corpus, and its own runs there, which follow them.
+
+    Nothing is run as the recipe says, but for the trial with factor 1: the tuned runs are those
+    that pages show. rows, seed: as for `tuned`.
+    """
+    by_place: dict[tuple[str, str], list[PlanRow]] = defaultdict(list)
+    for row in rows:
+        by_place[row.paper_corpus, row.variant].append(row)
+    for (_, name), own_rows in by_place.items():
+        trials = _trials_of(question, name, own_rows, seed)
+        yield from trials
+        yield from _following(own_rows, trials)
+
+
+def at_other_rates(rows: list[PlanRow], variant: str) -> Iterator[PlanRow]:
+    """Yield a variant's first run again, at half and at twice the learning rate.
+
+    They have the seed of that run, so that seeds do not differ.
+    """
+    own = [row for row in rows if row.variant == variant]
+    for row in own[:1]:
+        for factor in OTHER_RATES:
+            factors = {"lr": factor}
+            changes = {"tuning": "trial", "factors": factors, "job": row.job.varied(factors)}
+            yield row.model_copy(update=changes)
+
+
+def _following(rows: list[PlanRow], trials: list[PlanRow]) -> Iterator[PlanRow]:
+    """Yield rows whose jobs follow the best of some trials."""
+    follows = {trial.job.digest: trial.factors for trial in trials}
+    for row in rows:
+        job = row.job.model_copy(update={"trials": follows})
+        yield row.model_copy(update={"job": job})
 
 
 def _refuse_too_many(tried: int, rows: list[PlanRow]) -> None:

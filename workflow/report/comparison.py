@@ -6,7 +6,7 @@ from typing import Literal
 
 import pandas as pd
 
-from workflow.claims.published import Published, find
+from workflow.claims.published import Origin, Published, find
 from workflow.config.missing import Missing
 from workflow.report.tables.cells import Cell
 from workflow.results.numbers import is_number
@@ -16,7 +16,8 @@ from workflow.results.numbers import is_number
 class ComparedCell(Cell):
     """A cell with what the paper prints for it: None or empty where it prints nothing.
 
-    published_value, _unit, _kind, _where, _note    as in the study: `Published`
+    published_value, _unit, _kind, _origin, _note   as in the study: `Published`
+    published_where     the same, with the origin
     published_text      the value with the digits that are printed
     published_source    whether it is printed, follows from printed values, or was read off a plot
     conflict            what is known of two sources that disagree
@@ -29,6 +30,7 @@ class ComparedCell(Cell):
     published_text: str = ""
     published_unit: str | None = None
     published_kind: str | None = None
+    published_origin: Origin | None = None
     published_where: str | None = None
     published_note: str | None = None
     published_source: Literal["published", "inferred", "digitised"] | None = None
@@ -36,6 +38,15 @@ class ComparedCell(Cell):
     comparable: bool = False
     difference_pct: float | None = None
     texts: tuple[str, ...] = ()
+
+    @property
+    def published_as(self) -> str:
+        """Say in a word where the value comes from, such as `paper` or `by formula`."""
+        if self.published_source == "inferred":
+            return "by formula" if self.published_kind == "analytic" else "inferred"
+        if self.published_source == "digitised":
+            return "read off the plot"
+        return (self.published_origin or "paper").replace("_", "-")
 
     def as_record(self) -> dict:
         return super().as_record() | {"texts": list(self.texts)}
@@ -58,7 +69,8 @@ def compare(cell: Cell) -> ComparedCell:
         published_text=published.text,
         published_unit=published.unit,
         published_kind=published.kind,
-        published_where=published.where,
+        published_origin=published.origin,
+        published_where=published.place_seen,
         published_note=published.note,
         published_source=published.source,
         conflict=published.conflict,

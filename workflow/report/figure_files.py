@@ -6,6 +6,7 @@ commits inside: see `workflow.cli.trace`.
 
 import io
 import textwrap
+from collections.abc import Collection
 from dataclasses import asdict
 from pathlib import Path
 
@@ -27,16 +28,24 @@ def add_foot(figure, origin: str) -> None:
     figure.supxlabel(textwrap.fill(origin, letters), x=0.01, ha="left", fontsize=FOOT, color=GREY)
 
 
-def save(figure, out: Path, title: str, origin: str, trace: str) -> None:
-    """Write the three pictures, the origin at the foot and `trace` inside.
+def save(
+    figure,
+    out: Path,
+    title: str,
+    origin: str,
+    trace: str,
+    endings: Collection[str] = ("svg", "pdf", "png"),
+) -> None:
+    """Write the pictures, the origin at the foot and `trace` inside.
 
     The same data give the same bytes.
     """
     add_foot(figure, origin)
     lay_out(figure)
-    for ending, metadata in provenance.metadata(title, origin, trace).items():
+    described = provenance.metadata(title, origin, trace)
+    for ending in endings:
         with atomic_write(out.with_suffix(f".{ending}")) as file:
-            figure.savefig(file, format=ending, metadata=metadata, dpi=160)
+            figure.savefig(file, format=ending, metadata=described[ending], dpi=160)
 
 
 def draw_once() -> None:

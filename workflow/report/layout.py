@@ -84,4 +84,4 @@ def text_of(cell: Cell, form: Form) -> str:
     text = form.text(cell.value)
     if is_number(cell.low) and is_number(cell.high):
         text += reach(cell.value, cell.low, cell.high, form.text)
-    return text
+    return f"{cell.bound} {text}" if cell.bound else text

@@ -32,10 +32,12 @@ CSV_COLUMNS = {
     "high": "high",
     "points": "points",
     "n": "n",
+    "bound": "bound",
     "unit": "unit",
     "kind": "kind",
     "published_value": "published",
     "published_source": "published as",
+    "published_origin": "seen in",
     "published_unit": "published unit",
     "difference_pct": "difference %",
     "status": "status",
@@ -153,9 +155,9 @@ def _text(cell: ComparedCell, column: Column) -> str:
 
 def _published(cell: ComparedCell) -> str:
     """Write the paper's value, with where it comes from unless it is printed."""
-    if not cell.published_text or cell.published_source == "published":
+    if not cell.published_text or cell.published_as == "paper":
         return cell.published_text
-    return f"{cell.published_source} {cell.published_text}"
+    return f"{cell.published_as} {cell.published_text}"
 
 
 def as_latex(cells: pd.DataFrame, title: str, origin: str) -> str:

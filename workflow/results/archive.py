@@ -13,6 +13,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from workflow.config.errors import ConfigError, shown
@@ -30,8 +31,25 @@ SCALE = (
 RUN = ("job.json", "record.json", "curve.csv", "weights.safetensors", "card.md")
 LARGEST = 4 << 30  # bytes that a bundle may unpack to
 LARGEST_MANIFEST = 64 << 20
-ENDINGS = "html|js|json|csv|parquet|tex|svg|pdf|png|txt|safetensors|md"
+ENDINGS = "html|js|json|yaml|csv|parquet|tex|svg|pdf|png|txt|safetensors|md"
 PLACE = re.compile(rf"(results|reports)(/\w[\w .,=+()-]*)+\.({ENDINGS})")  # all it holds
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What an archive of one kind may hold.
+
+    name: in messages. place: of each of its files. largest: bytes that it may unpack to. is_closed:
+    whether it holds nothing besides the files of its manifest.
+    """
+
+    name: str
+    place: re.Pattern
+    largest: int
+    is_closed: bool
+
+
+BUNDLE = Kind("bundle", PLACE, LARGEST, is_closed=False)
 
 
 class Manifest(StrictModel):
@@ -96,13 +114,13 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
 
 
-def unpack(path: Path, folder: Path) -> Manifest:
+def unpack(path: Path, folder: Path, kind: Kind = BUNDLE) -> Manifest:
     """Unpack into `folder`; `ConfigError` unless every file is there, is what the manifest says,
     and stays inside.
     """
     try:
-        with open_zip(path, LARGEST) as archive:
-            manifest = _manifest(path, archive)
+        with open_zip(path, kind.largest) as archive:
+            manifest = _manifest(path, archive, kind)
             for name, expected in manifest.files.items():
                 digest = hashlib.sha256()
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -113,16 +131,16 @@ def unpack(path: Path, folder: Path) -> Manifest:
                 if digest.hexdigest() != expected:
                     raise ConfigError(
                         f"{path}: {name} does not match its checksum in the manifest; "
-                        "the bundle is damaged"
+                        f"the {kind.name} is damaged"
                     )
             return manifest
     except BROKEN as error:
         raise_if_full(error, folder)
-        raise ConfigError(f"{path}: not a bundle that can be read ({error})") from None
+        raise ConfigError(f"{path}: not a {kind.name} that can be read ({error})") from None
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Path]:
+def opened(path: Path, kind: Kind = BUNDLE) -> Iterator[Path]:
     """Yield the folder of a scale's results, which runs lie beside: the path, or where its archive
     is unpacked.
     """
@@ -130,7 +148,7 @@ def opened(path: Path) -> Iterator[Path]:
         yield path
         return
     with tempfile.TemporaryDirectory() as folder:
-        manifest = unpack(path, Path(folder))
+        manifest = unpack(path, Path(folder), kind)
         UNPACKED[Path(folder)] = path
         try:
             yield Path(folder, "results", manifest.scale)
@@ -138,23 +156,26 @@ def opened(path: Path) -> Iterator[Path]:
             del UNPACKED[Path(folder)]
 
 
-def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
+def _manifest(path: Path, archive: zipfile.ZipFile, kind: Kind) -> Manifest:
     names = archive.namelist()
     if MANIFEST not in names:
-        raise ConfigError(f"{path}: not a bundle of this suite; it has no {MANIFEST}")
+        raise ConfigError(f"{path}: not a {kind.name} of this suite; it has no {MANIFEST}")
     if archive.getinfo(MANIFEST).file_size > LARGEST_MANIFEST:
         raise ConfigError(f"{path}: {MANIFEST} of more than {LARGEST_MANIFEST:,} bytes")
     text = b"".join(pieces(archive, MANIFEST))
     manifest = parse(Manifest, parse_json(text, f"{path}: {MANIFEST}"), f"{path}: {MANIFEST}")
     if manifest.version not in READ:
         raise ConfigError(
-            f"{path}: bundle version {manifest.version}; valid: {' and '.join(map(str, READ))}"
+            f"{path}: {kind.name} version {manifest.version}; valid: {' and '.join(map(str, READ))}"
         )
     for name in manifest.files:
-        if not PLACE.fullmatch(name):
+        if not kind.place.fullmatch(name):
             raise ConfigError(
-                f"{path}: {shown(name)} is outside the bundle's results/ and reports/"
+                f"{path}: {shown(name)} is outside a {kind.name}'s results/ and reports/"
             )
     if len(set(names)) < len(names):
         raise ConfigError(f"{path}: {max(names, key=names.count)} is in it twice")
+    others = set(names) - {MANIFEST, *manifest.files}
+    if kind.is_closed and others:
+        raise ConfigError(f"{path}: {shown(min(others))} is in it, but not in its {MANIFEST}")
     return manifest

@@ -16,7 +16,7 @@ from workflow.results.run import Column, declared_columns
 from workflow.results.runs_table import csv_text
 
 # of pandas; each can hold a missing value
-TYPES = {"text": "str", "integer": "Int64", "number": "float64"}
+TYPES = {"text": "str", "integer": "Int64", "number": "float64", "truth": "boolean"}
 FROM: dict[Source, str] = {
     "metric": "metrics of record.json",
     "fact": "facts of record.json",

@@ -1,5 +1,7 @@
 """Scores over a condition, such as the test length: the table of runs with a row for each value."""
 
+import math
+
 import pandas as pd
 
 from workflow.tasks.task import TaskSpec
@@ -13,6 +15,12 @@ def measured_over(task: TaskSpec, split: str = "test") -> list[str]:
     return [f"{split}_{metric.name}" for metric in task.metrics if metric.over_condition]
 
 
+def drawn_over(task: TaskSpec, split: str = "test") -> list[str]:
+    """Name those of these scores that a question's page draws over the condition."""
+    drawn = {f"{split}_{metric.name}" for metric in task.metrics if metric.drawn}
+    return [name for name in measured_over(task, split) if name in drawn]
+
+
 def over_condition(runs: pd.DataFrame) -> pd.DataFrame:
     """Repeat each run for each value of its condition, with the scores that it has there.
 
@@ -24,3 +32,21 @@ def over_condition(runs: pd.DataFrame) -> pd.DataFrame:
             at = {AT: scores["at"], SAMPLES: scores["count"]}
             rows.append(run | at | scores["metrics"])
     return pd.DataFrame(rows, columns=[*runs.columns, AT, SAMPLES])
+
+
+def scores_over_condition(runs: pd.DataFrame, *quantities: str) -> pd.DataFrame:
+    """Make a row for each run and value of its condition: digest, `at` and these scores alone."""
+    # A run has hundreds of columns, which would be copied to each value. Its own scores are not
+    # those at a value that has none.
+    scores = dict.fromkeys(quantities, math.nan)
+    return over_condition(runs[["digest", "over_condition"]].assign(**scores))
+
+
+def scores_at(runs: pd.DataFrame, value: float, *quantities: str) -> pd.DataFrame:
+    """Give runs the scores that they have at a value of their condition, else none."""
+    scored = scores_over_condition(runs, *quantities)
+    there = scored[scored[AT] == value].drop_duplicates("digest").set_index("digest")
+    at = {}
+    for quantity in quantities:
+        at[quantity] = runs["digest"].map(there[quantity]).astype(float)
+    return runs.assign(**at)

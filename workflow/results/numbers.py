@@ -17,6 +17,7 @@ BITS = ("bpc", "bpb", "nats")
 DIGITS = 4  # significant digits of a number alone
 OF_INTERVAL = 2  # significant digits of half an interval
 MOST = 4  # decimals
+MOST_OF = {"%": 1, "points": 1, "doublings": 2}  # of a unit of which nobody reads more
 HUGE = 1e15  # from here on numbers are written with an exponent
 TIMES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}  # suffixes of printed numbers
 PRINTED = re.compile(
@@ -98,7 +99,7 @@ def form_of(values: Iterable, halves: Iterable = (), unit: str = "") -> Form:
             narrow.append(half / scale)
     if narrow:
         places = _decimals(min(narrow), OF_INTERVAL)
-        return Form(min(places, MOST), scale, suffix)
+        return Form(min(places, MOST_OF.get(unit, MOST)), scale, suffix)
     if unit in BITS:
         return Form(3)
     if unit == "bytes":
@@ -110,7 +111,7 @@ def form_of(values: Iterable, halves: Iterable = (), unit: str = "") -> Form:
         places = _decimals(largest, DIGITS)
         if largest < 1000:
             places = max(places, _decimals(smallest, 2))
-    places = min(places, MOST, longest(sizes))
+    places = min(places, MOST_OF.get(unit, MOST), longest(sizes))
     return Form(places, scale, suffix)
 
 

@@ -94,7 +94,7 @@ def sift(found: Evaluation, failed: dict[str, str], task: str) -> Findings:
 
 
 def numbers_of(scores: dict[str, Any]) -> tuple[dict[str, float], dict[str, str]]:
-    """Part scores that are finite numbers from the others, of which the reasons are returned."""
+    """Part scores that are finite numbers from the others, whose reasons are returned."""
     numbers = {}
     reasons = {}
     for name, score in scores.items():

@@ -178,6 +178,11 @@ def bounds_of(name: str) -> Bounds:
     return REGISTRY[name].bounds if name in REGISTRY else UNBOUNDED
 
 
+def of_samples(name: str) -> bool:
+    """Say whether a quantity is a share of samples; an unregistered one is not."""
+    return name in REGISTRY and REGISTRY[name].of_samples
+
+
 def check_registered(kind: Source, of: str, wanted: Iterable[str]) -> None:
     """Raise `ConfigError` with the nearest known name if no task has this metric or fact.
 

@@ -15,7 +15,7 @@ from workflow.results.trained_enough import FAILED_TO_TRAIN, late_gain, why_untr
 from workflow.tasks.spec import TASKS
 
 PLAN, JOB, RECORD = "plan.json", "job.json", "record.json"
-TYPES = {str: "text", list[str]: "text", int: "integer", float: "number"}
+TYPES = {str: "text", list[str]: "text", int: "integer", float: "number", bool: "truth"}
 QUANTITIES = ("metrics", "facts", "costs")  # fields with a column for each name in them
 
 
@@ -32,7 +32,7 @@ class Column:
     """A column of the table of runs, as the data dictionary lists it."""
 
     column: str
-    type: Literal["text", "integer", "number"]
+    type: Literal["text", "integer", "number", "truth"]
     unit: str
     meaning: str
     source: str
@@ -138,6 +138,7 @@ class Run:
     d_model: Annotated[int, Meaning(JOB, "model width")]
     heads: Annotated[int, Meaning(JOB, "attention heads per layer")]
     key_heads: Annotated[int | None, Meaning(JOB, "KV heads per layer, if query heads share them")]
+    gate: Annotated[bool, Meaning(JOB, "whether the output of attention passes through a gate")]
     d_ff: Annotated[int, Meaning(JOB, "feed-forward width")]
     d_k: Annotated[int | None, Meaning(JOB, "key width per head, if not d_model / heads")]
     d_v: Annotated[int | None, Meaning(JOB, "value width per head, if not d_model / heads")]
@@ -205,6 +206,7 @@ class Run:
             d_model=net.d_model,
             heads=net.heads,
             key_heads=getattr(net, "key_heads", None),
+            gate=getattr(net, "gate", False),
             d_ff=net.d_ff,
             d_k=getattr(net, "d_k", None),
             d_v=getattr(net, "d_v", None),

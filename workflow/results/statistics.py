@@ -14,7 +14,7 @@ however many pairs it has.
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -67,6 +67,22 @@ def mean_interval(
     low = max(least, mean - half)
     high = min(most, mean + half)
     return mean, low, high
+
+
+def wilson_interval(share: float, n: int) -> tuple[float, float]:
+    """Compute the 95 % interval of a share of n samples, both in % (Wilson 1927).
+
+    It is of one trained model: how much other seeds differ is not in it, so it compares no methods.
+    """
+    p = share / 100
+    z = float(ndtri(1 - LEVEL / 2))
+    spread = z * math.sqrt(p * (1 - p) / n + (z / (2 * n)) ** 2)
+    centre = p + z**2 / (2 * n)
+    scale = 100 / (1 + z**2 / n)
+    # at shares of 0 and 100 an end is the share itself, but for rounding
+    low = min(share, max(0.0, scale * (centre - spread)))
+    high = max(share, min(100.0, scale * (centre + spread)))
+    return low, high
 
 
 @dataclass(frozen=True)
@@ -276,3 +292,79 @@ def holm(p_values: list[float]) -> list[float]:
         largest = max(largest, multiplied)
         corrected[place] = largest
     return corrected
+
+
+@dataclass(frozen=True)
+class Unpaired:
+    """A difference of two means over seeds, whose standard deviation is pooled over all groups.
+
+    low, high: its 95 % interval. p: two-sided. All three None where no group has two seeds.
+    """
+
+    mean: float
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+
+
+def unpaired_differences(groups: Mapping[str, Values], baseline: str) -> dict[str, Unpaired]:
+    """Subtract the baseline's mean from that of each other group, by Student's t.
+
+    groups: a value for each seed; those without any are left out. The standard deviation is pooled
+    over all groups, the baseline's included: each adds its seeds less one to the degrees of
+    freedom.
+    """
+    if not groups[baseline]:
+        return {}
+    differences = {}
+    for name, group in groups.items():
+        if group and name != baseline:
+            found = pooled_difference(group, groups[baseline], groups.values())
+            differences[name] = average_unpaired([found])
+    return differences
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """A difference of two means over seeds, before it is tested.
+
+    error: its standard error, with so many degrees of freedom; 0 where no group has two seeds.
+    """
+
+    mean: float
+    error: float
+    freedom: int
+
+
+def pooled_difference(ours: Values, theirs: Values, groups: Iterable[Values]) -> Pooled:
+    """Subtract the mean of one group of seeds from that of another.
+
+    groups: all whose standard deviation is pooled, these two included: each adds its seeds less one
+    to the degrees of freedom.
+    """
+    values: list[float] = []
+    blocks: list[str] = []
+    for number, group in enumerate(groups):
+        values += group
+        blocks += [str(number)] * len(group)
+    freedom = len(values) - len(set(blocks))
+    # with one seed in each group nothing says how seeds scatter
+    deviation = scatter(values, blocks) if freedom else 0.0
+    error = deviation * math.sqrt(1 / len(ours) + 1 / len(theirs))
+    return Pooled(fmean(ours) - fmean(theirs), error, freedom)
+
+
+def average_unpaired(differences: Sequence[Pooled]) -> Unpaired:
+    """Average independent differences, of one corpus each, which count alike."""
+    number = len(differences)
+    mean = fmean(each.mean for each in differences)
+    freedom = sum(each.freedom for each in differences)
+    if not all(each.freedom for each in differences):
+        return Unpaired(mean)
+    error = math.sqrt(sum(each.error**2 for each in differences)) / number
+    if not error:
+        # seeds agree exactly: there is no t
+        return Unpaired(mean, mean, mean, float(mean == 0))
+    half = error * float(stdtrit(freedom, 1 - LEVEL / 2))
+    one_sided = float(stdtr(freedom, -abs(mean) / error))
+    return Unpaired(mean, mean - half, mean + half, 2 * one_sided)

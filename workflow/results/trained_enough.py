@@ -14,6 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from workflow.tasks.spec import TASKS
+
 FAILED_TO_TRAIN = "failed to train"  # status of a run whose model is no better than chance
 FLAT = 0.02  # bits; claims are about differences of this size
 LATE = 0.25  # fraction of the updates
@@ -144,6 +146,32 @@ def _dev_bits(point: dict) -> float:
     if point.get("dev_bpc") is not None:
         return point["dev_bpc"]
     return math.log2(point.get("dev_ppl") or math.nan)
+
+
+def unsolved(runs: pd.DataFrame) -> pd.Series:
+    """Say of each run whether its configuration has not learned its task, in the mean over seeds.
+
+    A task that does not say when it is solved has no such run.
+    """
+    found = np.zeros(len(runs), dtype=bool)
+    for task in runs["task"].unique():
+        solved = TASKS[task].solved
+        if solved is None:
+            continue
+        is_mine = (runs["task"] == task).to_numpy()
+        mine = runs[is_mine]
+        ended = mine.assign(score=mine[solved.quantity].where(mine["status"] == "ok").astype(float))
+        mean = ended.groupby(CONFIGURATION, dropna=False)["score"].transform("mean")
+        # by position, as above
+        found[is_mine] = (mean < solved.least).to_numpy()
+    return pd.Series(found, index=runs.index)
+
+
+def supports_nothing(runs: pd.DataFrame) -> pd.Series:
+    """Say of each run whether nothing is concluded from it: its learned spans have hardly moved, or
+    it has not learned its task.
+    """
+    return hardly_moved(runs) | unsolved(runs)
 
 
 def learned_spans(runs: pd.DataFrame) -> pd.DataFrame:

@@ -59,7 +59,7 @@ def main(argv: list[str] | None = None) -> None:
     listed = json.dumps(shipped, indent=1) + "\n"
     for file in targets.precomputed.list_of_shipped:
         write_if_changed(Path(file), listed, wait=False)
-    # once for all files, none of which was waited for
+    # once for all files: writing one did not wait for the disk
     os.sync()
     print(f"{len(files)} precomputed files; {len(shipped)} shipped records are read")
 

@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, field_validator
+from pydantic import Field, StrictBool, field_validator
 
 from workflow.config.choices import backend_names
 from workflow.config.command_line import printable
@@ -20,8 +20,16 @@ from workflow.config.environment import DEVICES
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import ROOT, config_file, refuse_unread
 from workflow.config.places import Placed, find, place_of_name, words_of
-from workflow.config.strict import StrictModel, one_of, parse, read_yaml
+from workflow.config.strict import StrictModel, load_yaml, one_of, parse, read_yaml
 from workflow.config.studies import known_studies, read_also
+from workflow.settings.battery import (
+    Battery,
+    Carded,
+    load_battery,
+    name_part,
+    read_variant,
+    with_corpus,
+)
 from workflow.settings.questions import Question, check_question, known_questions, load_question
 from workflow.settings.scales import (
     Scale,
@@ -53,6 +61,9 @@ class Config(StrictModel):
     papers: Names | None = None
     tasks: Names | None = None
     questions: Names | None = None
+    variant: str | dict | None = None
+    card_seeds: Annotated[int, Field(ge=1)] | None = None
+    card_rates: StrictBool = False
     corpus: str | None = None
     data_dir: str | None = None
     train: Annotated[str, one_of("train", TRAIN)] = "first_seed"
@@ -62,6 +73,12 @@ class Config(StrictModel):
     audit_of: str | None = None
     device: Annotated[str, one_of("device", DEVICES)] = "auto"
     backend: Annotated[str, one_of("backend", backend_names())] = "auto"
+
+    @field_validator("card_rates", mode="before")
+    @classmethod
+    def reads_a_word(cls, told):
+        """Read `true` as YAML does: Snakemake gives words of its command line as text."""
+        return load_yaml(told) if isinstance(told, str) else told
 
     @property
     def identity(self) -> str:
@@ -120,6 +137,8 @@ class Setup:
     scales, catalogues: settings and datasets by task, for the tasks that the scale has a file for
     and the config asks for. known: every question. asked: those of this config, each with as many
     seeds as the scale takes for it.
+    card: the variant whose card is asked for; `asked` are then the parts of its battery.
+    battery: of that card.
     """
 
     config: Config
@@ -127,15 +146,36 @@ class Setup:
     catalogues: dict[str, BaseCatalogue]
     known: dict[str, Question]
     asked: dict[str, Question]
+    card: Carded | None = None
+    battery: Battery | None = None
 
     @property
     def folder(self) -> str:
-        """Name the folder of results and reports: the scale, and the custom corpus if any."""
+        """Name the folder of results and reports: the scale, and the custom corpus if any.
+
+        What a card measures is in a folder of its own.
+        """
+        name = self._with_corpus(self.config.scale)
+        return f"{name}-card-{self.card.name}" if self.card else name
+
+    @property
+    def card_file(self) -> str:
+        """Name the page of a card: after the variant, and after the custom corpus if any."""
+        return self._with_corpus(self.card.name)
+
+    def _with_corpus(self, name: str) -> str:
         corpus = self.config.corpus
         if corpus is None:
-            return self.config.scale
+            return name
         catalogue = self.catalogues[self.task_of_corpus(corpus)]
-        return f"{self.config.scale}-{catalogue.slug(corpus)}"
+        return f"{name}-{catalogue.slug(corpus)}"
+
+    def corpus_of(self, question: str) -> str | None:
+        """Return the config's corpus where a question reads it; of a card, some parts alone do."""
+        if self.battery is None:
+            return self.config.corpus
+        read = {name_part(name) for name, part in self.battery.parts.items() if part.own_corpus}
+        return self.config.corpus if question in read else None
 
     def task_of_corpus(self, corpus: str) -> str:
         """Find the task whose datasets know a name; `ConfigError` with the nearest name if none."""
@@ -147,13 +187,37 @@ def load_setup(raw: dict) -> Setup:
     config = load_config(raw)
     scales = read_scales(config)
     known = {name: load_question(name) for name in known_questions()}
+    catalogues = {task: load_corpora(task) for task in scales}
+    card = None
+    battery = None
+    if config.variant is not None:
+        card = read_variant(config.variant)
+        tasks = [task for task, each in catalogues.items() if each.knows(config.corpus or "")]
+        battery = with_corpus(load_battery(), config.corpus, tasks)
+        asked = _parts_of(card, battery, config, scales)
+    else:
+        asked = _choose_questions(config, scales, known)
     return Setup(
         config=config,
         scales=scales,
-        catalogues={task: load_corpora(task) for task in scales},
+        catalogues=catalogues,
         known=known,
-        asked=_choose_questions(config, scales, known),
+        asked=asked,
+        card=card,
+        battery=battery,
     )
+
+
+def _parts_of(
+    card: Carded, battery: Battery, config: Config, scales: dict[str, Scale]
+) -> dict[str, Question]:
+    """Ask what the variant of a card changes, on each part of the battery that the scale has."""
+    seeds = config.card_seeds or battery.seeds
+    asked = {}
+    for name, part in battery.parts.items():
+        if part.task in scales:
+            asked[name_part(name)] = card.question(part, seeds)
+    return asked
 
 
 def read_scales(config: Config) -> dict[str, Scale]:

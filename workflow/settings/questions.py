@@ -5,7 +5,7 @@ that answer it.
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, field_validator, model_validator
 
@@ -97,7 +97,9 @@ class Question(StrictModel):
     paper: the study on whose page it is listed; by default the one whose folder holds the file.
     seeds: how many of the scale's seeds it takes at least, null for all. by_name: whether it is
     left out unless the `questions` of config or scale name it. trials: factors of settings that are
-    tried for every variant at scales that have a seed for trials.
+    tried for every variant at scales that have a seed for trials. tuning: `first_corpus`, where
+    each variant is tuned on its first corpus, and run with the recipe's settings as well;
+    `each_corpus`, where it is tuned on each, and run with the chosen settings alone.
     sizes: of models besides the scale's, which is 1 (`workflow.plan.jobs`). score: the quantity
     that answers it, in place of the task's.
     """
@@ -112,6 +114,7 @@ class Question(StrictModel):
     seeds: PositiveStrictInt | None = None
     by_name: bool = False
     trials: Trials | None = None
+    tuning: Literal["first_corpus", "each_corpus"] = "first_corpus"
     sizes: list[Annotated[float, Field(gt=0, allow_inf_nan=False)]] = [1.0]
     tables: list[str] = []
     figures: list[str] = []
@@ -166,6 +169,12 @@ class Question(StrictModel):
             if variant.baseline:
                 check_known(f"baseline of {name}", variant.baseline, {*variants} - {name})
         return variants
+
+    @model_validator(mode="after")
+    def tuned_on_each_corpus_at_one_size(self):
+        if self.tuning == "each_corpus" and (self.trials is None or len(self.sizes) > 1):
+            raise ConfigError("tuning: each_corpus is valid only with trials, and without sizes")
+        return self
 
     @model_validator(mode="after")
     def variants_are_tried_alike(self):

@@ -11,6 +11,7 @@ from workflow.config.choices import choice_facts
 
 SCORED = ("dev", "test")
 Direction = Literal["lower", "higher"]
+AxisScale = Literal["linear", "log"]
 AT_LEAST_ZERO = (0.0, math.inf)
 
 
@@ -27,6 +28,8 @@ class Quantity:
     meaning: for the data dictionary of all runs, where the title does not say it.
     tasks: those that have it; filled in from the tasks that declare it.
     bounds: the least and the most that it can be; its interval ends there.
+    of_samples: whether it is a share of samples in %, each of which counts or does not.
+    scale: of the axis of a figure of it.
     """
 
     name: str
@@ -40,6 +43,8 @@ class Quantity:
     meaning: str = ""
     tasks: tuple[str, ...] = ()
     bounds: tuple[float, float] = AT_LEAST_ZERO
+    of_samples: bool = False
+    scale: AxisScale = "linear"
 
 
 @dataclass(frozen=True)
@@ -47,18 +52,23 @@ class Metric:
     """A score of a model on several splits; a record calls it SPLIT_name.
 
     claimable: whether a claim may be about it on dev or test. bounds: the least and the most that
-    it can be. over_condition: whether a record has it at several values of its task's condition.
+    it can be. over_condition: whether a record has it at several values of its task's condition;
+    drawn: whether a question's page then has a figure of it. better, of_samples, scale: as
+    of a `Quantity`.
     """
 
     name: str
     title: str
     _: KW_ONLY
-    better: Direction
+    better: Direction | None
     unit: str = ""
     splits: tuple[str, ...] = SCORED
     claimable: bool = False
     bounds: tuple[float, float] = AT_LEAST_ZERO
     over_condition: bool = False
+    drawn: bool = True
+    of_samples: bool = False
+    scale: AxisScale = "linear"
 
     @property
     def quantities(self) -> list[Quantity]:
@@ -75,6 +85,8 @@ class Metric:
             better=self.better,
             claimable=self.claimable and split in SCORED,
             bounds=self.bounds,
+            of_samples=self.of_samples,
+            scale=self.scale,
         )
 
 

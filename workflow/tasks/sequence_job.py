@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from workflow.config.choices import AttentionChoices
 from workflow.config.errors import ConfigError
-from workflow.config.job import Job, KeyHeads, Share, Training, refuse_uneven_keys
+from workflow.config.job import Gate, Job, KeyHeads, Share, Training, refuse_uneven_keys
 from workflow.config.strict import FrozenModel, PositiveStrictInt, StrictInt
 from workflow.tasks.quantities import CHANCE, SCORED, Metric, fact
 from workflow.tasks.task import Curve
@@ -33,7 +33,8 @@ class Seq2SeqNet(FrozenModel):
 
     d_model, d_ff: widths of the net and of its feed-forward layers; d_k, d_v: of a head's queries
     and keys, and of its values. key_heads: heads of keys and values, shared by as many heads of
-    queries each; as many as heads where it is left out. norm: after or before each sub-layer.
+    queries each; as many as heads where it is left out. gate: whether the output of attention
+    passes through a gate. norm: after or before each sub-layer.
     max_length: pieces that a sentence may have. tie_embeddings: one matrix for source, target and
     output, or three.
     """
@@ -43,6 +44,7 @@ class Seq2SeqNet(FrozenModel):
     d_model: PositiveStrictInt
     heads: PositiveStrictInt
     key_heads: KeyHeads = None
+    gate: Gate = False
     d_k: PositiveStrictInt
     d_v: PositiveStrictInt
     d_ff: PositiveStrictInt
@@ -77,6 +79,10 @@ class SequenceTraining(Training):
     @property
     def decay(self) -> float:
         return self.weight_decay
+
+    @property
+    def tokens_per_update(self) -> int:
+        return self.tokens * self.accumulate
 
 
 class SequenceEvaluation(FrozenModel):

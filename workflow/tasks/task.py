@@ -2,17 +2,16 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Protocol, get_args
 
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.job import Job
 from workflow.tasks.catalogue import BaseCatalogue
-from workflow.tasks.quantities import ON_CURVE, Metric, Quantity
+from workflow.tasks.quantities import ON_CURVE, AxisScale, Direction, Metric, Quantity
 
 if TYPE_CHECKING:
     import torch
 
-AxisScale = Literal["linear", "log"]
 SECTIONS = ("attention", "net", "training", "evaluation")  # of every job, besides what `Job` has
 
 
@@ -94,6 +93,38 @@ class Condition:
 
 
 @dataclass(frozen=True)
+class Solved:
+    """When a model has learned a task: its variant's mean of a score is at least this.
+
+    title: of one that has not. Nothing is concluded from a comparison with it.
+    """
+
+    quantity: str
+    least: float
+    title: str
+
+
+@dataclass(frozen=True)
+class Selection:
+    """How the best of several trials is found.
+
+    score: a metric on dev. tie: a score that differs from the best by at most so much is as good;
+    of several that are, the one with the lowest learning rate is taken.
+    learned: what a trial must score at the first value of the task's condition, which is that of
+    training; one that does not is taken only where none does.
+    at: the value of the task's condition at which the score is read; None for that of the run.
+    title: what pages call the score, where that is more than its metric's title.
+    """
+
+    score: str
+    better: Direction
+    tie: float = 0.0
+    learned: float | None = None
+    at: float | None = None
+    title: str = ""
+
+
+@dataclass(frozen=True)
 class ExampleTitles:
     """Titles of the three columns of the fact `shown`, which quotes what a model wrote."""
 
@@ -126,6 +157,10 @@ class TaskSpec:
     facts, and costs that only this task has.
     examples: where its records quote what a model wrote.
     condition: what the metrics that are `over_condition` are functions of.
+    tuned_by: how trials are compared; by default by the loss on dev. not_tuned_by: how else they
+    could be; a page says which trial each would choose.
+    solved: what a model must reach; None where every score can be compared. pooled: whether seeds
+    of two variants are not paired, but their standard deviation is pooled over the variants.
 
     `ConfigError` for a name that the others do not explain: it would be missed only once a run has
     ended.
@@ -145,6 +180,10 @@ class TaskSpec:
     quantities: tuple[Quantity, ...] = ()
     examples: ExampleTitles | None = None
     condition: Condition | None = None
+    tuned_by: Selection | None = None
+    not_tuned_by: tuple[Selection, ...] = ()
+    solved: Solved | None = None
+    pooled: bool = False
 
     def __post_init__(self):
         for section in SECTIONS:
@@ -156,6 +195,8 @@ class TaskSpec:
         self._check_names("curve", self.curve.losses)
         self._check_names("headline", self.headline)
         self._check_names("scores", self.scores)
+        self._check_names("tuned_by", [self.selection.score])
+        self._check_names("not_tuned_by", [each.score for each in self.not_tuned_by])
         score = self.headline[0]
         if self.known[score].source != "metric":
             raise ConfigError(
@@ -175,6 +216,16 @@ class TaskSpec:
             known |= {quantity.name: quantity for quantity in metric.quantities}
         known |= {quantity.name: quantity for quantity in self.quantities}
         return known
+
+    @property
+    def selection(self) -> Selection:
+        """Return how trials are compared."""
+        _, dev_loss = self.curve.losses
+        return self.tuned_by or Selection(dev_loss, better="lower")
+
+    def title_of(self, selection: Selection) -> str:
+        """Return what pages call the score by which trials are compared."""
+        return selection.title or self.known[selection.score].title
 
     @property
     def name(self) -> str:

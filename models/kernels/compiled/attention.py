@@ -37,7 +37,7 @@ def fields(kind: type, *names: str) -> list[tuple[str, type]]:
 
 
 class _ByHead(ctypes.Structure):
-    """The struct `by_head` of pattern.h: keys or values, of which each head may have its own count.
+    """The struct `by_head` of pattern.h: keys or values; each head may have its own count.
 
     first, stream and row: arrays with a number for each head, as in `Layout`.
     """

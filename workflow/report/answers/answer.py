@@ -5,6 +5,7 @@ It is made in `workflow.report.answers.answering` and kept here as JSON.
 """
 
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -69,6 +70,11 @@ class Difference:
     holm: float | None
     by_corpus: dict[str, float]
     pairs: dict[str, int]
+
+    @property
+    def corpora(self) -> tuple[str, ...]:
+        """Name the corpora that it is a mean over."""
+        return tuple(self.by_corpus)
 
     @property
     def n(self) -> int:
@@ -222,12 +228,34 @@ class Answer:
         elif self.settings == "untuned":
             parts.append("not tuned")
         corpora = join([*self.corpora])
-        is_mean = self.difference is not None or self.kind == "many"
+        is_mean = any(len(each.corpora) > 1 for each in self.differences)
         if len(self.corpora) > 1 and is_mean:
             parts.append(f"mean over {corpora}")
         elif self.corpora:
             parts.append(corpora)
         return ", ".join(parts)
+
+
+def by_corpus(differences: Iterable[Difference]) -> dict[str, list[Difference]]:
+    """Group differences by corpus where each is of one, and not all of the same; else empty."""
+    found: dict[str, list[Difference]] = {}
+    for each in differences:
+        if len(each.corpora) > 1:
+            return {}
+        for corpus in each.corpora:
+            found.setdefault(corpus, []).append(each)
+    return found if len(found) > 1 else {}
+
+
+def last_of_variants(differences: Sequence[Difference]) -> list[Difference]:
+    """List the difference of each variant at its largest S and k, on each corpus if these are
+    compared alone.
+    """
+    is_on_each = bool(by_corpus(differences))
+    last = {}
+    for each in differences:
+        last[each.variant, each.corpora if is_on_each else ()] = each
+    return list(last.values())
 
 
 def direction_of(quantity: str, mean: float) -> str:

@@ -29,16 +29,18 @@ from workflow.report.answers.answer import (
     Ratio,
     Settings,
     Status,
+    by_corpus,
+    last_of_variants,
 )
 from workflow.report.answers.effects import OWN, baselines, place_on, varying_axes
 from workflow.report.answers.evidence import Evidence, Trend, trends, weigh
 from workflow.report.answers.ratios import growth, largest, why_no_ratio
-from workflow.report.answers.tuning import follows_recipe
+from workflow.report.answers.tuning import follows_recipe, follows_trials
 from workflow.report.figures.colours import as_named
 from workflow.results.numbers import capital, count, join, number, quoted, to_digits
 from workflow.results.registry import bounds_of
 from workflow.results.statistics import FEWEST, mean_interval
-from workflow.results.trained_enough import hardly_moved, learned_spans
+from workflow.results.trained_enough import hardly_moved, learned_spans, unsolved
 from workflow.tasks.spec import TaskSpec
 
 NAMED = 3  # so many variants are compared one by one; of more it is counted how many differ
@@ -65,8 +67,9 @@ Tolerances = Mapping[tuple[str, str], float]
 class Basis:
     """What a question can be answered from.
 
-    recipe: the runs with the recipe's settings. tuned: those that follow trials; None where there
-    are none. settings: of the recipe's runs. of: variant -> baseline, as the question names them.
+    recipe: the runs with the recipe's settings, or with those that were chosen on each corpus.
+    tuned: those that follow trials besides; None where there are none. settings: of `recipe`.
+    of: variant -> baseline, as the question names them.
     """
 
     recipe: Evidence
@@ -94,6 +97,8 @@ def read_basis(runs: pd.DataFrame, task: TaskSpec, *, has_trials: bool) -> Basis
     of_recipe = runs[runs["tuning"].isna()]
     of = baselines(as_named(of_recipe))
     recipe = weigh(of_recipe, task, of)
+    if follows_trials(runs):
+        return Basis(recipe, None, "tuned", of)
     if follows_recipe(runs):
         return Basis(recipe, None, "recipe tuned", of)
     settings = "untuned" if has_trials else "recipe"
@@ -201,7 +206,7 @@ def _find(seen: Evidence, tolerances: Tolerances) -> _Finding:
             return _level(seen)
         return _not_tested(seen)
     compared = {each.variant for each in seen.differences}
-    if len(compared) > NAMED:
+    if len(compared) > NAMED or by_corpus(seen.differences):
         return _of_many(seen)
     return _of_few(seen, tolerances)
 
@@ -258,6 +263,7 @@ def _of_few(seen: Evidence, tolerances: Tolerances) -> _Finding:
     mine = costs.of_variant(head.variant)
     notes = [
         *_of_others(seen, first),
+        *caveats.unsolved_tasks(seen.own),
         *caveats.along_grid(seen),
         *caveats.of_comparisons(seen),
         *why_no_ratio(costs.apart),
@@ -411,19 +417,13 @@ def _places(members: list[Difference], main: list[Difference]) -> str:
 def _of_others(seen: Evidence, main: str) -> list[str]:
     """Give the number of each other variant, at its largest place."""
     lines = []
-    for each in _last_of_variants(seen.differences):
+    for each in last_of_variants(seen.differences):
         if each.variant == main:
             continue
         place = place_on(seen.axes, each.S, each.k)
         difference = each.text_at(place)
         lines.append(f"{_compared(each)}: {difference}, {each.state}.")
     return lines
-
-
-def _last_of_variants(differences: list[Difference]) -> list[Difference]:
-    """List the difference of each variant at its largest S and k."""
-    last = {each.variant: each for each in differences}
-    return list(last.values())
 
 
 def _compared(each: Difference) -> str:
@@ -437,7 +437,7 @@ def _compared(each: Difference) -> str:
 
 def _of_many(seen: Evidence) -> _Finding:
     """Count the variants that differ from their baselines, each at its largest S and k."""
-    last = _last_of_variants(seen.differences)
+    last = last_of_variants(seen.differences)
     tested = [each for each in last if each.holm is not None]
     better = sum(each.state == BETTER for each in tested)
     worse = sum(each.state == WORSE for each in tested)
@@ -445,10 +445,14 @@ def _of_many(seen: Evidence) -> _Finding:
     return _Finding(
         status="answered" if better or worse else "inconclusive",
         kind="many",
-        headline=_count(better, worse, tested or last),
+        headline=_count(tested or last),
         sentence=_ends(tested or last),
         still_learning=caveats.still_learning(seen.behind),
-        warnings=[*caveats.unmoved(seen.runs), *caveats.of_count(tested, seen)],
+        warnings=[
+            *caveats.unsolved_tasks(seen.own),
+            *caveats.unmoved(seen.runs),
+            *caveats.of_count(tested, seen),
+        ],
         notes=[
             *caveats.along_grid(seen),
             *caveats.of_comparisons(seen),
@@ -460,27 +464,33 @@ def _of_many(seen: Evidence) -> _Finding:
     )
 
 
-def _count(better: int, worse: int, tested: list[Difference]) -> str:
+def _count(tested: list[Difference]) -> str:
     """Count significant differences.
 
     `1 of 18 variants significantly better, 6 worse (compared with base after Holm correction,
-    n = 6 each)`.
+    n = 6 each)`. Corpora that are compared alone are counted alone, after their names.
     """
-    of = f"of {len(tested)} variants significantly"
-    if better and worse:
-        counted = f"{better} {of} {BETTER}, {worse} {WORSE}"
-    elif better:
-        counted = f"{better} {of} {BETTER}"
-    elif worse:
-        counted = f"{worse} {of} {WORSE}"
-    else:
-        counted = f"0 {of} different"
+    parts = [f"{corpus}: {_count_of(group)}" for corpus, group in by_corpus(tested).items()]
+    counted = "; ".join(parts) or _count_of(tested)
     bases = {quoted(each.baseline) for each in tested}
     base = "their baselines"
     if len(bases) == 1:
         (base,) = bases
     n = _range([each.n for each in tested])
-    return f"{counted} (compared with {base} after Holm correction, n = {n} each)"
+    return f"{capital(counted)} (compared with {base} after Holm correction, n = {n} each)"
+
+
+def _count_of(tested: list[Difference]) -> str:
+    better = sum(each.state == BETTER for each in tested)
+    worse = sum(each.state == WORSE for each in tested)
+    of = f"of {count(len(tested), 'variant')} significantly"
+    if better and worse:
+        return f"{better} {of} {BETTER}, {worse} {WORSE}"
+    if better:
+        return f"{better} {of} {BETTER}"
+    if worse:
+        return f"{worse} {of} {WORSE}"
+    return f"0 {of} different"
 
 
 def _range(numbers: list[int]) -> str:
@@ -500,9 +510,10 @@ def _ends(differences: list[Difference]) -> str:
 
     ordered = sorted(differences, key=score)
     ends = []
+    is_on_each = bool(by_corpus(differences))
     for each in (ordered[0], ordered[-1]):
-        variant = quoted(each.variant)
-        ends.append(f"{each.size} ({variant})")
+        place = f" on {join([*each.corpora])}" if is_on_each else ""
+        ends.append(f"{each.size} ({quoted(each.variant)}{place})")
     worst, best = ends
     return _shortest(f"differences range from {worst} to {best}")
 
@@ -671,6 +682,7 @@ def _not_tested(seen: Evidence) -> _Finding:
         still_learning=caveats.still_learning(seen.finished),
         warnings=[],
         notes=[
+            *caveats.unsolved_tasks(seen.own),
             *caveats.unmoved(seen.runs),
             *caveats.of_comparisons(seen),
             *caveats.spans(seen.finished, seen.tokens),
@@ -687,6 +699,10 @@ def _why_not_tested(seen: Evidence) -> tuple[str, str]:
     unmoved = seen.finished[is_still]
     if len(unmoved):
         return "No conclusion: learned spans barely moved", _write_unmoved(unmoved)
+    not_learned = seen.finished[unsolved(seen.finished)]
+    if len(not_learned):
+        names = join([quoted(each) for each in not_learned["variant"].unique()])
+        return "No conclusion: the task is not learned", f"not by {names}"
     are_same = []
     bases: dict[str, None] = {}
     for each in seen.comparisons:

@@ -9,15 +9,17 @@ from dataclasses import replace
 import pandas as pd
 
 from workflow.plan.same_training import Trained, unnamed_settings
-from workflow.report.answers.answer import Answer, Difference
+from workflow.report.answers.answer import Answer, Difference, by_corpus
 from workflow.report.answers.effects import Comparison, place_on
 from workflow.report.answers.evidence import Evidence, Trend
 from workflow.report.answers.ratios import largest
 from workflow.results.numbers import at_limits, capital, count, is_number, join, number, quoted
 from workflow.results.record import Record
+from workflow.results.registry import REGISTRY
 from workflow.results.statistics import FEWEST, LEVEL
-from workflow.results.trained_enough import FLAT, hardly_moved, learned_spans
+from workflow.results.trained_enough import FLAT, hardly_moved, learned_spans, unsolved
 from workflow.settings.questions import Question
+from workflow.tasks.spec import TASKS
 
 NAMED = 3  # variants that are named one by one
 MOST = 2  # caveats; the others are footnotes
@@ -112,6 +114,18 @@ def unmoved(runs: pd.DataFrame) -> list[str]:
     return [f"No conclusion where learned spans barely moved: {join(places)}."]
 
 
+def unsolved_tasks(runs: pd.DataFrame) -> list[str]:
+    """Name the variants and corpora whose models have not learned the task."""
+    found = runs[unsolved(runs)].drop_duplicates(["variant", "title"])
+    if found.empty:
+        return []
+    solved = TASKS[found["task"].iloc[0]].solved
+    quantity = REGISTRY[solved.quantity]
+    places = [f"{quoted(run.variant)} on {run.title}" for run in found.itertuples()]
+    below = f"{quantity.title} below {solved.least:g} {quantity.unit}"
+    return [f"No conclusion where the task is not learned ({below}): {join(places)}."]
+
+
 def papers_recipes(question: Question, runs: pd.DataFrame, records: dict[str, Record]) -> list[str]:
     """Name the training settings in which the recipes of a scale that follows the papers differ.
 
@@ -204,6 +218,8 @@ def _name(each: Difference | Comparison, seen: Evidence) -> str:
 
 def _on_fewer_corpora(seen: Evidence) -> list[str]:
     """Name the variants that were compared on some of the corpora only."""
+    if by_corpus(seen.differences):
+        return []
     named: dict[str, list[str]] = {}
     for each in seen.differences[1:]:
         on = [corpus for corpus in seen.corpora if corpus in each.by_corpus]

@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from workflow.report.answers.effect_figure import data as scores_of
-from workflow.report.answers.lines import LEGEND, Line, drawn_axis, lines_of, name_score, panels
+from workflow.report.answers.lines import LEGEND, Line, drawn_axis, label_up, lines_of, panels
 from workflow.report.figures.colours import INK, as_named
 from workflow.report.figures.marks import shows
 from workflow.report.figures.style import (
@@ -127,7 +127,7 @@ def draw(data: pd.DataFrame, quantity: str, title: str, names: dict[str, str]) -
         _draw_points(panel, lines, measured, cost, axis)
         across = f"{_title(cost, names)} ({_better(cost)} is better)"
         panel.set_xlabel(fold(across))
-        panel.set_ylabel(name_score(quantity, title))
+        panel.set_ylabel(label_up(quantity, title))
         heading = [fold(corpus)]
         for each in costs:
             if rows[each].isna().all():

@@ -107,7 +107,7 @@ def _draw_dots(data: pd.DataFrame, score: str) -> Figure:
         panel.set_ylim(len(rows) - 0.5, -0.5)
         panel.grid(axis="y", visible=False)
         panel.set_title(fold(corpus, TITLE), parse_math=False)
-        panel.set_xlabel(score)
+        panel.set_xlabel(fold(score, TITLE))
     return figure
 
 

@@ -1,7 +1,8 @@
 """Variants compared in pairs, each run with the run of the same corpus and seed.
 
 An interval is made here: `effect_of_pairs` takes the differences of pairs and gives the mean, each
-corpus counting alike, with the 95 % interval and p of `workflow.results.statistics`.
+corpus counting alike, with the 95 % interval and p of `workflow.results.statistics`. Of a task
+whose seeds are not paired, `pooled_effect` pools the standard deviation over all variants.
 """
 
 from collections import Counter
@@ -16,10 +17,13 @@ from workflow.results.runs_table import finished
 from workflow.results.statistics import (
     FEWEST,
     LEVEL,
+    Unpaired,
+    average_unpaired,
     half_width,
     mean_interval,
     mean_of,
     p_of,
+    pooled_difference,
     scatter,
 )
 
@@ -145,15 +149,51 @@ def effect_of_pairs(differences: Mapping[tuple[str, int], float]) -> Effect | No
     )
 
 
+Scores = Mapping[tuple[str, int], float]  # by (title of the corpus, seed)
+
+
+def pooled_effect(ours: Scores, theirs: Scores, everyone: Iterable[Scores]) -> Effect | None:
+    """Subtract the mean over seeds, corpus by corpus; None where they share no corpus.
+
+    everyone: the scores of all variants, over which the standard deviation of seeds is pooled.
+    """
+    everyone = list(everyone)
+    mine = _by_corpus(ours)
+    base = _by_corpus(theirs)
+    shared = [corpus for corpus in mine if corpus in base]
+    if not shared:
+        return None
+    differences = {}
+    for corpus in shared:
+        groups = [_by_corpus(each).get(corpus, []) for each in everyone]
+        groups = [group for group in groups if group]
+        differences[corpus] = pooled_difference(mine[corpus], base[corpus], groups)
+    pairs = {corpus: min(len(mine[corpus]), len(base[corpus])) for corpus in shared}
+    fewest = min(pairs.values())
+    found = average_unpaired([*differences.values()])
+    if fewest < FEWEST:
+        found = Unpaired(found.mean)
+    return Effect(
+        mean=found.mean,
+        low=found.low,
+        high=found.high,
+        p=found.p,
+        n=sum(pairs.values()),
+        fewest=fewest,
+        by_corpus={corpus: each.mean for corpus, each in differences.items()},
+        pairs=pairs,
+    )
+
+
+def _by_corpus(scores: Scores) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for (corpus, _), value in scores.items():
+        found.setdefault(corpus, []).append(value)
+    return found
+
+
 def _means_by_corpus(differences: Mapping[tuple[str, int], float]) -> dict[str, float]:
-    by_corpus: dict[str, list[float]] = {}
-    for (corpus, _), value in differences.items():
-        values = by_corpus.setdefault(corpus, [])
-        values.append(value)
-    means = {}
-    for corpus, values in by_corpus.items():
-        means[corpus] = fmean(values)
-    return means
+    return {corpus: fmean(values) for corpus, values in _by_corpus(differences).items()}
 
 
 def pair(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> pd.Series:
@@ -230,11 +270,37 @@ def list_places(runs: pd.DataFrame, quantity: str) -> list[Place]:
     return found
 
 
-def compare_places(places: Sequence[Place], of: Mapping[str, str]) -> list[Comparison]:
+def compare_places(
+    places: Sequence[Place], of: Mapping[str, str], pooled: bool = False
+) -> list[Comparison]:
     """Compare places with those of their baselines, but where the two are one.
 
-    of: variant -> baseline.
+    of: variant -> baseline. pooled: whether seeds are not paired (`pooled_effect`); each corpus is
+    then a task of its own, and compared alone.
     """
+    if not pooled:
+        return _compare_all(places, of, None)
+    corpora: dict[str, None] = {}
+    for place in places:
+        corpora |= dict.fromkeys(corpus for corpus, _ in place.scores)
+    found = []
+    for corpus in corpora:
+        on_corpus = [_on(place, corpus) for place in places]
+        on_corpus = [place for place in on_corpus if place.scores]
+        found += _compare_all(on_corpus, of, [place.scores for place in on_corpus])
+    return found
+
+
+def _on(place: Place, corpus: str) -> Place:
+    """Keep the scores of one corpus."""
+    scores = {key: score for key, score in place.scores.items() if key[0] == corpus}
+    return replace(place, scores=scores)
+
+
+def _compare_all(
+    places: Sequence[Place], of: Mapping[str, str], everyone: list[Scores] | None
+) -> list[Comparison]:
+    """Compare places with those of their baselines. everyone: as of `pooled_effect`."""
     by_variant: dict[str, list[Place]] = {}
     for place in places:
         mine = by_variant.setdefault(place.variant, [])
@@ -244,16 +310,21 @@ def compare_places(places: Sequence[Place], of: Mapping[str, str]) -> list[Compa
         base = of.get(place.variant)
         if base:
             of_base = by_variant.get(base, [])
-            found.append(_compare(place, base, of_base))
+            found.append(_compare(place, base, of_base, everyone))
     return found
 
 
-def _compare(place: Place, base: str, of_base: list[Place]) -> Comparison:
+def _compare(
+    place: Place, base: str, of_base: list[Place], everyone: list[Scores] | None
+) -> Comparison:
     than = _same_place(of_base, place)
     is_same = than is not None and place.digests <= than.digests
     effect = None
     if than is not None and not is_same:
-        effect = effect_of_pairs(_paired(place.scores, than.scores))
+        if everyone is None:
+            effect = effect_of_pairs(_paired(place.scores, than.scores))
+        else:
+            effect = pooled_effect(place.scores, than.scores, everyone)
     comparison = Comparison(
         variant=place.variant,
         baseline=base,
@@ -300,11 +371,24 @@ def _paired(ours: dict, theirs: dict) -> dict:
     return differences
 
 
-def effect_between(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> Effect | None:
-    """Subtract a base from runs; None where they have no pair, or are the same runs here."""
+def effect_between(
+    runs: pd.DataFrame,
+    base: pd.DataFrame,
+    quantity: str,
+    everyone: Iterable[pd.DataFrame] | None = None,
+) -> Effect | None:
+    """Subtract a base from runs; None where they have no pair, or are the same runs here.
+
+    everyone: the runs of each variant, where seeds are not paired (`pooled_effect`).
+    """
     digests = set(runs["digest"])
     if digests <= set(base["digest"]):
         return None
+    if everyone is not None:
+        ours, theirs, *others = (
+            by_text_and_seed(each, quantity).dropna().to_dict() for each in (runs, base, *everyone)
+        )
+        return pooled_effect(ours, theirs, others)
     differences = pair(runs, base, quantity)
     return effect_of(differences)
 

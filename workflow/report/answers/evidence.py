@@ -22,7 +22,7 @@ from workflow.report.figures.colours import as_named
 from workflow.results.datasets import with_titles
 from workflow.results.runs_table import finished
 from workflow.results.statistics import LEVEL, holm
-from workflow.results.trained_enough import hardly_moved
+from workflow.results.trained_enough import supports_nothing
 from workflow.tasks.spec import TaskSpec
 
 NAMED = 3  # the changes of so many variants along a grid are given
@@ -36,12 +36,13 @@ class Evidence:
     quantity, unit: of the score that is compared. tokens: what a model predicts, `characters`.
     runs: at every size, failed ones included. own: of them those at the scale's own size.
     finished: of these those that ended well and have a score.
-    scored: `runs`, without the scores of models whose learned spans have hardly moved.
+    scored: `runs`, without the scores of models that support no conclusion (`supports_nothing`).
     places: every variant at each S and k, at the scale's own size, with the scores of `scored`.
     costs: what the variants cost. changes: how scores change along the grids.
     of: variant -> the baseline that it is compared with.
     comparisons: of `places`; an effect is None where a variant and its baseline have no pair.
     differences: those with an effect, Holm-corrected for their number.
+    pooled: whether seeds are not paired, but their standard deviation pooled over variants.
     """
 
     quantity: str
@@ -57,6 +58,7 @@ class Evidence:
     of: dict[str, str]
     comparisons: list[Comparison]
     differences: list[Difference]
+    pooled: bool = False
 
     @property
     def corpora(self) -> list[str]:
@@ -95,7 +97,7 @@ class Evidence:
 
     def compared_with(self, of: dict[str, str]) -> "Evidence":
         """Compare the same runs with other baselines. of: variant -> baseline."""
-        comparisons = compare_places(self.places, of)
+        comparisons = compare_places(self.places, of, self.pooled)
         differences = differences_of(comparisons, self.quantity, self.unit)
         return replace(self, of=of, comparisons=comparisons, differences=differences)
 
@@ -122,8 +124,8 @@ def weigh(runs: pd.DataFrame, task: TaskSpec, of: dict[str, str]) -> Evidence:
     quantity = score.quantity
     unit = score.unit
     runs = with_titles(as_named(runs))
-    without_unmoved = runs[quantity].mask(hardly_moved(runs))
-    scored = runs.assign(**{quantity: without_unmoved})
+    supported = runs[quantity].mask(supports_nothing(runs))
+    scored = runs.assign(**{quantity: supported})
     own = runs[runs["size"] == 1]
     own_scored = scored[scored["size"] == 1]
     ended = finished(own, quantity)
@@ -142,6 +144,7 @@ def weigh(runs: pd.DataFrame, task: TaskSpec, of: dict[str, str]) -> Evidence:
         of={},
         comparisons=[],
         differences=[],
+        pooled=task.pooled,
     )
     return not_compared.compared_with(of)
 

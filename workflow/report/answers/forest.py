@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from matplotlib.ticker import MaxNLocator
 
-from workflow.report.answers.answer import Answer, Difference
+from workflow.report.answers.answer import Answer, Difference, by_corpus, last_of_variants
 from workflow.report.answers.effects import place_on, varying_axes
 from workflow.report.figures.colours import on_page
 from workflow.results.numbers import MINUS, to_digits
@@ -93,7 +93,7 @@ def _shown(answer: Answer) -> list[Difference]:
     )
     if len(every) <= MOST:
         return every
-    return [*{each.variant: each for each in every}.values()]
+    return last_of_variants(every)
 
 
 @dataclass(frozen=True)
@@ -135,6 +135,8 @@ def _row(
     place = place_on(varied, each.S, each.k)
     place = place.replace(" at ", ", ")
     place = place.replace(" = ", NO_BREAK)
+    if by_corpus(shown):
+        place += f", {each.corpora[0]}"
     corpora = each.by_corpus if len(each.by_corpus) > 1 else {}
     return Row(
         variant=each.variant,

@@ -11,12 +11,13 @@ import pandas as pd
 
 from workflow.report.answers.effects import GRID, axes_of
 from workflow.report.figures.colours import shades
-from workflow.report.figures.style import WIDTH, canvas
+from workflow.report.figures.style import WIDTH, canvas, fold
 from workflow.results.registry import REGISTRY
 
 MARKS = "osD^vPX<>*"
 LEGEND = 9  # more lines than this no legend can keep apart
 SHIFT = 0.07  # of an octave, between two lines
+UP = 2.2  # inches of a title along the axis of the score
 
 
 @dataclass(frozen=True)
@@ -96,8 +97,14 @@ def shift_places(values: pd.Series, number: int, of: int) -> pd.Series:
 
 
 def name_score(quantity: str, title: str) -> str:
-    """Label an axis with the score, and which way is better."""
-    return f"{title} ({REGISTRY[quantity].better} is better)"
+    """Label an axis with the score, and which way is better if one is."""
+    better = REGISTRY[quantity].better
+    return f"{title} ({better} is better)" if better else title
+
+
+def label_up(quantity: str, title: str) -> str:
+    """Fold the label of an axis of scores that points up."""
+    return fold(name_score(quantity, title), UP)
 
 
 def panels(number: int, columns: int, height: float, width: float = WIDTH, **options):

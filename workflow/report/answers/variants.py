@@ -19,6 +19,7 @@ from workflow.report.answers.effects import (
     effect_of,
     matching_runs,
     places,
+    pooled_effect,
 )
 from workflow.report.figures.colours import as_named
 from workflow.results.datasets import with_titles
@@ -27,7 +28,7 @@ from workflow.results.registry import REGISTRY, bounds_of
 from workflow.results.runs_table import finished
 from workflow.results.statistics import FEWEST, LEVEL, half_width, holm, mean_interval, over_seeds
 from workflow.results.timings import SPEEDS, over_turns
-from workflow.results.trained_enough import hardly_moved, learned_spans
+from workflow.results.trained_enough import hardly_moved, learned_spans, supports_nothing
 
 SHOWN_WITH_SCORE = (
     "mean_span",
@@ -110,7 +111,7 @@ class VariantTable:
     rest: the baseline of all others.
     effects: for each baseline, the written difference of each row; None of the baseline's own.
     half, difference_half: the median half width of the intervals, which sets the digits of all
-    scores and of all differences.
+    scores and of all differences. pooled: whether seeds are not paired.
     """
 
     lines: list[Line]
@@ -125,6 +126,7 @@ class VariantTable:
     effects: list[tuple[str, list[WrittenEffect | None]]]
     half: float | None
     difference_half: float | None
+    pooled: bool = False
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ class _Row:
     """A row with what its differences and costs are computed from.
 
     finished: its runs with a score. digests: of all its runs.
-    scores: by (corpus, seed), none where learned spans have hardly moved.
+    scores: by (corpus, seed), none where they support no conclusion.
     """
 
     line: Line
@@ -141,14 +143,17 @@ class _Row:
     scores: pd.Series
 
 
-def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> VariantTable:
+def variant_table(
+    runs: pd.DataFrame, quantity: str, names: dict[str, str], pooled: bool = False
+) -> VariantTable:
     """Make the table of the runs of one question.
 
     quantity: the score. names: titles of costs, where the task has others than the registry.
+    pooled: whether seeds are not paired.
     """
     runs = with_titles(as_named(runs))
     rows = _rows_of(runs, quantity)
-    effects = _effects_by_baseline(runs, rows)
+    effects = _effects_by_baseline(runs, rows, pooled)
     shown = next(iter(effects))
     costs = _shown_costs(runs)
     lines = []
@@ -172,6 +177,7 @@ def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> V
         effects=written,
         half=median_half(line.half for line in lines),
         difference_half=median_half(effect.half for effect in differing),
+        pooled=pooled,
     )
 
 
@@ -200,6 +206,7 @@ def _row(
     has_interval = len(values) >= FEWEST and low < high
     # all of them or none: these are the seeds of one configuration
     unmoved = hardly_moved(group)
+    unsupported = supports_nothing(group)
     points = group[["seed", quantity, "digest", "status"]].itertuples(index=False, name=None)
     line = Line(
         text=text,
@@ -216,7 +223,7 @@ def _row(
         line=line,
         finished=scored,
         digests=set(group["digest"]),
-        scores=by_text_and_seed(group[~unmoved], quantity),
+        scores=by_text_and_seed(group[~unsupported], quantity),
     )
 
 
@@ -233,10 +240,12 @@ def _other_baselines(runs: pd.DataFrame) -> dict[str, str]:
     return others
 
 
-def _effects_by_baseline(runs: pd.DataFrame, rows: list[_Row]) -> dict[str, list[Effect | None]]:
+def _effects_by_baseline(
+    runs: pd.DataFrame, rows: list[_Row], pooled: bool
+) -> dict[str, list[Effect | None]]:
     """Compute the effect of each row against every variant, the question's baselines first."""
     variants = runs["variant"].unique()
-    effects = {variant: _effects_against(variant, rows) for variant in variants}
+    effects = {variant: _effects_against(variant, rows, pooled) for variant in variants}
     if not _other_baselines(runs):
         return effects
     of = baselines(runs)
@@ -248,8 +257,9 @@ def _effects_by_baseline(runs: pd.DataFrame, rows: list[_Row]) -> dict[str, list
     return {OWN: own, **effects}
 
 
-def _effects_against(base: str, rows: list[_Row]) -> list[Effect | None]:
+def _effects_against(base: str, rows: list[_Row], pooled: bool) -> list[Effect | None]:
     """Compute the effect of each row against a variant at the same S and k, or at its only ones."""
+    everyone = [row.scores.dropna().to_dict() for row in rows] if pooled else None
     keys = []
     for number, row in enumerate(rows):
         line = row.line
@@ -268,15 +278,21 @@ def _effects_against(base: str, rows: list[_Row]) -> list[Effect | None]:
         effect = None
         if len(same_place):
             number = same_place["number"].iloc[0]
-            effect = _effect(row, rows[number])
+            effect = _effect(row, rows[number], everyone)
         effects.append(effect)
     return effects
 
 
-def _effect(row: _Row, base: _Row) -> Effect | None:
-    """Subtract one row from another; None where they have no pair, or are the same runs."""
+def _effect(row: _Row, base: _Row, everyone: list[dict] | None) -> Effect | None:
+    """Subtract one row from another; None where they have no pair, or are the same runs.
+
+    everyone: the scores of all rows where seeds are not paired.
+    """
     if row.digests <= base.digests:
         return None
+    if everyone is not None:
+        ours = row.scores.dropna().to_dict()
+        return pooled_effect(ours, base.scores.dropna().to_dict(), everyone)
     of_base = base.scores.reindex(row.scores.index)
     differences = row.scores - of_base
     return effect_of(differences.dropna())

@@ -75,6 +75,7 @@ LIGHT_PAPER, DARK_PAPER = PAGE["paper"]
 # thin lines fade.
 READABLE = {LIGHT_PAPER: 3.0, DARK_PAPER: 5.0}
 OF_THE_PAGE = {
+    "#ffffff": "var(--paper)",
     "#000000": "var(--ink)",
     INK: "var(--ink)",
     GREY: "var(--soft)",

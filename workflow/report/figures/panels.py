@@ -5,11 +5,12 @@ and a page sets panels side by side as far as it is wide. All keep the coordinat
 that a mark is where it was.
 """
 
+import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from matplotlib.backends.backend_agg import RendererAgg
+from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.transforms import Bbox
 
 PANEL, ENTRY, LEGEND = "panel", "entry", "legend"
@@ -64,13 +65,20 @@ def _row_of(axes) -> range:
 
 
 def _name_entries(figure, legend) -> None:
-    """Write where the entries of a legend are, each with its handle, into ids of the SVG."""
+    """Write where the entries of a legend are, each with its handle, into ids of the SVG.
+
+    Texts are measured as the SVG will have them: in pixels, whose fonts are hinted, each row would
+    lie a little off, and the tenth be cut.
+    """
     legend.set_gid(LEGEND)
-    legend.draw(RendererAgg(*figure.bbox.size, figure.dpi))  # else its texts have no place yet
+    dpi = figure.dpi
+    figure.dpi = POINTS
+    renderer = RendererSVG(*figure.bbox.size, io.StringIO(), image_dpi=POINTS)
+    legend.draw(renderer)  # else its texts have no place yet
     for text in legend.get_texts():
-        em = text.get_fontsize() * figure.dpi / POINTS  # pixels
+        em = text.get_fontsize()
         handle = (legend.handlelength + legend.handletextpad) * em
-        box = text.get_window_extent()
+        box = text.get_window_extent(renderer)
         middle = (box.y0 + box.y1) / 2  # the letters g and x make boxes of other heights
         left = box.x0 - handle
         right = box.x1 + 0.4 * em
@@ -78,6 +86,7 @@ def _name_entries(figure, legend) -> None:
         top = middle + 0.7 * em
         entry = Bbox.from_extents(left, bottom, right, top)
         text.set_gid(_name_part(figure, ENTRY, entry))
+    figure.dpi = dpi
 
 
 def _fill_columns(figure, placed: list) -> dict:

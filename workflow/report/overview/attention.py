@@ -10,8 +10,9 @@ from workflow.report.figures.colours import XL
 
 # axes in addition to those of attention: docs/variant.md
 SHARED_KEYS = "key_heads"
+GATE = "gate"
 MODEL = "model"
-GROUPS = (*AXES, SHARED_KEYS, MODEL)  # the groups of the matrix, in order
+GROUPS = (*AXES, SHARED_KEYS, GATE, MODEL)  # the groups of the matrix, in order
 # a choice without an entry is shown by its name
 WORDS = {
     ("span", "full"): "full attention",
@@ -47,6 +48,8 @@ USUAL = {
     "score_scale": ("none",),
 }
 OWN_KEYS = "separate keys for each head"
+GATED = "output gate"
+UNGATED = "no output gate"
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ class Attention:
 
     model: `transformer_xl`, or the network of the task.
     key_heads: KV heads, None where every head has its own keys.
+    gate: whether its output passes through a gate.
     apply_to: the attentions of an encoder and decoder that take the choices.
     """
 
@@ -65,6 +69,7 @@ class Attention:
     position: str
     score_scale: str = "none"
     key_heads: int | None = None
+    gate: bool = False
     apply_to: tuple[str, ...] = ()
 
     @classmethod
@@ -76,6 +81,7 @@ class Attention:
             model=run["net"],
             **{axis: run[axis] for axis in AXES},
             key_heads=None if pd.isna(heads) else int(heads),
+            gate=bool(run["gate"]),
             apply_to=tuple(applied) if isinstance(applied, list | tuple) else (),
         )
 
@@ -88,10 +94,11 @@ class Attention:
     def is_usual(self) -> bool:
         """Whether only its span, selection and normaliser are chosen.
 
-        It then has usual positions, unscaled scores, and separate keys for each head.
+        It then has usual positions, unscaled scores, separate keys for each head, and no gate.
         """
         has_usual_position = self.position in USUAL["position"]
-        is_changed = self.key_heads or self.span == "sinks" or self.score_scale != "none"
+        has_more = self.key_heads or self.gate
+        is_changed = has_more or self.span == "sinks" or self.score_scale != "none"
         return has_usual_position and not is_changed
 
     @property
@@ -104,6 +111,8 @@ class Attention:
                 parts.append(choice_name(axis, choice))
         if self.key_heads:
             parts.append(choice_name(SHARED_KEYS, self.key_heads))
+        if self.gate:
+            parts.append(GATED)
         if self.span == "fixed" and not any("span" in part for part in parts[:1]):
             parts.insert(0, WORDS["span", "fixed"])
         return ", ".join(parts) or "softmax"
@@ -120,6 +129,8 @@ class Attention:
         """
         if axis == MODEL:
             return XL if self.is_xl else self.span
+        if axis == GATE:
+            return GATED if self.gate else UNGATED
         return str(getattr(self, axis) or OWN_KEYS)
 
     def differs_on(self, base: "Attention") -> str | None:
@@ -127,7 +138,7 @@ class Attention:
         if self.apply_to != base.apply_to:
             return None
         differing = [
-            axis for axis in (*AXES, SHARED_KEYS) if self.choice(axis) != base.choice(axis)
+            axis for axis in (*AXES, SHARED_KEYS, GATE) if self.choice(axis) != base.choice(axis)
         ]
         if self.model != base.model:
             # a Transformer-XL has no span to choose

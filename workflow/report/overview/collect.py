@@ -7,7 +7,7 @@ variant over its cost. Both cross to other scales in a file (`workflow.scripts.e
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -24,7 +24,7 @@ from workflow.report.answers.effects import (
 )
 from workflow.report.answers.evidence import difference_of
 from workflow.report.answers.ratios import largest, ratio_of_means
-from workflow.report.answers.tuning import follows_recipe, tuned_runs
+from workflow.report.answers.tuning import follows_recipe, follows_trials, tuned_runs
 from workflow.report.figures.colours import as_named
 from workflow.report.overview.attention import Attention
 from workflow.results.datasets import title_of, with_titles
@@ -35,7 +35,7 @@ from workflow.results.registry import REGISTRY, bounds_of
 from workflow.results.runs_table import Frames, finished
 from workflow.results.statistics import FEWEST, mean_interval
 from workflow.results.timings import SPEEDS, ratio_over_turns
-from workflow.results.trained_enough import converged, hardly_moved
+from workflow.results.trained_enough import converged, hardly_moved, supports_nothing
 from workflow.settings.questions import load_question
 from workflow.tasks.spec import TASKS
 
@@ -45,7 +45,7 @@ READ = (
     *("question", "task", "variant", "label", "baseline", "colour"),
     *("S", "k", "corpus", "seed", "size", "tuning", "digest", "configuration"),
     *("scale", "status", "follows", "factors", "late_gain", "lr"),
-    *("key_heads", "apply_to", "net", *AXES, "mean_span", "start_span"),
+    *("key_heads", "gate", "apply_to", "net", *AXES, "mean_span", "start_span"),
     *(*COSTS, "reference_ms", "train_turns"),
     *("memory_backend", "memory_machine", "throughput_backend", "throughput_machine"),
 )
@@ -70,11 +70,13 @@ class Isolated:
 
     axis, choice, base_choice: as `attention.GROUPS` has them. task, question: where it was asked.
     set: the results, by the name of their folder. scale: of the runs.
-    size: of the models, 1 for the scale's own. tuned: whether each side has its tuned settings.
+    size: of the models, 1 for the scale's own. tuned: whether each side has its tuned settings, in
+    a question that runs the recipe's as well.
     late_gain: bits that the last quarter of the updates brought, at most over the runs behind it.
     base_S: span limit of the baseline. xl: whether both sides are a Transformer-XL.
     difference: in the task's score; None without a pair, as where learned spans hardly moved.
-    ratios: of costs that were measured alike, at most one of each.
+    ratios: of costs that were measured alike, at most one of each. corpus: title of the one that it
+    is on, where a task's corpora are tasks of their own; None where they are averaged.
     """
 
     axis: str
@@ -91,6 +93,7 @@ class Isolated:
     xl: bool
     difference: Difference | None
     ratios: tuple[Ratio, ...] = ()
+    corpus: str | None = None
 
     @property
     def is_converged(self) -> bool:
@@ -138,7 +141,8 @@ def score_of(task: str) -> str:
 def _columns_of(runs: pd.DataFrame) -> pd.DataFrame:
     """Keep the columns that are read here: pandas takes several times as long with all columns."""
     scores = [score_of(task) for task in TASKS]
-    read = runs.columns.intersection([*READ, *SAME, *scores])
+    scores += [task.solved.quantity for task in TASKS.values() if task.solved]
+    read = runs.columns.intersection([*READ, *SAME, *dict.fromkeys(scores)])
     return runs[read]
 
 
@@ -160,20 +164,31 @@ def collect_isolated(frames: Frames, name: str) -> list[Isolated]:
             continue
         recipe = runs[runs["tuning"].isna()]
         for size, rows in recipe.groupby("size", sort=True):
-            group = _Group(rows, question, quantity, name, size=float(size), tuned=False)
-            found += group.isolate()
+            # A question that is tuned on each corpus has no other runs than these.
+            rates_differ = follows_trials(rows)
+            for corpus, on_corpus in _by_corpus(rows):
+                group = _Group(on_corpus, question, quantity, name, float(size), rates_differ)
+                found += [replace(each, corpus=corpus) for each in group.isolate()]
         tuned = tuned_runs(runs)
         if len(tuned) and not follows_recipe(runs):
-            group = _Group(tuned, question, quantity, name, size=1.0, tuned=True)
+            group = _Group(tuned, question, quantity, name, 1.0, True, beside_recipe=True)
             found += group.isolate()
     return found
+
+
+def _by_corpus(runs: pd.DataFrame) -> Iterable[tuple[str | None, pd.DataFrame]]:
+    """Take runs apart by the title of their corpus where these are tasks of their own."""
+    if not TASKS[runs["task"].iloc[0]].pooled:
+        return [(None, runs)]
+    return with_titles(runs).groupby("title", sort=False)
 
 
 @dataclass(frozen=True)
 class _Group:
     """The runs of one question in models of one size, all of the recipe or all tuned.
 
-    quantity: the task's score. name: of the set of results.
+    quantity: the task's score. name: of the set of results. rates_differ: whether each variant has
+    a learning rate of its own. beside_recipe: whether the question runs the recipe's as well.
     """
 
     runs: pd.DataFrame
@@ -181,29 +196,40 @@ class _Group:
     quantity: str
     name: str
     size: float
-    tuned: bool
+    rates_differ: bool
+    beside_recipe: bool = False
 
     def isolate(self) -> list[Isolated]:
         """List the variants that differ from their baseline in one choice."""
         runs = self._named_and_scored()
         by_variant = dict(iter(runs.groupby("variant", sort=False)))
+        is_pooled = TASKS[runs["task"].iloc[0]].pooled
+        everyone = [*by_variant.values()] if is_pooled else None
         found = []
         for variant, baseline in baselines(runs).items():
-            isolated = self._compare(by_variant[variant], by_variant[baseline])
+            isolated = self._compare(by_variant[variant], by_variant[baseline], everyone)
             if isolated:
                 found.append(isolated)
         return found
 
     def _named_and_scored(self) -> pd.DataFrame:
-        """Name the runs, and take the score from models whose learned spans have hardly moved."""
+        """Name the runs, and take the score from models that support no conclusion."""
         runs = with_titles(as_named(self.runs))
-        is_still = hardly_moved(finished(runs, self.quantity))
-        unmoved = is_still.reindex(runs.index, fill_value=False)
-        score = runs[self.quantity].mask(unmoved)
+        is_unsupported = supports_nothing(finished(runs, self.quantity))
+        unsupported = is_unsupported.reindex(runs.index, fill_value=False)
+        score = runs[self.quantity].mask(unsupported)
         return runs.assign(**{self.quantity: score})
 
-    def _compare(self, of_variant: pd.DataFrame, of_baseline: pd.DataFrame) -> Isolated | None:
-        """Compare a variant at its largest S and k; None where more than one choice differs."""
+    def _compare(
+        self,
+        of_variant: pd.DataFrame,
+        of_baseline: pd.DataFrame,
+        everyone: list[pd.DataFrame] | None,
+    ) -> Isolated | None:
+        """Compare a variant at its largest S and k; None where more than one choice differs.
+
+        everyone: as of `effect_between`.
+        """
         rows = largest(of_variant)
         S, k = (_known(rows[axis].iloc[0]) for axis in GRID)
         base = matching_runs(of_baseline, S, k)
@@ -212,7 +238,7 @@ class _Group:
         ours = Attention.of(rows.iloc[0])
         theirs = Attention.of(base.iloc[0])
         axis = ours.differs_on(theirs)
-        if axis is None or not _is_alike(rows, base, tuned=self.tuned):
+        if axis is None or not _is_alike(rows, base, tuned=self.rates_differ):
             return None
         scored = finished(rows, self.quantity)
         base_scored = finished(base, self.quantity)
@@ -222,7 +248,7 @@ class _Group:
             baseline=base["variant"].iloc[0],
             S=S,
             k=k,
-            effect=effect_between(rows, base, self.quantity),
+            effect=effect_between(rows, base, self.quantity, everyone),
         )
         return Isolated(
             axis=axis,
@@ -233,7 +259,7 @@ class _Group:
             set=self.name,
             scale=rows["scale"].iloc[0],
             size=self.size,
-            tuned=self.tuned,
+            tuned=self.beside_recipe,
             late_gain=float(gains.max()) if len(gains) else 0.0,
             base_S=_known(base["S"].iloc[0]),
             xl=theirs.is_xl,

@@ -25,7 +25,9 @@ from workflow.results.statistics import LEVEL
 # the choices that the findings are about: an axis and a choice on it
 LEARNED = ("span", "adaptive")
 SPARSE = (("selection", "top_k"), ("normaliser", "entmax15"))
-TRANSLATION = "translation"  # the task in which sparse attention was proposed
+TRANSLATION = "translation"
+# where sparse attention was proposed, and where later papers claim that it matters
+WHERE_SPARSE = {TRANSLATION: "Translation", "symbols": "Beyond the training length"}
 
 
 @dataclass(frozen=True)
@@ -120,19 +122,36 @@ def _is_adaptive_worth_it(found: list[Isolated]) -> Finding | None:
 
 
 def _does_sparse_help(found: list[Isolated]) -> Finding | None:
+    """Answer where it was proposed and where it should help most, each with its own verdict."""
+    parts = []
+    for task, place in WHERE_SPARSE.items():
+        of_task = [each for each in found if each.task == task]
+        for corpus in dict.fromkeys(each.corpus for each in of_task):
+            told = _sparse_in(task, [each for each in of_task if each.corpus == corpus])
+            if told:
+                space = " " if parts else ""
+                on = f", {corpus}" if corpus else ""
+                parts += [Part(f"{space}{place}{on}: "), *told]
+    if not parts:
+        return None
+    return Finding("Where does sparse attention help?", tuple(parts))
+
+
+def _sparse_in(task: str, found: list[Isolated]) -> list[Part]:
+    """Write the sparse choices of a task, the first with its verdict; nothing where none is."""
     chosen = []
     for choice in SPARSE:
-        each = best(found, _of(choice, TRANSLATION))
+        each = best(found, _of(choice, task))
         if each:
             chosen.append(each)
     if not chosen:
-        return None
+        return []
     first, *others = chosen
-    verdict = _verdict(first, found)
+    verdict = _verdict(first, found).lower()
     name = choice_name(first.axis, first.choice)
     base = choice_name(first.axis, first.base_choice)
     parts = [
-        Part(f"{verdict}: {name} is "),
+        Part(f"{verdict}, {name} is "),
         _number(first),
         Part(f" than {base}"),
     ]
@@ -141,8 +160,7 @@ def _does_sparse_help(found: list[Isolated]) -> Finding | None:
         parts.append(Part(f"; {name}, "))
         parts.append(_number(each))
     parts.append(Part(f". {_place(first)}."))
-    parts += _elsewhere(first, found)
-    return Finding("Does sparse attention help translation?", tuple(parts))
+    return [*parts, *_elsewhere(first, found)]
 
 
 def _what_it_costs(found: list[Isolated]) -> Finding | None:
@@ -196,17 +214,18 @@ def _timed_with(home: Isolated, found: list[Isolated]) -> list[Isolated]:
 def _does_tuning_change_it(found: list[Isolated]) -> Finding | None:
     """Compare the tuned difference with the recipe's, for the first choice that was tuned."""
     for choice in (LEARNED, *SPARSE, (MODEL, XL)):
+        # a question that is tuned on each corpus has no runs of the recipe to compare with
         of_choice = [
             each
             for each in found
-            if each.tuned and each.difference and (each.axis, each.choice) == choice
+            if each.tuned
+            and each.difference
+            and (each.axis, each.choice) == choice
+            and _of_recipe(each, found)
         ]
-        if not of_choice:
-            continue
-        tuned = min(of_choice, key=rank)
-        recipe = _of_recipe(tuned, found)
-        if recipe:
-            return _compare_tuned(tuned, recipe)
+        if of_choice:
+            tuned = min(of_choice, key=rank)
+            return _compare_tuned(tuned, _of_recipe(tuned, found))
     return None
 
 
@@ -348,7 +367,7 @@ def write_number(difference: Difference, *, late: bool = False) -> str:
 def _place(each: Isolated, *, n: bool = True) -> str:
     """Say where a number holds: its scale and, with n, how many corpora."""
     place = capital(where(each))
-    if not n or not each.difference:
+    if not n or not each.difference or each.corpus:
         return place
     corpora = len(each.difference.by_corpus)
     if not corpora:

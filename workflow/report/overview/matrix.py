@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from workflow.report.answers.answer import BETTER, Difference, Ratio
 from workflow.report.answers.variants import median_half
-from workflow.report.overview.attention import GROUPS, MODEL, SHARED_KEYS, choice_name
+from workflow.report.overview.attention import GATE, GROUPS, MODEL, SHARED_KEYS, choice_name
 from workflow.report.overview.collect import Isolated, score_of
 from workflow.results.numbers import join, to_digits
 from workflow.results.registry import REGISTRY
@@ -25,6 +25,7 @@ TITLES = {
     "position": "Positions",
     "score_scale": "Score scale",
     SHARED_KEYS: "Shared keys",
+    GATE: "Output gate",
     MODEL: "Transformer-XL",
 }
 COSTS = {"macs_executed": "MACs", "train_tokens_per_s": "step time", "memory_train_bytes": "memory"}
@@ -107,10 +108,15 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a column shows: a task's score, or a cost."""
+    """What a column shows: a task's score, of one corpus where each is a task, or a cost."""
 
     name: str
     task: str | None = None
+    corpus: str | None = None
+
+    @property
+    def key(self) -> str:
+        return f"{self.name}, {self.corpus}" if self.corpus else self.name
 
     @property
     def is_score(self) -> bool:
@@ -118,12 +124,15 @@ class Quantity:
 
     @property
     def title(self) -> str:
-        return REGISTRY[self.name].unit if self.is_score else COSTS[self.name]
+        if not self.is_score:
+            return COSTS[self.name]
+        unit = REGISTRY[self.name].unit
+        return f"{self.corpus}, {unit}" if self.corpus else unit
 
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a cell: a choice on an axis, and the name of a quantity."""
+    """The place of a cell: a choice on an axis, and the key of a quantity."""
 
     axis: str
     choice: str
@@ -134,7 +143,7 @@ def rank(each: Isolated) -> tuple:
     """Order comparisons, the best first.
 
     Those with a p come first, then converged ones, then those of the strongest scale; of several
-    those with the larger models and the most pairs.
+    those with the larger models, the most pairs and the largest k.
     """
     difference = each.difference
     has_p = difference is not None and difference.p is not None
@@ -145,6 +154,7 @@ def rank(each: Isolated) -> tuple:
         each.xl,
         -(each.base_S or 0),
         -(difference.n if difference else 0),
+        -((difference.k or 0) if difference else 0),
         each.question,
     )
 
@@ -172,7 +182,7 @@ def make_matrix(found: Iterable[Isolated]) -> Matrix:
         of_column = {
             (place.axis, place.choice): each
             for place, each in chosen.items()
-            if place.quantity == quantity.name
+            if place.quantity == quantity.key
         }
         if of_column:
             columns.append(_Cells(quantity, of_column))
@@ -202,7 +212,8 @@ def _quantities(found: list[Isolated]) -> list[Quantity]:
 
     quantities = []
     for task in sorted(counts, key=order):
-        quantities.append(Quantity(score_of(task), task))
+        corpora = dict.fromkeys(each.corpus for each in found if each.task == task)
+        quantities += [Quantity(score_of(task), task, corpus) for corpus in corpora]
     for name in COSTS:
         quantities.append(Quantity(name))
     return quantities
@@ -216,14 +227,15 @@ def _choose_scores(found: list[Isolated], scores: list[Quantity]) -> dict[Place,
     compared = [each for each in found if each.difference]
     chosen: dict[Place, Isolated] = {}
     for quantity in scores:
-        of_task = [each for each in compared if each.task == quantity.task]
+        column = (quantity.task, quantity.corpus)
+        of_task = [each for each in compared if (each.task, each.corpus) == column]
         for axis in GROUPS:
             on_axis = [each for each in of_task if each.axis == axis]
             base = baseline_of(on_axis)
             for each in on_axis:
                 if each.base_choice != base:
                     continue
-                place = Place(axis, each.choice, quantity.name)
+                place = Place(axis, each.choice, quantity.key)
                 chosen.setdefault(place, each)
     return chosen
 

@@ -253,7 +253,7 @@ def _looks(attentions: set[Attention]) -> dict[Attention, Look]:
             looks[each] = Look(on_page(COLOURS[kind]))
             continue
         if kind not in COLOURS:
-            kind = _kind(replace(each, selection="all", normaliser="softmax"))
+            kind = _kind(replace(each, selection="all", normaliser="softmax", score_scale="none"))
         colour = COLOURS[kind]
         shape = SHAPES[taken[colour] % len(SHAPES)]
         looks[each] = Look(on_page(colour), shape)
@@ -685,7 +685,7 @@ def _paper_panel(name: str) -> Panel | None:
     study = studies()[name]
     rows: dict[tuple[str, str], list[Published]] = {}
     for value in study.values:
-        if value.is_number:
+        if value.is_number and value.origin == "paper":
             rows.setdefault((value.where, value.row), []).append(value)
     for unit, across in PRINTED_COSTS.items():
         pairs: list[Pair] = []

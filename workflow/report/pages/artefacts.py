@@ -198,7 +198,8 @@ class Figure:
 
     notes: details of the caption, behind a click. svg: ready for the page.
     told: what a mark says when it is pointed at, from `workflow.report.figures.marks`.
-    slider: what its slider shows, None without one. runs: digests. texts: the corpora that were
+    slider: what its slider shows, None without one. leads: whether it is right below the answer.
+    runs: digests. texts: the corpora that were
     read. files: addresses of the figure in other formats, and of its numbers.
     """
 
@@ -211,6 +212,7 @@ class Figure:
     svg: Markup = Markup("")
     told: dict = field(default_factory=dict)
     slider: Sequence[str] | None = None
+    leads: bool = False
     runs: Sequence[str] = ()
     texts: Sequence[dict[str, str]] = ()
     files: Sequence[str] = ()
@@ -239,6 +241,7 @@ def figure(site: Site, name: str, question: str) -> Figure:
         svg=svg,
         told=tell(pd.read_csv(path.with_suffix(".csv")), svg).as_json(),
         slider=getattr(builder, "SLIDER", None),
+        leads=getattr(builder, "LEADS", False),
         runs=trace.runs,
         texts=trace.texts,
         files=files,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from workflow.claims.evidence import Evidence, Ledger, LedgerLine, SetEvidence
 from workflow.claims.ledger import count_verdicts
 from workflow.claims.measures import LAYERS
-from workflow.claims.published import Published, find, studies
+from workflow.claims.published import Published, find, studies, with_origin
 from workflow.claims.verdict import VERDICTS
 from workflow.plan.reads import reads
 from workflow.report.pages.artefacts import runs_at
@@ -119,7 +119,7 @@ def _row(site: Site, line: LedgerLine, own: str, tables: set[str]) -> ClaimRow:
     """
     evidence = line.shown
     is_own = evidence.set == own
-    printed = [f"{_label(value)}: {value.text}" for value in map(find, line.published)]
+    printed = [_write_printed(value) for value in map(find, line.published)]
     return ClaimRow(
         line=line,
         shown=evidence,
@@ -172,6 +172,11 @@ def _page(line: LedgerLine, tables: set[str]) -> str | None:
         if "layers" in reads("tables", name):
             return f"papers/{line.paper}.html#table-{name}"
     return None
+
+
+def _write_printed(value: Published) -> str:
+    """Write a published number with its row and column, and its origin unless that is the paper."""
+    return with_origin(f"{_label(value)}: {value.text}", value.origin)
 
 
 def _label(value: Published) -> str:

@@ -34,7 +34,7 @@ from workflow.report.pages import artefacts
 from workflow.report.pages.artefacts import Figure
 from workflow.report.pages.effect_words import WrittenClaim, write_numbers
 from workflow.report.pages.site import Site
-from workflow.results.conditions import measured_over
+from workflow.results.conditions import drawn_over
 from workflow.results.datasets import (
     Badge,
     badge_of_bits,
@@ -70,6 +70,10 @@ PAIRS = (
     "No points where learned spans barely moved."
 )
 OVER_CONDITION = "Mean over seeds with 95 % CI, for models trained alike."
+OVER_SAMPLES = (
+    "Whiskers of a single seed are its 95 % Wilson interval over samples. They leave out how seeds "
+    "differ, so they compare no methods."
+)
 COST = "Score against cost: mean over seeds with 95 % CI. Small numbers are S or k."
 NOTES = {
     "curves": (
@@ -159,7 +163,6 @@ class QuestionPage:
     title: the question. name: of its file. paper, study: heading and name of its paper.
     said: the answer with the question's own baselines, which the index repeats.
     answers: baseline, answer and its differences as a forest, the question's own baseline first.
-    decides: the loss on dev by which trials are chosen.
     columns: title and unit of each score. bits: how far the bits of its runs travel.
     yaml: the file that asks the question.
     """
@@ -174,7 +177,6 @@ class QuestionPage:
     evidence: Comparison
     sizes: Sizes | None
     tuning: TuningTable | None
-    decides: str
     tables: list[artefacts.Table]
     figures: list[Figure]
     claims: list[WrittenClaim]
@@ -195,7 +197,7 @@ def question_page(
     question = load_question(name)
     task = question.spec
     quantity = task.columns[0].quantity
-    trials = tuning.tuning_table(every, quantity, f"dev_{task.curve.unit}")
+    trials = tuning.tuning_table(every, quantity, task)
     answers = _answers(name, frames, records, trials)
     named = as_named(every)
     colours = dict(zip(named["variant"], named["colour"], strict=True))
@@ -210,7 +212,6 @@ def question_page(
         evidence=compare_variants(frames, task),
         sizes=compare_sizes(frames.at_every_size, task),
         tuning=trials,
-        decides=task.curve.unit,
         tables=[artefacts.table(site, table, name) for table in question.tables],
         figures=artefacts.figures(site, question.figures, name),
         claims=read_claims(site, name),
@@ -312,12 +313,15 @@ def compare_variants(frames: Frames, task: TaskSpec) -> Comparison:
     score = task.columns[0]
     quantity = score.quantity
     names = _cost_titles(task)
-    tables = [("The variants", variant_table(runs, quantity, names))]
+    heading = "The variants"
+    if tuning.follows_trials(every):
+        heading = f"{heading}, {TUNED} on each dataset"
+    tables = [(heading, variant_table(runs, quantity, names, task.pooled))]
     drawings = draw_figures(runs, task)
     figures = [_on_page(each, runs) for each in drawings]
     tuned = tuning.tuned_runs(every)
     if len(tuned) and not tuning.follows_recipe(every):
-        of_tuned = variant_table(tuned, quantity, names)
+        of_tuned = variant_table(tuned, quantity, names, task.pooled)
         _, of_recipe = tables[0]
         tables = [(f"The variants, {TUNED}", of_tuned), (f"The variants, {RECIPE}", of_recipe)]
         of_recipes = [replace(each, title=f"{each.title}, {RECIPE}") for each in figures]
@@ -353,14 +357,17 @@ def draw_figures(runs: pd.DataFrame, task: TaskSpec) -> list[Drawing]:
 def _draw_conditions(runs: pd.DataFrame, task: TaskSpec) -> list[Drawing]:
     """Draw the scores that a task's records have over its condition, if it has one."""
     drawings = []
-    for quantity in measured_over(task):
+    for quantity in drawn_over(task):
         numbers = condition_figure.data(runs, quantity)
-        if len(numbers):
+        if len(numbers) and numbers["mean"].notna().any():
             title = task.known[quantity].title
             figure = condition_figure.draw(numbers, quantity, title, task.condition)
             name = f"over-{task.condition.name}-{quantity}"
-            heading = f"{title.capitalize()} by {task.condition.name}"
-            drawings.append(Drawing(name, heading, OVER_CONDITION, figure, numbers))
+            heading = f"{title.capitalize()} over {task.condition.name}"
+            caption = OVER_CONDITION
+            if condition_figure.has_whiskers(numbers):
+                caption = f"{caption} {OVER_SAMPLES}"
+            drawings.append(Drawing(name, heading, caption, figure, numbers))
     return drawings
 
 

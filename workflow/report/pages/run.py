@@ -14,12 +14,21 @@ from workflow.report.figures.colours import on_page, shades
 from workflow.report.pages.question import read_claims
 from workflow.report.pages.site import Site
 from workflow.results import provenance
+from workflow.results.conditions import measured_over
 from workflow.results.datasets import Badge, badge_of, badge_of_bits, title_of
-from workflow.results.numbers import is_number, missing, name_places, number, within
+from workflow.results.numbers import (
+    is_number,
+    missing,
+    name_places,
+    number,
+    reach_to_digits,
+    to_digits,
+    within,
+)
 from workflow.results.precomputed import NOT_RUN
 from workflow.results.record import Point, Record
-from workflow.results.registry import COSTS, REGISTRY, bounds_of, names
-from workflow.results.statistics import over_seeds
+from workflow.results.registry import COSTS, REGISTRY, bounds_of, names, of_samples
+from workflow.results.statistics import half_width, over_seeds, wilson_interval
 from workflow.results.timings import TIMED, describe_timings, turn_values
 from workflow.results.trained_enough import FAILED_TO_TRAIN
 from workflow.settings.questions import load_question
@@ -32,6 +41,10 @@ SEEDS = 30
 UNLISTED = ("counts", "second_test_counts", "shown", "looks")
 # columns of timings that ± and the sentence below them say
 OF_TURNS = ("_turns", "_references", "_spread", "quiet")
+OVER_SAMPLES = (
+    "Intervals are 95 % Wilson intervals over samples. They leave out how seeds differ, so they "
+    "compare no methods."
+)
 NAMED = 8  # steps of a learning curve, or a few more, that its axis names
 Line = tuple[str, object, str]  # title, value, unit
 Link = tuple[str, str]  # address relative to the run's page, text
@@ -94,6 +107,21 @@ class Measured:
 
 
 @dataclass(frozen=True)
+class ScoreTable:
+    """Scores over the condition of a task, such as the test length.
+
+    name, title: of the condition. columns: title and unit of each score. rows: a value of the
+    condition, how many samples were scored there, and a cell for each score. note: on intervals.
+    """
+
+    name: str
+    title: str
+    columns: list[tuple[str, str]]
+    rows: list[tuple[str, int, list[str]]]
+    note: str
+
+
+@dataclass(frozen=True)
 class RunPage:
     """What the page shows.
 
@@ -112,6 +140,7 @@ class RunPage:
     texts: list[Badge]
     attention: dict[str, str]
     scores: list[Line]
+    over_condition: ScoreTable | None
     facts: list[Line]
     examples: list[list[str]]
     example_titles: tuple[str, ...]
@@ -142,7 +171,8 @@ def run_page(record: Record, uses: Uses, row: dict) -> RunPage:
         job=json.dumps(record.job.model_dump(), indent=1),
         texts=_badges(row),
         attention=_describe_attention(job.attention),
-        scores=_lines(record.metrics),
+        scores=_lines(_with_intervals(record)),
+        over_condition=score_table(record),
         facts=_fact_lines(record.facts),
         examples=record.facts.get("shown", []),
         example_titles=_example_titles(task),
@@ -293,6 +323,50 @@ def _lines(values: dict[str, object]) -> list[Line]:
         else:
             lines.append((quantity.title, value, quantity.unit))
     return lines
+
+
+def _with_intervals(record: Record) -> dict[str, object]:
+    """Give shares of samples their interval, where the record says how many samples there were.
+
+    A run's own score is that at one of the values of its task's condition.
+    """
+    values: dict[str, object] = dict(record.metrics)
+    for name, value in record.metrics.items():
+        for there in record.over_condition:
+            if of_samples(name) and there.metrics.get(name) == value:
+                values[name] = _write_score(name, value, there.count)
+                break
+    return values
+
+
+def score_table(record: Record) -> ScoreTable | None:
+    """Make the table of the scores over the condition; None for a record without any."""
+    if not record.over_condition:
+        return None
+    task = TASKS[record.job.task]
+    scored = set().union(*(there.metrics for there in record.over_condition))
+    listed = [name for name in measured_over(task) if name in scored]
+    rows = []
+    for there in record.over_condition:
+        cells = [_write_score(name, there.metrics.get(name), there.count) for name in listed]
+        rows.append((number(there.at), there.count, cells))
+    columns = [(REGISTRY[name].title, REGISTRY[name].unit) for name in listed]
+    return ScoreTable(
+        name=task.condition.name,
+        title=task.condition.title,
+        columns=columns,
+        rows=rows,
+        note=OVER_SAMPLES if any(map(of_samples, listed)) else "",
+    )
+
+
+def _write_score(name: str, value: float | None, samples: int) -> str:
+    """Write a score; that of a share of samples with its interval over them."""
+    if value is None or not of_samples(name):
+        return number(value)
+    low, high = wilson_interval(value, samples)
+    half = half_width(low, high)
+    return to_digits(value, half) + reach_to_digits(value, (low, high), half)
 
 
 def _fact_lines(facts: dict[str, object]) -> list[Line]:

@@ -14,7 +14,7 @@ ASYMPTOTIC = "asymptotic"
 class RecomputedRow:
     """A published number and what its formula gives.
 
-    id, where, row, column, unit    as in the study: `Published`
+    id, row, column, unit   as in the study: `Published`; where with the origin
     published, printed      its value, and the text that is printed
     source                  published | inferred | digitised
     error_pct               of the result, in per cent; None of what no paper prints
@@ -57,7 +57,7 @@ def _recompute(key: str, value: Published) -> RecomputedRow:
             error_pct = 100 * (recomputed.result / value.number - 1)
     return RecomputedRow(
         id=key,
-        where=value.where,
+        where=value.place_seen,
         row=value.row,
         column=value.column,
         published=value.plain,

@@ -37,6 +37,7 @@ class Cell:
                     text; `Missing` with the reason
     low, high       the value's 95 % interval: `workflow.results.statistics`
     points          the values of fewer than three seeds, in their order, in place of an interval
+    bound           ≥ or ≤ where the value is a bound, since some of what it is made of is censored
     kind            a function of each of these names makes such a cell
     published       the id of what the paper prints for this cell
     as_the_paper    whether the runs behind it have the paper's size and dataset
@@ -53,6 +54,7 @@ class Cell:
     high: float | None = None
     points: tuple[float, ...] | None = None
     n: int | None = None
+    bound: str = ""
     unit: str
     kind: Kind
     published: str | None = None
@@ -125,7 +127,7 @@ def make_cell(
     status: Status = "ok",
     note: str = "",
 ) -> Cell:
-    """Make a cell of one value. runs: those behind it, of which the cell keeps the digests."""
+    """Make a cell of one value. runs: those behind it; the cell keeps their digests."""
     has_runs = runs is not None and len(runs) > 0
     return Cell(
         row=row,

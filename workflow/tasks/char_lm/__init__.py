@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from workflow.config.choices import AttentionChoices
 from workflow.config.errors import ConfigError
-from workflow.config.job import Job, KeyHeads, Share, Training, refuse_uneven_keys
+from workflow.config.job import Job, LayersNet, Training
 from workflow.config.strict import FrozenModel, PositiveStrictInt, StrictInt
 from workflow.tasks.char_lm.catalogue import TextCatalogue
 from workflow.tasks.quantities import (
@@ -20,30 +20,10 @@ from workflow.tasks.quantities import (
 from workflow.tasks.task import Curve, TaskSpec
 
 
-class CharLMNet(FrozenModel):
-    """The net around the attention.
-
-    d_model, d_ff: widths of the net and of its feed-forward layers. key_heads: heads of keys and
-    values, shared by as many heads of queries each; as many as heads where it is left out.
-    """
+class CharLMNet(LayersNet):
+    """A model that reads a stream."""
 
     name: Literal["char_lm", "transformer_xl"]
-    layers: PositiveStrictInt
-    d_model: PositiveStrictInt
-    heads: PositiveStrictInt
-    key_heads: KeyHeads = None
-    d_ff: PositiveStrictInt
-    dropout: float = Share
-    attention_dropout: float = Share
-
-    @model_validator(mode="after")
-    def heads_divide_width(self):
-        if self.d_model % self.heads:
-            raise ConfigError(
-                f"heads must divide d_model, got heads = {self.heads}, d_model = {self.d_model}"
-            )
-        refuse_uneven_keys(self.heads, self.key_heads)
-        return self
 
 
 class StreamTraining(Training):
@@ -60,6 +40,10 @@ class StreamTraining(Training):
             )
         refuse_uneven(self.batch, self.accumulate, self.devices)
         return self
+
+    @property
+    def tokens_per_update(self) -> int:
+        return self.block * self.batch
 
 
 def refuse_uneven(batch: int, accumulate: int, devices: int) -> None:

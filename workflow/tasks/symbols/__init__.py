@@ -9,39 +9,25 @@ from pydantic import Field, model_validator
 
 from workflow.config.choices import AttentionChoices
 from workflow.config.errors import ConfigError
-from workflow.config.job import Job, KeyHeads, Share, Training, refuse_uneven_keys
+from workflow.config.job import Job, LayersNet, Training
 from workflow.config.strict import FrozenModel, PositiveStrictInt
-from workflow.tasks.quantities import SCORED, SPANS, Metric, fact
+from workflow.tasks.quantities import SPANS, fact
 from workflow.tasks.symbols.catalogue import SymbolCatalogue
-from workflow.tasks.task import Condition, Curve, TaskSpec
+from workflow.tasks.symbols.metrics import LOSS, METRICS
+from workflow.tasks.task import Condition, Curve, Selection, Solved, TaskSpec
 
 Multiple = Annotated[float, Field(ge=1)]
+LEARNED = 99.0  # % token accuracy at the training length: a model that has less is wrong there
 
 
-class DecoderNet(FrozenModel):
-    """A decoder of `layers` layers.
+class DecoderNet(LayersNet):
+    """A decoder of sequences.
 
-    d_model, d_ff: widths of the model and of its feed-forward layers. key_heads: heads of keys and
-    values, shared by as many heads of queries each; as many as heads where it is left out.
+    embedding_std: the standard deviation of its embedding before training.
     """
 
     name: Literal["decoder"] = "decoder"
-    layers: PositiveStrictInt
-    d_model: PositiveStrictInt
-    heads: PositiveStrictInt
-    key_heads: KeyHeads = None
-    d_ff: PositiveStrictInt
-    dropout: float = Share
-    attention_dropout: float = Share
-
-    @model_validator(mode="after")
-    def heads_divide_width(self):
-        if self.d_model % self.heads:
-            raise ConfigError(
-                f"heads must divide d_model, got heads = {self.heads}, d_model = {self.d_model}"
-            )
-        refuse_uneven_keys(self.heads, self.key_heads)
-        return self
+    embedding_std: Annotated[float, Field(gt=0, exclude_if=lambda value: value == 1)] = 1.0
 
 
 class SymbolTraining(Training):
@@ -66,6 +52,11 @@ class SymbolTraining(Training):
                 f"of {self.batch} sequences"
             )
         return self
+
+    @property
+    def tokens_per_update(self) -> int:
+        """Count about two symbols for each of a length: what is given, and the answer."""
+        return self.batch * (self.shortest + self.longest)
 
 
 class SymbolEvaluation(FrozenModel):
@@ -97,88 +88,6 @@ class SymbolJob(Job):
     evaluation: SymbolEvaluation
 
 
-SHARE = (0.0, 100.0)
-LOSS = Metric("bits", "bits", better="lower", unit="bits", splits=("train", *SCORED))
-METRICS = (
-    Metric(
-        "accuracy",
-        "token accuracy",
-        unit="%",
-        better="higher",
-        claimable=True,
-        bounds=SHARE,
-        over_condition=True,
-    ),
-    Metric(
-        "exact",
-        "exact match",
-        unit="%",
-        better="higher",
-        claimable=True,
-        bounds=SHARE,
-        over_condition=True,
-    ),
-    Metric(
-        "prefix",
-        "correct prefix",
-        unit="%",
-        better="higher",
-        bounds=SHARE,
-        over_condition=True,
-    ),
-    Metric(
-        "hard_accuracy",
-        "token accuracy with the hard maximum",
-        unit="%",
-        better="higher",
-        splits=("test",),
-        bounds=SHARE,
-        over_condition=True,
-    ),
-    Metric(
-        "sharper_accuracy",
-        "token accuracy with sharper scores",
-        unit="%",
-        better="higher",
-        splits=("test",),
-        bounds=SHARE,
-        over_condition=True,
-    ),
-    Metric(
-        "entropy",
-        "entropy of attention, share of even weights",
-        unit="%",
-        better="lower",
-        splits=("test",),
-        bounds=SHARE,
-        over_condition=True,
-    ),
-    Metric(
-        "support",
-        "keys with weight",
-        unit="keys",
-        better="lower",
-        splits=("test",),
-        over_condition=True,
-    ),
-    Metric(
-        "skipped",
-        "blocks of 64 x 64 without weight",
-        unit="%",
-        better="higher",
-        splits=("test",),
-        bounds=SHARE,
-        over_condition=True,
-    ),
-    Metric(
-        "reach",
-        "length at 90 % token accuracy",
-        unit="doublings",
-        better="higher",
-        splits=("test",),
-        claimable=True,
-    ),
-)
 TASK = TaskSpec(
     job=SymbolJob,
     catalogue=SymbolCatalogue,
@@ -196,5 +105,16 @@ TASK = TaskSpec(
         fact("censored", "side on which the length is censored"),
         fact("sharpened", "factor of sharper scores, chosen on dev", number=True),
     ),
-    condition=Condition("multiple", "test length, multiples of the training length"),
+    condition=Condition("length", "test length, multiples of the training length"),
+    # `dev_accuracy` is that of sequences twice as long as the longest in training.
+    tuned_by=Selection(
+        "dev_accuracy", better="higher", tie=1.0, learned=LEARNED, title="dev accuracy at 2×"
+    ),
+    not_tuned_by=(
+        Selection("dev_bits", better="lower", at=1.0, title="dev loss at 1×"),
+        Selection("dev_accuracy", better="higher", tie=1.0, at=4.0, title="dev accuracy at 4×"),
+    ),
+    # A model that is wrong within the training length says nothing of longer ones.
+    solved=Solved("test_accuracy", least=LEARNED, title="not solved at 1×"),
+    pooled=True,
 )

@@ -18,18 +18,21 @@ class Behaviour:
 
     entropy: of the weights, as a share of that of even weights over all visible keys. support: keys
     with any weight. skipped: share of the blocks of `BLOCK` x `BLOCK` weights, of all queries, that
-    hold none; None where a sequence is no longer than a block.
+    hold none; None where a sequence is no longer than a block. mass: of the weights on the keys
+    that hold the answer, by layer and head, not averaged; None where no keys are named.
     """
 
     entropy: float
     support: float
     skipped: float | None
+    mass: Tensor | None
 
 
 @torch.no_grad()
-def observe(model, symbols: Tensor, is_asked: Tensor) -> Behaviour:
-    """Read the weights off a model. symbols: B L. is_asked: B L, bool.
+def observe(model, symbols: Tensor, is_asked: Tensor, right: Tensor | None = None) -> Behaviour:
+    """Read the weights off a model.
 
+    symbols: B L. is_asked: B L, bool. right: B L L, bool, the keys that hold each query's answer.
     Computed by the definition in 64 bits, so that a weight is 0 exactly where it should be.
     """
     layers = _read_weights(model, symbols)
@@ -48,7 +51,18 @@ def observe(model, symbols: Tensor, is_asked: Tensor) -> Behaviour:
         entropy=sum(entropies) / len(entropies),
         support=sum(supports) / len(supports),
         skipped=_share_skipped(layers),
+        mass=None if right is None else _mass(layers, right),
     )
+
+
+def _mass(layers: list[Tensor], right: Tensor) -> Tensor:
+    """Average the weight that queries give to right keys, where they have any: layers h."""
+    has_any = right.any(-1)  # B L
+    of_layers = []
+    for p in layers:
+        mass = (p * right[:, None]).sum(-1)  # B h L
+        of_layers.append(mass.transpose(0, 1)[:, has_any].mean(-1))
+    return torch.stack(of_layers)
 
 
 def _read_weights(model, symbols: Tensor) -> list[Tensor]:

@@ -1,16 +1,20 @@
 """The problems by name: a file in `problems/` each. Their checksums are those of what they draw."""
 
+import ast
 import hashlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from workflow.config.errors import ConfigError
 from workflow.config.files import list_folder
 from workflow.config.job import Job
+from workflow.config.strict import parse_python
 from workflow.tasks.catalogue import BaseCatalogue
 from workflow.tasks.symbols.problems._problem import Drawn
 
@@ -22,25 +26,55 @@ LENGTHS = (8, 24)
 
 @dataclass(frozen=True)
 class Problem:
-    """A problem. title: a few words. about: a line. symbols: how many there are, V."""
+    """A problem.
+
+    title: a few words. about: a line. symbols: how many there are, V. kind: of all datasets, where
+    the data come from.
+    """
 
     name: str
     title: str
     about: str
     symbols: int
+    kind: Literal["drawn"] = "drawn"
 
     def draw(self, seed: tuple[int, ...], samples: int, length: int) -> Drawn:
         """Draw sequences; the same seed gives the same ones on every machine."""
         random = np.random.default_rng(seed)
         return _module(self.name).draw(random, samples, length)
 
+    def right_keys(self, drawn: Drawn) -> np.ndarray | None:
+        """Mark the keys that hold the answer to each query: N L L. None where none are named."""
+        find = getattr(_module(self.name), "right_keys", None)
+        return None if find is None else find(drawn)
+
+
+class Problems(Mapping):
+    """The problems by name. Each is imported when it is asked for: a half-written file stops no
+    question that does not name it.
+    """
+
+    def __getitem__(self, name: str) -> Problem:
+        if name not in known_problems():
+            raise KeyError(name)
+        return load_problem(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in known_problems()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(known_problems())
+
+    def __len__(self) -> int:
+        return len(known_problems())
+
 
 class SymbolCatalogue(BaseCatalogue):
     """Nothing but the folder of problems lists them."""
 
     @property
-    def entries(self) -> dict[str, Problem]:
-        return {name: load_problem(name) for name in known_problems()}
+    def entries(self) -> Problems:
+        return Problems()
 
     def checksum(self, name: str, data_dir: str | None = None) -> str:
         return _checksum(self.entry(name))
@@ -69,9 +103,11 @@ def load_problem(name: str) -> Problem:
     for attribute in NEEDED:
         if not hasattr(module, attribute):
             raise ConfigError(f"{where}: '{attribute}' is missing")
-    if not module.__doc__:
+    # from the source: Python keeps no docstrings where PYTHONOPTIMIZE=2
+    docstring = ast.get_docstring(parse_python(PROBLEMS / f"{name}.py"))
+    if not docstring:
         raise ConfigError(f"{where}: it needs a docstring that says what is asked")
-    about = " ".join(module.__doc__.strip().split("\n\n")[0].split())
+    about = " ".join(docstring.split("\n\n")[0].split())
     return Problem(name, title=module.TITLE, about=about, symbols=module.SYMBOLS)
 
 

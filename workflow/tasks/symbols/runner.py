@@ -22,7 +22,7 @@ from workflow.training.failures import attempt
 from workflow.training.hardware import in_full, precision
 from workflow.training.processes import ALONE, Devices
 
-TRAIN, DEV, TEST = range(3)  # begin the seeds of what is drawn
+TRAIN, DEV, TEST, CONTROL = range(4)  # begin the seeds of what is drawn
 CURVE_SAMPLES = 256  # at the longest training length, for a point of the learning curve
 WATCHED = 8  # sequences whose attention is observed at each length
 CHOOSING = 2.0  # multiple at which dev is scored: learning rates are chosen by it
@@ -64,9 +64,10 @@ class SymbolTask:
         targets = self._tensor(drawn.targets[rows])
         parts = training.accumulate
         for some, asked in zip(inputs.chunk(parts), targets.chunk(parts), strict=True):
+            is_asked = asked != NOT_ASKED
             with precision(training, self.device):
-                logits = model(some)
-            loss = _loss(logits, asked)
+                logits = model(some, is_asked)
+            loss = _loss(logits, asked[is_asked])
             yield loss, loss, 1 / parts
 
     def after_step(self, model, step: int) -> None:
@@ -91,15 +92,20 @@ class SymbolTask:
         """Score test at every multiple of the training length, and dev at `CHOOSING`."""
         evaluation = self.job.evaluation
         metrics: dict = dict.fromkeys(("dev_bits", "dev_accuracy", "test_accuracy", "test_reach"))
-        facts = model.facts()
+        facts = {**model.facts(), "sharpened": FACTORS[0]}
         with attempt(self.missing, ["dev_bits", "dev_accuracy"]):
             loss, dev = self._score(model, DEV, CHOOSING, evaluation.samples)
             metrics |= {"dev_bits": loss, **_named("dev", dev)}
             facts["sharpened"] = self._choose_factor(model)
         over = []
         with attempt(self.missing, ["test_accuracy", "test_reach"]):
-            over = [self._score_at(model, each, facts) for each in evaluation.multiples]
-            metrics |= over[0].metrics  # those at the training length
+            recalls = self._find_recall_head(model)
+            for multiple in evaluation.multiples:
+                over.append(self._score_at(model, multiple, facts["sharpened"], recalls))
+            # A run's own numbers are test at the training length, and dev at `CHOOSING`.
+            for name, value in over[0].metrics.items():
+                if name.startswith("test_"):
+                    metrics[name] = value
             accuracies = [each.metrics["test_accuracy"] for each in over]
             reach = find_reach(evaluation.multiples, accuracies)
             metrics["test_reach"] = reach.doublings
@@ -109,15 +115,20 @@ class SymbolTask:
             counts = self._count_macs(model)
         return Evaluation(metrics, facts, counts, tuple(over))
 
-    def _score_at(self, model, multiple: float, facts: dict) -> ScoredAt:
-        """Score test at a multiple, also with the controls, and observe what attention does."""
+    def _score_at(
+        self, model, multiple: float, factor: float, recalls: tuple[int, int] | None
+    ) -> ScoredAt:
+        """Score test at a multiple, also with the controls, and observe what attention does.
+
+        factor: of the sharper scores. recalls: the layer and head whose mass is followed.
+        """
         evaluation = self.job.evaluation
         is_near = multiple <= evaluation.near
         samples = evaluation.samples if is_near else evaluation.far_samples
         loss, scores = self._score(model, TEST, multiple, samples)
         with with_hard_maximum(model):
             _, hard = self._score(model, TEST, multiple, samples)
-        with with_sharper_scores(model, facts["sharpened"]):
+        with with_sharper_scores(model, factor):
             _, sharper = self._score(model, TEST, multiple, samples)
         observed = self._observe(model, multiple)
         metrics = {
@@ -128,27 +139,47 @@ class SymbolTask:
             "test_entropy": 100 * observed.entropy,
             "test_support": observed.support,
         }
+        if recalls is not None:
+            metrics["test_mass"] = 100 * observed.mass[recalls].item()
         if observed.skipped is not None:
             metrics["test_skipped"] = 100 * observed.skipped
+        if is_near:
+            # So that a page can say which rate another criterion would have chosen.
+            loss, dev = self._score(model, DEV, multiple, samples)
+            metrics |= {"dev_bits": loss, **_named("dev", dev)}
         return ScoredAt(multiple, scores.count, metrics)
 
     def _choose_factor(self, model) -> float:
-        """Choose by dev what scores are multiplied by; of equal ones the smallest."""
+        """Choose what to multiply scores by, on sequences of its own; of equals the least."""
         best = FACTORS[0]
         highest = -math.inf
         for factor in FACTORS:
             with with_sharper_scores(model, factor):
-                _, scores = self._score(model, DEV, CHOOSING, CURVE_SAMPLES)
+                _, scores = self._score(model, CONTROL, CHOOSING, CURVE_SAMPLES)
             if scores.accuracy > highest:
                 best = factor
                 highest = scores.accuracy
         return best
 
+    def _find_recall_head(self, model) -> tuple[int, int] | None:
+        """Find the layer and head with most weight on right keys at the training length.
+
+        None where the problem names no right keys.
+        """
+        mass = self._observe(model, 1.0).mass
+        if mass is None:
+            return None
+        layer, head = divmod(int(mass.argmax()), mass.size(1))
+        return layer, head
+
     def _observe(self, model, multiple: float) -> Behaviour:
         length = round(multiple * self.job.training.longest)
         drawn = self._draw((TEST, length), WATCHED, length)
         is_asked = self._tensor(drawn.targets) != NOT_ASKED
-        return observe(model, self._tensor(drawn.inputs), is_asked)
+        right = self.corpus.problem.right_keys(drawn)
+        if right is not None:
+            right = torch.tensor(right, device=self.device)
+        return observe(model, self._tensor(drawn.inputs), is_asked, right)
 
     @torch.no_grad()
     def _score(self, model, split: int, multiple: float, samples: int) -> tuple[float, Scores]:
@@ -158,18 +189,19 @@ class SymbolTask:
         was_training = model.training
         model.eval()
         losses = []
-        said = []
+        said = np.full_like(drawn.targets, NOT_ASKED)
         at_once = max(1, self.job.evaluation.symbols // drawn.inputs.shape[1])
         for start in range(0, samples, at_once):
             rows = slice(start, start + at_once)
-            with precision(self.job.training, self.device):
-                logits = model(self._tensor(drawn.inputs[rows]))
             targets = self._tensor(drawn.targets[rows])
-            losses.append(_loss(logits, targets, "sum").item())
-            said.append(logits.argmax(-1).cpu().numpy())
+            is_asked = targets != NOT_ASKED
+            with precision(self.job.training, self.device):
+                logits = model(self._tensor(drawn.inputs[rows]), is_asked)
+            losses.append(_loss(logits, targets[is_asked], "sum").item())
+            said[rows][is_asked.cpu().numpy()] = logits.argmax(-1).cpu().numpy()
         model.train(was_training)
         asked = int((drawn.targets != NOT_ASKED).sum())
-        return bits(sum(losses) / asked), score(np.concatenate(said), drawn.targets)
+        return bits(sum(losses) / asked), score(said, drawn.targets)
 
     def _count_macs(self, model) -> MacCounts:
         """Count MACs per symbol of one sequence of the longest training length."""
@@ -201,13 +233,5 @@ def _named(split: str, scores: Scores) -> dict[str, float]:
 
 
 def _loss(logits: Tensor, targets: Tensor, reduction: str = "mean") -> Tensor:
-    """Compute the negative log-likelihood of what is asked, in nats. logits: B L V, targets: B L.
-
-    Other symbols are not predicted.
-    """
-    return cross_entropy(
-        in_full(logits.flatten(0, 1)),
-        targets.flatten(),
-        ignore_index=NOT_ASKED,
-        reduction=reduction,
-    )
+    """Compute the negative log-likelihood of what is asked, in nats. logits: n V, targets: n."""
+    return cross_entropy(in_full(logits), targets, reduction=reduction)

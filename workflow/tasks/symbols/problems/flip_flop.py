@@ -5,7 +5,7 @@ Instructions, each with a bit: write, ignore, and read. The first is a write, th
 
 import numpy as np
 
-from ._problem import NOT_ASKED, Drawn
+from ._problem import NOT_ASKED, Drawn, point_at
 
 TITLE = "flip-flop"
 WRITE, IGNORE, READ = 2, 3, 4  # bits are 0 and 1
@@ -27,3 +27,9 @@ def draw(random: np.random.Generator, samples: int, length: int) -> Drawn:
     targets = np.full(inputs.shape, NOT_ASKED)
     targets[:, -1:] = answer
     return Drawn(inputs, targets)
+
+
+def right_keys(drawn: Drawn) -> np.ndarray:
+    is_write = drawn.inputs[:, ::2] == WRITE
+    last = is_write.shape[1] - 1 - is_write[:, ::-1].argmax(1)
+    return point_at(drawn, 2 * last[:, None] + 1)

@@ -5,7 +5,7 @@ Pairs fill 0.8 of `length` symbols, at random places; then four queries, each wi
 
 import numpy as np
 
-from ._problem import Drawn, write_after
+from ._problem import Drawn, point_at, write_after
 
 TITLE = "recall (MQMTAR)"
 LETTERS = 256
@@ -22,9 +22,18 @@ def draw(random: np.random.Generator, samples: int, length: int) -> Drawn:
     return write_after(given, answer, separator=QUERY)
 
 
+def right_keys(drawn: Drawn) -> np.ndarray:
+    samples, answers = len(drawn.inputs), 3 * QUERIES
+    keys = drawn.inputs[:, -5 * QUERIES : -answers].reshape(samples, QUERIES, 2)
+    values = drawn.targets[:, -answers:].reshape(samples, QUERIES, 3)
+    pairs = np.concatenate([keys, values], 2)  # key key IS value value
+    places = np.lib.stride_tricks.sliding_window_view(drawn.inputs, 5, axis=1)
+    start = (places[:, None] == pairs[:, :, None]).all(-1).argmax(2)  # of the first such pair
+    return point_at(drawn, (start[:, :, None] + [2, 3, 4]).reshape(samples, -1))
+
+
 def _row(random: np.random.Generator, count: int, length: int) -> tuple[np.ndarray, np.ndarray]:
-    keys = random.integers(LETTERS, size=(count, 2))
-    values = random.integers(LETTERS, size=(count, 2))
+    keys, values = random.integers(LETTERS, size=(2, count, 2))
     # Blanks are shared out among the gaps before the pairs.
     gaps = np.bincount(random.integers(count, size=length - PAIR * count), minlength=count)
     context: list[int] = []

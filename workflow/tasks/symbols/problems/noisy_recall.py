@@ -8,9 +8,7 @@ import numpy as np
 from ._problem import NOT_ASKED, Drawn
 
 TITLE = "noisy recall"
-KEYS = 8
-VALUES = 8
-NOISE = 16
+KEYS, VALUES, NOISE = 8, 8, 16
 NOISY = 0.2  # share of the steps that are noise
 SYMBOLS = KEYS + VALUES + NOISE
 
@@ -24,14 +22,19 @@ def draw(random: np.random.Generator, samples: int, length: int) -> Drawn:
     is_noise[:, [0, -1]] = False
     noise = KEYS + VALUES + random.integers(NOISE, size=(2, samples, length))
 
-    came_before = np.zeros((samples, length), bool)
-    for place in range(1, length):
-        same = (key[:, :place] == key[:, place : place + 1]) & ~is_noise[:, :place]
-        came_before[:, place] = same.any(1)
+    is_key = (key[:, :, None] == np.arange(KEYS)) & ~is_noise[:, :, None]
+    count = np.take_along_axis(is_key.cumsum(1), key[:, :, None], 2)[:, :, 0]  # this one included
 
     first = np.where(is_noise, noise[0], key)
     second = np.where(is_noise, noise[1], value)
-    asked = np.where(came_before & ~is_noise, value, NOT_ASKED)
+    asked = np.where((count > 1) & ~is_noise, value, NOT_ASKED)
     inputs = np.stack([first, second], 2).reshape(samples, -1)
     targets = np.stack([asked, np.full_like(asked, NOT_ASKED)], 2).reshape(samples, -1)
     return Drawn(inputs, targets)
+
+
+def right_keys(drawn: Drawn) -> np.ndarray:
+    before = np.roll(drawn.inputs, 1, axis=1)  # a value comes right after its key
+    same = drawn.inputs[:, :, None] == before[:, None, :]
+    is_asked = drawn.targets[:, :, None] != NOT_ASKED
+    return np.tril(same & is_asked)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._problem import Drawn, write_after
+from ._problem import Drawn, point_at, write_after
 
 TITLE = "selective copy"
 LETTERS = 14
@@ -17,3 +17,9 @@ def draw(random: np.random.Generator, samples: int, length: int) -> Drawn:
     given = np.full((samples, length), BLANK)
     np.put_along_axis(given, places, letters, 1)
     return write_after(given, letters, SEPARATOR)
+
+
+def right_keys(drawn: Drawn) -> np.ndarray:
+    given = drawn.inputs[:, :-KEPT]
+    _, places = np.nonzero(given != BLANK)
+    return point_at(drawn, places.reshape(-1, KEPT))

@@ -1,0 +1,244 @@
+"""The battery of a card and the variant that runs it, as a person writes them."""
+
+import pytest
+
+from tests import _cards as cards
+from workflow.config.errors import ConfigError
+from workflow.config.strict import parse
+from workflow.plan.plan import plan
+from workflow.plan.targets import Targets
+from workflow.settings import battery
+from workflow.settings.battery import (
+    BASELINE,
+    Battery,
+    Part,
+    load_battery,
+    name_part,
+    read_variant,
+)
+from workflow.settings.config import load_setup
+
+PART = cards.PART | {"grid": {"S": 32, "k": 4}}
+LONG = "x" * 61
+
+
+# --- the variant -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "told, name, axes",
+    [
+        ("entmax15", "entmax15", {"normaliser": "entmax15"}),
+        ("rotary", "rotary", {"position": "rotary"}),
+        (
+            {"span": {"name": "adaptive", "limit": 256}, "normaliser": "entmax15"},
+            "adaptive-256-entmax15",
+            {"span": {"name": "adaptive", "limit": 256}, "normaliser": "entmax15"},
+        ),
+        ({"name": "mine", "selection": "top_k"}, "mine", {"selection": "top_k"}),
+        ({"net": {"gate": True}}, "gate", {}),
+        ({"net": {"key_heads": 2}}, "key_heads-2", {}),
+    ],
+)
+def test_a_variant_is_a_name_or_a_mapping(told, name, axes):
+    variant = read_variant(told)
+    assert (variant.name, variant.choices.axes) == (name, axes)
+
+
+def test_a_variant_is_a_file_named_after_it(tmp_path):
+    path = tmp_path / "sharper.yaml"
+    path.write_text("title: a sharper one\nnormaliser: sparsemax\nnet: {gate: true}\n")
+    variant = read_variant(str(path))
+    assert (variant.name, variant.title) == ("sharper", "a sharper one")
+    assert variant.choices.axes == {"normaliser": "sparsemax"}
+    assert variant.choices.net == {"gate": True}
+
+
+@pytest.mark.parametrize(
+    "told, line",
+    [
+        ("entmx15", "'entmx15': did you mean 'entmax15'?"),
+        # on two axes
+        ("none", "position and score_scale; say which"),
+        ({"spn": "fixed"}, "did you mean 'span'?"),
+        ({"span": "fxed"}, "did you mean 'fixed'?"),
+        ({"span": {"name": "adaptive", "limt": 8}}, "did you mean 'limit'?"),
+        ({"span": {"limit": 8}}, "'name' is missing"),
+        ({"selection": {"name": "top_k", "k": 0}}, "at least 1, got 0"),
+        ({"net": {"gat": True}}, "did you mean 'gate'?"),
+        # another size of model is another comparison
+        ({"net": {"layers": 9}}, "unknown key of net 'layers'"),
+        ({}, "nothing is chosen"),
+        ({"name": "mine"}, "nothing is chosen"),
+        ("missing.yaml", "no such file"),
+    ],
+)
+def test_what_does_not_exist_is_refused_with_the_nearest_name(told, line):
+    with pytest.raises(ConfigError) as refused:
+        read_variant(told)
+    assert line in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["..", "../up", "/up", "a/b", "a\\b", "a b", ".hidden", "-n", "ä", BASELINE, LONG]
+)
+def test_a_name_that_is_no_file_of_the_folder_is_refused(name):
+    with pytest.raises(ConfigError, match="name"):
+        read_variant({"name": name, "span": "fixed"})
+
+
+@pytest.mark.parametrize("file", [".yaml", "..yaml", "a b.yaml", f"{BASELINE}.yaml"])
+def test_so_is_the_name_of_a_file(tmp_path, file):
+    path = tmp_path / file
+    path.write_text("span: fixed\n")
+    with pytest.raises(ConfigError):
+        read_variant(str(path))
+
+
+def test_a_file_without_choices_is_refused(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("# nothing yet\n")
+    with pytest.raises(ConfigError, match="nothing is chosen"):
+        read_variant(str(path))
+
+
+# --- its question ----------------------------------------------------------------------------
+
+
+def test_a_variant_keeps_what_the_baseline_of_a_part_has_and_it_does_not_choose():
+    part = parse(Part, PART | {"baseline": {"span": "fixed", "net": {"gate": True}}}, "part")
+    own = {"normaliser": "entmax15", "net": {"key_heads": 2}}
+    question = read_variant(own).question(part, seeds=5)
+    baseline, variant = question.variants.values()
+    assert next(iter(question.variants)) == BASELINE
+    assert baseline == part.baseline
+    assert (variant.span, variant.normaliser) == ("fixed", "entmax15")
+    assert variant.net == {"gate": True, "key_heads": 2}
+    assert (question.seeds, question.corpora) == (5, ["enwik8"])
+
+
+@pytest.mark.parametrize(
+    "variant, axis, setting, grid",
+    [("top_k", "selection", "k", "k"), ("sinks", "span", "limit", "S")],
+)
+def test_the_grid_of_a_part_gives_the_settings_that_a_variant_leaves_out(
+    variant, axis, setting, grid
+):
+    setup = load_setup({"variant": variant, "tasks": ["char_lm"]})
+    rows = plan(setup, {})
+    parts = {name_part(name): part for name, part in load_battery().parts.items()}
+    chosen = [row for row in rows if row.variant == variant]
+    assert chosen
+    for row in chosen:
+        choice = getattr(row.job.attention, axis)
+        assert choice[setting] == getattr(parts[row.question].grid, grid)
+    own = {axis: {"name": variant, setting: 16}}
+    of_own = plan(load_setup({"variant": own, "tasks": ["char_lm"]}), {})
+    settings = {getattr(row.job.attention, axis).get(setting) for row in of_own}
+    assert 16 in settings
+
+
+def test_a_text_of_ones_own_is_read_in_one_part_and_named_there(tmp_path):
+    own = tmp_path / "novel.txt"
+    own.write_text("It was a dark and stormy night. " * 4000)
+    config = {"variant": "entmax15", "tasks": ["char_lm"]}
+    without = {row.question: row for row in plan(load_setup(config), {})}
+    setup = load_setup(config | {"corpus": f"file:{own}"})
+    rows = {row.question: row for row in plan(setup, {})}
+    assert rows.keys() == without.keys()
+    changed = [name for name in rows if rows[name].corpus != without[name].corpus]
+    assert [rows[name].corpus for name in changed] == [f"file:{own}"]
+    titles = {name_part(name): part.title for name, part in setup.battery.parts.items()}
+    assert [name for name, title in titles.items() if title == "novel.txt"] == changed
+    # both cards can stand next to each other
+    assert setup.card_file != load_setup(config).card_file
+
+
+def test_a_corpus_that_no_part_reads_is_refused():
+    with pytest.raises(ConfigError, match="no part of the battery reads it"):
+        load_setup({"variant": "entmax15", "corpus": "sort"})
+
+
+def test_a_seed_of_the_baseline_is_trained_here_so_that_it_is_timed_with_the_variant():
+    targets = Targets.of({"variant": "entmax15", "tasks": ["char_lm", "symbols"]})
+    runs = targets.runs
+    assert runs.precomputed
+    for part in targets.questions:
+        trained = {row.variant for row in runs.rows_of(part) if row.job.digest in runs.trained}
+        assert trained == {BASELINE, "entmax15"}
+    assert set(targets.precomputed.timed_here) == set(runs.groups)
+    of_records = Targets.of({"variant": "entmax15", "tasks": ["char_lm"], "train": "nothing"})
+    assert not of_records.runs.trained
+
+
+def test_other_rates_are_one_seed_of_the_variant_at_half_and_twice_the_rate():
+    config = {"variant": "entmax15", "tasks": ["char_lm"]}
+    without = plan(load_setup(config), {})
+    # as Snakemake's command line gives it
+    rows = plan(load_setup(config | {"card_rates": "true"}), {})
+    added = [row for row in rows if row.tuning == "trial"]
+    assert len(rows) == len(without) + len(added)
+    recipe = {row.question: row.job for row in without if row.variant == "entmax15"}
+    assert len(added) == 2 * len(recipe)
+    for row in added:
+        (factor,) = row.factors.values()
+        rate = recipe[row.question].training.lr
+        assert row.job.training.lr == pytest.approx(factor * rate)
+        assert factor in (0.5, 2)
+    assert len({row.job.seed for row in added}) == 1
+
+
+@pytest.mark.parametrize("seeds", [None, 2])
+def test_each_part_has_a_row_for_each_seed_of_the_variant_and_of_the_baseline(seeds):
+    config = {"variant": "entmax15", "tasks": ["char_lm"]}
+    rows = plan(load_setup(config | ({"card_seeds": seeds} if seeds else {})), {})
+    counts = {}
+    for row in rows:
+        key = (row.question, row.variant)
+        counts[key] = counts.get(key, 0) + 1
+    parts = {name for name, part in load_battery().parts.items() if part.task == "char_lm"}
+    assert {question for question, _ in counts} == set(map(name_part, parts))
+    assert set(counts.values()) == {seeds or load_battery().seeds}
+
+
+# --- the battery -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "change, line",
+    [
+        ({"task": "char_ml"}, "did you mean 'char_lm'?"),
+        ({"score": "test_bcp"}, "did you mean 'test_bpc'?"),
+        # a fact has no direction that is better
+        ({"score": "mean_span"}, "unknown score 'mean_span'"),
+        ({"margin": 0}, "margin = 0"),
+        ({"at": 2}, "at = 2: task 'char_lm' has one score"),
+        ({"grid": {"S": "all"}}, "S = 'all': a part has one"),
+        ({"grid": {"k": [4, 8]}}, "k = [4, 8]: a part has one"),
+        ({"baseline": {"span": "fixed", "S": [32, 64]}}, "S = [32, 64]: a part has one"),
+        ({"scor": "test_bpc"}, "did you mean 'score'?"),
+    ],
+)
+def test_a_part_that_compares_nothing_or_more_than_one_model_is_refused(change, line):
+    parse(Part, PART, "part")
+    with pytest.raises(ConfigError) as refused:
+        parse(Part, PART | change, "part")
+    assert line in str(refused.value)
+
+
+def test_a_battery_has_at_least_one_part():
+    with pytest.raises(ConfigError, match="parts"):
+        parse(Battery, {"about": "nothing", "seeds": 3, "parts": {}}, "battery")
+
+
+def test_a_project_without_a_battery_is_refused(monkeypatch):
+    monkeypatch.setattr(battery, "STUDY", "adaptive_span")
+    with pytest.raises(ConfigError, match="adaptive_span/battery.yaml"):
+        load_battery.__wrapped__()
+
+
+def test_numbers_of_the_command_line_are_numbers():
+    given = {"span": {"name": "adaptive", "limit": "256"}, "net": {"gate": "true"}}
+    choices = read_variant(given).choices
+    assert choices.span == {"name": "adaptive", "limit": 256}
+    assert choices.net == {"gate": True}

@@ -1,0 +1,62 @@
+"""The page of all cards: a row for each."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests._cards import card, compared, measured, part
+from workflow.cards.card import Costs
+from workflow.report.pages.cards import EDGE, cards_page, write_cards
+from workflow.report.pages.site import Site
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+def entmax(name: str = "entmax15", **more):
+    costs = Costs(macs=0.5)
+    better = measured("sorting", "symbols", compared(3.0, 1.0, "better"), costs=costs)
+    worse = measured("text", "char_lm", compared(0.2, 0.1, "worse"), margin=0.1)
+    return replace(card(better, worse, part("captions"), name=name), **more)
+
+
+def test_each_card_has_a_row_with_what_it_compares_and_nothing_else():
+    only_text = card(measured("text", "char_lm", compared(-0.2, 0.1, "better")), name="other")
+    only_text = replace(only_text, title="other", choices={"position": "rotary"})
+    page = cards_page([(entmax(), "a.html"), (only_text, "b.html")])
+    titles = [title for title, _ in page.columns]
+    assert titles[:3] == ["sorting", "text", "captions"]
+    first, second = page.rows
+    assert (first.page, second.page) == ("a.html", "b.html")
+    assert [bool(each) for each in first.cells] == [True, True, False, True, False]
+    assert [bool(each) for each in second.cells] == [False, True, False, False, False]
+    assert first.cells[3].text == "0.50×"
+
+
+def test_better_is_to_the_right_whichever_direction_a_score_has():
+    sorting, text, *_ = cards_page([(entmax(), "a.html")]).rows[0].cells
+    assert sorting.told and text.told
+    assert (sorting.text, text.text) == ("+3.0", "+0.200")
+    assert sorting.strip.value > sorting.strip.zero > text.strip.value
+    # the difference is two margins, of five that are drawn
+    assert text.strip.value == pytest.approx(50 - 46 * 2 / EDGE, abs=0.1)
+    assert text.strip.low < text.strip.value < text.strip.high
+    far = measured("sorting", "symbols", compared(90.0, 1.0, "better"))
+    (cell, *_) = cards_page([(card(far), "a.html")]).rows[0].cells
+    assert cell.strip.value <= 100
+
+
+def test_the_same_settings_under_another_name_are_said_to_be_the_same():
+    again = entmax("mine", title="mine", choices={"normaliser": {"name": "entmax15"}})
+    other = entmax("other", title="other", choices={"normaliser": "sparsemax"})
+    rows = {row.page: row for row in cards_page([(entmax(), "a"), (again, "b"), (other, "c")]).rows}
+    assert rows["a"].same == ("mine",)
+    assert rows["b"].same == ("entmax15",)
+    assert not rows["c"].same
+
+
+def test_what_a_card_says_is_escaped(tmp_path):
+    site = Site(results=tmp_path, reports=tmp_path)
+    write_cards(site, [(entmax(title=SCRIPT), "a.html")])
+    page = (tmp_path / "cards" / "index.html").read_text()
+    assert "alert(1)" in page
+    assert SCRIPT not in page

@@ -1,0 +1,1 @@
+"""What a card says of a variant: it is compared with the baseline on every part of a battery."""

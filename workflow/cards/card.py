@@ -1,0 +1,377 @@
+"""The card of a variant: what it changes on each part of the battery, and what it costs there."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from statistics import fmean
+
+from workflow.cards.backtest import BackTest
+from workflow.cards.collect import PartRuns, score_of
+from workflow.cards.compare import Compared, Comparison, compare, judge, p_of_pair
+from workflow.results.record import Record
+from workflow.results.statistics import holm
+from workflow.settings.battery import Part
+from workflow.tasks.quantities import Quantity
+from workflow.tasks.spec import TASKS
+
+# facts and scores that say how a model attends
+BEHAVIOUR = ("mean_span", "test_entropy", "test_support", "dead_heads")
+SAME = "the same as the baseline here"
+# what two measurements of a kind must share, or their ratio compares code or machines
+ALIKE = {"memory": ("backend", "machine"), "throughput": ("backend", "reference_ms")}
+
+
+@dataclass(frozen=True)
+class Known:
+    """A known variant on a part. choice: what it chooses, as JSON. difference: of its mean score
+    from the baseline's. seeds: how many. macs: as a ratio to the baseline, None where they were not
+    counted.
+    """
+
+    choice: str
+    difference: float
+    seeds: int
+    macs: float | None = None
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What the variant costs, as ratios to the baseline on the same backend; None: not measured.
+
+    macs: per token, as executed. memory: peak of a training step. train, predict: time of a step.
+    """
+
+    macs: float | None = None
+    memory: float | None = None
+    train: float | None = None
+    predict: float | None = None
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A run that failed. curve: (update, training loss) pairs."""
+
+    seed: int
+    status: str
+    reason: str
+    curve: tuple[tuple[int, float], ...]
+
+
+@dataclass(frozen=True)
+class Length:
+    """A mean score at one value of a task's condition, of the variant and of the baseline."""
+
+    at: float
+    ours: float
+    baseline: float
+
+
+@dataclass(frozen=True)
+class Rate:
+    """One run of the variant at another learning rate. factor: of the recipe's rate. gain: its
+    score less that of the same seed at the recipe's rate. p: that two seeds differ by so much;
+    holm: corrected over all such runs of the card.
+    """
+
+    factor: float
+    gain: float
+    p: float
+    holm: float = 1.0
+
+
+@dataclass(frozen=True)
+class CardPart:
+    """What a card says of one part.
+
+    ours, baseline: scores by seed. why: there is no comparison. behaviour: facts of the trained
+    models that are numbers, of the variant and of the baseline. digests: of the variant's runs.
+    rates: what other learning rates change, where they were tried.
+    """
+
+    name: str
+    part: Part
+    score: Quantity
+    ours: dict[int, float]
+    baseline: dict[int, float]
+    comparison: Comparison | None
+    known: tuple[Known, ...]
+    costs: Costs
+    failed: tuple[Failed, ...]
+    lengths: tuple[Length, ...]
+    behaviour: dict[str, tuple[float | None, float | None]]
+    digests: tuple[str, ...]
+    rates: tuple[Rate, ...] = ()
+    why: str | None = None
+
+
+@dataclass(frozen=True)
+class Card:
+    """The card of a variant. scale: at which it was measured. devices: on which it was trained.
+    untuned: it has the recipe that is tuned for the baseline. back_test: of the battery, the same
+    for every card.
+    """
+
+    name: str
+    title: str
+    choices: dict
+    parts: tuple[CardPart, ...]
+    scale: str
+    devices: tuple[str, ...]
+    untuned: bool = True
+    back_test: BackTest | None = None
+
+    def with_verdict(self, verdict: str) -> list[CardPart]:
+        """List the parts with a verdict."""
+        return [
+            each for each in self.parts if each.comparison and each.comparison.verdict == verdict
+        ]
+
+
+def make_card(
+    name: str,
+    title: str,
+    choices: dict,
+    scale: str,
+    runs: Mapping[str, PartRuns],
+    empty: Mapping[str, tuple[Part, str]],
+    costs: Mapping[str, Mapping[str, dict]],
+) -> Card:
+    """Compare a variant on all parts.
+
+    runs: of the parts that it can do. empty: the others, with the reason. costs: rows by kind and
+    configuration.
+    """
+    pairs = {key: _compared(each) for key, each in runs.items() if not each.is_baseline}
+    pairs = {key: each for key, each in pairs.items() if each.ours and each.baseline}
+    compared: dict[str, Comparison] = {}
+    better = {}
+    for key, pair in pairs.items():
+        found = compare(pair, len(pairs))
+        if found is not None:
+            compared[key] = found
+            better[key] = score_quantity(runs[key].part).better
+    judged = judge(compared, better)
+    parts = [_part(key, each, judged.get(key), costs) for key, each in runs.items()]
+    parts = _with_corrected_rates(parts)
+    for key, (part, why) in empty.items():
+        parts.append(_empty(key, part, why))
+    devices = {record.origin.device for each in runs.values() for record in each.ours.values()}
+    return Card(name, title, choices, tuple(parts), scale, tuple(sorted(devices)))
+
+
+def _with_corrected_rates(parts: list[CardPart]) -> list[CardPart]:
+    corrected = iter(holm([rate.p for each in parts for rate in each.rates]))
+    found = []
+    for each in parts:
+        rates = tuple(replace(rate, holm=next(corrected)) for rate in each.rates)
+        found.append(replace(each, rates=rates))
+    return found
+
+
+def score_quantity(part: Part) -> Quantity:
+    """Return what is known of the score that a part compares."""
+    return TASKS[part.task].known[part.score]
+
+
+def _compared(runs: PartRuns) -> Compared:
+    known = {choice: list(runs.scores(each).values()) for choice, each in runs.known.items()}
+    return Compared(
+        ours=list(runs.scores(runs.ours).values()),
+        baseline=list(runs.scores(runs.baseline).values()),
+        known=known,
+        margin=runs.part.margin,
+    )
+
+
+def _part(
+    name: str,
+    runs: PartRuns,
+    comparison: Comparison | None,
+    costs: Mapping[str, Mapping[str, dict]],
+) -> CardPart:
+    ours = runs.scores(runs.ours)
+    baseline = runs.scores(runs.baseline)
+    failed = tuple(_failed(record) for record in runs.ours.values() if record.status != "ok")
+    why = None
+    if comparison is None:
+        why = _why_not(runs, ours, baseline)
+    return CardPart(
+        name=name,
+        part=runs.part,
+        score=score_quantity(runs.part),
+        ours=ours,
+        baseline=baseline,
+        comparison=comparison,
+        known=tuple(_known(runs, baseline)),
+        costs=_costs(runs, costs),
+        failed=failed,
+        lengths=tuple(_lengths(runs)),
+        behaviour=_behaviour(runs),
+        digests=tuple(record.digest for record in runs.ours.values()),
+        rates=tuple(_rates(runs, comparison)),
+        why=why,
+    )
+
+
+def _why_not(runs: PartRuns, ours: dict, baseline: dict) -> str:
+    if runs.is_baseline:
+        return SAME
+    if not ours:
+        statuses = {record.status for record in runs.ours.values()}
+        return f"no run finished: {', '.join(sorted(statuses))}" if statuses else "not run"
+    if not baseline:
+        return "the baseline has no finished run"
+    return "too few seeds"
+
+
+def _empty(name: str, part: Part, why: str) -> CardPart:
+    return CardPart(
+        name=name,
+        part=part,
+        score=score_quantity(part),
+        ours={},
+        baseline={},
+        comparison=None,
+        known=(),
+        costs=Costs(),
+        failed=(),
+        lengths=(),
+        behaviour={},
+        digests=(),
+        why=why,
+    )
+
+
+def _failed(record: Record) -> Failed:
+    column = f"train_{TASKS[record.job.task].curve.loss.name}"
+    curve = []
+    for point in record.curve:
+        loss = getattr(point, column)
+        if loss is not None:
+            curve.append((point.step, loss))
+    return Failed(record.job.seed, record.status, record.reason or "", tuple(curve))
+
+
+def _known(runs: PartRuns, baseline: dict[int, float]) -> Iterable[Known]:
+    if not baseline:
+        return
+    base = fmean(baseline.values())
+    macs = _macs(runs.baseline)
+    for choice, each in runs.known.items():
+        scores = runs.scores(each)
+        if scores and each is not runs.baseline and each is not runs.ours:
+            difference = fmean(scores.values()) - base
+            yield Known(choice, difference, len(scores), _ratio(_macs(each), macs))
+
+
+def _rates(runs: PartRuns, comparison: Comparison | None) -> Iterable[Rate]:
+    if comparison is None:
+        return
+    for factor, record in sorted(runs.rates.items()):
+        score = score_of(record, runs.part)
+        same_seed = runs.ours.get(record.job.seed)
+        own = score_of(same_seed, runs.part) if same_seed else None
+        if score is not None and own is not None:
+            gain = score - own
+            yield Rate(factor, gain, p_of_pair(gain, comparison.scatter))
+
+
+def _costs(runs: PartRuns, rows: Mapping[str, Mapping[str, dict]]) -> Costs:
+    ours = next(iter(runs.ours.values()), None)
+    theirs = next(iter(runs.baseline.values()), None)
+    if ours is None or theirs is None:
+        return Costs()
+    configurations = (ours.job.configuration, theirs.job.configuration)
+
+    def ratio(kind: str, column: str) -> float | None:
+        ours, theirs = (rows.get(kind, {}).get(each, {}) for each in configurations)
+        if any(ours.get(key) != theirs.get(key) for key in ALIKE[kind]):
+            return None
+        return _ratio(ours.get(column), theirs.get(column))
+
+    return Costs(
+        macs=_ratio(_macs(runs.ours), _macs(runs.baseline)),
+        memory=ratio("memory", "memory_train_bytes"),
+        train=ratio("throughput", "train_ms"),
+        predict=ratio("throughput", "predict_ms"),
+    )
+
+
+def _macs(runs: dict[int, Record]) -> float | None:
+    counts = []
+    for record in runs.values():
+        if record.cost and record.cost.macs:
+            counts.append(record.cost.macs.executed)
+    return fmean(counts) if counts else None
+
+
+def _ratio(ours: float | None, theirs: float | None) -> float | None:
+    return ours / theirs if ours and theirs else None
+
+
+def _lengths(runs: PartRuns) -> Iterable[Length]:
+    ours = _by_length(runs.ours, runs.part.score)
+    theirs = _by_length(runs.baseline, runs.part.score)
+    for at in sorted(ours.keys() & theirs.keys()):
+        yield Length(at, ours[at], theirs[at])
+
+
+def _by_length(runs: dict[int, Record], score: str) -> dict[float, float]:
+    found: dict[float, list[float]] = {}
+    for record in runs.values():
+        for each in record.over_condition:
+            if score in each.metrics:
+                found.setdefault(each.at, []).append(each.metrics[score])
+    return {at: fmean(values) for at, values in found.items()}
+
+
+def _behaviour(runs: PartRuns) -> dict[str, tuple[float | None, float | None]]:
+    found = {}
+    for name in BEHAVIOUR:
+        pair = (_mean_fact(runs.ours, name), _mean_fact(runs.baseline, name))
+        if pair != (None, None):
+            found[name] = pair
+    return found
+
+
+def _mean_fact(runs: dict[int, Record], name: str) -> float | None:
+    values = []
+    for record in runs.values():
+        value = record.facts.get(name, record.metrics.get(name))
+        if isinstance(value, int | float):
+            values.append(value)
+    return fmean(values) if values else None
+
+
+def card_json(card: Card) -> str:
+    """Write the numbers of a card as JSON."""
+    content = {
+        "name": card.name,
+        "title": card.title,
+        "choices": card.choices,
+        "scale": card.scale,
+        "devices": card.devices,
+        "untuned": card.untuned,
+        "parts": [_part_json(each) for each in card.parts],
+        "back_test": asdict(card.back_test) if card.back_test else None,
+    }
+    return json.dumps(content, indent=1) + "\n"
+
+
+def _part_json(part: CardPart) -> dict:
+    content = {
+        "name": part.name,
+        "title": part.part.title,
+        "task": part.part.task,
+        "corpus": part.part.corpus,
+        "score": part.part.score,
+        "at": part.part.at,
+        "margin": part.part.margin,
+        "ours": part.ours,
+        "baseline": part.baseline,
+        "costs": asdict(part.costs),
+        "digests": list(part.digests),
+        "rates": [asdict(each) for each in part.rates],
+        "why": part.why,
+    }
+    return content | (asdict(part.comparison) if part.comparison else {})

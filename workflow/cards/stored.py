@@ -1,0 +1,190 @@
+"""The schema of card.json, the numbers of a card, for cards that were made elsewhere."""
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, field_validator
+
+from workflow.cards.card import Card, CardPart, Costs, Rate, score_quantity
+from workflow.cards.compare import Comparison, Scatter, Verdict
+from workflow.config.errors import ConfigError, shown
+from workflow.config.files import shown_path
+from workflow.config.strict import Name, StrictModel, parse, read_json
+from workflow.settings.battery import BASELINE, LONGEST_NAME, VALID_NAME, ChosenAxes, Part
+
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
+LONGEST_CHOICE = 100  # letters of its name
+Words = Annotated[str, Field(max_length=2000)]
+
+
+class StoredScatter(StrictModel):
+    """As `workflow.cards.compare.Scatter`."""
+
+    deviation: float
+    freedom: float
+    own: bool
+
+
+class StoredCosts(StrictModel):
+    """As `workflow.cards.card.Costs`."""
+
+    macs: Annotated[float, Field(gt=0)] | None
+    memory: Annotated[float, Field(gt=0)] | None
+    train: Annotated[float, Field(gt=0)] | None
+    predict: Annotated[float, Field(gt=0)] | None
+
+
+class StoredComparison(StrictModel):
+    """As `workflow.cards.compare.Comparison`."""
+
+    difference: float
+    low: float
+    high: float
+    p: float
+    p_equal: float
+    scatter: StoredScatter
+    detectable: float
+    seeds: int | None
+    verdict: Verdict
+    holm: float
+    holm_equal: float
+
+    @property
+    def comparison(self) -> Comparison:
+        content = {key: getattr(self, key) for key in type(self).model_fields}
+        return Comparison(**content | {"scatter": Scatter(**self.scatter.model_dump())})
+
+
+class StoredRate(StrictModel):
+    """As `workflow.cards.card.Rate`."""
+
+    factor: Annotated[float, Field(gt=0)]
+    gain: float
+    p: float
+    holm: float
+
+
+class StoredPart(StrictModel):
+    """A part of a card. digests: of the variant's runs; of a part that is compared, the keys of
+    `StoredComparison` too.
+    """
+
+    name: Name
+    title: Annotated[str, Field(min_length=1, max_length=60)]
+    task: str
+    corpus: Name
+    score: Name
+    at: float | None
+    margin: float
+    ours: dict[int, float]
+    baseline: dict[int, float]
+    costs: StoredCosts
+    digests: list[Digest]
+    rates: list[StoredRate] = []
+    why: Words | None
+    compared: StoredComparison | None = None
+
+    @property
+    def part(self) -> Part:
+        """Return the part of a battery; how its baseline is planned is not stored."""
+        content = self.model_dump(include={"title", "task", "corpus", "score", "at", "margin"})
+        return parse(Part, content, f"part '{self.name}'")
+
+
+class StoredCard(StrictModel):
+    """The content of card.json."""
+
+    name: Annotated[str, Field(max_length=LONGEST_NAME)]
+    title: Annotated[str, Field(min_length=1, max_length=60)]
+    choices: ChosenAxes
+    scale: Name
+    devices: list[Words]
+    untuned: bool
+    parts: Annotated[list[StoredPart], Field(min_length=1, max_length=100)]
+
+    @field_validator("name")
+    @classmethod
+    def names_files(cls, name):
+        if name == BASELINE or not VALID_NAME.fullmatch(name):
+            raise ConfigError(
+                f"name {shown(name)}: expected letters, digits, _, . and -, and not '{BASELINE}'"
+            )
+        return name
+
+    @field_validator("parts")
+    @classmethod
+    def differ(cls, parts):
+        names = [part.name for part in parts]
+        if len(set(names)) < len(names):
+            raise ConfigError(f"parts: {max(names, key=names.count)} is listed twice")
+        return parts
+
+    @field_validator("choices")
+    @classmethod
+    def are_named(cls, choices):
+        for axis, choice in choices.axes.items():
+            name = choice.get("name") if isinstance(choice, dict) else choice
+            is_name = isinstance(name, str) and name.isidentifier()
+            if not is_name or len(name) > LONGEST_CHOICE:
+                raise ConfigError(f"{axis} = {shown(choice)}: expected the name of a choice")
+        return choices
+
+    @property
+    def chosen(self) -> dict:
+        """Return the choices as a `Card` has them."""
+        return self.choices.axes | {"net": self.choices.net}
+
+
+def read_card(path: Path) -> StoredCard:
+    """Read a card.json; `ConfigError` for one that this suite would not write."""
+    content = read_json(path)
+    if isinstance(content, dict):
+        content.pop("back_test", None)  # of the battery, not of this card
+    if isinstance(content, dict) and isinstance(content.get("parts"), list):
+        content["parts"] = [with_comparison(each) for each in content["parts"]]
+    return parse(StoredCard, content, shown_path(path))
+
+
+def with_comparison(part):
+    """Put the keys of a comparison, which card.json has among the others, into one of their own."""
+    if not isinstance(part, dict) or "difference" not in part:
+        return part
+    compared = {}
+    rest = {}
+    for key, value in part.items():
+        place = compared if key in StoredComparison.model_fields else rest
+        place[key] = value
+    return rest | {"compared": compared}
+
+
+def as_card(stored: StoredCard) -> Card:
+    """Return a card with all that card.json says: no known variants, lengths and curves."""
+    return Card(
+        name=stored.name,
+        title=stored.title,
+        choices=stored.chosen,
+        parts=tuple(_as_part(each) for each in stored.parts),
+        scale=stored.scale,
+        devices=tuple(stored.devices),
+        untuned=stored.untuned,
+    )
+
+
+def _as_part(stored: StoredPart) -> CardPart:
+    part = stored.part
+    return CardPart(
+        name=stored.name,
+        part=part,
+        score=score_quantity(part),
+        ours=stored.ours,
+        baseline=stored.baseline,
+        comparison=stored.compared.comparison if stored.compared else None,
+        known=(),
+        costs=Costs(**stored.costs.model_dump()),
+        failed=(),
+        lengths=(),
+        behaviour={},
+        digests=tuple(stored.digests),
+        rates=tuple(Rate(**each.model_dump()) for each in stored.rates),
+        why=stored.why,
+    )

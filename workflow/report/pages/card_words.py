@@ -1,0 +1,317 @@
+"""What a card says in words: its title, its conclusion, and the sizes of effects and costs."""
+
+import json
+import math
+from collections.abc import Callable, Iterable
+
+from workflow.cards.backtest import BackTest
+from workflow.cards.card import SAME, Card, CardPart, Rate
+from workflow.config.choices import AXES
+from workflow.report.overview.attention import GATED, Attention, choice_name
+from workflow.results.numbers import BITS, MINUS, Form, capital, count, form_of, join, name_places
+from workflow.results.statistics import LEVEL
+
+MOST_EFFECTS = 3  # that the conclusion tells with their size
+MOST_NAMES = 3  # of parts that the conclusion lists; of more it gives the number
+OF_RATE = {0.5: "half", 2.0: "twice"}
+EQUAL = 0.005  # a ratio of costs this near to 1 is 1
+LEAST_P = 0.001  # that is written as it is
+EVERYWHERE = ("encoder", "decoder", "cross")
+OF_GRID = {"limit": "S", "k": "k"}  # settings of a choice that its name tells
+
+
+def title_of(card: Card) -> str:
+    """Name a variant by its choices, unless a title was given."""
+    if card.title != card.name.replace("_", " "):
+        return card.title
+    names = []
+    for axis in AXES:
+        choice = card.choices.get(axis)
+        if isinstance(choice, dict):
+            names.append(_with_settings(axis, choice))
+        elif choice is not None:
+            names.append(choice_name(axis, choice))
+    if card.choices.get("net", {}).get("gate"):
+        names.append(GATED)
+    return ", ".join(names) or card.title
+
+
+def _with_settings(axis: str, choice: dict) -> str:
+    settings = [f"{OF_GRID.get(key, key)} = {choice[key]}" for key in choice if key != "name"]
+    name = choice_name(axis, choice["name"])
+    return f"{name} ({', '.join(settings)})" if settings else name
+
+
+def name_known(choice: str) -> str:
+    """Name a known variant: `fixed span, top-k, k = 8`. choice: what it chooses, as JSON."""
+    chosen = json.loads(choice)
+    axes = {axis: each for axis, each in chosen["attention"].items() if axis in AXES}
+    attention = Attention(
+        model="",
+        gate=chosen["gate"],
+        **{axis: each["name"] for axis, each in axes.items()},
+    )
+    limit = axes["span"].get("limit")
+    k = axes["selection"].get("k")
+    words = [attention.name, *name_places(limit, k)]
+    applied = chosen["attention"].get("apply_to", EVERYWHERE)
+    if set(applied) != set(EVERYWHERE):
+        words.append(f"in {join(list(applied))} alone")
+    return ", ".join(words)
+
+
+def models_of(parts: Iterable[CardPart]) -> list[CardPart]:
+    """Pick a part for each model: parts of one corpus score the same one."""
+    found: dict[tuple[str, str], CardPart] = {}
+    for each in parts:
+        found.setdefault((each.part.task, each.part.corpus), each)
+    return list(found.values())
+
+
+# --- sizes -----------------------------------------------------------------------------------
+
+
+def unit_of(each: CardPart) -> str:
+    """Return the unit of differences: of shares in % it is points."""
+    return "points" if each.score.unit == "%" else each.score.unit
+
+
+def form_of_effect(each: CardPart) -> Form:
+    """Find the form of the difference and of all that is compared with it."""
+    unit = unit_of(each)
+    if unit in BITS:
+        return Form(3)
+    compared = each.comparison
+    half = (compared.high - compared.low) / 2
+    return form_of([compared.difference], [half], unit)
+
+
+def say_difference(each: CardPart, difference: float, form: Form) -> str:
+    """Write a difference with its direction: `0.095 bpc higher`."""
+    size = form.text(abs(difference))
+    direction = "higher" if difference > 0 else "lower"
+    return f"{size} {unit_of(each)} {direction}"
+
+
+def say_interval(each: CardPart, form: Form) -> str:
+    """Write the interval of a difference: `−4.6 to −1.0`."""
+    low = form.text(each.comparison.low)
+    high = form.text(each.comparison.high)
+    return f"{low} to {high}".replace("-", MINUS)
+
+
+def say_sizes(each: CardPart, form: Form) -> str:
+    """Write the interval of a difference whose direction is told in words: `1.0 to 4.6`."""
+    compared = each.comparison
+    if compared.high >= 0:
+        return say_interval(each, form)
+    return f"{form.text(-compared.high)} to {form.text(-compared.low)}"
+
+
+def in_margins(each: CardPart, difference: float) -> float:
+    """Measure a difference in margins of no difference; it is positive where it is better."""
+    sign = 1 if each.score.better == "higher" else -1
+    return sign * difference / each.part.margin
+
+
+def seeds_to_settle(each: CardPart) -> int | None:
+    """Count the further seeds that show a difference as large as the margin; None: none do."""
+    needed = each.comparison.seeds
+    return None if needed is None else max(0, needed - len(each.ours))
+
+
+def say_ratio(ratios: Iterable[float], write: Callable[[float], str]) -> str:
+    """Write ratios of several parts: one where all read the same, else their range."""
+    ordered = sorted(ratios)
+    low = write(ordered[0])
+    high = write(ordered[-1])
+    return low if low == high else f"{low} to {high}"
+
+
+def two_digits(value: float) -> str:
+    """Write a ratio with two digits: 0.35, 1.7, 12."""
+    decimals = max(0, 1 - math.floor(math.log10(value)))
+    return f"{value:.{decimals}f}"
+
+
+# --- conclusion ------------------------------------------------------------------------------
+
+
+def conclude(card: Card) -> list[str]:
+    """Say in one to four short sentences what the card shows: effects, whether another rate could
+    change them, what is open, costs.
+    """
+    is_same = any(each.why == SAME for each in card.parts)
+    if is_same and not any(each.comparison for each in card.parts):
+        return ["The same as the baseline."]
+    sentences = [_findings(card), _rates(card), _open(card), _costs(card)]
+    # a line does not break before a %
+    return [f"{capital(each)}.".replace(" %", "\N{NO-BREAK SPACE}%") for each in sentences if each]
+
+
+def _findings(card: Card) -> str:
+    significant = card.with_verdict("better") + card.with_verdict("worse")
+    significant.sort(key=_size, reverse=True)
+    told = significant[:MOST_EFFECTS]
+    rest = significant[MOST_EFFECTS:]
+    said = []
+    for verdict in dict.fromkeys(each.comparison.verdict for each in significant):
+        effects = []
+        for each in told:
+            if each.comparison.verdict == verdict:
+                effects.append(_effect(each, with_title=each is told[0]))
+        others = [each for each in rest if each.comparison.verdict == verdict]
+        if others:
+            effects.append(count(len(others), "other part" if effects else "part"))
+        said.append(f"{verdict} on {join(effects)}")
+    if not significant and any(each.comparison for each in card.parts):
+        said.append("no significant difference from the baseline")
+    failed = [each.part.title for each in card.parts if each.failed and not each.ours]
+    if failed:
+        said.append(f"no run finished on {_names(failed)}")
+    partly = [each for each in models_of(card.parts) if each.failed and each.ours]
+    if partly:
+        failures = sum(len(each.failed) for each in partly)
+        finished = sum(len(each.ours) for each in partly)
+        where = _names([each.part.title for each in partly])
+        said.append(f"{failures} of {failures + finished} runs failed on {where}")
+    return "; ".join(said)
+
+
+def _size(each: CardPart) -> float:
+    return abs(in_margins(each, each.comparison.difference))
+
+
+def _effect(each: CardPart, *, with_title: bool) -> str:
+    """Write an effect with its interval. with_title: whether it says that this is a 95 % CI."""
+    form = form_of_effect(each)
+    difference = say_difference(each, each.comparison.difference, form)
+    title = "95 % CI " if with_title else ""
+    return f"{each.part.title} ({difference}, {title}{say_sizes(each, form)})"
+
+
+def _rates(card: Card) -> str:
+    """Say on which parts another rate is better, of those where the variant is not."""
+    compared = [each for each in card.parts if each.comparison]
+    if not any(each.rates for each in compared):
+        is_worse = bool(card.with_verdict("worse"))
+        return "the rate is untuned: card_rates=true tries half and twice of it" if is_worse else ""
+    found = []
+    for each in compared:
+        gains = [rate for rate in each.rates if is_gain(each, rate)]
+        if gains and each.comparison.verdict != "better":
+            most = max(gains, key=lambda rate: abs(rate.gain))
+            gain = say_difference(each, most.gain, form_of_effect(each))
+            found.append(f"{each.part.title} ({gain} at {OF_RATE[most.factor]} the rate, one seed)")
+    if found:
+        return f"the rate matters on {join(found)}"
+    return "half and twice the rate make no part significantly better"
+
+
+def is_gain(each: CardPart, rate: Rate) -> bool:
+    """Say whether a run at another rate is significantly better."""
+    return rate.holm <= LEVEL and in_margins(each, rate.gain) > 0
+
+
+def _open(card: Card) -> str:
+    said = []
+    equal = [each.part.title for each in card.with_verdict("no difference")]
+    if equal:
+        said.append(f"equivalent within the margin on {_names(equal)}")
+    unclear = card.with_verdict("inconclusive")
+    if unclear:
+        names = _names([each.part.title for each in unclear])
+        said.append(f"inconclusive on {names}{_more_seeds(unclear)}")
+    left_out = {}
+    for each in card.parts:
+        if each.comparison is None and each.why != SAME and not each.failed:
+            left_out[each.part.title] = each.why
+    if left_out:
+        reasons = set(left_out.values())
+        why = f" ({reasons.pop()})" if len(reasons) == 1 else ""
+        said.append(f"not compared on {_names(list(left_out))}{why}")
+    return "; ".join(said)
+
+
+def _more_seeds(unclear: list[CardPart]) -> str:
+    """Say how many more seeds would settle the parts that are inconclusive."""
+    needed = [seeds_to_settle(each) for each in unclear]
+    known = [each for each in needed if each]
+    if not known:
+        is_short = None in needed
+        return ", which needs more seeds of the baseline too" if is_short else ""
+    settled = ""
+    if len(known) < len(unclear):
+        settled = f" {len(known)} of these"
+    elif len(unclear) > 1:
+        settled = " all of these"
+    return f" ({count(max(known), 'more seed')} would settle{settled or ' it'})"
+
+
+def _names(titles: list[str]) -> str:
+    if len(titles) > MOST_NAMES:
+        return count(len(titles), "part")
+    return join(titles)
+
+
+def _costs(card: Card) -> str:
+    said = []
+    macs = _ratios(card, "macs")
+    if macs and _are_equal(macs):
+        said.append("needs as many MACs as the baseline")
+    elif macs:
+        shares = say_ratio([100 * ratio for ratio in macs], _percent)
+        said.append(f"needs {shares} % of the MACs")
+    times = _ratios(card, "train")
+    if times and _are_equal(times):
+        said.append("trains as fast")
+    elif times and max(times) <= 1:
+        speeds = say_ratio([1 / ratio for ratio in times], two_digits)
+        said.append(f"trains {speeds}× as fast")
+    elif times:
+        said.append(f"takes {say_ratio(times, two_digits)}× as long to train")
+    return f"it {join(said)}" if said else ""
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0f}" if share >= 1 else two_digits(share)
+
+
+def _ratios(card: Card, name: str) -> list[float]:
+    ratios = [getattr(each.costs, name) for each in card.parts]
+    return [ratio for ratio in ratios if ratio]
+
+
+def _are_equal(ratios: list[float]) -> bool:
+    return all(abs(ratio - 1) <= EQUAL for ratio in ratios)
+
+
+# --- back-test -------------------------------------------------------------------------------
+
+
+def say_back_test(tested: BackTest | None) -> str:
+    """Say how often the battery had the sign of a larger scale; empty where nothing can be said."""
+    scored = [each for each in tested.larger if each.score.cases] if tested else []
+    if not scored:
+        return ""
+    said = []
+    for each in scored:
+        score = each.score
+        variants = f"{score.cases} known variants" if not said else f"{score.cases}"
+        worse = f"\u201calways worse\u201d: {score.always_worse}"
+        p = "" if score.p is None else f"; {equals_p(score.p)}"
+        said.append(f"with scale {each.scale} for {score.battery} of {variants} ({worse}{p})")
+    sentence = f"The battery\u2019s sign agreed {join(said)}."
+    if all(each.score.p is None for each in scored):
+        sentence += " Too few for a p value."
+    return sentence
+
+
+def equals_p(p: float) -> str:
+    """Write `p = 0.042`, or `p < 0.001`."""
+    return f"p {write_p(p)}" if p < LEAST_P else f"p = {write_p(p)}"
+
+
+def write_p(p: float) -> str:
+    """Write p with two digits, or that it is small."""
+    return f"< {LEAST_P:g}" if p < LEAST_P else f"{p:.2g}"

@@ -1,0 +1,170 @@
+"""All cards of a scale at a glance: a row for each, a column for each part and cost."""
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from workflow.cards.card import Card, CardPart
+from workflow.cards.stored import as_card, read_card
+from workflow.config.errors import ConfigError
+from workflow.report.pages.card_figures import is_significant
+from workflow.report.pages.card_words import (
+    form_of_effect,
+    in_margins,
+    say_interval,
+    title_of,
+    two_digits,
+    unit_of,
+)
+from workflow.report.pages.site import Site
+from workflow.results.numbers import MINUS
+
+ALL = "index.html"  # the page, next to those of the cards
+OF_CARD = "-card-"  # in the names of folders of results
+SHOWN_COSTS = {"macs": "MACs", "train": "step time"}
+EDGE = 5.0  # margins of no difference on both sides of a strip
+FREE = 4.0  # per cent of a strip that its outermost mark keeps free
+
+
+@dataclass(frozen=True)
+class Strip:
+    """Where an effect is on the axis of its cell, from 0 to 100; better is to the right."""
+
+    zero: float
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class CardCell:
+    """A number of a card. title: all that is known of it. told: it is significant. sort: what its
+    column sorts by. strip: None of a cost.
+    """
+
+    text: str
+    title: str
+    told: bool
+    sort: float
+    strip: Strip | None = None
+
+
+@dataclass(frozen=True)
+class CardRow:
+    """A card. page: its file. same: names of others that choose the same. cells: None where there
+    is no comparison.
+    """
+
+    title: str
+    page: str
+    same: tuple[str, ...]
+    cells: tuple[CardCell | None, ...]
+
+
+@dataclass(frozen=True)
+class CardsPage:
+    """What the template names. columns: titles, and what each is in."""
+
+    scale: str
+    columns: tuple[tuple[str, str], ...]
+    rows: tuple[CardRow, ...]
+    title: str = "Cards"
+
+
+def read_cards(results: Path, pages: Path, scale: str) -> Iterator[tuple[Card, str]]:
+    """Read every card of a scale that has a page, each with the name of that file.
+
+    results: the folder of all results. pages: of all cards. One that another version of the suite
+    wrote is left out until it is made again.
+    """
+    for file in sorted(results.glob(f"{scale}*{OF_CARD}*/card.json")):
+        place, _, name = file.parent.name.partition(OF_CARD)
+        page = f"{name}{place.removeprefix(scale)}.html"
+        with suppress(ConfigError):
+            card = as_card(read_card(file))
+            if (pages / page).is_file():
+                yield card, page
+
+
+def write_cards(site: Site, cards: Iterable[tuple[Card, str]]) -> None:
+    """Write the page of all cards, next to theirs. cards: each with the name of its page's file."""
+    cards = list(cards)
+    if cards:
+        site.write("cards.html.j2", f"cards/{ALL}", cards_page(cards))
+
+
+def cards_page(cards: list[tuple[Card, str]]) -> CardsPage:
+    """Lay out all cards, in the order of their titles."""
+    ordered = sorted(cards, key=lambda each: title_of(each[0]).casefold())
+    parts: dict[str, CardPart] = {}
+    for card, _ in ordered:
+        for each in card.parts:
+            parts.setdefault(each.name, each)
+    columns = [(each.part.title, unit_of(each)) for each in parts.values()]
+    columns += [(title, "ratio") for title in SHOWN_COSTS.values()]
+    rows = []
+    for card, page in ordered:
+        cells = [_effect(card, name) for name in parts]
+        cells += [_cost(card, name) for name in SHOWN_COSTS]
+        same = [other.name for other, _ in ordered if other is not card and _alike(other, card)]
+        rows.append(CardRow(title_of(card), page, tuple(same), tuple(cells)))
+    return CardsPage(ordered[0][0].scale, tuple(columns), tuple(rows))
+
+
+def _alike(one: Card, other: Card) -> bool:
+    """Say whether two cards are of the same settings under two names."""
+    return _settings(one) == _settings(other)
+
+
+def _settings(card: Card) -> str:
+    chosen = {}
+    for axis, choice in card.choices.items():
+        chosen[axis] = {"name": choice} if isinstance(choice, str) else choice
+    return json.dumps(chosen, sort_keys=True)
+
+
+def _effect(card: Card, name: str) -> CardCell | None:
+    for each in card.parts:
+        if each.name == name and each.comparison is not None:
+            return _cell(each)
+    return None
+
+
+def _cell(each: CardPart) -> CardCell:
+    compared = each.comparison
+    form = form_of_effect(each)
+    text = form.text(compared.difference).replace("-", MINUS)
+    text = text if text.startswith(MINUS) else f"+{text}"
+    seeds = f"{len(each.ours)} and {len(each.baseline)} seeds"
+    return CardCell(
+        text=text,
+        title=f"{text} {unit_of(each)}, 95 % CI {say_interval(each, form)}; {compared.verdict}; "
+        f"p = {compared.holm:.2g} after Holm correction; {seeds}",
+        told=is_significant(each),
+        sort=in_margins(each, compared.difference),
+        strip=Strip(50.0, *_places(each)),
+    )
+
+
+def _places(each: CardPart) -> tuple[float, float, float]:
+    compared = each.comparison
+    ends = sorted(in_margins(each, end) for end in (compared.low, compared.high))
+    return tuple(_place(at) for at in (in_margins(each, compared.difference), *ends))
+
+
+def _place(margins: float) -> float:
+    inside = max(-EDGE, min(EDGE, margins))
+    return round(50 + (50 - FREE) * inside / EDGE, 1)
+
+
+def _cost(card: Card, name: str) -> CardCell | None:
+    """Give the range of a cost over the parts."""
+    ratios = sorted(ratio for each in card.parts if (ratio := getattr(each.costs, name)))
+    if not ratios:
+        return None
+    low, high = (two_digits(ratio) for ratio in (ratios[0], ratios[-1]))
+    text = f"{low}×" if low == high else f"{low} to {high}×"
+    title = f"{SHOWN_COSTS[name]}: ratio to the baseline, over {len(ratios)} parts"
+    return CardCell(text, title, told=False, sort=ratios[-1])
