@@ -22,6 +22,8 @@ OF_THE_MOMENT = {
 SAME_BYTES = {"weights.pt", "job.json", "plan.json"}
 # what is not ours in the folders for temporary files and caches
 KEPT = re.compile(r"snakemake\w*|torchinductor_\w+|matplotlib|attention-suite")
+# what the OpenMP runtime of any program, ours or not, registers and leaves when it is killed
+OPENMP = "__KMP_REGISTERED_LIB_"
 
 
 def timeless(content):
@@ -99,6 +101,8 @@ def find_left(folder: Path) -> Iterator[Path]:
 def find_memory(owner: str) -> Iterator[Path]:
     """Find shared memory of processes that have ended."""
     for path in Path("/dev/shm").glob("*"):
+        if path.name.startswith(OPENMP):
+            continue
         parts = path.name.split("_")
         numbers = [part for part in parts if part.isdigit()]
         if not numbers or path.owner() != owner:
