@@ -37,7 +37,7 @@ IDS = [
 @pytest.mark.parametrize("kind, trained", TURNS, ids=IDS)
 def test_throughput(benchmark, kind, trained):
     device = pick_device(os.environ.get("THROUGHPUT_DEVICE", "auto"))
-    job, net = trained.load(device)
+    job, net = trained.load(device, os.environ.get("THROUGHPUT_BACKEND", "auto"))
     if kind.startswith("library"):
         use_library(net)
     fix_sums(job.training.threads)

@@ -3,9 +3,12 @@
 import pytest
 import torch
 
+from models.attention.engine.compiled import compiled_obstacle
 from models.attention.engine.engine import Engine
+from models.attention.layers import CHOICES
 from models.kernels.compiled import build
 from models.library import layer
+from workflow.config.choices import AXES, choice_names, has_kernel
 
 X = torch.zeros(1, 2, 8)
 needs_compiler = pytest.mark.skipif(build.obstacle() is not None, reason="nothing is compiled")
@@ -20,6 +23,17 @@ def route(backend: str, training: bool = True, is_stream: bool = True, normalise
 @pytest.mark.parametrize("is_stream", [True, False])
 def test_all_heads_at_once_where_the_library_can(is_stream):
     assert route("auto", is_stream=is_stream).code == "compiled"
+
+
+@needs_compiler
+@pytest.mark.parametrize("axis", AXES)
+def test_the_plan_knows_which_choices_compiled_code_does(axis):
+    """A card's baseline is measured without compiled code where the variant is."""
+    for name in choice_names(axis):
+        made = layer(8, 2, **{axis: {"name": name, **CHOICES[axis][name].example}})
+        # a scale of scores may act in evaluation alone, so both modes count
+        is_compiled = not any(compiled_obstacle(made.train(mode), X) for mode in (True, False))
+        assert is_compiled == has_kernel(axis, name), name
 
 
 @needs_compiler

@@ -143,6 +143,19 @@ def follows_input(span: str) -> bool:
     return _declared("span", span).literals.get("follows_input", False)
 
 
+def has_kernel(axis: str, name: str) -> bool:
+    """Say whether compiled code knows a choice, as its class declares.
+
+    It knows every position, which is keys to it, and every scale of queries, but not one of scores.
+    """
+    declared = _declared(axis, name)
+    if axis == "position":
+        return True
+    if axis == "score_scale":
+        return "of_scores" not in declared.methods
+    return declared.literals.get("kernel") is not None
+
+
 @cache
 def choice_facts() -> tuple[Fact, ...]:
     """List the facts that choices of any axis declare, those that an axis's choices share first."""
@@ -173,10 +186,11 @@ def backend_names() -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Declared:
-    """What a class declares: literal attributes, and keyword-only arguments of `__init__`."""
+    """What a class declares: literal attributes, keyword-only arguments of `__init__`, methods."""
 
     literals: dict[str, Any]
     settings: dict[str, Setting]
+    methods: frozenset[str]
 
 
 @cache
@@ -198,7 +212,8 @@ def _read(path: Path) -> dict[str, Declared]:
         is_class = isinstance(node, ast.ClassDef)
         if is_class and not node.name.startswith("_"):
             settings = _read_settings(node, path)
-            classes[node.name] = Declared(literals(node), settings)
+            methods = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
+            classes[node.name] = Declared(literals(node), settings, frozenset(methods))
     return classes
 
 

@@ -15,6 +15,7 @@ from workflow.config.job import Job, Training
 from workflow.results.precomputed import precomputed_costs
 from workflow.tasks.spec import read_job
 from workflow.training import checkpoint
+from workflow.training.backends import compute_by
 from workflow.training.loop import add_gradients
 from workflow.training.optimisers import make_optimiser
 from workflow.training.run import build_model
@@ -58,14 +59,18 @@ class TrainedRun:
         fault = f"weights that do not fit the job's model ({problem})"
         return ConfigError(f"{self.path}: {fault}; delete it and train again")
 
-    def load(self, device: torch.device):
-        """Return the job, and the model as its training left it."""
+    def load(self, device: torch.device, backend: str = "auto"):
+        """Return the job, and the model as its training left it.
+
+        backend: what computes its attention; one of `backend.BACKENDS`.
+        """
         state = checkpoint.load(self.path, self.job.digest, device)["net"]
         try:
             model = build_model(self.job, device, count_symbols(state))
             model.load_state_dict(state)
         except (KeyError, IndexError, TypeError, AttributeError, RuntimeError) as error:
             raise self._foreign(str(error).splitlines()[-1].strip()) from None
+        compute_by(model, backend)
         return self.job, model
 
     @property

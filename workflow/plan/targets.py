@@ -230,6 +230,19 @@ class Targets:
     def reports(self) -> str:
         return f"reports/{self.folder}"
 
+    @property
+    def cost_options(self) -> str:
+        """Write where and on which backend memory and time are measured.
+
+        A card whose variant compiled code does not know has the baseline measured without it too:
+        their ratio would compare code.
+        """
+        options = f"--device {self.config.device}"
+        backend = self.config.backend
+        if backend == "auto" and self.setup.card and not self.setup.card.has_kernels:
+            backend = "band"
+        return options if backend == "auto" else f"{options} --backend {backend}"
+
     def training_options(self, digest: str) -> str:
         """Write where and how a run is trained, and which file says what trial it follows."""
         devices = self.runs.jobs[digest].training.devices

@@ -15,7 +15,7 @@ rule costs:
         **requests.of_configuration(),
         gpu=targets.config.gpus,
     params:
-        options=f"--device {targets.config.device}",
+        options=targets.cost_options,
         source=of("configuration", partial(targets.code.of_cost, "costs")),
         label=label_of("configuration", targets.runs.labels.configuration),
     message:
@@ -97,7 +97,7 @@ rule throughput:
         gpu=targets.config.gpus,
     params:
         measure=lambda w: targets.shared.measure_of(targets.runs.jobs_of(w.group)[0].task),
-        options=f"--device {targets.config.device}",
+        options=targets.cost_options,
         source=of("group", targets.code.of_throughput),
     message:
         "time the configurations of {wildcards.group}"

@@ -1,5 +1,5 @@
 """Measure one configuration: `python -m workflow.scripts.costs WEIGHTS --flops OUT --memory OUT
-[--device auto]`.
+[--device auto] [--backend auto]`.
 
 WEIGHTS: weights.pt of a run, its job.json in the same folder. Multiply-accumulates and peak memory,
 in one process, because Python and its libraries take longer to start than either takes.
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import torch
 
+from workflow.config.choices import backend_names
 from workflow.config.command_line import Parser, run
 from workflow.config.environment import DEVICES
 from workflow.costs.fresh_process import in_fresh_process, peak_memory
@@ -48,7 +49,7 @@ def count_flops(trained: TrainedRun) -> dict:
     return row
 
 
-def measure_memory(trained: TrainedRun, device: str) -> dict:
+def measure_memory(trained: TrainedRun, device: str, backend: str) -> dict:
     """Measure the peak of a training step and of a block of evaluation, in bytes.
 
     Each runs in a new process. This one must not have computed anything yet: memory it freed would
@@ -56,8 +57,8 @@ def measure_memory(trained: TrainedRun, device: str) -> dict:
     """
     if not trained.has_weights:
         return trained.unmeasured_row("memory")
-    training = in_fresh_process(_peak_of, trained, "training_step", device)
-    evaluation = in_fresh_process(_peak_of, trained, "evaluation", device)
+    training = in_fresh_process(_peak_of, trained, "training_step", device, backend)
+    evaluation = in_fresh_process(_peak_of, trained, "evaluation", device, backend)
     # the first that failed, else either
     outcome = training if training["status"] != "ok" else evaluation
     return {
@@ -72,13 +73,13 @@ def measure_memory(trained: TrainedRun, device: str) -> dict:
     }
 
 
-def _peak_of(trained: TrainedRun, work: str, device: str) -> dict:
+def _peak_of(trained: TrainedRun, work: str, device: str, backend: str) -> dict:
     """Measure one kind of work of a run: training_step | evaluation."""
     on = pick_device(device)
     models = []
 
     def make():
-        job, model = trained.load(on)
+        job, model = trained.load(on, backend)
         models.append(model)
         measured = getattr(load(TASKS[job.task].costs), work)
         return measured(job, model, on)
@@ -95,11 +96,12 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--flops", type=Path, required=True)
     parser.add_argument("--memory", type=Path, required=True)
     parser.add_argument("--device", default="auto", choices=DEVICES)
+    parser.add_argument("--backend", default="auto", choices=backend_names())
     options = parser.parse_args(argv)
     torch.set_num_threads(1)  # no thread pool may exist before the forks
     trained = TrainedRun.at(options.weights)
     # first: its forks begin with what this process holds
-    memory = measure_memory(trained, options.device)
+    memory = measure_memory(trained, options.device, options.backend)
     write_text(options.memory, write_rows("memory", [memory]))
     write_text(options.flops, write_rows("flops", [count_flops(trained)]))
 

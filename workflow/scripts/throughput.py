@@ -17,6 +17,7 @@ from statistics import fmean, median
 
 import torch
 
+from workflow.config.choices import backend_names
 from workflow.config.command_line import Parser, run
 from workflow.config.environment import DEVICES
 from workflow.costs.timing import SLOW, run_benchmark
@@ -146,7 +147,7 @@ def build_rows(
 
 
 def run_turns(
-    asked: list[tuple[str, TrainedRun]], measure: Measure, device: torch.device
+    asked: list[tuple[str, TrainedRun]], measure: Measure, device: torch.device, backend: str
 ) -> list[dict]:
     """Run the benchmark; return its reports, one for each turn."""
     turns = [(kind, str(trained.path.resolve())) for kind, trained in asked]
@@ -154,6 +155,7 @@ def run_turns(
         "THROUGHPUT_TURNS": json.dumps(turns),
         "THROUGHPUT_MEASURE": measure.model_dump_json(),
         "THROUGHPUT_DEVICE": device.type,
+        "THROUGHPUT_BACKEND": backend,
     }
     return run_benchmark(settings) if turns else []
 
@@ -171,6 +173,7 @@ def main(argv: list[str] | None = None) -> None:
         "--measure", type=read_measure, required=True, help="as in config/scales/, as JSON"
     )
     parser.add_argument("--device", default="auto", choices=DEVICES)
+    parser.add_argument("--backend", default="auto", choices=backend_names())
     options = parser.parse_args(argv)
     device = pick_device(options.device)
     passes = options.measure.passes
@@ -179,7 +182,8 @@ def main(argv: list[str] | None = None) -> None:
     once = [(kind, trained) for trained in runs if trained.has_weights for kind in trained.timed]
 
     def time_all(asked: list[tuple[str, TrainedRun]]) -> list[Turn]:
-        return [Turn.of(report, quiet) for report in run_turns(asked, options.measure, device)]
+        reports = run_turns(asked, options.measure, device, options.backend)
+        return [Turn.of(report, quiet) for report in reports]
 
     turns = take_turns(once * passes, time_all)
     rows = build_rows(runs, pool_turns(turns, passes), quiet, device)

@@ -13,7 +13,13 @@ from typing import Annotated, Any
 
 from pydantic import Field, field_validator, model_validator
 
-from workflow.config.choices import AXES, check_settings, choice_names, choice_settings
+from workflow.config.choices import (
+    AXES,
+    check_settings,
+    choice_names,
+    choice_settings,
+    has_kernel,
+)
 from workflow.config.errors import ConfigError, check_known, shown
 from workflow.config.files import user_path
 from workflow.config.strict import (
@@ -155,6 +161,15 @@ class Carded:
     name: str
     title: str
     choices: Choices
+
+    @property
+    def has_kernels(self) -> bool:
+        """Whether compiled code knows all its choices."""
+        for axis, choice in self.choices.axes.items():
+            name = choice if isinstance(choice, str) else choice["name"]
+            if not has_kernel(axis, name):
+                return False
+        return True
 
     def question(self, part: Part, seeds: int) -> Question:
         """Ask what it changes on a part: a question of two variants, the baseline first."""

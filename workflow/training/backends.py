@@ -26,9 +26,7 @@ def prepare(model, name: str, device: torch.device, dtype: torch.dtype) -> None:
     Where it does not, or cannot be compiled, `auto` does without it, as `chosen` then says, and
     `triton` ends in `equivalence.Mismatch`. ValueError for an unknown name.
     """
-    implementation = Definition() if name == "definition" else Engine(name)
-    for layer in model.attentions:
-        layer.implementation = implementation
+    implementation = compute_by(model, name)
     layers = stream_layers(model)
     if device.type == "cpu" and not build.obstacle(dtype):
         _check_compiled(dtype)
@@ -40,6 +38,14 @@ def prepare(model, name: str, device: torch.device, dtype: torch.dtype) -> None:
                 raise
             kind = str(dtype).removeprefix("torch.")
             implementation.backend.kernel_fault = f"{device.type} {kind}: kernel not used: {error}"
+
+
+def compute_by(model, name: str) -> Definition | Engine:
+    """Let all layers share one implementation, and return it. name: see `prepare`."""
+    implementation = Definition() if name == "definition" else Engine(name)
+    for layer in model.attentions:
+        layer.implementation = implementation
+    return implementation
 
 
 def stream_layers(model) -> list[StreamAttention]:
