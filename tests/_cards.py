@@ -5,7 +5,7 @@ import math
 from dataclasses import replace
 
 from workflow.cards.backtest import AtScale, BackTest, PartScore, Score
-from workflow.cards.card import Card, CardPart, Costs, Failed, Known, Length
+from workflow.cards.card import AtLimit, Card, CardPart, Costs, Failed, Known, Length
 from workflow.cards.compare import Comparison, Scatter
 from workflow.config.job import Job
 from workflow.plan.rows import PlanRow
@@ -102,6 +102,7 @@ def full_card(parts: int = 9) -> Card:
         for difference, macs in ((-90.0, 0.1), (-0.5, 0.5), (0.2, 1.0), (40.0, 2.0))
     )
     lengths = tuple(Length(at, 100 - at * 9, 100 - at * 11) for at in (1.0, 1.5, 2.0, 4.0, 8.0))
+    limits = tuple(AtLimit(S, 32 / S, 0.9) for S in (64, 128, 256, 512, 1024))
     curve = ((0, 4.0), (100, 2.0), (200, 900.0), (300, math.inf))
     costs = Costs(macs=0.35, memory=0.8, train=0.42, predict=9.0)
     verdicts = ("better", "worse", "no difference", "inconclusive")
@@ -116,6 +117,7 @@ def full_card(parts: int = 9) -> Card:
                 known=known,
                 costs=replace(costs, macs=0.2 + 0.3 * number),
                 lengths=lengths,
+                limits=limits if number == 1 else (),
                 failed=(Failed(4, "diverged", "the loss is not finite", curve),),
                 behaviour={"mean_span": (12.0, 256.0)},
             )

@@ -11,8 +11,9 @@ from tests._jobs import VARIANTS, corpus, job, translation
 from tests._training import CPU
 from workflow.costs.libraries import use_library
 from workflow.costs.streams import count, full_caches, training_step
-from workflow.costs.trained_net import TrainedRun, build_model, raise_limit, random_block
+from workflow.costs.trained_net import TrainedRun, build_model, random_block, with_limit
 from workflow.tasks.char_lm.streams import cut
+from workflow.training.backends import compute_by
 
 
 def with_spans(small, fraction: float):
@@ -29,10 +30,20 @@ def spans_reach(span) -> list:
 
 def test_raising_the_limit_keeps_the_spans():
     model = with_spans(job(), 0.5)
-    longer = raise_limit(job(), model, 240, CPU)
+    longer = with_limit(job(), model, 240, CPU)
     reaches = [spans_reach(layer.span) for layer in longer.attentions]
     expected = [spans_reach(layer.span) for layer in model.attentions]
     assert reaches == expected
+
+
+def test_a_limit_below_the_spans_cuts_them_and_the_same_code_computes():
+    model = with_spans(job(), 0.5)
+    compute_by(model, "definition")
+    shorter = with_limit(job(), model, 4, CPU)
+    for layer, trained in zip(shorter.attentions, model.attentions, strict=True):
+        assert layer.span.limit == 4
+        assert (layer.span.fraction == 1).all()
+        assert layer.implementation is trained.implementation
 
 
 def test_a_training_step_updates_nothing_but_does_the_whole_work():

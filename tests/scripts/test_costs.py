@@ -9,7 +9,7 @@ from tests._training import CPU, write_weights
 from workflow.costs.trained_net import build_model
 from workflow.results.registry import COSTS, names
 from workflow.results.rows import read_rows, write_rows
-from workflow.scripts import costs, longest_span, throughput
+from workflow.scripts import costs, costs_over_S, longest_span, throughput
 
 SETTINGS = {
     "passes": 2,
@@ -89,6 +89,22 @@ def test_a_formula_and_torch_count_the_same_macs_of_every_task(task, tmp_path):
     flops = measure_untrained("flops", small, tmp_path, seed=13)
     expected = flops["macs_analytic"]
     assert flops["macs_torch"] == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("backend", ["auto", "band"])
+def test_costs_over_S_are_those_of_the_model_at_its_own_limit(backend, tmp_path):
+    small = job()
+    path = write_weights(small, tmp_path / "run", build_model(small, CPU, 7).state_dict())
+    own = small.attention.span["limit"]
+    words = [str(path), str(tmp_path / "out.json"), "--at", str(own), str(4 * own)]
+    costs_over_S.main([*words, "--device", "cpu", "--backend", backend])
+    _, (row,) = read_rows(tmp_path / "out.json")
+    assert row["status"] == "ok", row["reason"]
+    flops = measure_untrained("flops", small, tmp_path, seed=7)
+    assert row["macs"][0] == flops["macs_analytic"]
+    assert all(memory > 0 for memory in row["memory_train_bytes"])
+    assert ("band" in row["backend"]) == (backend == "band")
 
 
 def test_the_search_for_the_longest_span_ends_at_the_budget(tmp_path, monkeypatch):

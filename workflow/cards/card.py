@@ -9,6 +9,7 @@ from workflow.cards.backtest import BackTest
 from workflow.cards.collect import PartRuns, score_of
 from workflow.cards.compare import Compared, Comparison, compare, judge, p_of_pair
 from workflow.results.record import Record
+from workflow.results.registry import OVER_S
 from workflow.results.statistics import holm
 from workflow.settings.battery import Part
 from workflow.tasks.quantities import Quantity
@@ -45,6 +46,15 @@ class Costs:
     memory: float | None = None
     train: float | None = None
     predict: float | None = None
+
+
+@dataclass(frozen=True)
+class AtLimit:
+    """What the variant costs at a limit S, as ratios to the baseline there; None: not measured."""
+
+    S: int
+    macs: float | None
+    memory: float | None
 
 
 @dataclass(frozen=True)
@@ -85,7 +95,7 @@ class CardPart:
 
     ours, baseline: scores by seed. why: there is no comparison. behaviour: facts of the trained
     models that are numbers, of the variant and of the baseline. digests: of the variant's runs.
-    rates: what other learning rates change, where they were tried.
+    rates: what other learning rates change, where they were tried. limits: costs over S.
     """
 
     name: str
@@ -101,6 +111,7 @@ class CardPart:
     behaviour: dict[str, tuple[float | None, float | None]]
     digests: tuple[str, ...]
     rates: tuple[Rate, ...] = ()
+    limits: tuple[AtLimit, ...] = ()
     why: str | None = None
 
 
@@ -209,6 +220,7 @@ def _part(
         behaviour=_behaviour(runs),
         digests=tuple(record.digest for record in runs.ours.values()),
         rates=tuple(_rates(runs, comparison)),
+        limits=tuple(_limits(runs, costs)),
         why=why,
     )
 
@@ -277,14 +289,8 @@ def _rates(runs: PartRuns, comparison: Comparison | None) -> Iterable[Rate]:
 
 
 def _costs(runs: PartRuns, rows: Mapping[str, Mapping[str, dict]]) -> Costs:
-    ours = next(iter(runs.ours.values()), None)
-    theirs = next(iter(runs.baseline.values()), None)
-    if ours is None or theirs is None:
-        return Costs()
-    configurations = (ours.job.configuration, theirs.job.configuration)
-
     def ratio(kind: str, column: str) -> float | None:
-        ours, theirs = (rows.get(kind, {}).get(each, {}) for each in configurations)
+        ours, theirs = _pair(runs, rows.get(kind, {}))
         if any(ours.get(key) != theirs.get(key) for key in ALIKE[kind]):
             return None
         return _ratio(ours.get(column), theirs.get(column))
@@ -295,6 +301,26 @@ def _costs(runs: PartRuns, rows: Mapping[str, Mapping[str, dict]]) -> Costs:
         train=ratio("throughput", "train_ms"),
         predict=ratio("throughput", "predict_ms"),
     )
+
+
+def _pair(runs: PartRuns, rows: Mapping[str, dict]) -> tuple[dict, dict]:
+    """Return the rows of the variant and of the baseline, empty where there is none."""
+    pair = []
+    for side in (runs.ours, runs.baseline):
+        configurations = (record.job.configuration for record in side.values())
+        pair.append(rows.get(next(configurations, ""), {}))
+    return tuple(pair)
+
+
+def _limits(runs: PartRuns, rows: Mapping[str, Mapping[str, dict]]) -> Iterable[AtLimit]:
+    ours, theirs = _pair(runs, rows.get(OVER_S, {}))
+    if ours.get("status") != "ok" or theirs.get("status") != "ok" or ours["S"] != theirs["S"]:
+        return
+    is_alike = all(ours.get(key) == theirs.get(key) for key in ALIKE["memory"])
+    for place, S in enumerate(ours["S"]):
+        macs = _ratio(ours["macs"][place], theirs["macs"][place])
+        memory = _ratio(ours["memory_train_bytes"][place], theirs["memory_train_bytes"][place])
+        yield AtLimit(S, macs, memory if is_alike else None)
 
 
 def _macs(runs: dict[int, Record]) -> float | None:
@@ -372,6 +398,7 @@ def _part_json(part: CardPart) -> dict:
         "costs": asdict(part.costs),
         "digests": list(part.digests),
         "rates": [asdict(each) for each in part.rates],
+        "limits": [asdict(each) for each in part.limits],
         "why": part.why,
     }
     return content | (asdict(part.comparison) if part.comparison else {})

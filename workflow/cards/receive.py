@@ -22,7 +22,7 @@ from pathlib import Path
 
 from workflow.cards.card import Card, card_json, make_card
 from workflow.cards.collect import PartRuns, collect, read_costs
-from workflow.cards.share import ARCHIVE, CARD, CODE, PLAN
+from workflow.cards.share import ARCHIVE, CARD, CODE, OF_CARD, PLAN
 from workflow.cards.stored import StoredCard, StoredPart, as_card, read_card
 from workflow.config.choices import ATTENTION
 from workflow.config.errors import ConfigError, shown
@@ -32,7 +32,6 @@ from workflow.plan.rows import PlanRow, WrittenRow, read_plan
 from workflow.results.archive import opened
 from workflow.results.numbers import count
 from workflow.results.record import Record
-from workflow.results.registry import COSTS
 from workflow.results.store import Store, records_beside
 from workflow.settings.battery import BASELINE, Battery, Part, load_battery
 
@@ -249,7 +248,7 @@ def _make_again(stored: StoredCard, runs: dict[str, PartRuns], folder: Path) -> 
     for part in stored.parts:
         if part.name not in runs:
             empty[part.name] = (part.part, part.why or "not run")
-    files = [file for kind in COSTS for file in list_folder(folder / kind, ".json")]
+    files = [file for kind in OF_CARD for file in list_folder(folder / kind, ".json")]
     about = (stored.name, stored.title, stored.chosen, stored.scale)
     return make_card(*about, runs, empty, read_costs(files))
 

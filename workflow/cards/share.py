@@ -17,16 +17,17 @@ from workflow.config.files import ROOT
 from workflow.plan import sources
 from workflow.results.archive import Kind, write_archive
 from workflow.results.record import Record
-from workflow.results.registry import COSTS
+from workflow.results.registry import COSTS, OVER_S
 from workflow.results.store import SHIPPED, Store
 from workflow.settings.battery import Carded
 
 CARD, PLAN, VARIANT = "card.json", "plan.json", "variant.yaml"
 CODE = ".py.txt"
+OF_CARD = (*COSTS, OVER_S)  # kinds of costs
 _NAME = r"\w[\w .,=+()-]*"
 PLACES = (
     rf"results/{_NAME}/(card\.json|plan\.json|{re.escape(SHIPPED)}|variant\.yaml)",
-    rf"results/{_NAME}/({'|'.join(COSTS)})/{_NAME}\.json",
+    rf"results/{_NAME}/({'|'.join(OF_CARD)})/{_NAME}\.json",
     rf"results/{_NAME}/choices/({'|'.join(AXES.values())})/\w+\.py\.txt",
     r"results/runs/[0-9a-f]{12}/record\.json",
     rf"reports/{_NAME}/suite\.js",
@@ -65,7 +66,7 @@ def pack(out: Path, shared: Shared, store: Store) -> int:
         if path is not None:
             written[f"results/runs/{digest}/record.json"] = path.read_bytes()
     files = {f"{inside}/{name}": shared.folder / name for name in (CARD, PLAN)}
-    for kind in COSTS:
+    for kind in OF_CARD:
         for path in sorted((shared.folder / kind).glob("*.json")):
             files[f"{inside}/{kind}/{path.name}"] = path
     scale = shared.page.parent.parent

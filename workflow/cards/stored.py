@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
-from workflow.cards.card import Card, CardPart, Costs, Rate, score_quantity
+from workflow.cards.card import AtLimit, Card, CardPart, Costs, Rate, score_quantity
 from workflow.cards.compare import Comparison, Scatter, Verdict
 from workflow.config.errors import ConfigError, shown
 from workflow.config.files import shown_path
@@ -64,6 +64,14 @@ class StoredRate(StrictModel):
     holm: float
 
 
+class StoredLimit(StrictModel):
+    """As `workflow.cards.card.AtLimit`."""
+
+    S: Annotated[int, Field(gt=0)]
+    macs: Annotated[float, Field(gt=0)] | None
+    memory: Annotated[float, Field(gt=0)] | None
+
+
 class StoredPart(StrictModel):
     """A part of a card. digests: of the variant's runs; of a part that is compared, the keys of
     `StoredComparison` too.
@@ -81,6 +89,7 @@ class StoredPart(StrictModel):
     costs: StoredCosts
     digests: list[Digest]
     rates: list[StoredRate] = []
+    limits: list[StoredLimit] = []
     why: Words | None
     compared: StoredComparison | None = None
 
@@ -186,5 +195,6 @@ def _as_part(stored: StoredPart) -> CardPart:
         behaviour={},
         digests=tuple(stored.digests),
         rates=tuple(Rate(**each.model_dump()) for each in stored.rates),
+        limits=tuple(AtLimit(**each.model_dump()) for each in stored.limits),
         why=stored.why,
     )

@@ -121,23 +121,30 @@ def update_step(training: Training, model, losses: Callable[[], Iterable]) -> Ca
     return step
 
 
-def raise_limit(job: Job, model, S: int, device: torch.device):
-    """Copy a model with the limit of its spans and positions raised to S.
+def limit_key(choice: dict) -> str | None:
+    """Name the setting of a span or position that says how far it sees; None where none does."""
+    return next((key for key in ("limit", "cache") if key in choice), None)
 
-    Learned spans keep their length.
+
+def with_limit(job: Job, model, S: int, device: torch.device):
+    """Copy a model with the limit of its spans and positions changed to S.
+
+    Learned spans keep their length, up to S.
     """
     attention = job.attention
-    raised = {}
+    changed = {}
     for axis in ("span", "position"):
         choice = getattr(attention, axis)
-        if "limit" in choice:
-            raised[axis] = {**choice, "limit": S}
-    longer_job = job.model_copy(update={"attention": attention.model_copy(update=raised)})
-    longer = build_model(longer_job, device, count_symbols(model.state_dict()))
+        key = limit_key(choice)
+        if key is not None:
+            changed[axis] = {**choice, key: S}
+    other_job = job.model_copy(update={"attention": attention.model_copy(update=changed)})
+    other = build_model(other_job, device, count_symbols(model.state_dict()))
     with torch.no_grad():
-        for new, trained in zip(longer.attentions, model.attentions, strict=True):
+        for new, trained in zip(other.attentions, model.attentions, strict=True):
+            new.implementation = trained.implementation
             # z = S z', so the same z is a smaller share of a larger limit
             if hasattr(trained.span, "fraction"):
                 fraction = trained.span.fraction * attention.span["limit"] / S
-                new.span.fraction.copy_(fraction)
-    return longer
+                new.span.fraction.copy_(fraction.clamp(max=1))
+    return other

@@ -33,8 +33,8 @@ from workflow.plan.reads import costs_shown, reads
 from workflow.plan.run_files import RunFiles
 from workflow.plan.shared_measurements import SharedMeasurements
 from workflow.plan.tuning import is_untuned
-from workflow.results.registry import COSTS, OF_TEXTS
-from workflow.settings.battery import FILE, STUDY
+from workflow.results.registry import COSTS, OF_TEXTS, OVER_S
+from workflow.settings.battery import FILE, STUDY, name_part
 from workflow.settings.config import Config, Setup, load_setup, place_in_config
 from workflow.settings.questions import Question, check_owners, find_owners, load_question
 from workflow.tasks.spec import TASKS
@@ -369,7 +369,25 @@ class Targets:
         files: dict[str, None] = {}
         for part in self.setup.asked:
             files |= dict.fromkeys(self.cost_files(part, "flops", "memory", "throughput"))
+        for configuration in self.limits_of_card:
+            files[f"{self.results}/{OVER_S}/{configuration}.json"] = None
         return list(files)
+
+    @cached_property
+    def limits_of_card(self) -> dict[str, list[int]]:
+        """List the limits S at which the costs of a configuration are measured besides.
+
+        Only of those whose model is trained here.
+        """
+        limits = {}
+        for name, part in self.setup.battery.parts.items():
+            for row in self.runs.rows_of(name_part(name)):
+                configuration = row.job.configuration
+                digest = self.runs.configurations.get(configuration)
+                is_here = digest is not None and not self.runs.is_precomputed(digest)
+                if part.costs_at and row.tuning is None and is_here:
+                    limits[configuration] = part.costs_at
+        return limits
 
     # pages
 

@@ -20,6 +20,7 @@ from workflow.tasks.task import merge_quantities
 
 # measured for a configuration after its training
 COSTS = ("flops", "memory", "longest_span", "throughput")
+OVER_S = "costs_over_S"  # of the configurations of a card
 # what is timed, each with its speed
 KINDS = ("train", "predict", "library_train", "library_predict")
 SPEEDS = {f"{work}_tokens_per_s": work for work in KINDS}

@@ -9,9 +9,9 @@ from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import shown_path
 from workflow.config.renamed import KINDS as RENAMED
 from workflow.config.strict import read_json
-from workflow.results.registry import COSTS, OF_TEXTS
+from workflow.results.registry import COSTS, OF_TEXTS, OVER_S
 
-KINDS = ("runs", *COSTS, "layers", "reference", *OF_TEXTS)
+KINDS = ("runs", *COSTS, OVER_S, "layers", "reference", *OF_TEXTS)
 
 
 def write_rows(kind: str, rows: list[dict]) -> str:

@@ -21,6 +21,31 @@ rule card:
         "python -m workflow.scripts.card {output.numbers:q} {output.page:q} --costs {input.costs:q} > {log:q} 2>&1"
 
 
+rule costs_over_S:
+    """Measure a configuration of a card at several limits S: MACs, and peak memory in training."""
+    input:
+        of("configuration", targets.run_files.model_of),
+    output:
+        "results/{scale}/costs_over_S/{configuration}.json",
+    log:
+        "logs/{scale}/costs_over_S/{configuration}.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        **requests.of_configuration(),
+        gpu=targets.config.gpus,
+    params:
+        limits=lambda w: targets.limits_of_card[w.configuration],
+        options=targets.cost_options,
+        source=of("configuration", partial(targets.code.of_cost, "costs_over_S")),
+        label=label_of("configuration", targets.runs.labels.configuration),
+    message:
+        "measure MACs and memory of {params.label} at several S"
+    shell:
+        "python -m workflow.scripts.costs_over_S {input:q} {output:q} --at {params.limits} {params.options}"
+        " > {log:q} 2>&1"
+
+
 rule card_archive:
     """Pack a card with its records, its code and its page into one archive."""
     input:

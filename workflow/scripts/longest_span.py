@@ -14,7 +14,7 @@ from workflow.config.environment import DEVICES
 from workflow.config.errors import ConfigError
 from workflow.costs import streams
 from workflow.costs.fresh_process import in_fresh_process, peak_memory
-from workflow.costs.trained_net import TrainedRun, raise_limit
+from workflow.costs.trained_net import TrainedRun, with_limit
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
 from workflow.settings.scales import Measure, read_measure
@@ -27,7 +27,7 @@ def step(trained: TrainedRun, device: str, S: int, budget: int) -> dict:
 
     def make():
         job, model = trained.load(on)
-        return streams.training_step(job, raise_limit(job, model, S, on), on)
+        return streams.training_step(job, with_limit(job, model, S, on), on)
 
     return peak_memory(make, on, trained.job.training.threads, budget) | {"machine": name_of(on)}
 

@@ -52,7 +52,8 @@ class Part(StrictModel):
     quantity that decides, at this value of the task's condition where it has one. margin: a
     difference within it is none, in the score's unit. baseline: how it differs from the recipe; a
     variant differs from the baseline. grid: the one S and the one k of choices that need them.
-    own_corpus: whether the corpus that the config names is read in place of this part's.
+    own_corpus: whether the corpus that the config names is read in place of this part's. costs_at:
+    limits S at which costs are measured besides.
     """
 
     title: Annotated[str, Field(min_length=1, max_length=60)]
@@ -64,6 +65,7 @@ class Part(StrictModel):
     baseline: Variant = Variant()
     grid: Grid = Grid()
     own_corpus: bool = False
+    costs_at: list[PositiveStrictInt] = []
 
     @field_validator("score")
     @classmethod

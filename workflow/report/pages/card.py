@@ -19,6 +19,7 @@ from workflow.report.pages.card_figures import (
     draw_costs,
     draw_failed,
     draw_lengths,
+    draw_limits,
     draw_quality,
     draw_strips,
     failed_runs,
@@ -50,6 +51,7 @@ STRIPS = (
 )
 COSTS_CAPTION = "Costs on the same backend; training and prediction: time of a step."
 QUALITY = "Difference from the baseline over cost; filled: significant after Holm correction."
+LIMITS = "The trained model at other limits. Adaptive spans keep their length."
 LENGTHS = "Mean over seeds."
 SUMMARY = ("md", "png")  # what is next to the page
 GATE = "y = sigmoid(W x) * attention(x)"
@@ -187,6 +189,7 @@ def card_page(card: Card, code: tuple[Code, ...] = ()) -> CardPage:
         _embed("strips", "What it changes", STRIPS, draw_strips(card)),
         _embed("costs", "What it costs", COSTS_CAPTION, draw_costs(card)),
         _embed("quality", "Quality and cost", QUALITY, draw_quality(card)),
+        _embed("limits", "What it costs over S", LIMITS, draw_limits(card)),
         _embed("lengths", "Over the test length", LENGTHS, draw_lengths(card)),
         _embed("failed", "Loss of the runs that failed", "", draw_failed(card)),
     ]

@@ -212,6 +212,35 @@ def draw_costs(card: Card) -> Marks | None:
     return marks
 
 
+def draw_limits(card: Card) -> Marks | None:
+    """Draw ratios of costs over the limit S, of the first part where they were measured."""
+    each = next((part for part in card.parts if part.limits), None)
+    if each is None:
+        return None
+    figure, axes = canvas(height=2.9)
+    marks = Marks(figure)
+    axes.axhline(1, color=GREY, lw=1, ls=":", label="baseline")
+    drawn = []
+    colours = dict(zip(COSTS, shades(len(COSTS)), strict=True))
+    symbols = dict(zip(COSTS, MARKS, strict=False))
+    for name in ("macs", "memory"):
+        points = [point for point in each.limits if getattr(point, name)]
+        ratios = [getattr(point, name) for point in points]
+        style = {"marker": symbols[name], "color": colours[name], "ms": 5}
+        line = axes.plot([point.S for point in points], ratios, label=COSTS[name], **style)
+        start = len(marks.rows)
+        for point, ratio in zip(points, ratios, strict=True):
+            marks.rows.append({"cost": COSTS[name], "S": point.S, "ratio": f"{two_digits(ratio)}×"})
+        shows(line, range(start, len(marks.rows)))
+        drawn += ratios
+    set_powers(axes.xaxis, {point.S: f"{point.S}" for point in each.limits})
+    _set_ratios(axes.yaxis, drawn)
+    axes.set_xlabel("limit S")
+    axes.set_ylabel("ratio to the baseline")
+    share_legend(figure)
+    return marks
+
+
 def measured_costs(card: Card) -> list[str]:
     """List the costs that are measured on any part."""
     return [name for name in COSTS if any(getattr(each.costs, name) for each in card.parts)]
