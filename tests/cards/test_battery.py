@@ -188,6 +188,17 @@ def test_other_rates_are_one_seed_of_the_variant_at_half_and_twice_the_rate():
     assert len({row.job.seed for row in added}) == 1
 
 
+def test_another_size_adds_as_many_seeds_of_the_variant_and_of_the_baseline():
+    config = {"variant": "entmax15", "tasks": ["symbols"]}
+    without = plan(load_setup(config), {})
+    rows = plan(load_setup(config | {"card_size": 2}), {})
+    added = [row for row in rows if row.size == 2]
+    assert {row.job.digest for row in rows if row.size == 1} == {row.job.digest for row in without}
+    assert len(added) == len(without)
+    widths = {row.job.net.d_model for row in without}
+    assert {row.job.net.d_model for row in added} == {2 * width for width in widths}
+
+
 @pytest.mark.parametrize("seeds", [None, 2])
 def test_each_part_has_a_row_for_each_seed_of_the_variant_and_of_the_baseline(seeds):
     config = {"variant": "entmax15", "tasks": ["char_lm"]}

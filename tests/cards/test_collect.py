@@ -167,6 +167,30 @@ def test_a_run_that_failed_or_lacks_its_score_has_none(changes):
     assert score_of(record(2.0).model_copy(update=changes), part) is None
 
 
+def test_models_of_another_size_are_kept_apart_and_compared_with_each_other(ship):
+    seeds = (1, 2, 3)
+    wide = {"d_model": 48}
+    store = ship(
+        *(record(2.0 + seed / 100, seed=seed) for seed in seeds),
+        *(record(2.5 + seed / 100, seed=seed, **SPARSE) for seed in seeds),
+        *(record(1.8 + seed / 100, seed=seed, net=wide) for seed in seeds),
+        *(record(1.2 + seed / 100, seed=seed, net=wide, **SPARSE) for seed in seeds),
+    )
+    rows = []
+    for seed in seeds:
+        for variant, choices in ((BASELINE, {}), ("mine", SPARSE)):
+            rows.append(row(variant, seed=seed, **choices))
+            other = row(variant, seed=seed, net=wide, **choices)
+            rows.append(other.model_copy(update={"size": 2.0}))
+    runs = collected(store, *rows)
+    (found,) = make_card("mine", "mine", SPARSE, "smoke", {"toy": runs}, {}, {}).parts
+    assert found.comparison.difference == pytest.approx(0.5)
+    (at,) = found.sizes
+    assert (at.size, at.comparison.verdict) == (2.0, "better")
+    assert at.comparison.difference == pytest.approx(-0.6)
+    assert sorted(at.ours) == sorted(at.baseline) == [1, 2, 3]
+
+
 def test_runs_at_other_rates_are_kept_apart_and_compared_with_the_same_seed(ship):
     half, twice = (job(seed=1, **SPARSE).varied({"lr": factor}) for factor in (0.5, 2))
     store = ship(

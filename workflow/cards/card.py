@@ -90,12 +90,26 @@ class Rate:
 
 
 @dataclass(frozen=True)
+class AtSize:
+    """What the variant changes with models of another size; `comparison` as of a `CardPart`.
+
+    The verdicts of a size are corrected over the parts.
+    """
+
+    size: float
+    ours: dict[int, float]
+    baseline: dict[int, float]
+    comparison: Comparison
+
+
+@dataclass(frozen=True)
 class CardPart:
     """What a card says of one part.
 
     ours, baseline: scores by seed. why: there is no comparison. behaviour: facts of the trained
     models that are numbers, of the variant and of the baseline. digests: of the variant's runs.
-    rates: what other learning rates change, where they were tried. limits: costs over S.
+    rates, sizes: what other learning rates and sizes change, where they were tried. limits: costs
+    over S.
     """
 
     name: str
@@ -112,6 +126,7 @@ class CardPart:
     digests: tuple[str, ...]
     rates: tuple[Rate, ...] = ()
     limits: tuple[AtLimit, ...] = ()
+    sizes: tuple[AtSize, ...] = ()
     why: str | None = None
 
 
@@ -152,7 +167,20 @@ def make_card(
     runs: of the parts that it can do. empty: the others, with the reason. costs: rows by kind and
     configuration.
     """
-    pairs = {key: _compared(each) for key, each in runs.items() if not each.is_baseline}
+    different = {key: each for key, each in runs.items() if not each.is_baseline}
+    judged = _judge({key: _compared(each) for key, each in different.items()}, runs)
+    parts = [_part(key, each, judged.get(key), costs) for key, each in runs.items()]
+    parts = _with_corrected_rates(parts)
+    for size in sorted({size for each in different.values() for size in each.sizes}):
+        parts = _with_size(parts, size, different)
+    for key, (part, why) in empty.items():
+        parts.append(_empty(key, part, why))
+    devices = {record.origin.device for each in runs.values() for record in each.ours.values()}
+    return Card(name, title, choices, tuple(parts), scale, tuple(sorted(devices)))
+
+
+def _judge(pairs: Mapping[str, Compared], runs: Mapping[str, PartRuns]) -> dict[str, Comparison]:
+    """Compare what has scores on both sides, corrected over all of it."""
     pairs = {key: each for key, each in pairs.items() if each.ours and each.baseline}
     compared: dict[str, Comparison] = {}
     better = {}
@@ -161,13 +189,31 @@ def make_card(
         if found is not None:
             compared[key] = found
             better[key] = score_quantity(runs[key].part).better
-    judged = judge(compared, better)
-    parts = [_part(key, each, judged.get(key), costs) for key, each in runs.items()]
-    parts = _with_corrected_rates(parts)
-    for key, (part, why) in empty.items():
-        parts.append(_empty(key, part, why))
-    devices = {record.origin.device for each in runs.values() for record in each.ours.values()}
-    return Card(name, title, choices, tuple(parts), scale, tuple(sorted(devices)))
+    return judge(compared, better)
+
+
+def _with_size(parts: list[CardPart], size: float, runs: Mapping[str, PartRuns]) -> list[CardPart]:
+    """Add to each part what the variant changes with models of this size."""
+    scores = {}
+    pairs = {}
+    for key, each in runs.items():
+        if size in each.sizes:
+            ours, baseline = map(each.scores, each.sizes[size])
+            scores[key] = (ours, baseline)
+            pairs[key] = Compared(
+                ours=list(ours.values()),
+                baseline=list(baseline.values()),
+                known={},
+                margin=each.part.margin,
+            )
+    judged = _judge(pairs, runs)
+    found = []
+    for each in parts:
+        if each.name in judged:
+            at = AtSize(size, *scores[each.name], judged[each.name])
+            each = replace(each, sizes=(*each.sizes, at))
+        found.append(each)
+    return found
 
 
 def _with_corrected_rates(parts: list[CardPart]) -> list[CardPart]:
@@ -399,6 +445,12 @@ def _part_json(part: CardPart) -> dict:
         "digests": list(part.digests),
         "rates": [asdict(each) for each in part.rates],
         "limits": [asdict(each) for each in part.limits],
+        "sizes": [_size_json(each) for each in part.sizes],
         "why": part.why,
     }
     return content | (asdict(part.comparison) if part.comparison else {})
+
+
+def _size_json(at: AtSize) -> dict:
+    content = {"size": at.size, "ours": at.ours, "baseline": at.baseline}
+    return content | asdict(at.comparison)

@@ -25,8 +25,9 @@ class PartRuns:
     """The finished and failed runs of a part.
 
     ours, baseline: by seed, with all that ship. rates: one seed of the variant at other learning
-    rates, by their factor. known: of every other known variant, by what it
-    chooses, by seed. is_baseline: the variant chooses what the baseline does.
+    rates, by their factor. sizes: of the variant and of the baseline with models of other sizes.
+    known: of every other known variant, by what it chooses, by seed. is_baseline: the variant
+    chooses what the baseline does.
     """
 
     part: Part
@@ -34,6 +35,7 @@ class PartRuns:
     baseline: dict[int, Record]
     known: dict[str, dict[int, Record]] = field(default_factory=dict)
     rates: dict[float, Record] = field(default_factory=dict)
+    sizes: dict[float, tuple[dict[int, Record], dict[int, Record]]] = field(default_factory=dict)
     is_baseline: bool = False
 
     @property
@@ -123,7 +125,10 @@ def read_costs(files: Iterable[Path]) -> dict[str, dict[str, dict]]:
 
 
 def _runs_of(part: Part, rows: list[PlanRow], theirs: list[PlanRow], known: "_Known") -> PartRuns:
-    ours = [row for row in rows if row.tuning is None]
+    sizes = {row.size for row in rows} - {1}
+    by_size = {size: (known.of_size(size, rows), known.of_size(size, theirs)) for size in sizes}
+    ours = [row for row in rows if row.plain]
+    theirs = [row for row in theirs if row.plain]
     rates = {}
     for row in rows:
         if row.tuning == "trial" and row.job.digest in known.store:
@@ -137,7 +142,15 @@ def _runs_of(part: Part, rows: list[PlanRow], theirs: list[PlanRow], known: "_Kn
     own = choice_of(ours[0].job)
     baseline = choice_of(theirs[0].job)
     others = {choice: runs for choice, runs in by_choice.items() if choice not in (own, baseline)}
-    return PartRuns(part, by_choice[own], by_choice[baseline], others, rates, own == baseline)
+    return PartRuns(
+        part=part,
+        ours=by_choice[own],
+        baseline=by_choice[baseline],
+        known=others,
+        rates=rates,
+        sizes=by_size,
+        is_baseline=own == baseline,
+    )
 
 
 def choice_of(job: Job) -> str:
@@ -171,6 +184,14 @@ class _Known:
         if digest not in self._records:
             self._records[digest] = self.store.read_or_refuse(digest)
         return self._records[digest]
+
+    def of_size(self, size: float, rows: Iterable[PlanRow]) -> dict[int, Record]:
+        """Read the runs of models of a size, by seed."""
+        found = {}
+        for row in rows:
+            if row.size == size and row.tuning is None and row.job.digest in self.store:
+                found[row.job.seed] = self.read(row.job.digest)
+        return found
 
     def like(self, job: Job) -> dict[str, dict[int, Record]]:
         """Find the shipped runs that differ from a job in attention and seed alone."""

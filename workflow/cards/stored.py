@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
-from workflow.cards.card import AtLimit, Card, CardPart, Costs, Rate, score_quantity
+from workflow.cards.card import AtLimit, AtSize, Card, CardPart, Costs, Rate, score_quantity
 from workflow.cards.compare import Comparison, Scatter, Verdict
 from workflow.config.errors import ConfigError, shown
 from workflow.config.files import shown_path
@@ -72,6 +72,19 @@ class StoredLimit(StrictModel):
     memory: Annotated[float, Field(gt=0)] | None
 
 
+class StoredSize(StrictModel):
+    """As `workflow.cards.card.AtSize`, with the keys of `StoredComparison` in one of their own."""
+
+    size: Annotated[float, Field(gt=0)]
+    ours: dict[int, float]
+    baseline: dict[int, float]
+    compared: StoredComparison
+
+    @property
+    def at_size(self) -> AtSize:
+        return AtSize(self.size, self.ours, self.baseline, self.compared.comparison)
+
+
 class StoredPart(StrictModel):
     """A part of a card. digests: of the variant's runs; of a part that is compared, the keys of
     `StoredComparison` too.
@@ -90,6 +103,7 @@ class StoredPart(StrictModel):
     digests: list[Digest]
     rates: list[StoredRate] = []
     limits: list[StoredLimit] = []
+    sizes: list[StoredSize] = []
     why: Words | None
     compared: StoredComparison | None = None
 
@@ -150,12 +164,21 @@ def read_card(path: Path) -> StoredCard:
     if isinstance(content, dict):
         content.pop("back_test", None)  # of the battery, not of this card
     if isinstance(content, dict) and isinstance(content.get("parts"), list):
-        content["parts"] = [with_comparison(each) for each in content["parts"]]
+        content["parts"] = [_with_comparisons(each) for each in content["parts"]]
     return parse(StoredCard, content, shown_path(path))
 
 
+def _with_comparisons(part):
+    if isinstance(part, dict) and isinstance(part.get("sizes"), list):
+        part = part | {"sizes": [with_comparison(each) for each in part["sizes"]]}
+    return with_comparison(part)
+
+
 def with_comparison(part):
-    """Put the keys of a comparison, which card.json has among the others, into one of their own."""
+    """Put the keys of a comparison, which card.json has among the others, into one of their own.
+
+    part: of a card, or of one of its other sizes.
+    """
     if not isinstance(part, dict) or "difference" not in part:
         return part
     compared = {}
@@ -196,5 +219,6 @@ def _as_part(stored: StoredPart) -> CardPart:
         digests=tuple(stored.digests),
         rates=tuple(Rate(**each.model_dump()) for each in stored.rates),
         limits=tuple(AtLimit(**each.model_dump()) for each in stored.limits),
+        sizes=tuple(each.at_size for each in stored.sizes),
         why=stored.why,
     )

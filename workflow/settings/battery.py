@@ -173,8 +173,11 @@ class Carded:
                 return False
         return True
 
-    def question(self, part: Part, seeds: int) -> Question:
-        """Ask what it changes on a part: a question of two variants, the baseline first."""
+    def question(self, part: Part, seeds: int, size: float = 1.0) -> Question:
+        """Ask what it changes on a part: a question of two variants, the baseline first.
+
+        size: of models that are trained besides those of the scale's size, which is 1.
+        """
         changes: dict[str, Any] = dict(self.choices.axes)
         if self.choices.net:
             changes["net"] = part.baseline.net | self.choices.net
@@ -187,6 +190,7 @@ class Carded:
             variants={BASELINE: part.baseline, self.name: own},
             grid=part.grid,
             seeds=seeds,
+            sizes=sorted({1.0, size}),
         )
 
 

@@ -64,6 +64,7 @@ class Config(StrictModel):
     variant: str | dict | None = None
     card_seeds: Annotated[int, Field(ge=1)] | None = None
     card_rates: StrictBool = False
+    card_size: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
     corpus: str | None = None
     data_dir: str | None = None
     train: Annotated[str, one_of("train", TRAIN)] = "first_seed"
@@ -216,7 +217,7 @@ def _parts_of(
     asked = {}
     for name, part in battery.parts.items():
         if part.task in scales:
-            asked[name_part(name)] = card.question(part, seeds)
+            asked[name_part(name)] = card.question(part, seeds, config.card_size)
     return asked
 
 

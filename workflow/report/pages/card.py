@@ -101,6 +101,20 @@ class RateLine:
 
 
 @dataclass(frozen=True)
+class SizeLine:
+    """What the variant changes with models of another size, as text. told: it is significant."""
+
+    part: str
+    size: str
+    difference: str
+    interval: str
+    p: str
+    verdict: str
+    seeds: str
+    told: bool
+
+
+@dataclass(frozen=True)
 class BackTestLine:
     """Which predictors had the sign of a larger scale, of how many variants, as text."""
 
@@ -154,6 +168,7 @@ class CardPage:
     lines: tuple[PartLine, ...]
     cost_titles: tuple[str, ...]
     rates: tuple[RateLine, ...]
+    sizes: tuple[SizeLine, ...]
     behaviour: tuple[BehaviourLine, ...]
     failed: tuple[str, ...]
     back_test: BackTestTable | None
@@ -203,6 +218,7 @@ def card_page(card: Card, code: tuple[Code, ...] = ()) -> CardPage:
         lines=tuple(_line(each, costs) for each in card.parts),
         cost_titles=tuple(COSTS[name] for name in costs),
         rates=tuple(_rates(card)),
+        sizes=tuple(_sizes(card)),
         behaviour=tuple(_behaviour(card)),
         failed=tuple(_failures(card)),
         back_test=_tabulate(card),
@@ -304,6 +320,24 @@ def _line(each: CardPart, costs: list[str]) -> PartLine:
         detectable=f"{form.text(compared.detectable)} {unit}",
         more=_more(each),
     )
+
+
+def _sizes(card: Card) -> Iterable[SizeLine]:
+    for each in card.parts:
+        for at in each.sizes:
+            # written as the part's own comparison is
+            of_size = replace(each, ours=at.ours, baseline=at.baseline, comparison=at.comparison)
+            line = _line(of_size, [])
+            yield SizeLine(
+                part=each.part.title,
+                size=f"{at.size:g}×",
+                difference=line.difference,
+                interval=line.interval,
+                p=line.p,
+                verdict=line.verdict,
+                seeds=line.seeds,
+                told=line.told,
+            )
 
 
 def _signed(text: str) -> str:
