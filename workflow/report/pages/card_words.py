@@ -194,10 +194,9 @@ def _rates(card: Card) -> str:
     """Say on which parts another rate is better, of those where the variant is not."""
     compared = [each for each in card.parts if each.comparison]
     if not any(each.rates for each in compared):
-        is_worse = bool(card.with_verdict("worse"))
-        return (
-            "the rate is untuned: card_rates=true tries half and twice the rate" if is_worse else ""
-        )
+        if not card.with_verdict("worse"):
+            return ""
+        return "the rate is untuned: card_rates=true tries half and twice the rate"
     found = []
     for each in compared:
         gains = [rate for rate in each.rates if is_gain(each, rate)]
