@@ -23,9 +23,9 @@ TITLE = "What the controls at test time change"
 CAPTION = (
     "Token accuracy as trained, and how many points a control changes it at test time. Hard "
     "maximum: all weight on the highest score. Sharper scores: multiplied by a factor, chosen on "
-    "dev at twice the training length. What a control wins back was lost to dispersion; the rest "
-    "may be lost to ranking. A control that loses more than two points at the training length "
-    "supports no conclusion. Changes are paired by seed."
+    "dev at the tuning length. What a control wins back was lost to dispersion; the rest may be "
+    "lost to ranking. A control that loses more than two points at the training length supports no "
+    "conclusion. Changes are paired by seed."
 )
 POINTS = "points"
 

@@ -17,6 +17,7 @@ from workflow.tasks.symbols.metrics import LOSS, METRICS
 from workflow.tasks.task import Condition, Curve, Selection, Solved, TaskSpec
 
 Multiple = Annotated[float, Field(ge=1)]
+CHOSEN_AT = 2.0  # unless the recipe says otherwise
 LEARNED = 99.0  # % token accuracy at the training length: a model that has less is wrong there
 
 
@@ -62,14 +63,16 @@ class SymbolTraining(Training):
 class SymbolEvaluation(FrozenModel):
     """Scored at `multiples` of the longest training length.
 
-    samples: sequences at each multiple up to `near`; far_samples: at each beyond it. symbols: how
-    many symbols are read at once.
+    samples: sequences at each multiple up to `near`; far_samples: at each beyond it. chosen_at: the
+    multiple at which learning rates and factors of controls are chosen, on dev. symbols: how many
+    symbols are read at once.
     """
 
     multiples: tuple[Multiple, ...] = Field(min_length=1)
     samples: PositiveStrictInt
     far_samples: PositiveStrictInt
     near: Multiple = 4
+    chosen_at: Annotated[Multiple, Field(exclude_if=lambda value: value == CHOSEN_AT)] = CHOSEN_AT
     symbols: PositiveStrictInt = 1 << 14
 
     @model_validator(mode="after")
@@ -77,6 +80,10 @@ class SymbolEvaluation(FrozenModel):
         if list(self.multiples) != sorted(set(self.multiples)) or self.multiples[0] != 1:
             listed = ", ".join(f"{each:g}" for each in self.multiples)
             raise ConfigError(f"multiples must rise from 1, got {listed}")
+        if self.chosen_at > self.near:
+            raise ConfigError(
+                f"chosen_at = {self.chosen_at:g}: dev is scored up to near = {self.near:g}"
+            )
         return self
 
 
@@ -106,9 +113,13 @@ TASK = TaskSpec(
         fact("sharpened", "factor of sharper scores, chosen on dev", number=True),
     ),
     condition=Condition("length", "test length, multiples of the training length"),
-    # `dev_accuracy` is that of sequences twice as long as the longest in training.
+    # `dev_accuracy` is that at the multiple `chosen_at`.
     tuned_by=Selection(
-        "dev_accuracy", better="higher", tie=1.0, learned=LEARNED, title="dev accuracy at 2×"
+        "dev_accuracy",
+        better="higher",
+        tie=1.0,
+        learned=LEARNED,
+        title="dev accuracy at the tuning length",
     ),
     not_tuned_by=(
         Selection("dev_bits", better="lower", at=1.0, title="dev loss at 1×"),

@@ -25,7 +25,6 @@ from workflow.training.processes import ALONE, Devices
 TRAIN, DEV, TEST, CONTROL = range(4)  # begin the seeds of what is drawn
 CURVE_SAMPLES = 256  # at the longest training length, for a point of the learning curve
 WATCHED = 8  # sequences whose attention is observed at each length
-CHOOSING = 2.0  # multiple at which dev is scored: learning rates are chosen by it
 
 
 def bits(nats: float) -> float:
@@ -89,12 +88,12 @@ class SymbolTask:
         return Sample(point, point, model.facts())
 
     def evaluate(self, model) -> Evaluation:
-        """Score test at every multiple of the training length, and dev at `CHOOSING`."""
+        """Score test at every multiple of the training length, and dev at that of tuning."""
         evaluation = self.job.evaluation
         metrics: dict = dict.fromkeys(("dev_bits", "dev_accuracy", "test_accuracy", "test_reach"))
         facts = {**model.facts(), "sharpened": FACTORS[0]}
         with attempt(self.missing, ["dev_bits", "dev_accuracy"]):
-            loss, dev = self._score(model, DEV, CHOOSING, evaluation.samples)
+            loss, dev = self._score(model, DEV, evaluation.chosen_at, evaluation.samples)
             metrics |= {"dev_bits": loss, **_named("dev", dev)}
             facts["sharpened"] = self._choose_factor(model)
         over = []
@@ -102,7 +101,7 @@ class SymbolTask:
             recalls = self._find_recall_head(model)
             for multiple in evaluation.multiples:
                 over.append(self._score_at(model, multiple, facts["sharpened"], recalls))
-            # A run's own numbers are test at the training length, and dev at `CHOOSING`.
+            # A run's own numbers are test at the training length, and dev at that of tuning.
             for name, value in over[0].metrics.items():
                 if name.startswith("test_"):
                     metrics[name] = value
@@ -151,11 +150,12 @@ class SymbolTask:
 
     def _choose_factor(self, model) -> float:
         """Choose what to multiply scores by, on sequences of its own; of equals the least."""
+        chosen_at = self.job.evaluation.chosen_at
         best = FACTORS[0]
         highest = -math.inf
         for factor in FACTORS:
             with with_sharper_scores(model, factor):
-                _, scores = self._score(model, CONTROL, CHOOSING, CURVE_SAMPLES)
+                _, scores = self._score(model, CONTROL, chosen_at, CURVE_SAMPLES)
             if scores.accuracy > highest:
                 best = factor
                 highest = scores.accuracy
