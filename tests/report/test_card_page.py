@@ -189,7 +189,7 @@ def test_each_card_has_the_back_test_on_its_page_and_in_its_numbers():
     assert (of_all.dearer, of_all.rank, of_all.p) == ("2", "−0.25", "0.04")
     assert (of_symbols.variants, of_symbols.battery, of_symbols.p) == ("3", "3", "")
     assert (left_out.variants, left_out.battery) == ("17", "4")
-    assert by_part.battery == "6 (informs)"
+    assert by_part.battery == "6 (informative)"
     assert "copying and recall" in table.note
     at_small = json.loads(card_json(full))["back_test"]["larger"][1]
     assert (at_small["scale"], at_small["score"]["battery"]) == ("small", 7)
@@ -217,7 +217,7 @@ def test_a_known_variant_is_named_by_its_choices():
     assert name_known(known_choice("entmax15", limit=64)) == "fixed span, entmax-1.5, S = 64"
     content = json.loads(known_choice())
     content["attention"]["apply_to"] = ["encoder"]
-    assert name_known(json.dumps(content)).endswith("in encoder alone")
+    assert name_known(json.dumps(content)).endswith("in encoder only")
 
 
 # --- formulas --------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ CAPTION = (
     "The mask m(x) for a ramp R = 32 and a span z = 64, where x = 1 is the nearest past character."
 )
 NOTES = (
-    "m(x) = clamp((R + z - (x - 1)) / R, 0, 1), so that z + R characters are seen. The paper's "
-    "formula has x in place of x - 1 (docs/fidelity.md)."
+    "m(x) = clamp((R + z - (x - 1)) / R, 0, 1), so that z + R characters are visible. The paper's "
+    "formula has x instead of x - 1 (docs/fidelity.md)."
 )
 R = 32  # the ramp of the mask
 Z = 64  # the span

@@ -13,7 +13,7 @@ CAPTION = (
     "Mean dynamic span for each character of a passage. Triangles mark the first letter of each "
     "word."
 )
-NOTES = "Mean over layers and heads; dev set, one seed."
+NOTES = "Mean over layers and heads. Dev set, one seed."
 LINE = 32  # characters
 BLANKS = ("<eos>", " ", "\n", "\t")
 SIGNS = {"<eos>": "↵", " ": "␣"}

@@ -19,8 +19,8 @@ CAPTION = (
 )
 NOTES = (
     "The heads with the lowest mean entropy of all recorded layers, in the base model's first "
-    "seed. Weights below 5 % are left out. The title names what a head gives half of its weight "
-    "to, or else its largest weight. Comparable with the paper: whether heads specialise. Not "
+    "seed. Weights below 5 % are left out. The title names what receives over half of a head's "
+    "weight, or else its largest weight. Comparable with the paper: whether heads specialise. Not "
     "comparable: which heads; model, corpus and sentence differ."
 )
 COLUMNS = ["layer", "head", "query", "key", "query_piece", "key_piece", "weight"]

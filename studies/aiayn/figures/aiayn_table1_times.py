@@ -23,9 +23,9 @@ CAPTION = (
 )
 NOTES = (
     "One sequence; bars are 95 % CI over timing rounds. Slopes are fitted over every n drawn; the "
-    "ledger fits the upper half, where the fixed cost of a call weighs less. Comparable with the "
-    "formulas: slopes (2 for self-attention, 1 for the others). Not comparable: heights, because "
-    "some libraries are better tuned."
+    "ledger fits the upper half, where the fixed overhead of a call matters less. Comparable with "
+    "the formulas: slopes (2 for self-attention, 1 for the others). Not comparable: heights, "
+    "because some libraries are better tuned."
 )
 origin = layer_costs.origin
 commits = layer_costs.commits
@@ -70,6 +70,6 @@ def draw(data: pd.DataFrame):
     set_powers(axes.xaxis, {n: str(n) for n in lengths})
     set_log(axes.yaxis)
     axes.set_xlabel("length n of the sequence")
-    axes.set_ylabel("ms, forward and back")
+    axes.set_ylabel("ms, forward and backward")
     share_legend(figure)
     return figure

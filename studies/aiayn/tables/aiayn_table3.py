@@ -23,8 +23,8 @@ CAPTION = (
     "whether a change helps or hurts. Not comparable: perplexity (different subword vocabulary) "
     "and BLEU (different dataset). The paper averages no checkpoints here; we average as the scale "
     "specifies. Parameters at the paper's sizes are computed twice: with the 37,000 subwords that "
-    "the paper states, and with 4,096 more (32,000 + 4,096 for big), which fits every row for no "
-    "known reason. Learned position embeddings are not counted."
+    "the paper states, and with 4,096 more (32,000 + 4,096 for big), which fits every row; we do "
+    "not know why. Learned position embeddings are not counted."
 )
 VOCABULARY = 37_000  # subwords of the shared vocabulary, section 5.1
 SIZES = [

@@ -12,9 +12,9 @@ CAPTION = (
     "Labelled bracket F1 (docs/fidelity.md). As in the paper, the model translates words into a "
     "linearised tree, with the model size and treebank of this scale; trees of Python statements "
     "come from Python's parser. The rows top-k and adaptive span are ours. Comparable: their "
-    "difference from softmax. Not comparable: F1. Repaired: outputs that were not valid trees over "
-    "the input words, in per cent. p: paired bootstrap over test sentences (1,000 resamples per "
-    "pair of seeds). We show the largest p, or 1 if the seeds disagree on the sign."
+    "difference from softmax. Not comparable: F1. Repaired: percentage of outputs that were not "
+    "valid trees over the input words. p: paired bootstrap over test sentences (1,000 resamples "
+    "per pair of seeds). We show the largest p, or 1 if the seeds disagree on the sign."
 )
 PRINTED = ["vk", "petrov", "zhu", "dyer", "zhu_s", "huang", "mcclosky", "vk_s", "luong", "dyer_g"]
 TRAINED = {"softmax": "ai.t4.tr_wsj", "top_k": None, "adaptive": None}

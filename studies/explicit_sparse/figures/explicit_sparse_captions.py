@@ -20,9 +20,10 @@ CAPTION = (
     "sharpest subwords."
 )
 NOTES = (
-    "Both models, one seed; right and wrong captions. Below each image is the nearest of its "
-    "references; [brackets] mark other wording, which may be true as well. Weights are means over "
-    "heads, all on one scale. ▁ begins a word. The paper shows none of this."
+    "Both models, one seed; captions are shown whether right or wrong. Below each image is the "
+    "closest of its references; [brackets] mark different wording, which may also be correct. "
+    "Weights are means over heads, on a shared scale. ▁ marks the start of a word. The paper has "
+    "no such figure."
 )
 COLUMNS = [
     "picture",

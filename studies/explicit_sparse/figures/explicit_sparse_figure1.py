@@ -16,8 +16,8 @@ CAPTION = (
 )
 NOTES = (
     "Two models, one seed. The numbers on the right are keys per query with a weight of at least "
-    "0.0005. ▁ begins a word. Comparable with the paper: that top-k drops subwords. Not "
-    "comparable: the sentence."
+    "0.0005. ▁ marks the start of a word. Comparable with the paper: whether top-k drops subwords. "
+    "Not comparable: the sentence."
 )
 used = pick_compared
 

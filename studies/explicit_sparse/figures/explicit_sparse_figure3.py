@@ -26,7 +26,7 @@ CAPTION = (
 )
 NOTES = (
     "The paper prints no numbers for its curve on En-Vi, but names the values of k. Its Table 5 "
-    "has two BLEU scores on the same set: softmax, and top-k with k = 8 as we infer. It recommends "
+    "has two BLEU scores on the same set: softmax, and top-k (with k = 8, we infer). It recommends "
     "8 and calls 16 the exception. Comparable: whether BLEU rises to some k and then falls. Not "
     "comparable: BLEU itself, and k where our sentences are shorter."
 )

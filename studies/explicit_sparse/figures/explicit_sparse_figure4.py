@@ -14,8 +14,8 @@ CAPTION = (
 )
 NOTES = (
     "Two models, one seed; the translation is given. The numbers on the right are keys per query. "
-    "▁ begins a word. Comparable with the paper: how many subwords each row attends to. Not "
-    "comparable: the sentence."
+    "▁ marks the start of a word. Comparable with the paper: how many subwords each row attends "
+    "to. Not comparable: the sentence."
 )
 used = pick_compared
 

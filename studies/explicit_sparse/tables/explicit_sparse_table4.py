@@ -23,10 +23,10 @@ CAPTION = (
     "full update, and the model's steps in beam search without the search itself. Ratios with "
     "library: the same model with sorting and bisection from the entmax library, as in the paper. "
     "All other ratios use our Newton iterations, which give the same weights. There is no ratio of "
-    "the library, in PyTorch, to compiled softmax. Comparable: ratios to softmax; the paper's are "
-    "computed from its published speeds (half precision, a 2019 GPU). Not comparable: BLEU and "
-    "speeds. The learned alpha is the mean over heads and layers; the paper's released code fixes "
-    "it at 1.5. The paper has no En-Vi results for sparsemax and entmax-alpha."
+    "the library, which runs in PyTorch, to compiled softmax. Comparable: ratios to softmax; the "
+    "paper's are computed from its published speeds (half precision, a 2019 GPU). Not comparable: "
+    "BLEU and speeds. The learned alpha is the mean over heads and layers; the paper's released "
+    "code fixes it at 1.5. The paper has no En-Vi results for sparsemax and entmax-alpha."
 )
 ROWS = [
     ("softmax", SOFTMAX, "transformer"),

@@ -9,7 +9,7 @@ READS = ("runs",)
 TITLE = "Sparse attention when a head can attend to nothing"
 CAPTION = (
     "Differences are paired by seed; positive means worse. Top-k and entmax-1.5 are compared with "
-    "all keys of the same row, the rows with softmax."
+    "all keys in the same row; rows are compared with softmax."
 )
 TEST = ("test_bpc", "test_bpc")
 SPARSE = ("top-k", "entmax-1.5")

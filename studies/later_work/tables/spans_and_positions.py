@@ -10,7 +10,7 @@ TITLE = "Adaptive and fixed spans by position encoding"
 CAPTION = (
     "Sinusoidal: the relative encoding of Transformer-XL, with a projection per layer. Differences "
     "are paired by seed at the same S; negative means that the adaptive span is better. An "
-    "adaptive span of R characters, the ramp of its mask, has not grown."
+    "adaptive span equal to R, the ramp of its mask, has not grown."
 )
 POSITIONS = {"sinusoidal": "", "RoPE": "_rotary", "ALiBi": "_alibi"}
 

@@ -10,13 +10,13 @@ from workflow.report.figures.style import DASHES, canvas, set_powers, share_lege
 READS = ()
 TITLE = "The weight of the highest score as keys are added"
 CAPTION = (
-    "One score is above all others by a gap, and n keys are seen. Softmax spreads over the others; "
-    "SSMax and entmax-1.5 need not."
+    "One score exceeds all others by a gap, and the query sees n keys. Softmax spreads its weight "
+    "over the others; SSMax and entmax-1.5 need not."
 )
 NOTES = (
     "SSMax multiplies scores by s log n, here with s = 0.43 (Nakanishi 2025, Figure 1, has a gap "
-    "of 5). It keeps the key where s times the gap is above 1. Entmax-1.5 gives the other keys no "
-    "weight from a gap of 2 on. By formula, without training."
+    "of 5). It keeps the key where s times the gap is above 1. From a gap of 2 upwards, entmax-1.5 "
+    "gives the other keys zero weight. By formula, without training."
 )
 GAPS = (1.0, 2.5, 5.0)
 KEYS = tuple(2**power for power in range(1, 17))

@@ -36,7 +36,7 @@ CAPTION = (
     "dispersion. Grey: the control loses more than two points at 1×, or the method does not solve "
     "1×; nothing can be concluded."
 )
-NOTES = "Means over seeds with 95 % CI. Sharper: by the factor that is best on dev."
+NOTES = "Means over seeds with 95 % CI. Sharper: times the factor that is best on dev."
 AS_TRAINED = "as trained"
 NO_CONCLUSION = "no conclusion"
 LINES = {AS_TRAINED: ACCURACY, **CONTROLS}

@@ -18,13 +18,14 @@ TITLE = "Reach of each method compared with softmax, by task"
 CAPTION = (
     "Doublings of the training length up to which token accuracy stays at 90 %: difference from "
     "softmax with its 95 % CI. An asterisk: significant after Holm correction over all tasks and "
-    "methods. ≥ or ≤: some seed is censored, so the difference is a bound (both signs: it is not "
-    "even that). Hollow: the method or softmax is below 99 % at the training length, so nothing is "
+    "methods. ≥ or ≤: some seed is censored, so the difference is a bound (both signs: not even a "
+    "bound). Hollow: the method or softmax is below 99 % at the training length, so nothing is "
     "concluded."
 )
 NOTES = (
-    "Each variant is tuned on each task. The seed is the unit. The standard deviation is pooled "
-    "over the methods that solve a task; where many of them are censored it is too small."
+    "Each variant is tuned on each task. The seed is the unit of analysis. The standard deviation "
+    "is pooled over the methods that solve a task; where many of them are censored, it is "
+    "underestimated."
 )
 HEAD = 1.3  # inches of a panel without its methods: titles and ticks
 ROW = 0.24  # of a method

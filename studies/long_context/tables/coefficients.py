@@ -8,9 +8,9 @@ from workflow.report.tables.cells import analytic, make_table
 READS = ()
 TITLE = "Adaptive temperature with its coefficients in two orders"
 CAPTION = (
-    "The factor of the scores, by the entropy of their softmax. As published, the coefficients "
-    "begin with the highest power; the code released with ASEntmax begins with the lowest. A "
-    "factor of 1 leaves the scores as they are. By formula, without training."
+    "The factor of the scores, by the entropy of their softmax. In the paper, the coefficients "
+    "start with the highest power; in the code released with ASEntmax, with the lowest. A factor "
+    "of 1 leaves the scores unchanged. By formula, without training."
 )
 ENTROPIES = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0)
 ORDERS = {"as published": TEMPERATURE, "in the released code": TEMPERATURE[::-1]}

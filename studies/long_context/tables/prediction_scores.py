@@ -9,7 +9,7 @@ from workflow.report.tables.cells import Cell, make_cell, make_table, pick
 READS = ("runs",)
 TITLE = "How good were the predictions?"
 CAPTION = (
-    "Brier score: the mean squared difference between probability and outcome; less is better. "
+    "Brier score: the mean squared difference between probability and outcome; lower is better. "
     "Base rate: the share of predictions that came true, known only afterwards."
 )
 ALL = "all tasks"

@@ -23,11 +23,11 @@ from workflow.results.statistics import Summary
 READS = ("runs",)
 TITLE = "Reach by task and method"
 CAPTION = (
-    "Reach: doublings of the training length up to which token accuracy stays at 90 %; ≥ or ≤ "
-    "where some seed is censored. Best seed: what papers often report. Difference: from softmax, "
-    "with a standard deviation pooled over the methods of the task. p: after Holm correction over "
-    "all tasks and methods. A method that does not solve 99 % of the tokens at the training length "
-    "supports no conclusion. Accuracies at single lengths are descriptive."
+    "Reach: doublings of the training length up to which token accuracy stays at 90 %; ≥ or ≤ if "
+    "some seed is censored. Best seed: what papers often report. Difference: from softmax, with a "
+    "standard deviation pooled over the methods of the task. p: after Holm correction over all "
+    "tasks and methods. A method below 99 % token accuracy at the training length supports no "
+    "conclusion. Accuracies at individual lengths are descriptive."
 )
 MULTIPLES = (1, 2, 4, 8, 16)
 UNIT = "doublings"

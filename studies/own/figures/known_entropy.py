@@ -20,15 +20,16 @@ from workflow.results.trained_enough import hardly_moved
 READS = ("runs", "optimal_predictor")
 TITLE = "Spans compared with the optimal predictor"
 CAPTION = (
-    "Left: test bpc by span limit S, with what the optimal predictor reaches from the last w "
+    "Left: test bpc by span limit S, with the bpc of the optimal predictor given the last w "
     "characters. Right: the learned span of every head."
 )
 NOTES = (
-    "Means over seeds with 95 % CI (bands). Dashed: the optimal predictor of the last w "
-    "characters; a model of several layers sees further than S and can go below it. Solid: the "
-    "optimal predictor of all of the past, which no model can beat. To the right of the vertical "
-    "line, more characters bring even the optimal predictor less than 0.01 bpc. Hollow marks: the "
-    "learned span barely moved from its initial value, which supports no conclusion."
+    "Means over seeds with 95 % CI (bands). Dashed: the optimal predictor given the last w "
+    "characters; a model with several layers sees further than S and can go below it. Solid: the "
+    "optimal predictor given the full context, which no model can beat. To the right of the "
+    "vertical line, more characters improve even the optimal predictor by less than 0.01 bpc. "
+    "Hollow marks: the learned span barely moved from its initial value, which supports no "
+    "conclusion."
 )
 VARIANTS = ("fixed", "adaptive", "dynamic")
 SEEN = "optimal, last w characters"

@@ -11,12 +11,12 @@ from workflow.results.trained_enough import hardly_moved
 READS = ("runs", "topic_borders")
 TITLE = "Dynamic span within words and at topic changes"
 CAPTION = (
-    "Mean dynamic span by place in a word, where 0 is the blank before it. The grey band is the "
+    "Mean dynamic span by position in a word, where 0 is the space before it. The grey band is the "
     "span near a change of topic."
 )
 NOTES = (
     "Test set, all heads, layers and seeds, the largest S. The band covers the mean spans at all "
-    "blanks near a change of topic, at every distance and topic length."
+    "spaces near a change of topic, at every distance and topic length."
 )
 NOTICED = 0.05  # share of the span: a change of topic that moves it by less goes unnoticed
 
@@ -49,7 +49,7 @@ def draw(data: pd.DataFrame):
     shows(line, words.index)
     axes.set_xticks(words["place"], [f"{place:.0f}" for place in words["place"]])
     axes.set_ylim(0, 1.1 * words["span"].max())
-    axes.set_xlabel("place in a word (0: the blank)")
+    axes.set_xlabel("position in a word (0: the space)")
     axes.set_ylabel("mean span (characters)")
     borders = spans_at(data)
     if len(borders):
@@ -58,7 +58,7 @@ def draw(data: pd.DataFrame):
             borders.max(),
             color=GREY,
             alpha=0.5,
-            label="blanks near a change of topic",
+            label="spaces near a change of topic",
         )
         axes.set_title(fold(say_borders(borders)))
         share_legend(figure)
@@ -76,5 +76,5 @@ def say_borders(spans: pd.Series) -> str:
     high = spans.max()
     said = "reacts" if high - low > NOTICED * high else "does not react"
     return (
-        f"The span {said} to a change of topic: {low:.0f} to {high:.0f} characters at nearby blanks"
+        f"The span {said} to a change of topic: {low:.0f} to {high:.0f} characters at nearby spaces"
     )

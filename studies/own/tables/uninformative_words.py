@@ -1,4 +1,4 @@
-"""Sparse attention compared with optimal predictors, where half of the words say nothing."""
+"""Sparse attention compared with optimal predictors, where half of the words are uninformative."""
 
 import pandas as pd
 
@@ -19,7 +19,7 @@ CAPTION = (
     "Half of the words of this corpus are independent of the topic, so a query could ignore them. "
     "Share of the achievable improvement: 0 % is the optimal predictor given the current word only "
     "(worse models are below 0), 100 % the optimal predictor given the full context. The optimal "
-    "predictor of m words sees the last m informative words. If m words suffice for it, m keys "
+    "predictor given m words sees the last m informative words. If m words suffice for it, m keys "
     "could suffice for a query: one per word."
 )
 COLUMNS = [("test", "test_bpc", "bpc"), ("share of the achievable improvement", "share", "%")]

@@ -46,12 +46,12 @@ from workflow.results.registry import REGISTRY
 from workflow.results.statistics import LEVEL
 
 STRIPS = (
-    "Difference from the baseline in margins of no difference, with its 95 % CI. Filled: "
-    "significant after Holm correction. Marks at the edge lie beyond it."
+    "Difference from the baseline with its 95 % CI, in units of the margin. Filled: significant "
+    "after Holm correction. Marks at the edge are out of range."
 )
-COSTS_CAPTION = "Costs on the same backend; training and prediction: time of a step."
-QUALITY = "Difference from the baseline over cost; filled: significant after Holm correction."
-LIMITS = "The trained model at other limits. Adaptive spans keep their length."
+COSTS_CAPTION = "Costs on the same backend. Training and prediction: step time."
+QUALITY = "Difference from the baseline against cost. Filled: significant after Holm correction."
+LIMITS = "The trained model at other limits S. Adaptive spans keep their length."
 LENGTHS = "Mean over seeds."
 SUMMARY = ("md", "png")  # what is next to the page
 GATE = "y = sigmoid(W x) * attention(x)"
@@ -241,9 +241,9 @@ def _embed(name: str, title: str, caption: str, marks: Marks | None) -> Figure |
 
 def _note(card: Card) -> str:
     on = f", on {join(list(card.devices))}" if card.devices else ""
-    note = f"Scale {card.scale}{on}. p values are Holm-corrected over the parts."
+    note = f"Scale {card.scale}{on}. p-values are Holm-corrected over the parts."
     if card.untuned:
-        note += " Untuned: the recipe is the one tuned for the baseline."
+        note += " Untuned: the recipe was tuned for the baseline."
     return note
 
 
@@ -314,7 +314,7 @@ def _line(each: CardPart, costs: list[str]) -> PartLine:
         interval=say_interval(each, form),
         p=write_p(compared.holm),
         verdict=compared.verdict,
-        note="its seeds scatter more than others" if compared.scatter.own else "",
+        note="its seeds vary more than those of other variants" if compared.scatter.own else "",
         told=is_significant(each),
         seeds=f"{len(each.ours)} and {len(each.baseline)}",
         detectable=f"{form.text(compared.detectable)} {unit}",
@@ -405,8 +405,8 @@ def _tabulate(card: Card) -> BackTestTable | None:
 def _lines_at(at: AtScale) -> Iterable[BackTestLine]:
     scores = {
         "all variants": at.score,
-        "those significant on the battery": at.significant,
-        "tasks of symbols": at.symbols,
+        "variants significant on the battery": at.significant,
+        "symbol tasks": at.symbols,
     }
     for of, score in scores.items():
         if score.cases:
@@ -415,7 +415,7 @@ def _lines_at(at: AtScale) -> Iterable[BackTestLine]:
         cases = str(at.score.cases)
         yield BackTestLine(
             scale=at.scale,
-            of="by the best part, each variant left out",
+            of="by the best part, leave-one-out",
             variants=cases,
             battery=str(at.left_out),
             always_worse=str(at.score.always_worse),
@@ -425,7 +425,7 @@ def _lines_at(at: AtScale) -> Iterable[BackTestLine]:
             scale=at.scale,
             of=f"by {part.title}",
             variants=str(part.cases),
-            battery=f"{part.right} (informs)" if part.informs else str(part.right),
+            battery=f"{part.right} (informative)" if part.informs else str(part.right),
             always_worse=str(part.always_worse),
         )
 
@@ -445,9 +445,10 @@ def _line_of_score(scale: str, of: str, score: Score) -> BackTestLine:
 
 def _note_of_test(tested: BackTest) -> str:
     note = (
-        "Signs that were right, of variants whose 95 % CI at the larger scale excludes 0. Matched "
-        f"by what they choose, without S and k. p: from {FEWEST} variants on."
+        "Number of correct signs, over variants whose 95 % CI at the larger scale excludes 0. "
+        "Variants are matched by their choices, ignoring S and k. "
+        f"p is given for at least {FEWEST} variants."
     )
     if tested.untested:
-        note += f" No known variant ships for {join(list(tested.untested))}."
+        note += f" No runs of known variants ship for {join(list(tested.untested))}."
     return note

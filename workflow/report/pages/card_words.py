@@ -56,7 +56,7 @@ def name_known(choice: str) -> str:
     words = [attention.name, *name_places(limit, k)]
     applied = chosen["attention"].get("apply_to", EVERYWHERE)
     if set(applied) != set(EVERYWHERE):
-        words.append(f"in {join(list(applied))} alone")
+        words.append(f"in {join(list(applied))} only")
     return ", ".join(words)
 
 
@@ -196,7 +196,7 @@ def _rates(card: Card) -> str:
     if not any(each.rates for each in compared):
         if not card.with_verdict("worse"):
             return ""
-        return "the rate is untuned: card_rates=true tries half and twice the rate"
+        return "the learning rate is untuned: card_rates=true tries half and twice the rate"
     found = []
     for each in compared:
         gains = [rate for rate in each.rates if is_gain(each, rate)]
@@ -205,8 +205,8 @@ def _rates(card: Card) -> str:
             gain = say_difference(each, most.gain, form_of_effect(each))
             found.append(f"{each.part.title} ({gain} at {OF_RATE[most.factor]} the rate, one seed)")
     if found:
-        return f"the rate matters on {join(found)}"
-    return "half and twice the rate make no part significantly better"
+        return f"another learning rate is better on {join(found)}"
+    return "half and twice the learning rate improve no part significantly"
 
 
 def is_gain(each: CardPart, rate: Rate) -> bool:
@@ -240,7 +240,7 @@ def _more_seeds(unclear: list[CardPart]) -> str:
     known = [each for each in needed if each]
     if not known:
         is_short = None in needed
-        return ", which needs more seeds of the baseline too" if is_short else ""
+        return ", which also needs more seeds of the baseline" if is_short else ""
     settled = ""
     if len(known) < len(unclear):
         settled = f" {len(known)} of these"
@@ -304,7 +304,7 @@ def say_back_test(tested: BackTest | None) -> str:
         said.append(f"with scale {each.scale} for {score.battery} of {variants} ({worse}{p})")
     sentence = f"The battery\u2019s sign agreed {join(said)}."
     if all(each.score.p is None for each in scored):
-        sentence += " Too few for a p value."
+        sentence += " Too few for a p-value."
     return sentence
 
 
