@@ -1,5 +1,7 @@
 """The battery of a card and the variant that runs it, as a person writes them."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests import _cards as cards
@@ -80,7 +82,8 @@ def test_what_does_not_exist_is_refused_with_the_nearest_name(told, line):
 
 
 @pytest.mark.parametrize(
-    "name", ["..", "../up", "/up", "a/b", "a\\b", "a b", ".hidden", "-n", "ä", BASELINE, LONG]
+    "name",
+    ["..", "../up", "/up", "a/b", "a\\b", "a b", ".hidden", "-n", "ä", BASELINE, "index", LONG],
 )
 def test_a_name_that_is_no_file_of_the_folder_is_refused(name):
     with pytest.raises(ConfigError, match="name"):
@@ -154,6 +157,27 @@ def test_a_text_of_ones_own_is_read_in_one_part_and_named_there(tmp_path):
     assert setup.card_file != load_setup(config).card_file
 
 
+def test_a_text_that_is_not_there_is_refused_with_that_reason(tmp_path):
+    config = {"variant": "entmax15", "corpus": f"file:{tmp_path / 'novel.txt'}"}
+    with pytest.raises(ConfigError, match="novel.txt") as refused:
+        plan(load_setup(config), {})
+    assert "no chosen question" not in str(refused.value)
+
+
+def test_tasks_of_which_the_battery_has_no_part_are_refused_with_those_it_has():
+    with pytest.raises(ConfigError, match=r"captioning.*char_lm"):
+        plan(load_setup({"variant": "entmax15", "tasks": ["captioning"]}), {})
+
+
+def test_an_unknown_corpus_of_a_part_is_named_with_the_nearest():
+    setup = load_setup({"variant": "entmax15", "tasks": ["char_lm"]})
+    (name, asked), *_ = setup.asked.items()
+    typo = asked.model_copy(update={"corpora": ["enwik9"]})
+    unfit: dict[str, str] = {}
+    plan(replace(setup, asked=setup.asked | {name: typo}), {}, unfit)
+    assert "enwik8" in unfit[name]
+
+
 def test_a_corpus_that_no_part_reads_is_refused():
     with pytest.raises(ConfigError, match="no part of the battery reads it"):
         load_setup({"variant": "entmax15", "corpus": "sort"})
@@ -163,7 +187,8 @@ def test_a_seed_of_the_baseline_is_trained_here_so_that_it_is_timed_with_the_var
     targets = Targets.of({"variant": "entmax15", "tasks": ["char_lm", "symbols"]})
     runs = targets.runs
     assert runs.precomputed
-    for part in targets.questions:
+    assert targets.setup.asked
+    for part in targets.setup.asked:
         trained = {row.variant for row in runs.rows_of(part) if row.job.digest in runs.trained}
         assert trained == {BASELINE, "entmax15"}
     assert set(targets.precomputed.timed_here) == set(runs.groups)
@@ -186,6 +211,10 @@ def test_other_rates_are_one_seed_of_the_variant_at_half_and_twice_the_rate():
         assert row.job.training.lr == pytest.approx(factor * rate)
         assert factor in (0.5, 2)
     assert len({row.job.seed for row in added}) == 1
+    # smaller models come before those of the scale's size
+    with_smaller = plan(load_setup(config | {"card_rates": "true", "card_size": 0.5}), {})
+    trials = {row.job.digest for row in with_smaller if row.tuning == "trial"}
+    assert trials == {row.job.digest for row in added}
 
 
 def test_another_size_adds_as_many_seeds_of_the_variant_and_of_the_baseline():
@@ -197,6 +226,13 @@ def test_another_size_adds_as_many_seeds_of_the_variant_and_of_the_baseline():
     assert len(added) == len(without)
     widths = {row.job.net.d_model for row in without}
     assert {row.job.net.d_model for row in added} == {2 * width for width in widths}
+
+
+def test_one_seed_of_another_size_shows_nothing_and_is_refused():
+    config = {"variant": "entmax15", "tasks": ["symbols"], "card_size": 2}
+    with pytest.raises(ConfigError, match="card_size = 2"):
+        load_setup(config | {"card_seeds": 1})
+    assert load_setup(config | {"card_seeds": 2}).asked
 
 
 @pytest.mark.parametrize("seeds", [None, 2])
@@ -253,3 +289,9 @@ def test_numbers_of_the_command_line_are_numbers():
     choices = read_variant(given).choices
     assert choices.span == {"name": "adaptive", "limit": 256}
     assert choices.net == {"gate": True}
+
+
+def test_a_title_of_the_command_line_is_text_whatever_it_looks_like():
+    given = {"title": "half: of 2", "name": "2024", "normaliser": "entmax15"}
+    variant = read_variant(given)
+    assert (variant.title, variant.name) == ("half: of 2", "2024")

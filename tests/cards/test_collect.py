@@ -1,5 +1,7 @@
 """Which runs a card compares: those that differ in what they choose, and in nothing else."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests._cards import planned
@@ -167,6 +169,14 @@ def test_a_run_that_failed_or_lacks_its_score_has_none(changes):
     assert score_of(record(2.0).model_copy(update=changes), part) is None
 
 
+def test_a_part_whose_runs_lack_its_score_says_so(ship):
+    runs = collected(ship(record(), record(2.5, **SPARSE)), BASE, MINE)
+    at_length = parse(Part, PART | {"task": "symbols", "score": "test_accuracy", "at": 3}, "part")
+    runs = replace(runs, part=at_length)
+    (found,) = make_card("mine", "mine", SPARSE, "smoke", {"toy": runs}, {}, {}).parts
+    assert found.why == "no finished run has test_accuracy at 3×"
+
+
 def test_models_of_another_size_are_kept_apart_and_compared_with_each_other(ship):
     seeds = (1, 2, 3)
     wide = {"d_model": 48}
@@ -188,6 +198,7 @@ def test_models_of_another_size_are_kept_apart_and_compared_with_each_other(ship
     (at,) = found.sizes
     assert (at.size, at.comparison.verdict) == (2.0, "better")
     assert at.comparison.difference == pytest.approx(-0.6)
+    assert {each.job.digest for each in rows} == {each.digest for each in runs.records}
     assert sorted(at.ours) == sorted(at.baseline) == [1, 2, 3]
 
 
@@ -206,6 +217,7 @@ def test_runs_at_other_rates_are_kept_apart_and_compared_with_the_same_seed(ship
     runs = collected(store, *rows, *(row(BASELINE, seed=seed) for seed in (1, 2, 3)))
     assert sorted(runs.ours) == [1, 2, 3]
     assert sorted(runs.rates) == [0.5, 2.0]
+    assert {half.digest, twice.digest} <= {each.digest for each in runs.records}
     (found,) = make_card("mine", "mine", SPARSE, "smoke", {"toy": runs}, {}, {}).parts
     assert [each.factor for each in found.rates] == [0.5, 2.0]
     assert [each.gain for each in found.rates] == pytest.approx([-0.51, 0.39])

@@ -11,8 +11,8 @@ import pytest
 from tests._cards import full_card
 from tests._shared_cards import FOLDER, MARKER, NAME, rewritten, shared
 from workflow.cards.card import card_json
-from workflow.cards.receive import receive
-from workflow.cards.stored import as_card, read_card
+from workflow.cards.receive import _are_same, receive
+from workflow.cards.stored import as_card, read_card, with_comparison
 from workflow.cli import receive_card
 from workflow.config.errors import ConfigError
 from workflow.report.bundle import read_bundle
@@ -237,6 +237,32 @@ def test_another_verdict_than_that_of_the_records_is_said_and_not_shown(archive,
     assert "a toy, verdict: 'better' in card.json, 'worse' here" in said
     page = Path("reports/test/cards/received/half.html").read_text()
     assert re.search(r'<td class="text">worse</td>', page)
+
+
+RATE = {"factor": 2.0, "gain": 0.1, "p": 0.5, "holm": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rates": [RATE | {"factor": 3.0}]}, "factor = 3"),
+        ({"rates": [RATE], "compared": None}, "no comparison"),
+    ],
+)
+def test_rates_that_no_card_has_are_refused(change, message, tmp_path):
+    told = json.loads(card_json(full_card(1)))
+    told["parts"][0] = with_comparison(told["parts"][0]) | change
+    path = tmp_path / "card.json"
+    path.write_text(json.dumps(told))
+    with pytest.raises(ConfigError, match=message):
+        read_card(path)
+
+
+def test_numbers_in_lists_may_differ_by_rounding():
+    held = {"S": 64, "macs": 0.5, "memory": None}
+    assert _are_same([held], [held | {"macs": 0.5 * (1 + 1e-9)}])
+    assert not _are_same([held], [held | {"macs": 0.51}])
+    assert not _are_same([held], [])
 
 
 def test_without_the_baseline_of_the_sender_the_card_is_not_checked(

@@ -17,13 +17,14 @@ from tests._cards import (
 )
 from tests.report.test_pictures import faults
 from workflow.cards.backtest import BackTest
-from workflow.cards.card import SAME, Costs, Failed, Rate, card_json
+from workflow.cards.card import SAME, AtLimit, Costs, Failed, Rate, card_json
 from workflow.config.choices import ATTENTION, AXES, choice_names
 from workflow.report.pages.card import card_page, formulas_of, write_card
 from workflow.report.pages.card_figures import (
     draw_costs,
     draw_failed,
     draw_lengths,
+    draw_limits,
     draw_quality,
     draw_strips,
 )
@@ -132,7 +133,11 @@ def test_without_such_runs_a_card_names_the_option_only_where_it_is_worse():
 
 
 def test_the_baseline_is_the_same_as_itself():
-    assert "same" in conclude(card(part("sorting", why=SAME), part("captions")))[0]
+    same = part("sorting", why=SAME)
+    assert conclude(card(same)) == ["The same as the baseline."]
+    (said,) = conclude(card(same, part("captions", why="no such dataset")))
+    assert "sorting" in said
+    assert "captions (no such dataset)" in said
 
 
 def test_a_variant_that_never_trained_is_said_to():
@@ -310,6 +315,14 @@ def test_costs_that_equal_the_baseline_can_be_read():
     same = measured("sorting", "symbols", compared(3, 1, "better"), costs=Costs(macs=1.0))
     assert not faults(draw_costs(card(same)).drawing)
     assert draw_quality(card(same)) is None
+
+
+def test_costs_over_S_are_drawn_as_far_as_they_were_measured():
+    assert not faults(draw_limits(full_card(2)).drawing)
+    counted = (AtLimit(64, 0.5, None), AtLimit(128, 0.7, None))
+    drawn = draw_limits(card(part("sorting", limits=counted)))
+    assert list(drawn.numbers["cost"]) == ["MACs", "MACs"]
+    assert draw_limits(card(part("sorting", limits=(AtLimit(64, None, None),)))) is None
 
 
 @pytest.mark.parametrize("draw", FIGURES)

@@ -54,6 +54,17 @@ def test_the_same_settings_under_another_name_are_said_to_be_the_same():
     assert not rows["c"].same
 
 
+def test_a_text_of_ones_own_has_a_column_of_its_own():
+    own_part = measured("novel.txt", "char_lm", compared(0.3, 0.1, "worse"), name="text")
+    page = cards_page([(entmax(), "a"), (card(own_part), "b")])
+    assert [title for title, _ in page.columns][:4] == ["sorting", "text", "captions", "novel.txt"]
+    rows = {row.page: row for row in page.rows}
+    assert [bool(each) for each in rows["a"].cells[:4]] == [True, True, False, False]
+    assert [bool(each) for each in rows["b"].cells[:4]] == [False, False, False, True]
+    # another card of one variant is no other variant
+    assert rows["a"].same == rows["b"].same == ()
+
+
 def test_what_a_card_says_is_escaped(tmp_path):
     site = Site(results=tmp_path, reports=tmp_path)
     write_cards(site, [(entmax(title=SCRIPT), "a.html")])

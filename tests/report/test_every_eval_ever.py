@@ -45,6 +45,14 @@ def test_a_part_has_its_mean_score_and_its_difference_from_the_baseline(tmp_path
     assert (metric["lower_is_better"], metric["metric_unit"]) == (False, "%")
 
 
+def test_a_dataset_is_what_was_read_and_not_what_the_paper_has(tmp_path):
+    made = card(
+        measured("Python sources", "char_lm", compared(0.1, 0.05, "worse"), corpus="enwik8")
+    )
+    for result in results_of(exported(tmp_path, made)).values():
+        assert result["source_data"]["dataset_name"] == "Python sources"
+
+
 def test_an_export_is_valid_by_the_schema(tmp_path):
     jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
     log = json.loads(exported(tmp_path, full_card()).read_text())

@@ -276,6 +276,9 @@ def _why_not(runs: PartRuns, ours: dict, baseline: dict) -> str:
         return SAME
     if not ours:
         statuses = {record.status for record in runs.ours.values()}
+        if "ok" in statuses:
+            at = "" if runs.part.at is None else f" at {runs.part.at:g}×"
+            return f"no finished run has {runs.part.score}{at}"
         return f"no run finished: {', '.join(sorted(statuses))}" if statuses else "not run"
     if not baseline:
         return "the baseline has no finished run"
@@ -317,7 +320,7 @@ def _known(runs: PartRuns, baseline: dict[int, float]) -> Iterable[Known]:
     macs = _macs(runs.baseline)
     for choice, each in runs.known.items():
         scores = runs.scores(each)
-        if scores and each is not runs.baseline and each is not runs.ours:
+        if scores:
             difference = fmean(scores.values()) - base
             yield Known(choice, difference, len(scores), _ratio(_macs(each), macs))
 

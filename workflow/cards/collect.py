@@ -41,7 +41,9 @@ class PartRuns:
     @property
     def records(self) -> list[Record]:
         """List all that the part compares."""
-        every = (self.ours, self.baseline, *self.known.values())
+        every = [self.ours, self.baseline, *self.known.values(), self.rates]
+        for of_size in self.sizes.values():
+            every += of_size
         return [record for runs in every for record in runs.values()]
 
     def scores(self, runs: dict[int, Record]) -> dict[int, float]:

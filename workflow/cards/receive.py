@@ -228,6 +228,8 @@ def _are_same(one, other) -> bool:
     """Say whether two values are the same but for rounding."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_are_same(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_are_same, one, other))
     numbers = (int, float)
     if isinstance(one, numbers) and isinstance(other, numbers):
         return math.isclose(one, other, rel_tol=SAME, abs_tol=1e-12)

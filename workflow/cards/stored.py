@@ -3,13 +3,14 @@
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from workflow.cards.card import AtLimit, AtSize, Card, CardPart, Costs, Rate, score_quantity
 from workflow.cards.compare import Comparison, Scatter, Verdict
 from workflow.config.errors import ConfigError, shown
 from workflow.config.files import shown_path
 from workflow.config.strict import Name, StrictModel, parse, read_json
+from workflow.plan.tuning import OTHER_RATES
 from workflow.settings.battery import BASELINE, LONGEST_NAME, VALID_NAME, ChosenAxes, Part
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
@@ -58,10 +59,18 @@ class StoredComparison(StrictModel):
 class StoredRate(StrictModel):
     """As `workflow.cards.card.Rate`."""
 
-    factor: Annotated[float, Field(gt=0)]
+    factor: float
     gain: float
     p: float
     holm: float
+
+    @field_validator("factor")
+    @classmethod
+    def is_tried(cls, factor):
+        if factor not in OTHER_RATES:
+            valid = ", ".join(f"{each:g}" for each in OTHER_RATES)
+            raise ConfigError(f"factor = {factor:g}: a card tries other rates; valid: {valid}")
+        return factor
 
 
 class StoredLimit(StrictModel):
@@ -106,6 +115,12 @@ class StoredPart(StrictModel):
     sizes: list[StoredSize] = []
     why: Words | None
     compared: StoredComparison | None = None
+
+    @model_validator(mode="after")
+    def has_rates_of_a_comparison(self):
+        if self.rates and self.compared is None:
+            raise ConfigError(f"rates: part '{self.name}' has no comparison that they could change")
+        return self
 
     @property
     def part(self) -> Part:

@@ -7,7 +7,7 @@ configuration has all the seeds that any question asks for.
 
 from collections.abc import Iterable, Iterator
 
-from workflow.config.errors import ConfigError, check_known
+from workflow.config.errors import ConfigError, check_known, shown
 from workflow.config.files import ROOT
 from workflow.config.places import find, place_of_name, placed, words_of
 from workflow.config.strict import parse_python, read_yaml
@@ -67,20 +67,26 @@ def plan(
             rows.setdefault(key, row)
     if unfit and not rows:
         raise ConfigError(next(iter(unfit.values())))
-    _refuse_none(setup, rows.values())
+    _refuse_none(setup, rows.values(), unfit)
     every = _with_every_seed(rows.values())
     if config.train == "nothing":
         return _recorded(every, config.scale)
     return every
 
 
-def _refuse_none(setup: Setup, rows: Iterable[PlanRow]) -> None:
-    """Raise `ConfigError` where nothing is asked for, or nothing of the config's corpus."""
+def _refuse_none(setup: Setup, rows: Iterable[PlanRow], unfit: dict[str, str]) -> None:
+    """Raise `ConfigError` where nothing is asked for, or nothing of the config's corpus.
+
+    unfit: parts of a card without rows, with the reason.
+    """
     if not rows:
         raise ConfigError(_why_none(setup))
     corpus = setup.config.corpus
     read = {row.corpus for row in rows}
     if corpus is not None and corpus not in read:
+        for name, why in unfit.items():
+            if setup.corpus_of(name) == corpus:
+                raise ConfigError(why)
         task = setup.task_of_corpus(corpus)
         raise ConfigError(
             f"corpus '{corpus}': a dataset of task {task}, which no chosen question uses"
@@ -94,6 +100,12 @@ def _why_none(setup: Setup) -> str:
         scale = f"config/scales/{setup.config.scale}/"
         return (
             f"questions {names}: no corpus or no variant for them; see corpora, variants in {scale}"
+        )
+    if setup.battery:
+        tasks = dict.fromkeys(part.task for part in setup.battery.parts.values())
+        return (
+            f"tasks = {shown(setup.config.tasks)}: no part of the battery is of these at scale "
+            f"{setup.config.scale}; the battery's: {', '.join(tasks)}"
         )
     papers = ", ".join(setup.config.papers or ["any paper"])
     return (
@@ -305,6 +317,8 @@ def _refuse_unknown_corpus(
     try:
         check_known(what, corpus, catalogue.choices(corpus))
     except ConfigError as error:
+        if name not in study_files("questions"):  # a part of a card
+            raise
         content = read_yaml(study_file("questions", name))
         raise place_of_name(error, content, *scale.contents) from None
 

@@ -60,9 +60,9 @@ def tuned_on_each_corpus(question: Question, rows: list[PlanRow], seed: int) -> 
 def at_other_rates(rows: list[PlanRow], variant: str) -> Iterator[PlanRow]:
     """Yield a variant's first run again, at half and at twice the learning rate.
 
-    They have the seed of that run, so that seeds do not differ.
+    They have the seed of that run, so that seeds do not differ, and the scale's size.
     """
-    own = [row for row in rows if row.variant == variant]
+    own = [row for row in rows if row.variant == variant and row.plain]
     for row in own[:1]:
         for factor in OTHER_RATES:
             factors = {"lr": factor}

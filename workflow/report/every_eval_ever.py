@@ -83,7 +83,8 @@ def _results(part: StoredPart, scale: str) -> Iterable[dict]:
     quantity = TASKS[part.task].known[part.score]
     shared = {
         "source_data": {
-            "dataset_name": part.corpus,
+            # part.corpus is the paper's, and the scale may read another in its place
+            "dataset_name": part.title,
             "source_type": "other",
             "additional_details": {"task": part.task, "scale": scale},
         },

@@ -38,8 +38,11 @@ from workflow.tasks.spec import TASKS
 STUDY = "own"
 FILE = "battery.yaml"
 BASELINE = "baseline"
+ALL_CARDS = "index"  # the page of all cards, in the folder of their pages
+TAKEN = (BASELINE, ALL_CARDS)  # names that no variant has
 # settings of a model that go with every variant of attention
 OF_NET = ("gate", "key_heads")
+TEXTS = ("name", "title")  # keys of a variant whose values are words, whatever they look like
 LONGEST_NAME = 60
 # it names files, so it begins with no dot, which could lead out of their folder
 VALID_NAME = re.compile(r"\w[\w.-]*", re.ASCII)
@@ -264,7 +267,7 @@ def _typed(value):
     as text.
     """
     if isinstance(value, dict):
-        return {key: _typed(each) for key, each in value.items()}
+        return {key: each if key in TEXTS else _typed(each) for key, each in value.items()}
     return load_yaml(value) if isinstance(value, str) else value
 
 
@@ -274,10 +277,10 @@ def _carded(choices: Choices, default: str | None = None) -> Carded:
         raise ConfigError(f"variant: nothing is chosen; valid: a choice for one of {valid}")
     name = choices.name or default or _name_of(choices)
     is_valid = VALID_NAME.fullmatch(name) and len(name) <= LONGEST_NAME
-    if name == BASELINE or not is_valid:
+    if name in TAKEN or not is_valid:
         raise ConfigError(
             f"variant: name {shown(name)}: expected at most {LONGEST_NAME} letters, digits, _, . "
-            f"and -, a letter or digit first, and not '{BASELINE}'; "
+            f"and -, a letter or digit first, and neither {' nor '.join(TAKEN)}; "
             "give it another with the key name"
         )
     return Carded(name, choices.title or name.replace("_", " "), choices)

@@ -214,6 +214,11 @@ def _parts_of(
 ) -> dict[str, Question]:
     """Ask what the variant of a card changes, on each part of the battery that the scale has."""
     seeds = config.card_seeds or battery.seeds
+    if config.card_size != 1 and seeds == 1:
+        raise ConfigError(
+            f"card_size = {config.card_size:g}: with one seed nothing says how models of this size "
+            "scatter; valid: with card_seeds of at least 2"
+        )
     asked = {}
     for name, part in battery.parts.items():
         if part.task in scales:

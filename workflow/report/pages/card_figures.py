@@ -191,8 +191,7 @@ def draw_costs(card: Card) -> Marks | None:
     marks = Marks(figure)
     axes.axvline(1, color=GREY, lw=1, ls=":", label="baseline")
     drawn = []
-    colours = dict(zip(COSTS, shades(len(COSTS)), strict=True))
-    symbols = dict(zip(COSTS, MARKS, strict=False))
+    looks = _looks()
     for place, each in enumerate(rows):
         _title_row(axes, place, each.part.title)
         for number, name in enumerate(names):
@@ -201,8 +200,7 @@ def draw_costs(card: Card) -> Marks | None:
                 continue
             # equal ratios are seen one below the other
             shift = 0.08 + 0.08 * (number - (len(names) - 1) / 2)
-            style = {"marker": symbols[name], "color": colours[name], "ls": "", "ms": 5}
-            line = axes.plot(ratio, place + shift, label=COSTS[name], **style)
+            line = axes.plot(ratio, place + shift, ls="", label=COSTS[name], **looks[name])
             marks.tell(line, part=each.part.title, cost=COSTS[name], ratio=f"{two_digits(ratio)}×")
             drawn.append(ratio)
     _set_ratios(axes.xaxis, drawn)
@@ -212,22 +210,31 @@ def draw_costs(card: Card) -> Marks | None:
     return marks
 
 
+def _looks() -> dict[str, dict]:
+    """Give each cost a mark and a colour."""
+    looks = {}
+    for name, colour, symbol in zip(COSTS, shades(len(COSTS)), MARKS, strict=False):
+        looks[name] = {"marker": symbol, "color": colour, "ms": 5}
+    return looks
+
+
 def draw_limits(card: Card) -> Marks | None:
     """Draw ratios of costs over the limit S, of the first part where they were measured."""
-    each = next((part for part in card.parts if part.limits), None)
-    if each is None:
+    parts = [part for part in card.parts if any(at.macs or at.memory for at in part.limits)]
+    if not parts:
         return None
+    each = parts[0]
     figure, axes = canvas(height=2.9)
     marks = Marks(figure)
     axes.axhline(1, color=GREY, lw=1, ls=":", label="baseline")
     drawn = []
-    colours = dict(zip(COSTS, shades(len(COSTS)), strict=True))
-    symbols = dict(zip(COSTS, MARKS, strict=False))
+    looks = _looks()
     for name in ("macs", "memory"):
         points = [point for point in each.limits if getattr(point, name)]
+        if not points:
+            continue
         ratios = [getattr(point, name) for point in points]
-        style = {"marker": symbols[name], "color": colours[name], "ms": 5}
-        line = axes.plot([point.S for point in points], ratios, label=COSTS[name], **style)
+        line = axes.plot([point.S for point in points], ratios, label=COSTS[name], **looks[name])
         start = len(marks.rows)
         for point, ratio in zip(points, ratios, strict=True):
             marks.rows.append({"cost": COSTS[name], "S": point.S, "ratio": f"{two_digits(ratio)}×"})

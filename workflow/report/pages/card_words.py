@@ -141,8 +141,7 @@ def conclude(card: Card) -> list[str]:
     """Say in one to four short sentences what the card shows: effects, whether another rate could
     change them, what is open, costs.
     """
-    is_same = any(each.why == SAME for each in card.parts)
-    if is_same and not any(each.comparison for each in card.parts):
+    if all(each.why == SAME for each in card.parts):
         return ["The same as the baseline."]
     sentences = [_findings(card), _rates(card), _open(card), _costs(card)]
     # a line does not break before a %
@@ -216,6 +215,9 @@ def is_gain(each: CardPart, rate: Rate) -> bool:
 
 def _open(card: Card) -> str:
     said = []
+    same = [each.part.title for each in card.parts if each.why == SAME]
+    if same:
+        said.append(f"the same as the baseline on {_names(same)}")
     equal = [each.part.title for each in card.with_verdict("no difference")]
     if equal:
         said.append(f"equivalent within the margin on {_names(equal)}")

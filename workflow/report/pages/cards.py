@@ -20,8 +20,9 @@ from workflow.report.pages.card_words import (
 )
 from workflow.report.pages.site import Site
 from workflow.results.numbers import MINUS
+from workflow.settings.battery import ALL_CARDS
 
-ALL = "index.html"  # the page, next to those of the cards
+ALL = f"{ALL_CARDS}.html"  # the page, next to those of the cards
 OF_CARD = "-card-"  # in the names of folders of results
 SHOWN_COSTS = {"macs": "MACs", "train": "step time"}
 EDGE = 5.0  # margins of no difference on both sides of a strip
@@ -98,19 +99,25 @@ def write_cards(site: Site, cards: Iterable[tuple[Card, str]]) -> None:
 def cards_page(cards: list[tuple[Card, str]]) -> CardsPage:
     """Lay out all cards, in the order of their titles."""
     ordered = sorted(cards, key=lambda each: title_of(each[0]).casefold())
-    parts: dict[str, CardPart] = {}
+    parts: dict[tuple[str, str], CardPart] = {}
     for card, _ in ordered:
         for each in card.parts:
-            parts.setdefault(each.name, each)
+            parts.setdefault(_column(each), each)
     columns = [(each.part.title, unit_of(each)) for each in parts.values()]
     columns += [(title, "ratio") for title in SHOWN_COSTS.values()]
     rows = []
     for card, page in ordered:
-        cells = [_effect(card, name) for name in parts]
+        cells = [_effect(card, column) for column in parts]
         cells += [_cost(card, name) for name in SHOWN_COSTS]
-        same = [other.name for other, _ in ordered if other is not card and _alike(other, card)]
+        others = {other.name for other, _ in ordered if _alike(other, card)} - {card.name}
+        same = sorted(others)
         rows.append(CardRow(title_of(card), page, tuple(same), tuple(cells)))
     return CardsPage(ordered[0][0].scale, tuple(columns), tuple(rows))
+
+
+def _column(each: CardPart) -> tuple[str, str]:
+    """Tell columns apart: a part that reads a text of one's own has the title of that text."""
+    return each.name, each.part.title
 
 
 def _alike(one: Card, other: Card) -> bool:
@@ -125,9 +132,9 @@ def _settings(card: Card) -> str:
     return json.dumps(chosen, sort_keys=True)
 
 
-def _effect(card: Card, name: str) -> CardCell | None:
+def _effect(card: Card, column: tuple[str, str]) -> CardCell | None:
     for each in card.parts:
-        if each.name == name and each.comparison is not None:
+        if _column(each) == column and each.comparison is not None:
             return _cell(each)
     return None
 
