@@ -196,6 +196,21 @@ def test_a_seed_of_the_baseline_is_trained_here_so_that_it_is_timed_with_the_var
     assert not of_records.runs.trained
 
 
+@pytest.mark.parametrize("key, value", [("card_seeds", 6), ("card_rates", True), ("card_size", 2)])
+def test_options_of_a_card_are_refused_without_one(key, value):
+    with pytest.raises(ConfigError, match=f"{key} = .*variant=NAME"):
+        load_setup({key: value})
+
+
+def test_a_score_at_a_length_that_is_not_tested_is_refused_before_anything_is_trained():
+    setup = load_setup({"variant": "entmax15", "tasks": ["symbols"]})
+    parts = dict(setup.battery.parts)
+    parts["copy_longer"] = parts["copy_longer"].model_copy(update={"at": 3.0})
+    changed = replace(setup, battery=setup.battery.model_copy(update={"parts": parts}))
+    with pytest.raises(ConfigError, match="part 'copy_longer': at = 3 .* valid: 1, 1.5, 2"):
+        plan(changed, {})
+
+
 def test_other_rates_are_one_seed_of_the_variant_at_half_and_twice_the_rate():
     config = {"variant": "entmax15", "tasks": ["char_lm"]}
     without = plan(load_setup(config), {})

@@ -111,7 +111,8 @@ def collect(
     for name, part in battery.parts.items():
         asked = by_question.get(name_part(name), {})
         # a plan that trains nothing may lack one of the two
-        if variant in asked and BASELINE in asked:
+        sides = [any(row.plain for row in asked.get(side, ())) for side in (variant, BASELINE)]
+        if all(sides):
             parts[name] = _runs_of(part, asked[variant], asked[BASELINE], known)
     return parts
 

@@ -19,6 +19,7 @@ from workflow.plan.rows import PlanRow
 from workflow.plan.same_training import refuse_unnamed
 from workflow.plan.tuning import at_other_rates, is_untuned, tuned, tuned_on_each_corpus
 from workflow.results.store import own_store
+from workflow.settings.battery import name_part
 from workflow.settings.config import Setup
 from workflow.settings.questions import Question
 from workflow.settings.scales import Scale
@@ -59,6 +60,8 @@ def plan(
             continue
         if setup.card and not asked:
             unfit[name] = f"scale {setup.config.scale} has no dataset for it"
+        if setup.card:
+            _refuse_unmeasured(setup, name, asked)
         if setup.card and config.card_rates:
             asked = [*asked, *at_other_rates(asked, setup.card.name)]
         for row in asked:
@@ -72,6 +75,22 @@ def plan(
     if config.train == "nothing":
         return _recorded(every, config.scale)
     return every
+
+
+def _refuse_unmeasured(setup: Setup, question: str, rows: Iterable[PlanRow]) -> None:
+    """Raise `ConfigError` for a part of a card whose score is read where its runs have none."""
+    parts = {name_part(name): (name, part) for name, part in setup.battery.parts.items()}
+    name, part = parts[question]
+    for row in rows:
+        if part.at is None:
+            continue
+        multiples = row.job.evaluation.multiples
+        if part.at not in multiples:
+            valid = ", ".join(f"{each:g}" for each in multiples)
+            raise ConfigError(
+                f"part '{name}': at = {part.at:g} is not measured at scale "
+                f"{setup.config.scale}; valid: {valid}"
+            )
 
 
 def _refuse_none(setup: Setup, rows: Iterable[PlanRow], unfit: dict[str, str]) -> None:

@@ -26,10 +26,14 @@ CPU = torch.device("cpu")
 
 
 def measure(trained: TrainedRun, limits: list[int], device: str, backend: str) -> dict:
-    """Return the row of a configuration: one number of each cost for each limit."""
+    """Return the row of a configuration: one number of each cost for each limit.
+
+    None where it could not be measured, for want of memory for instance, with the last reason.
+    """
     if not trained.has_weights:
         return trained.unmeasured_row(OVER_S)
     row = {**trained.about, "status": "ok", "reason": None, "S": limits}
+    row |= {"backend": None, "machine": None}
     span = trained.job.attention.span
     if limit_key(span) is None:
         return row | {"status": "error", "reason": f"span {span['name']} has no limit S"}
@@ -40,12 +44,12 @@ def measure(trained: TrainedRun, limits: list[int], device: str, backend: str) -
         peak = in_fresh_process(_peak, trained, S, device, backend)
         for found in (counted, peak):
             if found["status"] != "ok":
-                reason = f"S = {S}: {found['reason']}"
-                return row | {"status": found["status"], "reason": reason}
-        macs.append(counted["macs"])
-        memory.append(peak["bytes"])
-    of_memory = {"backend": peak["backend"], "machine": peak["machine"]}
-    return row | {"macs": macs, "memory_train_bytes": memory, **of_memory}
+                row["reason"] = f"S = {S}: {found['status']}: {found['reason']}"
+        macs.append(counted.get("macs"))
+        memory.append(peak.get("bytes"))
+        if peak["status"] == "ok":
+            row |= {"backend": peak["backend"], "machine": peak["machine"]}
+    return row | {"macs": macs, "memory_train_bytes": memory}
 
 
 def _count(trained: TrainedRun, S: int) -> dict:

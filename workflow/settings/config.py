@@ -197,6 +197,7 @@ def load_setup(raw: dict) -> Setup:
         battery = with_corpus(load_battery(), config.corpus, tasks)
         asked = _parts_of(card, battery, config, scales)
     else:
+        _refuse_options_of_cards(config)
         asked = _choose_questions(config, scales, known)
     return Setup(
         config=config,
@@ -207,6 +208,13 @@ def load_setup(raw: dict) -> Setup:
         card=card,
         battery=battery,
     )
+
+
+def _refuse_options_of_cards(config: Config) -> None:
+    for key in ("card_seeds", "card_rates", "card_size"):
+        value = getattr(config, key)
+        if value != Config.model_fields[key].default:
+            raise ConfigError(f"{key} = {value}: only a card has it; valid: with variant=NAME")
 
 
 def _parts_of(
