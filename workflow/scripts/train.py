@@ -55,7 +55,13 @@ from workflow.training import checkpoint
 from workflow.training.backends import bits, chosen, prepare
 from workflow.training.evaluation import Evaluation, Story
 from workflow.training.failures import Ended, Failure, attempt, failure
-from workflow.training.hardware import limit_memory, number_type, peak_bytes, pick_device
+from workflow.training.hardware import (
+    keep_freed_memory,
+    limit_memory,
+    number_type,
+    peak_bytes,
+    pick_device,
+)
 from workflow.training.loop import train as train_loop
 from workflow.training.origin import describe
 from workflow.training.processes import (
@@ -301,6 +307,7 @@ def read_request(argv: list[str] | None) -> Request:
 
 def train_share(request: Request) -> None:
     """Train in this process, alone or as one of several that share the run."""
+    keep_freed_memory()
     device = pick_device(request.device)
     with join_devices(device) as devices:
         train(
