@@ -51,6 +51,12 @@ def badge_of(task: str, paper_corpora: Iterable[str], corpus: str) -> Badge:
     plan.
     """
     file = config_file(f"tasks/{task}.yaml")
+    return _badge(task, file, tuple(paper_corpora), corpus)
+
+
+@cache
+def _badge(task: str, file: Path, paper_corpora: tuple[str, ...], corpus: str) -> Badge:
+    """Make the badge once for each run that reads the same. file: as of `_catalogue`."""
     catalogue = _catalogue(task, file)
     names = [catalogue.title(corpus)]
     for each in paper_corpora:

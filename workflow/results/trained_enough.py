@@ -25,6 +25,7 @@ EARLY = 0.15
 NOTHING = 0.05
 GROWN = 1.25  # a span has grown if it exceeds this multiple of its initial value plus one key
 LEARNED = ("adaptive", "dynamic")  # spans that training changes
+SPANS = ["mean_span", "start_span"]  # columns of what they are
 UNMOVED = "learned spans barely moved from their initial values: no conclusion about spans"
 # `configuration` names the dataset, S, k and size already; a table of another origin may lack that
 CONFIGURATION = ["configuration", "corpus", "size"]
@@ -186,12 +187,11 @@ def hardly_moved(runs: pd.DataFrame) -> pd.Series:
     Each configuration (dataset, S, k, model size) is judged by the mean over its own seeds. A span
     that starts at its limit cannot grow and is not marked.
     """
-    learned = learned_spans(runs)
-    if learned.empty:
+    # asked of a column first, for most tables of runs are wide and have no such span
+    if not runs["span"].isin(LEARNED).any():
         return pd.Series(False, index=runs.index)
-    over_seeds = learned.groupby(CONFIGURATION, dropna=False)[
-        ["mean_span", "start_span"]
-    ].transform("mean")
+    learned = learned_spans(runs)
+    over_seeds = learned.groupby(CONFIGURATION, dropna=False)[SPANS].transform("mean")
     least = GROWN * (over_seeds["start_span"] + 1)
     marked = ~(learned["S"] <= least) & (over_seeds["mean_span"] < least)
     # by position, because a table of runs joined from several may repeat its index

@@ -20,9 +20,12 @@ from workflow.results.conditions import AT, SAMPLES, over_condition
 from workflow.results.datasets import with_badge
 from workflow.results.registry import REGISTRY, of_samples
 from workflow.results.statistics import wilson_interval
+from workflow.results.trained_enough import CONFIGURATION, SPANS
 from workflow.tasks.task import Condition
 
 PLACE = ["text", "variant", "colour", "S", "k"]
+# of a run, besides its scores
+READ = [*PLACE, "digest", "status", "over_condition", "span", *SPANS, *CONFIGURATION]
 WHISKERS = ["samples_low", "samples_high"]
 
 
@@ -31,7 +34,10 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
 
     A share of samples of a single seed has its interval over samples: `WHISKERS`.
     """
-    scored = over_condition(with_badge(as_named(runs)))
+    # A run has hundreds of columns, which would be copied to each value of its condition. Its own
+    # score is not that at a value without one.
+    named = with_badge(as_named(runs)).filter(READ)
+    scored = over_condition(named.assign(**{quantity: math.nan}))
     if not len(scored):
         return pd.DataFrame()
     numbers = summarise(scored, [*PLACE, AT], quantity)
