@@ -168,3 +168,19 @@ def test_corpora_that_are_tasks_of_their_own_have_a_column_and_a_sentence_each()
     assert "sort: yes" in of_sort
     assert "0.40" in of_sort
     assert "no, top-k is 0.20" in of_maximum
+
+
+def test_sparse_choices_of_a_task_with_different_verdicts_have_one_each():
+    found = []
+    for axis, choice, base, mean, p in (
+        ("selection", "top_k", "all", 0.01, 0.8),
+        ("normaliser", "entmax15", "softmax", 1.3, 0.001),
+    ):
+        changes = {"task": "symbols", "question": "where_sparse_helps", "corpus": "recall"}
+        each = isolated(axis, choice, base, mean, p=p, **changes)
+        measured = replace(each.difference, quantity="test_reach", unit="doublings")
+        found.append(replace(each, difference=measured))
+    (sparse,) = [each.text for each in list_findings(found) if "sparse" in each.asks.lower()][:1]
+    of_top_k, of_entmax = sparse.split("; ")
+    assert "yes" not in of_top_k
+    assert of_entmax.startswith("yes for entmax-1.5")

@@ -138,7 +138,10 @@ def _does_sparse_help(found: list[Isolated]) -> Finding | None:
 
 
 def _sparse_in(task: str, found: list[Isolated]) -> list[Part]:
-    """Write the sparse choices of a task, the first with its verdict; nothing where none is."""
+    """Write the sparse choices of a task with a verdict, or one each where they differ.
+
+    Nothing where there is no such choice.
+    """
     chosen = []
     for choice in SPARSE:
         each = best(found, _of(choice, task))
@@ -147,17 +150,18 @@ def _sparse_in(task: str, found: list[Isolated]) -> list[Part]:
     if not chosen:
         return []
     first, *others = chosen
-    verdict = _verdict(first, found).lower()
+    verdicts = [_verdict(each, found).lower() for each in chosen]
+    is_shared = len(set(verdicts)) == 1
     name = choice_name(first.axis, first.choice)
     base = choice_name(first.axis, first.base_choice)
     parts = [
-        Part(f"{verdict}, {name} is "),
+        Part(f"{verdicts[0]}, {name} is " if is_shared else f"{verdicts[0]} for {name}, "),
         _number(first),
         Part(f" than {base}"),
     ]
-    for each in others:
+    for each, verdict in zip(others, verdicts[1:], strict=True):
         name = choice_name(each.axis, each.choice)
-        parts.append(Part(f"; {name}, "))
+        parts.append(Part(f"; {name}, " if is_shared else f"; {verdict} for {name}, "))
         parts.append(_number(each))
     parts.append(Part(f". {_place(first)}."))
     return [*parts, *_elsewhere(first, found)]
