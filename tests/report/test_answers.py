@@ -353,3 +353,17 @@ def test_one_variant_alone_has_its_mean_span_or_else_its_score():
     assert f"0 to {high:.0f}" in said.headline
     alone = say(scored("fixed", 2.0, 2.1, 2.2, corpus="a"))
     assert alone.headline.startswith("2.10 bpc (95 % CI 1.85 to 2.35")
+
+
+@pytest.mark.parametrize(
+    "headline, says, bracket",
+    [
+        ("0.1 better (95 % CI 0 to 1)", "0.1 better", "(95 % CI 0 to 1)"),
+        ("recall (MQAR): 4 of 9 (n = 5)", "recall (MQAR): 4 of 9", "(n = 5)"),
+        ("19 characters (on text8 (3 MB); n = 3)", "19 characters", "(on text8 (3 MB); n = 3)"),
+        ("recall (MQAR): not tested", "recall (MQAR): not tested", ""),
+    ],
+)
+def test_the_bracket_that_ends_a_headline_is_told_from_that_of_a_name(headline, says, bracket):
+    answer = Answer("answered", "variants", headline, "", "laptop", ())
+    assert answer.told == (says, bracket)

@@ -164,7 +164,7 @@ def test_corpora_that_are_tasks_of_their_own_have_a_column_and_a_sentence_each()
         assert (sort.better, maximum.better) == (True, False)
         assert "0.400" in sort.text
     (sparse,) = [each.text for each in list_findings(found) if "sparse" in each.asks.lower()][:1]
-    of_sort, of_maximum = sparse.split("maximum retrieval")
+    of_sort, of_maximum = sparse.split("Maximum retrieval")
     assert "sort: yes" in of_sort
     assert "0.40" in of_sort
     assert "no, top-k is 0.20" in of_maximum

@@ -213,6 +213,20 @@ class Answer:
     baseline: str | None = None
 
     @property
+    def told(self) -> tuple[str, str]:
+        """Split the headline into what it says and the bracket that ends it, if one does.
+
+        Names of datasets may have brackets of their own, before it and in it.
+        """
+        depth = 0
+        if self.headline.endswith(")"):
+            for place, letter in reversed(list(enumerate(self.headline))):
+                depth += (letter == ")") - (letter == "(")
+                if depth == 0:
+                    return self.headline[:place].rstrip(), self.headline[place:]
+        return self.headline, ""
+
+    @property
     def differences(self) -> tuple[Difference, ...]:
         """List all differences, that of the headline first."""
         if self.difference is None:

@@ -124,31 +124,39 @@ def _is_adaptive_worth_it(found: list[Isolated]) -> Finding | None:
 def _does_sparse_help(found: list[Isolated]) -> Finding | None:
     """Answer where it was proposed and where it should help most, each with its own verdict."""
     parts = []
-    for task, place in WHERE_SPARSE.items():
+    for task, name in WHERE_SPARSE.items():
         of_task = [each for each in found if each.task == task]
+        place = ""
         for corpus in dict.fromkeys(each.corpus for each in of_task):
-            told = _sparse_in(task, [each for each in of_task if each.corpus == corpus])
-            if told:
-                space = " " if parts else ""
-                on = f", {corpus}" if corpus else ""
-                parts += [Part(f"{space}{place}{on}: "), *told]
+            on_corpus = [each for each in of_task if each.corpus == corpus]
+            chosen = _sparse_of(task, on_corpus)
+            if not chosen:
+                continue
+            space = " " if parts else ""
+            # what several corpora share is said with the first
+            lead = ", ".join(filter(None, (name, corpus))) if not place else capital(corpus)
+            parts += [Part(f"{space}{lead}: "), *_sparse_in(chosen, on_corpus)]
+            first = chosen[0]
+            parts.append(Part("." if _place(first) == place else f". {_place(first)}."))
+            parts += _elsewhere(first, on_corpus)
+            place = _place(first)
     if not parts:
         return None
     return Finding("Where does sparse attention help?", tuple(parts))
 
 
-def _sparse_in(task: str, found: list[Isolated]) -> list[Part]:
-    """Write the sparse choices of a task with a verdict, or one each where they differ.
-
-    Nothing where there is no such choice.
-    """
+def _sparse_of(task: str, found: list[Isolated]) -> list[Isolated]:
+    """List the best comparison of each sparse choice of a task that has one."""
     chosen = []
     for choice in SPARSE:
         each = best(found, _of(choice, task))
         if each:
             chosen.append(each)
-    if not chosen:
-        return []
+    return chosen
+
+
+def _sparse_in(chosen: list[Isolated], found: list[Isolated]) -> list[Part]:
+    """Write the sparse choices of a task with a verdict, or one each where they differ."""
     first, *others = chosen
     verdicts = [_verdict(each, found).lower() for each in chosen]
     is_shared = len(set(verdicts)) == 1
@@ -163,8 +171,7 @@ def _sparse_in(task: str, found: list[Isolated]) -> list[Part]:
         name = choice_name(each.axis, each.choice)
         parts.append(Part(f"; {name}, " if is_shared else f"; {verdict} for {name}, "))
         parts.append(_number(each))
-    parts.append(Part(f". {_place(first)}."))
-    return [*parts, *_elsewhere(first, found)]
+    return parts
 
 
 def _what_it_costs(found: list[Isolated]) -> Finding | None:
