@@ -75,7 +75,7 @@ def names_of_sets(line: LedgerLine) -> list[str]:
 
 
 def claims_with_records() -> list[str]:
-    """Name the claims about layers, formulas, or tasks of which records ship."""
+    """Name the claims about layers, formulas, or tasks whose records ship."""
     shipped = {path.stem for path in PRECOMPUTED.glob("*/*.jsonl")}
     names = []
     for name, claim in load_claims(known_claims()).items():

@@ -116,7 +116,7 @@ def cards_page(cards: list[tuple[Card, str]]) -> CardsPage:
 
 
 def _column(each: CardPart) -> tuple[str, str]:
-    """Tell columns apart: a part that reads a text of one's own has the title of that text."""
+    """Tell columns apart: a part that reads the user's text has its title."""
     return each.name, each.part.title
 
 
