@@ -8,6 +8,7 @@ import pytest
 
 from tests import _jobs
 from workflow.config.choices import complete_choice
+from workflow.config.errors import ConfigError
 from workflow.config.strict import parse, read_yaml
 from workflow.plan.plan import plan
 from workflow.plan.targets import Targets
@@ -97,6 +98,28 @@ def test_a_corpus_has_its_own_recipe_and_a_question_another_there():
         else:
             assert d_ff not in (24, 40)
             assert steps != 7
+
+
+def test_a_corpus_has_its_own_seeds():
+    scale = parse(Scale, {**SCALE, "seeds_at": {"text8": [8, 9]}}, "f")
+    setup = load_setup({**BASE, "scale": "smoke", "tasks": ["char_lm"]})
+    seeds = defaultdict(set)
+    for row in no_trials(plan(replace(setup, scales={"char_lm": scale}))):
+        seeds[row.paper_corpus].add(row.job.seed)
+    assert seeds["text8"] <= {8, 9}
+    assert seeds["enwik8"] <= {*SCALE["seeds"]}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"seeds_at": {"text8": [8, 8]}},
+        {"seeds_at": {"text8": [8, 9]}, "trial_seed": 9},
+    ],
+)
+def test_seeds_of_a_corpus_are_checked_like_those_of_the_scale(said):
+    with pytest.raises(ConfigError, match="8 is listed twice|trial_seed = 9"):
+        parse(Scale, {**SCALE, **said}, "f")
 
 
 def test_a_users_corpus_takes_the_place_of_the_scales(tmp_path):

@@ -40,11 +40,16 @@ class Cell:
 
 
 def cells_of(
-    variant: Variant, recipe: Recipe, question: Question, scale: Scale, data: Dataset
+    variant: Variant,
+    recipe: Recipe,
+    seeds: list[int],
+    question: Question,
+    scale: Scale,
+    data: Dataset,
 ) -> Iterator[Cell]:
     """Yield the cells of one variant on one corpus, in the order of the grid.
 
-    recipe: the variant's, for the corpus.
+    recipe, seeds: the variant's, for the corpus.
     """
     task = question.task
     sections = _sections_by_size(variant, recipe, question, scale)
@@ -57,7 +62,6 @@ def cells_of(
             f"got S = {spans}, k = {counts}"
         )
     model = section(task, "attention")
-    seeds = scale.seeds[: question.seeds]
     cells = product(sections, spans, counts, seeds)
     for size, S, k, seed in cells:
         attention = attention_of(variant, recipe, scale, S, k, model)

@@ -195,7 +195,11 @@ def _check_corpora_named(setup: Setup, task: str) -> None:
     named: set[str] = set()
     for question in setup.known.values():
         named.update(question.corpora)
-    parts = {"corpora": scale.corpora, "recipes_at": scale.recipes_at}
+    parts = {
+        "corpora": scale.corpora,
+        "recipes_at": scale.recipes_at,
+        "seeds_at": scale.seeds_at,
+    }
     for name, recipes in scale.recipes_of.items():
         parts[f"recipes_of, {name}"] = recipes
     for part, corpora in parts.items():
@@ -251,8 +255,10 @@ def _rows_of_recipe(
             checksum = _checksum(catalogue, corpus, setup.config.data_dir, missing)
             data = Dataset(catalogue.slug(corpus), checksum)
             try:
-                recipe = scale.recipe(variant.recipe, name, recipes_of[paper_corpus])
-                cells = list(cells_of(variant, recipe, question, scale, data))
+                place = recipes_of[paper_corpus]
+                recipe = scale.recipe(variant.recipe, name, place)
+                seeds = scale.seeds_at.get(place, scale.seeds)[: question.seeds]
+                cells = list(cells_of(variant, recipe, seeds, question, scale, data))
                 most = catalogue.most_keys(corpus, cells[0].job)
                 refuse_idle([cell.job.attention for cell in cells], most)
             except ConfigError as error:

@@ -13,7 +13,8 @@ What wins where several files say something; each entry of a line overrides thos
     their settings       the default in the choice's file; the scale's `settings`; the recipe's; the
                          scale's `settings_at` this S; S and k of the grid; the variant's
     S and k              the question's `grid`; the variant's, up to its `largest_S`
-    seeds                the question's `seeds`; the scale's `seeds_of` the question
+    seeds                the scale's `seeds`, or its `seeds_at` the corpus; of these as many as the
+                         question's `seeds`, or the scale's `seeds_of` the question
     corpora              the question's; what the scale's `corpora` reads in place; the config's
     questions            all but those `by_name`; the scale's `questions`; the config's
 
@@ -24,6 +25,7 @@ Sizes and then trials multiply what comes of it. `workflow.plan.jobs` follows th
 import math
 from collections.abc import Iterator
 from functools import cache, reduce
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -78,6 +80,16 @@ Settings = Annotated[dict[str, dict[str, Any]], WrapValidator(_known_settings)]
 Sizes = Annotated[list[PositiveStrictInt], AfterValidator(sorted)]
 
 
+def _differ(seeds: list[int]) -> list[int]:
+    for seed in seeds:
+        if seeds.count(seed) > 1:
+            raise ConfigError(f"seeds: {seed} is listed twice")
+    return seeds
+
+
+Seeds = Annotated[list[StrictInt], Field(min_length=1), AfterValidator(_differ)]
+
+
 class Recipe(StrictModel):
     """A model and how it is trained; its keys override the scale's."""
 
@@ -117,7 +129,8 @@ class Scale(StrictModel):
     based_on: the scale that this one changes, null for what the scales of its task share. corpora:
     what is read in place of a paper's corpus; null where there is nothing, and the corpus is left
     out. questions: those this scale has time for, null for all. variants: by question, those of its
-    variants that this scale has time for. seeds_of: by question, how many seeds it takes here.
+    variants that this scale has time for. seeds_at: by corpus, seeds that take the place of
+    `seeds`. seeds_of: by question, how many seeds it takes here.
     train_first: questions whose first seed is trained here although its record ships with the
     project. settings_at: settings for one S alone. recipes_at: by corpus, what changes in every
     recipe there. recipes_of: the same by question and corpus. trial_seed: of the trials of
@@ -133,7 +146,8 @@ class Scale(StrictModel):
     questions: list[str] | None = None
     variants: dict[str, list[str]] = {}
     train_first: list[str] = []
-    seeds: list[StrictInt] = Field(min_length=1)
+    seeds: Seeds
+    seeds_at: dict[str, Seeds] = {}
     seeds_of: dict[str, PositiveStrictInt] = {}
     trial_seed: StrictInt | None = None
     follows_papers: bool = False
@@ -160,18 +174,12 @@ class Scale(StrictModel):
             )
         return raw
 
-    @field_validator("seeds")
-    @classmethod
-    def differ(cls, seeds):
-        for seed in seeds:
-            if seeds.count(seed) > 1:
-                raise ConfigError(f"seeds: {seed} is listed twice")
-        return seeds
-
     @field_validator("trial_seed")
     @classmethod
     def judges_nothing(cls, seed, info):
-        if seed in info.data.get("seeds", []):
+        at_corpora = info.data.get("seeds_at", {}).values()
+        judging = {*info.data.get("seeds", []), *chain.from_iterable(at_corpora)}
+        if seed in judging:
             raise ConfigError(f"trial_seed = {seed}: also an evaluation seed; valid: any other")
         return seed
 
