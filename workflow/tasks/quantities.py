@@ -30,6 +30,8 @@ class Quantity:
     bounds: the least and the most that it can be; its interval ends there.
     of_samples: whether it is a share of samples in %, each of which counts or does not.
     scale: of the axis of a figure of it.
+    censored_by: the fact that says on which side the value is only a bound, if it can be
+    (`workflow.results.censored`).
     """
 
     name: str
@@ -45,6 +47,7 @@ class Quantity:
     bounds: tuple[float, float] = AT_LEAST_ZERO
     of_samples: bool = False
     scale: AxisScale = "linear"
+    censored_by: str | None = None
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,8 @@ class Metric:
 
     claimable: whether a claim may be about it on dev or test. bounds: the least and the most that
     it can be. over_condition: whether a record has it at several values of its task's condition;
-    drawn: whether a question's page then has a figure of it. better, of_samples, scale: as
-    of a `Quantity`.
+    drawn: whether a question's page then has a figure of it. better, of_samples, scale,
+    censored_by: as of a `Quantity`.
     """
 
     name: str
@@ -69,6 +72,7 @@ class Metric:
     drawn: bool = True
     of_samples: bool = False
     scale: AxisScale = "linear"
+    censored_by: str | None = None
 
     @property
     def quantities(self) -> list[Quantity]:
@@ -87,6 +91,7 @@ class Metric:
             bounds=self.bounds,
             of_samples=self.of_samples,
             scale=self.scale,
+            censored_by=self.censored_by,
         )
 
 

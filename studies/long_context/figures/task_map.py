@@ -4,12 +4,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from studies.long_context.tables._reach import QUESTION, REACH, Method, bound_of, compare_methods
+from studies.long_context.tables._reach import QUESTION, REACH, Method, compare_methods
 from workflow.report.answers.lines import panels
 from workflow.report.figures.colours import GREY
 from workflow.report.figures.marks import shows
 from workflow.report.figures.style import draw_message, share_legend
 from workflow.report.tables.cells import name_runs, pick
+from workflow.results.censored import bound_of
 from workflow.results.runs_table import finished
 
 READS = ("runs",)
@@ -82,7 +83,7 @@ def _row(method: Method) -> dict:
         "concluded": not method.unsolved,
         "conclusion": method.unsolved or significant,
         "base_reach": theirs[REACH].mean(),
-        "base_bound": bound_of(method.baseline),
+        "base_bound": bound_of(method.baseline, REACH),
         "runs": name_runs(ours, REACH),
         "baseline_runs": name_runs(theirs, REACH),
     }

@@ -7,6 +7,7 @@ import pandas as pd
 
 from workflow.report.figures.colours import as_named
 from workflow.report.tables.cells import pick
+from workflow.results.censored import bound_of, bound_of_difference
 from workflow.results.conditions import AT, scores_over_condition
 from workflow.results.datasets import with_titles
 from workflow.results.runs_table import finished
@@ -17,8 +18,6 @@ QUESTION = "where_sparse_helps"
 REACH = "test_reach"
 ACCURACY = "test_accuracy"
 SOLVED = TASKS["symbols"].solved
-AT_LEAST, AT_MOST = "≥", "≤"  # a length that is censored, or a difference of such lengths
-BOUNDS = {"above": AT_LEAST, "below": AT_MOST}  # side on which a length is censored
 NOT_SOLVED = SOLVED.title
 SPARSE = ("entmax15", "entmax_alpha", "sparsemax")  # normalisers that give keys no weight
 
@@ -66,10 +65,7 @@ class Method:
     @property
     def bound_of_difference(self) -> str:
         """Return ≥ or ≤ where censoring makes the difference a bound; both where it is neither."""
-        swapped = {AT_LEAST: AT_MOST, AT_MOST: AT_LEAST}
-        of_baseline = [swapped[sign] for sign in bound_of(self.baseline)]
-        signs = {*self.bound, *of_baseline}
-        return "".join(sorted(signs))
+        return bound_of_difference(self.bound, bound_of(self.baseline, REACH))
 
 
 def compare_methods(runs: pd.DataFrame) -> list[Method]:
@@ -107,7 +103,7 @@ def _on_task(runs: pd.DataFrame, baseline: str) -> Iterator[Method]:
             is_sparse=_is_sparse(mine),
             runs=mine,
             baseline=of_baseline,
-            bound=bound_of(mine),
+            bound=bound_of(mine, REACH),
             difference=differences.get(name),
         )
 
@@ -121,12 +117,6 @@ def _is_sparse(runs: pd.DataFrame) -> bool:
 def is_solved(runs: pd.DataFrame) -> bool:
     """Whether a method solves its task at the training length."""
     return bool(finished(runs, SOLVED.quantity)[SOLVED.quantity].mean() >= SOLVED.least)
-
-
-def bound_of(runs: pd.DataFrame) -> str:
-    """Return the signs of the censored lengths among these runs."""
-    sides = finished(runs, REACH)["censored"].dropna()
-    return "".join(sorted({BOUNDS[side] for side in sides}))
 
 
 def multiples_of(runs: pd.DataFrame) -> list[float]:

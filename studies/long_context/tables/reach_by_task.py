@@ -10,12 +10,12 @@ from studies.long_context.tables._reach import (
     QUESTION,
     REACH,
     Method,
-    bound_of,
     compare_methods,
     multiples_of,
 )
 from workflow.config.missing import Missing
 from workflow.report.tables.cells import Cell, make_cell, make_table, measured, pick, with_mean
+from workflow.results.censored import bound_of
 from workflow.results.conditions import scores_at
 from workflow.results.runs_table import finished
 from workflow.results.statistics import Summary
@@ -69,7 +69,7 @@ def _best(row: str, method: Method) -> Cell:
     if not len(runs):
         return measured(row, "best seed", method.runs, REACH)
     best = runs.sort_values(REACH).tail(1)
-    return replace(measured(row, "best seed", best, REACH), bound=bound_of(best))
+    return replace(measured(row, "best seed", best, REACH), bound=bound_of(best, REACH))
 
 
 def _compared(row: str, method: Method) -> Iterator[Cell]:

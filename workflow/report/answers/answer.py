@@ -12,6 +12,7 @@ from typing import Literal, get_args
 
 from workflow.config.errors import ConfigError
 from workflow.config.strict import read_json
+from workflow.results.censored import opposite
 from workflow.results.numbers import count, join, to_digits
 from workflow.results.record import write_text
 from workflow.results.registry import REGISTRY
@@ -55,6 +56,7 @@ class Difference:
     holm: p after Holm correction over all differences of the question with the same baseline.
     by_corpus: the mean on each corpus, by title.
     pairs: the number of paired seeds on each corpus, by title.
+    bound: ≥ or ≤ where censored scores make the mean a bound, both signs where it is not even one.
     """
 
     variant: str
@@ -70,6 +72,7 @@ class Difference:
     holm: float | None
     by_corpus: dict[str, float]
     pairs: dict[str, int]
+    bound: str = ""
 
     @property
     def corpora(self) -> tuple[str, ...]:
@@ -103,8 +106,15 @@ class Difference:
 
     @property
     def size(self) -> str:
-        """Write size and direction: `0.026 bpc better`."""
-        return write_size(self.quantity, self.unit, self.mean, half_width(self.low, self.high))
+        """Write size and direction: `0.026 bpc better`; of a bound `≥ 1.34 doublings better`."""
+        half = half_width(self.low, self.high)
+        size = write_size(self.quantity, self.unit, self.mean, half)
+        return f"{self.bound_of_size} {size}".strip()
+
+    @property
+    def bound_of_size(self) -> str:
+        """Return the bound of the size without its sign: of at least −0.7 it is at most 0.7."""
+        return opposite(self.bound) if self.mean < 0 else self.bound
 
     @property
     def interval(self) -> str:

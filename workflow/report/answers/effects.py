@@ -12,6 +12,7 @@ from statistics import fmean
 
 import pandas as pd
 
+from workflow.results.censored import bound_of, bound_of_difference, merge_bounds
 from workflow.results.numbers import name_places
 from workflow.results.runs_table import finished
 from workflow.results.statistics import (
@@ -37,6 +38,7 @@ class Effect:
 
     n: pairs. fewest: of the corpus with the fewest; with too few there is no interval and no p.
     by_corpus: the mean on each corpus, by title. pairs: their number on each corpus.
+    bound: ≥ or ≤ where censored scores make the mean a bound, both signs where it is not even one.
     """
 
     mean: float
@@ -47,6 +49,7 @@ class Effect:
     fewest: int
     by_corpus: dict[str, float]
     pairs: dict[str, int]
+    bound: str = ""
 
     @property
     def significant(self) -> bool:
@@ -107,6 +110,7 @@ class Place:
     """A variant at one S and k.
 
     scores: of its finished runs, by (title of the corpus, seed). digests: of all its runs.
+    bounds: by title of the corpus, ≥ or ≤ where some score there is censored (`bound_of`).
     """
 
     variant: str
@@ -114,6 +118,12 @@ class Place:
     k: float | None
     scores: dict[tuple[str, int], float]
     digests: frozenset[str]
+    bounds: Mapping[str, str]
+
+    @property
+    def bound(self) -> str:
+        """Join the signs of all corpora."""
+        return merge_bounds(self.bounds.values())
 
 
 def effect_of(differences: pd.Series) -> Effect | None:
@@ -266,7 +276,9 @@ def list_places(runs: pd.DataFrame, quantity: str) -> list[Place]:
     for variant, S, k, group in places(runs):
         scores = by_text_and_seed(group, quantity).dropna().to_dict()
         digests = frozenset(group["digest"])
-        found.append(Place(variant, S, k, scores, digests))
+        by_title = group.groupby("title", sort=False)
+        bounds = {title: bound_of(rows, quantity) for title, rows in by_title}
+        found.append(Place(variant, S, k, scores, digests, bounds))
     return found
 
 
@@ -294,7 +306,7 @@ def compare_places(
 def _on(place: Place, corpus: str) -> Place:
     """Keep the scores of one corpus."""
     scores = {key: score for key, score in place.scores.items() if key[0] == corpus}
-    return replace(place, scores=scores)
+    return replace(place, scores=scores, bounds={corpus: place.bounds.get(corpus, "")})
 
 
 def _compare_all(
@@ -325,6 +337,8 @@ def _compare(
             effect = effect_of_pairs(_paired(place.scores, than.scores))
         else:
             effect = pooled_effect(place.scores, than.scores, everyone)
+        if effect:
+            effect = replace(effect, bound=bound_of_difference(place.bound, than.bound))
     comparison = Comparison(
         variant=place.variant,
         baseline=base,
@@ -384,13 +398,17 @@ def effect_between(
     digests = set(runs["digest"])
     if digests <= set(base["digest"]):
         return None
-    if everyone is not None:
+    if everyone is None:
+        effect = effect_of(pair(runs, base, quantity))
+    else:
         ours, theirs, *others = (
             by_text_and_seed(each, quantity).dropna().to_dict() for each in (runs, base, *everyone)
         )
-        return pooled_effect(ours, theirs, others)
-    differences = pair(runs, base, quantity)
-    return effect_of(differences)
+        effect = pooled_effect(ours, theirs, others)
+    if effect is None:
+        return None
+    bound = bound_of_difference(bound_of(runs, quantity), bound_of(base, quantity))
+    return replace(effect, bound=bound)
 
 
 def place_on(axes: Sequence[str], S: float | None, k: float | None) -> str:

@@ -203,6 +203,7 @@ def difference_of(
         holm=corrected,
         by_corpus=effect.by_corpus,
         pairs=effect.pairs,
+        bound=effect.bound,
     )
 
 

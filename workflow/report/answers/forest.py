@@ -156,6 +156,7 @@ def _row(
 
 def _write_number(each: Difference) -> str:
     """Write size and direction without the unit, which the axis has: `0.91 worse`."""
-    if not each.mean:
+    if not each.mean and not each.bound:
         return "no difference"
-    return f"{to_digits(abs(each.mean), half_width(each.low, each.high))} {each.direction}"
+    size = to_digits(abs(each.mean), half_width(each.low, each.high))
+    return f"{each.bound_of_size} {size} {each.direction}".strip()

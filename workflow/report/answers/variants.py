@@ -22,6 +22,7 @@ from workflow.report.answers.effects import (
     pooled_effect,
 )
 from workflow.report.figures.colours import as_named
+from workflow.results.censored import bound_of, bound_of_difference
 from workflow.results.datasets import with_titles
 from workflow.results.numbers import count, missing, to_digits
 from workflow.results.registry import REGISTRY, bounds_of
@@ -80,8 +81,9 @@ NEVER_DIFFERS = WrittenEffect(("no pair differs", "", ""), (0, None, None), Fals
 class Line:
     """A row: one variant on one corpus at one S and k.
 
-    text: title of the corpus. mean: of the finished seeds. half, reach: half the width and the ends
-    of its 95 % interval; None of too few seeds. points: every seed, failed ones included.
+    text: title of the corpus. mean: of the finished seeds. bound: ≥ or ≤ where some seed is
+    censored. half, reach: half the width and the ends of its 95 % interval; None of too few seeds.
+    points: every seed, failed ones included.
     unmoved: whether its learned spans have hardly moved. effect: to the baseline that is shown.
     costs: those in `VariantTable.costs`.
     """
@@ -91,6 +93,7 @@ class Line:
     S: float | None
     k: float | None
     mean: float | None
+    bound: str
     half: float | None
     reach: tuple[float, float] | None
     points: list[Seed]
@@ -214,6 +217,7 @@ def _row(
         S=S,
         k=k,
         mean=mean,
+        bound=bound_of(scored, quantity),
         half=half_width(low, high) if has_interval else None,
         reach=(low, high) if has_interval else None,
         points=[Seed(*point) for point in points],
@@ -292,10 +296,14 @@ def _effect(row: _Row, base: _Row, everyone: list[dict] | None) -> Effect | None
         return None
     if everyone is not None:
         ours = row.scores.dropna().to_dict()
-        return pooled_effect(ours, base.scores.dropna().to_dict(), everyone)
-    of_base = base.scores.reindex(row.scores.index)
-    differences = row.scores - of_base
-    return effect_of(differences.dropna())
+        effect = pooled_effect(ours, base.scores.dropna().to_dict(), everyone)
+    else:
+        of_base = base.scores.reindex(row.scores.index)
+        differences = row.scores - of_base
+        effect = effect_of(differences.dropna())
+    if effect is None:
+        return None
+    return replace(effect, bound=bound_of_difference(row.line.bound, base.line.bound))
 
 
 def _write_all(lines: list[Line], effects: list[Effect | None]) -> list[WrittenEffect | None]:
@@ -329,7 +337,7 @@ def _write(effect: Effect, p: float | None, half: float | None, runs: int) -> Wr
     if effect.n != runs:
         pairs = count(effect.n, "pair")
         interval = f"{interval} ({pairs})"
-    mean = to_digits(effect.mean, half)
+    mean = f"{effect.bound} {to_digits(effect.mean, half)}".strip()
     return WrittenEffect(
         texts=(mean, interval, _write_p(p)),
         sorts=(effect.mean, effect.low, p),

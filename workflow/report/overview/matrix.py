@@ -437,7 +437,7 @@ class _Cells:
         difference = replace(each.difference, holm=p)
         size = to_digits(abs(difference.mean), self.half)
         return Cell(
-            text=f"{size} {difference.direction}",
+            text=f"{difference.bound_of_size} {size} {difference.direction}".strip(),
             title=describe(each, difference),
             page=page_of(each),
             significant=p is not None and p <= LEVEL,

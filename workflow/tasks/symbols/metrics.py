@@ -25,6 +25,7 @@ METRICS = (
         better="higher",
         splits=("test",),
         claimable=True,
+        censored_by="censored",
     ),
     # controls: a question compares them with the accuracy as trained
     _over_length("hard_accuracy", "token accuracy with the hard maximum", drawn=False),

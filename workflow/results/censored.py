@@ -1,0 +1,40 @@
+"""Scores of which only a bound is known, because the tests of a run ended before the score did.
+
+A record says in a fact on which side the score is censored: `above` where it is at least the
+recorded value, `below` where it is at most that. `Quantity.censored_by` names the fact.
+"""
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from workflow.results.registry import REGISTRY
+from workflow.results.runs_table import finished
+
+AT_LEAST, AT_MOST = "≥", "≤"
+SIGNS = {"above": AT_LEAST, "below": AT_MOST}
+OPPOSITE = {AT_LEAST: AT_MOST, AT_MOST: AT_LEAST}
+
+
+def bound_of(runs: pd.DataFrame, quantity: str) -> str:
+    """Return ≥ or ≤ where the score of some run is censored; both where some are on each side."""
+    fact = REGISTRY[quantity].censored_by
+    if fact is None or fact not in runs:
+        return ""
+    sides = finished(runs, quantity)[fact].dropna()
+    return merge_bounds(SIGNS[side] for side in sides)
+
+
+def bound_of_difference(ours: str, theirs: str) -> str:
+    """Return ≥ or ≤ where bounds make a difference a bound; both signs where it is neither."""
+    return merge_bounds([ours, opposite(theirs)])
+
+
+def merge_bounds(bounds: Iterable[str]) -> str:
+    """Join the signs of several bounds, each once."""
+    return "".join(sorted(set().union(*bounds)))
+
+
+def opposite(bound: str) -> str:
+    """Return the bound of the negative value."""
+    return "".join(sorted(OPPOSITE[sign] for sign in bound))
