@@ -241,7 +241,7 @@ def recalled(
     if variant.startswith("top"):
         row["selection"] = "top_k"
     row |= {"net": "decoder", "test_accuracy": 99.5, "test_reach": 1.25 + seed / 10}
-    row["over_condition"] = []
+    row |= {"censored": None, "over_condition": []}
     for multiple, accuracy in ACCURACIES.items():
         scores = dict.fromkeys(CONTROLLED, accuracy)
         row["over_condition"].append({"at": multiple, "count": 10, "metrics": scores})

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests._runs import run
+from tests._runs import recalled, run
 from workflow.report.answers.answer import Difference
 from workflow.report.overview.attention import GATE, MODEL, SHARED_KEYS, Attention
 from workflow.report.overview.collect import Isolated, as_content, from_content, overview_of
@@ -58,6 +58,16 @@ def test_a_choice_is_compared_with_its_baseline_seed_by_seed_with_the_ratios_of_
     assert difference.mean == pytest.approx(-0.02)
     assert (difference.low, difference.high) == pytest.approx((-0.0448, 0.0048), abs=1e-4)
     assert found.ratio("macs_executed").value == pytest.approx(0.25)
+
+
+def test_a_difference_of_censored_scores_is_a_bound():
+    rows = [recalled(seed=seed) for seed in (1, 2, 3)]
+    for seed in (1, 2, 3):
+        rows.append(recalled(variant="entmax15", seed=seed, test_reach=3.0, censored="above"))
+    for row in rows:
+        row["normaliser"] = row["variant"]
+    (found,) = overview_of(Frames(as_frame(rows), None), "overnight").isolated
+    assert found.difference.bound == "≥"
 
 
 def test_spans_that_hardly_moved_and_another_learning_rate_give_no_difference():

@@ -142,6 +142,7 @@ def _columns_of(runs: pd.DataFrame) -> pd.DataFrame:
     """Keep the columns that are read here: pandas takes several times as long with all columns."""
     scores = [score_of(task) for task in TASKS]
     scores += [task.solved.quantity for task in TASKS.values() if task.solved]
+    scores += [fact for each in scores if (fact := REGISTRY[each].censored_by)]
     read = runs.columns.intersection([*READ, *SAME, *dict.fromkeys(scores)])
     return runs[read]
 
