@@ -4,8 +4,10 @@ import pytest
 
 from studies.long_context.tables import prediction_scores, predictions
 from studies.long_context.tables._predictions import (
+    METHODS,
     NAMES,
     PREDICTIONS,
+    WITH_POSITIONS,
     Prediction,
     Side,
     best_beats_mean,
@@ -14,13 +16,12 @@ from studies.long_context.tables._predictions import (
     hard_wins_back,
     keeps_under,
     reaches_further,
+    reaches_with,
 )
 from tests._runs import recalled
 from tests.report._cells import at
 from workflow.results.runs_table import as_frame
 from workflow.settings.questions import load_question
-
-QUESTION = load_question("where_sparse_helps")
 
 
 def reaching(**reaches: list[float]):
@@ -83,6 +84,15 @@ def test_what_the_hard_maximum_changes(hard, wins, loses):
     assert hard_loses("sort", "softmax", 0.5).outcome(runs) is loses
 
 
+def test_a_question_decides_its_own_predictions():
+    runs = reaching(entmax15=[1.5], softmax=[1.0])
+    positions = runs.assign(question="recall_positions")
+    assert FURTHER.outcome(positions) is None
+    of_positions = reaches_with("sort", ("entmax15", "nape"), ("softmax", "nape"), 0.5)
+    assert of_positions.outcome(runs) is None
+    assert of_positions.outcome(positions) is True
+
+
 def test_other_tasks_scales_and_lengths_decide_nothing():
     runs = reaching(entmax15=[1.0], softmax=[0.5])
     assert reaches_further("reverse", "entmax15", "softmax", 0.5).outcome(runs) is None
@@ -101,11 +111,14 @@ def test_brier_scores():
 
 
 @pytest.mark.parametrize("prediction", PREDICTIONS, ids=lambda each: each.statement)
-def test_each_is_about_what_the_question_asks(prediction: Prediction):
-    assert prediction.task in QUESTION.corpora
+def test_each_is_about_what_its_question_asks(prediction: Prediction):
+    question = load_question(prediction.question)
+    assert prediction.task in question.corpora
     for side in filter(None, (prediction.ours, prediction.than)):
-        assert side.variant in QUESTION.variants
-        assert NAMES[side.variant] in prediction.statement
+        assert side.variant in question.variants
+        method = side.variant.removesuffix("_nope").removesuffix("_alibi").removesuffix("_rotary")
+        named = NAMES if prediction.question == METHODS else WITH_POSITIONS
+        assert named[method] in prediction.statement
     assert 0 < prediction.probability < 1
 
 

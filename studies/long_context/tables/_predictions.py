@@ -1,8 +1,7 @@
 """What was predicted of recall and length before any seed that judges was trained.
 
-A prediction is a statement that the runs of `where_sparse_helps` decide: a mean over seeds is
-above a bound. docs/decisions/0036-predictions-first.md has the rules, and when this list was
-written.
+A prediction is a statement that the runs of a question decide: a mean over seeds is above a bound.
+docs/decisions/0036-predictions-first.md has the rules, and when these lists were written.
 """
 
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from workflow.results.runs_table import finished
 
 # What was known when a prediction was made.
 Known = Literal["nothing", "pilot", "replication"]
+METHODS, POSITIONS = "where_sparse_helps", "recall_positions"  # questions
 SCALE = "overnight"  # at which they are decided
 REACH = "test_reach"  # doublings of the training length at 90 % token accuracy
 TRAINED = 1.0  # the training length itself, as a multiple
@@ -49,8 +49,8 @@ class Side:
 class Prediction:
     """A statement, the probability that was given to it, and what decides it.
 
-    task: the problem. It is true if ours, less `than` where that is given, is above the bound;
-    with `below`, if it is below.
+    task: the problem. question: whose runs decide it. It is true if ours, less `than` where that is
+    given, is above the bound; with `below`, if it is below.
     """
 
     task: str
@@ -61,15 +61,16 @@ class Prediction:
     than: Side | None = None
     bound: float = 0.0
     below: bool = False
+    question: str = METHODS
 
     def runs(self, runs: pd.DataFrame) -> pd.DataFrame:
-        """Select the runs that decide it from those of the question."""
+        """Select the runs that decide it from those of all questions."""
         variants = [side.variant for side in (self.ours, self.than) if side]
         is_mine = runs["variant"].isin(variants) & (runs["paper_corpus"] == self.task)
-        return runs[is_mine & (runs["scale"] == SCALE)]
+        return runs[is_mine & (runs["question"] == self.question) & (runs["scale"] == SCALE)]
 
     def outcome(self, runs: pd.DataFrame) -> bool | None:
-        """Decide it by the runs of the question; None where a side has no run."""
+        """Decide it by the runs of its question; None where a side has no run."""
         of_task = self.runs(runs)
         value = self.ours.read(of_task)
         if self.than is not None:
@@ -117,6 +118,23 @@ def reaches_further(
     return Prediction(task, statement, probability, known, Side(ours), Side(than))
 
 
+def reaches_with(
+    task: str, ours: tuple[str, str], than: tuple[str, str], probability: float
+) -> Prediction:
+    """Predict that a method with a position scheme reaches further than another with its own.
+
+    ours, than: (method, position scheme), both as in the question.
+    """
+    statement = " reaches further than ".join(
+        f"{WITH_POSITIONS[method]} with {SCHEMES[scheme]}" for method, scheme in (ours, than)
+    )
+    sides = []
+    for method, scheme in (ours, than):
+        variant = method if scheme == "nape" else f"{method}_{scheme}"
+        sides.append(Side(variant))
+    return Prediction(task, f"{statement}.", probability, "nothing", *sides, question=POSITIONS)
+
+
 def keeps_under(task: str, variant: str, at: float, bound: float, p: float, known: Known):
     """Predict that the token accuracy of a variant is below a bound at a length."""
     statement = f"{NAMES[variant]} is below {bound:g} % token accuracy at {at:g}×."
@@ -161,6 +179,9 @@ NAMES = {
     "gate": "an output gate",
     "adaptive_temperature": "adaptive temperature",
 }
+
+SCHEMES = {"nape": "NAPE", "nope": "NoPE", "alibi": "ALiBi", "rotary": "RoPE"}
+WITH_POSITIONS = {"softmax": "softmax", "entmax15": "entmax-1.5", "asentmax": "ASEntmax (one)"}
 
 PREDICTIONS = (
     # Sort: pilots of softmax and entmax-1.5, and a replication of softmax, entmax and ASEntmax.
@@ -209,4 +230,16 @@ PREDICTIONS = (
     keeps_under("reverse", "softmax", 8, 50, 0.95, "pilot"),
     keeps_under("reverse", "entmax15", 16, 50, 0.9, "pilot"),
     hard_loses("reverse", "softmax", 0.95, "pilot"),
+    # Positions: how far the methods reach with NAPE was known on recall, and by trials on reverse.
+    reaches_with("mqar", ("entmax15", "nope"), ("softmax", "nope"), 0.75),
+    reaches_with("mqar", ("entmax15", "alibi"), ("softmax", "alibi"), 0.6),
+    reaches_with("mqar", ("entmax15", "rotary"), ("softmax", "rotary"), 0.6),
+    reaches_with("mqar", ("asentmax", "nope"), ("entmax15", "nope"), 0.6),
+    reaches_with("mqar", ("softmax", "nape"), ("softmax", "alibi"), 0.8),
+    reaches_with("mqar", ("softmax", "nape"), ("softmax", "rotary"), 0.85),
+    reaches_with("mqar", ("softmax", "nape"), ("softmax", "nope"), 0.6),
+    reaches_with("reverse", ("entmax15", "nope"), ("softmax", "nope"), 0.45),
+    reaches_with("reverse", ("entmax15", "rotary"), ("softmax", "rotary"), 0.4),
+    reaches_with("reverse", ("softmax", "nape"), ("softmax", "nope"), 0.6),
+    reaches_with("reverse", ("softmax", "nape"), ("softmax", "rotary"), 0.7),
 )

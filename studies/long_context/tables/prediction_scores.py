@@ -4,7 +4,7 @@ import pandas as pd
 
 from studies.long_context.tables._predictions import PREDICTIONS, SCALE, brier
 from workflow.config.missing import Missing
-from workflow.report.tables.cells import Cell, make_cell, make_table, pick
+from workflow.report.tables.cells import Cell, make_cell, make_table
 
 READS = ("runs",)
 TITLE = "How good were the predictions?"
@@ -16,7 +16,6 @@ ALL = "all tasks"
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    runs = pick(runs, question="where_sparse_helps")
     tasks = list(dict.fromkeys(prediction.task for prediction in PREDICTIONS))
     if not (runs["scale"] == SCALE).any():
         tasks = []

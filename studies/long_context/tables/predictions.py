@@ -4,7 +4,7 @@ import pandas as pd
 
 from studies.long_context.tables._predictions import PREDICTIONS, SCALE, Prediction
 from workflow.config.missing import Missing
-from workflow.report.tables.cells import Cell, make_cell, make_table, pick
+from workflow.report.tables.cells import Cell, make_cell, make_table
 
 READS = ("runs",)
 TITLE = "Predictions and outcomes"
@@ -16,7 +16,6 @@ CAPTION = (
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    runs = pick(runs, question="where_sparse_helps")
     if not (runs["scale"] == SCALE).any():
         missing = Missing(f"they are about scale {SCALE}")
         cell = make_cell("all", "came true", missing, "", "measured", status="not run")
