@@ -3,6 +3,7 @@
 import hashlib
 import json
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests._cards import planned
@@ -12,6 +13,7 @@ from workflow.cards.card import card_json, make_card
 from workflow.cards.collect import collect
 from workflow.cards.share import Shared, pack
 from workflow.config.strict import parse
+from workflow.plan.rows import PlanRow
 from workflow.results import store as stores
 from workflow.results.record import write_record, write_text
 from workflow.results.store import Store, forget_lines, merge_records
@@ -48,8 +50,22 @@ def ship(folder: Path, monkeypatch) -> None:
     forget_lines()
 
 
-def shared(tmp_path: Path, monkeypatch, code: str = CODE) -> Path:
-    """Make a card as the rules would, and pack it; return the archive."""
+WIDE = {"d_model": 32}
+
+
+def shared(
+    tmp_path: Path,
+    monkeypatch,
+    code: str = CODE,
+    *,
+    options: bool = False,
+    baseline_trained: bool = False,
+) -> Path:
+    """Make a card as the rules would, and pack it; return the archive.
+
+    options: with runs of the variant at other rates, and of both at twice the width.
+    baseline_trained: its first seed was trained there too, as Snakemake does for timings.
+    """
     shipped = tmp_path / "shipped"
     ship(shipped, monkeypatch)
     results = tmp_path / "sender" / "results"
@@ -57,7 +73,14 @@ def shared(tmp_path: Path, monkeypatch, code: str = CODE) -> Path:
     ours = [job(seed=seed, **CHOSEN) for seed in OURS]
     for made, score in zip(ours, OURS.values(), strict=True):
         write_record(results / "runs" / made.digest / "record.json", finished(made, test_bpc=score))
+    if baseline_trained:
+        made = finished(job(seed=1), test_bpc=THEIRS[1])
+        write_record(results / "runs" / made.digest / "record.json", made)
     rows = [planned(BASELINE, job(seed=1)), *(planned(NAME, made) for made in ours)]
+    for row, score in _optional_runs(rows[1]) if options else ():
+        path = results / "runs" / row.job.digest / "record.json"
+        write_record(path, finished(row.job, test_bpc=score))
+        rows.append(row)
     folder = results / FOLDER
     write_text(folder / "plan.json", json.dumps([each.record() for each in rows]))
     runs = collect(BATTERY, NAME, rows, store)
@@ -72,6 +95,18 @@ def shared(tmp_path: Path, monkeypatch, code: str = CODE) -> Path:
     out = tmp_path / "card.zip"
     pack(out, made, store)
     return out
+
+
+def _optional_runs(recipe: PlanRow) -> Iterator[tuple[PlanRow, float]]:
+    """Yield rows at half and at twice the rate, and of models of twice the width, with a score."""
+    for factor, score in ((0.5, 2.4), (2.0, 2.7)):
+        changes = {"tuning": "trial", "factors": {"lr": factor}}
+        job_at_rate = recipe.job.varied({"lr": factor})
+        yield recipe.model_copy(update=changes | {"job": job_at_rate}), score
+    for seed in (1, 2):
+        for variant, chosen, score in ((BASELINE, {}, 1.8), (NAME, CHOSEN, 2.2)):
+            wide = planned(variant, job(seed=seed, net=WIDE, **chosen))
+            yield wide.model_copy(update={"size": 2.0}), score + seed / 100
 
 
 def rewritten(archive: Path, change, *, signed: bool = True) -> Path:

@@ -6,7 +6,7 @@ from math import comb
 import pytest
 
 from workflow.cards.backtest import (
-    FEWEST,
+    FEWEST_VARIANTS,
     Case,
     compare_scales,
     count_left_out,
@@ -40,7 +40,7 @@ def cases(battery: list[float], larger: list[float]) -> list[Case]:
 
 # five variants are better at the larger scale, ten are worse
 LARGER = [float(place) for place in (*range(1, 6), *range(-10, 0))]
-assert len(LARGER) == FEWEST
+assert len(LARGER) == FEWEST_VARIANTS
 
 
 # --- predictors ------------------------------------------------------------------------------
@@ -124,7 +124,9 @@ def test_p_of_signs_is_that_of_a_two_by_two_table():
     assert found.p == pytest.approx(exact, abs=0.004)
 
 
-@pytest.mark.parametrize(("variants", "has_p"), [(FEWEST - 1, False), (FEWEST, True)])
+@pytest.mark.parametrize(
+    ("variants", "has_p"), [(FEWEST_VARIANTS - 1, False), (FEWEST_VARIANTS, True)]
+)
 def test_with_fewer_than_15_variants_there_is_no_p(variants, has_p):
     found = score_cases(cases(LARGER[:variants], LARGER[:variants]))
     assert (found.p is not None, found.p_rank is not None) == (has_p, has_p)

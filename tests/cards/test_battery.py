@@ -17,8 +17,11 @@ from workflow.settings.battery import (
     load_battery,
     name_part,
     read_variant,
+    with_titles,
 )
-from workflow.settings.config import load_setup
+from workflow.settings.config import battery_at, load_setup
+from workflow.settings.scales import load_scale
+from workflow.tasks.spec import load_corpora
 
 PART = cards.PART | {"grid": {"S": 32, "k": 4}}
 LONG = "x" * 61
@@ -39,6 +42,8 @@ LONG = "x" * 61
         ),
         ({"name": "mine", "selection": "top_k"}, "mine", {"selection": "top_k"}),
         ({"net": {"gate": True}}, "gate", {}),
+        ({"net": {"gate": False}}, "no-gate", {}),
+        ({"net": {"key_heads": None}}, "no-key_heads", {}),
         ({"net": {"key_heads": 2}}, "key_heads-2", {}),
     ],
 )
@@ -105,6 +110,14 @@ def test_a_file_without_choices_is_refused(tmp_path):
         read_variant(str(path))
 
 
+def test_a_gate_that_is_off_asks_for_the_runs_of_the_baseline():
+    rows = plan(load_setup({"variant": {"net": {"gate": "false"}}, "tasks": ["symbols"]}), {})
+    jobs = {}
+    for row in rows:
+        jobs.setdefault(row.variant, set()).add(row.job.digest)
+    assert jobs["no-gate"] == jobs[BASELINE]
+
+
 # --- its question ----------------------------------------------------------------------------
 
 
@@ -157,6 +170,32 @@ def test_a_text_of_ones_own_is_read_in_one_part_and_named_there(tmp_path):
     assert setup.card_file != load_setup(config).card_file
 
 
+@pytest.mark.parametrize(
+    ("scale", "titles"),
+    [
+        ("laptop", ("synthetic topics", "Python sources", "synthetic phrases en-vi")),
+        ("overnight", ("text8 (first 3 MB)", "enwik8 (first 4 MB)", "Multi30k en-fr")),
+        # no dataset there: the corpus that the part asks for
+        ("smoke", ("Python sources in 27 letters", "Python sources", "IWSLT15 en-vi")),
+    ],
+)
+def test_a_part_without_a_title_is_named_after_what_its_scale_reads(scale, titles):
+    parts = load_setup({"variant": "entmax15", "scale": scale}).battery.parts
+    named = [parts[name].title for name in ("text8", "enwik8", "translation")]
+    assert tuple(named) == titles
+    assert parts["sort"].title == "sorting"
+    assert {name: part.title for name, part in battery_at(scale).parts.items()} == {
+        name: part.title for name, part in parts.items()
+    }
+
+
+def test_a_title_that_the_battery_gives_is_kept():
+    of_laptop = {"char_lm": load_scale("laptop", "char_lm")}
+    given = parse(Battery, {"about": "x", "seeds": 3, "parts": {"one": PART}}, "battery")
+    named = with_titles(given, of_laptop, {"char_lm": load_corpora("char_lm")})
+    assert named.parts["one"].title == "a part"
+
+
 def test_a_text_that_is_not_there_is_refused_with_that_reason(tmp_path):
     config = {"variant": "entmax15", "corpus": f"file:{tmp_path / 'novel.txt'}"}
     with pytest.raises(ConfigError, match="novel.txt") as refused:
@@ -169,13 +208,50 @@ def test_tasks_of_which_the_battery_has_no_part_are_refused_with_those_it_has():
         plan(load_setup({"variant": "entmax15", "tasks": ["captioning"]}), {})
 
 
-def test_an_unknown_corpus_of_a_part_is_named_with_the_nearest():
-    setup = load_setup({"variant": "entmax15", "tasks": ["char_lm"]})
-    (name, asked), *_ = setup.asked.items()
-    typo = asked.model_copy(update={"corpora": ["enwik9"]})
+@pytest.fixture
+def edited(tmp_path, monkeypatch):
+    """Return a function that reads another battery than the project's: one text is replaced."""
+
+    def edit(old: str, new: str) -> None:
+        text = battery.part_of(battery.STUDY, battery.FILE).read_text()
+        assert text.count(old) == 1
+        path = tmp_path / battery.FILE
+        path.write_text(text.replace(old, new))
+        monkeypatch.setattr(battery, "part_of", lambda study, file: path)
+        load_battery.cache_clear()
+
+    yield edit
+    load_battery.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("corpus: enwik8", "corpus: enwik9", "part 'enwik8': unknown corpus 'enwik9': did you"),
+        ("corpus: enwik8", "corpus: sort", "part 'enwik8': unknown corpus 'sort'"),
+        ("{span: fixed}", "{span: fxed}", "unknown span 'fxed': did you mean 'fixed'?"),
+        ("{span: fixed}", "{span: fixed, recipe: bas}", "'bas': did you mean 'base'?"),
+        ("{span: fixed}", "{net: {gat: true}}", "'gat': did you mean 'gate'?"),
+        ("{S: 256, k: 32}", "{S: mx, k: 32}", "'mx': did you mean 'max'?"),
+    ],
+)
+def test_a_typo_in_the_battery_is_refused_with_its_place_and_the_nearest_name(
+    edited, old, new, line
+):
+    edited(old, new)
+    with pytest.raises(ConfigError) as refused:
+        plan(load_setup({"variant": "entmax15", "tasks": ["char_lm"]}), {}, {})
+    assert "battery.yaml, line " in str(refused.value)
+    assert line in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_what_a_variant_cannot_do_or_a_scale_cannot_read_leaves_its_part_empty():
     unfit: dict[str, str] = {}
-    plan(replace(setup, asked=setup.asked | {name: typo}), {}, unfit)
-    assert "enwik8" in unfit[name]
+    plan(load_setup({"variant": "adaptive", "scale": "smoke"}), {}, unfit)
+    assert unfit["card_translation"] == "scale smoke has no dataset for it"
+    assert "a query sees at most 24 keys" in unfit["card_sort"]
+    assert "card_enwik8" not in unfit
 
 
 def test_a_corpus_that_no_part_reads_is_refused():

@@ -1,14 +1,17 @@
 """Which runs a card compares: those that differ in what they choose, and in nothing else."""
 
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from tests._cards import planned
 from tests._finished import finished
 from tests._jobs import job
-from workflow.cards.card import make_card
+from workflow.cards.card import card_json, make_card
 from workflow.cards.collect import choice_of, collect, score_of
+from workflow.cards.stored import as_card, read_card
 from workflow.config.strict import parse
 from workflow.plan.rows import PlanRow
 from workflow.results.record import ScoresAt, write_record
@@ -222,3 +225,73 @@ def test_runs_at_other_rates_are_kept_apart_and_compared_with_the_same_seed(ship
     assert [each.factor for each in found.rates] == [0.5, 2.0]
     assert [each.gain for each in found.rates] == pytest.approx([-0.51, 0.39])
     assert all(each.p <= each.holm < 0.05 for each in found.rates)
+
+
+def failed(made, status="diverged", reason="the loss is infinite\nand more"):
+    changes = {"status": status, "reason": reason, "metrics": {}}
+    return finished(made).model_copy(update=changes)
+
+
+def test_models_of_another_size_that_all_failed_say_why_nothing_is_compared(ship):
+    seeds = (1, 2, 3)
+    wide = {"d_model": 48}
+    store = ship(
+        *(record(2.0 + seed / 100, seed=seed) for seed in seeds),
+        *(record(2.5 + seed / 100, seed=seed, **SPARSE) for seed in seeds),
+        *(record(1.8 + seed / 100, seed=seed, net=wide) for seed in seeds),
+        *(failed(job(seed=seed, net=wide, **SPARSE)) for seed in seeds),
+    )
+    rows = []
+    for seed in seeds:
+        for variant, choices in ((BASELINE, {}), ("mine", SPARSE)):
+            rows.append(row(variant, seed=seed, **choices))
+            other = row(variant, seed=seed, net=wide, **choices)
+            rows.append(other.model_copy(update={"size": 2.0}))
+    made = make_card("mine", "mine", SPARSE, "smoke", {"toy": collected(store, *rows)}, {}, {})
+    (found,) = made.parts
+    assert found.comparison
+    (at,) = found.sizes
+    assert (at.ours, at.comparison) == ({}, None)
+    assert at.why == "no run finished: diverged: the loss is infinite"
+    assert [each.seed for each in at.failed] == [1, 2, 3]
+    assert read_back(made).sizes == (replace(at, failed=()),)
+
+
+@pytest.mark.parametrize("at_recipe", [True, False])
+def test_runs_at_other_rates_that_are_not_compared_say_why(ship, at_recipe):
+    half, twice = (job(seed=1, **SPARSE).varied({"lr": factor}) for factor in (0.5, 2))
+    seeds = (1, 2, 3)
+    ours = [job(seed=seed, **SPARSE) for seed in seeds]
+    store = ship(
+        *(record(2.0 + seed / 100, seed=seed) for seed in seeds),
+        *(finished(each, test_bpc=2.5) if at_recipe else failed(each) for each in ours),
+        finished(half, test_bpc=2.0),
+        failed(twice),
+    )
+    rows = [row("mine", seed=seed, **SPARSE) for seed in seeds]
+    for factor, made in ((0.5, half), (2.0, twice)):
+        changes = {"tuning": "trial", "factors": {"lr": factor}, "job": made}
+        rows.append(rows[0].model_copy(update=changes))
+    runs = collected(store, *rows, *(row(BASELINE, seed=seed) for seed in seeds))
+    made = make_card("mine", "mine", SPARSE, "smoke", {"toy": runs}, {}, {})
+    (found,) = made.parts
+    at_half, at_twice = found.rates
+    assert (at_twice.gain, at_twice.why) == (None, "diverged: the loss is infinite")
+    assert at_half.score == 2.0
+    if at_recipe:
+        assert at_half.gain == pytest.approx(-0.5)
+        # a run without a gain is not corrected for
+        assert at_half.holm == at_half.p
+    else:
+        assert at_half.gain is None
+        assert at_half.why == "nothing to compare with: seed 1 at the recipe's rate: diverged"
+    assert read_back(made).rates == found.rates
+
+
+def read_back(made):
+    """Write the numbers of a card and read its only part from them."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "card.json")
+        path.write_text(card_json(made))
+        (found,) = as_card(read_card(path)).parts
+    return found

@@ -121,11 +121,11 @@ def scattered(part: Compared, rng: np.random.Generator) -> Compared:
 
 def test_a_difference_of_four_deviations_is_found():
     rng = np.random.default_rng(67)
-    part = shipped()["python"]
+    part = shipped()["enwik8"]
     shift = 4 * scatter_of(part.baseline).deviation
     found = 0
     for _ in range(100):
         drawn = draw(part, rng)
         moved = replace(drawn, ours=[score + shift for score in drawn.ours])
-        found += has_an_alarm({"python": moved})
+        found += has_an_alarm({"enwik8": moved})
     assert found >= 95

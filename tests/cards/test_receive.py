@@ -278,6 +278,76 @@ def test_without_the_baseline_of_the_sender_the_card_is_not_checked(
         receive(rewritten(archive, score_in("ours")))
 
 
+def change_in(key: str, **changes):
+    """Change the first entry of a list of the card's part: rates | sizes."""
+    return edit(CARD, lambda card: card["parts"][0][key][0].update(changes))
+
+
+def other_rate(content):
+    """Call the run at half the rate one at the recipe's."""
+    place = f"results/{FOLDER}/plan.json"
+    rows = json.loads(content[place])
+    for row in rows:
+        if row["factors"] == {"lr": 0.5}:
+            row["factors"] = {"lr": 0.25}
+    content[place] = json.dumps(rows).encode()
+
+
+@pytest.mark.parametrize("has_baseline", [True, False])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (change_in("rates", score=1.0), "scores in 'rates'"),
+        (change_in("rates", gain=1.0), "gain in 'rates'"),
+        (edit(CARD, lambda card: card["parts"][0]["rates"].pop()), "scores in 'rates'"),
+        (change_in("sizes", ours={"1": 1.0, "2": 2.22}), "scores in 'sizes, 2, ours'"),
+        (change_in("sizes", baseline={"1": 1.81}), "scores in 'sizes, 2, baseline'"),
+        (change_in("sizes", size=3.0), "scores in 'sizes, 2, ours'"),
+        (edit(CARD, lambda card: card["parts"][0]["digests"].pop()), "other runs than its records"),
+        (other_rate, "is not that of the recipe at another rate"),
+    ],
+)
+def test_runs_at_other_rates_and_sizes_are_checked_with_and_without_the_baseline(
+    change, message, has_baseline, tmp_path, monkeypatch
+):
+    archive = shared(tmp_path, monkeypatch, options=True)
+    if not has_baseline:
+        monkeypatch.setattr(stores, "PRECOMPUTED", tmp_path / "nothing")
+        forget_lines()
+    rewritten(archive, change)
+    with pytest.raises(ConfigError, match=message):
+        receive(archive)
+
+
+def test_a_card_with_all_options_is_checked_as_far_as_there_are_records(tmp_path, monkeypatch):
+    archive = shared(tmp_path, monkeypatch, options=True)
+    found = receive(archive)
+    assert found.verdict == "Checked: its numbers agree with those in card.json."
+    (part,) = found.card.parts
+    assert len(part.rates) == 2
+    assert part.sizes[0].comparison
+    monkeypatch.setattr(stores, "PRECOMPUTED", tmp_path / "nothing")
+    forget_lines()
+    unchecked = receive(archive)
+    assert "7 of the records" in unchecked.verdict
+    # three of the variant, two at other rates and four of other models; four of the baseline
+    (note,) = [each for each in unchecked.notes if "scores" in each]
+    assert note.startswith("9 of its 13 scores are those of records")
+    assert "the others, and all intervals, p-values and costs, are unchecked" in note
+
+
+def test_a_run_of_the_baseline_in_the_archive_is_checked_where_the_others_are_missing(
+    tmp_path, monkeypatch
+):
+    archive = shared(tmp_path, monkeypatch, baseline_trained=True)
+    monkeypatch.setattr(stores, "PRECOMPUTED", tmp_path / "nothing")
+    forget_lines()
+    (note,) = [each for each in receive(archive).notes if "scores" in each]
+    assert note.startswith("4 of its 7 scores")
+    with pytest.raises(ConfigError, match="scores in 'baseline'"):
+        receive(rewritten(archive, score_in("baseline")))
+
+
 def test_a_margin_that_is_not_the_battery_s_is_said(archive, capsys):
     received(archive)
     assert "'a toy' is no part of this project's battery" in capsys.readouterr().out

@@ -6,11 +6,15 @@ from tests._finished import timed
 from tests._jobs import VARIANTS, job, translation
 from workflow.plan.estimate import (
     START,
+    CostTime,
     Timed,
     TrainingTime,
+    card_lines,
     estimate,
     memory_bytes,
+    spell,
 )
+from workflow.plan.targets import Targets
 
 GPU = "NVIDIA H200"
 
@@ -88,3 +92,25 @@ def test_ten_runs_of_100_seconds_share_two_cores(threads, device, wall):
     known = [timed(ended, 100, device=device)]
     time = TrainingTime.of(jobs, known, 2, gpu=device == GPU)
     assert time.wall == pytest.approx(wall)
+
+
+def test_the_costs_of_a_card_are_estimated_in_seconds_as_training_is():
+    def costs(variant: str, seconds: float) -> CostTime:
+        targets = Targets.of({"variant": variant, "scale": "smoke", "tasks": ["symbols"]})
+        jobs = [targets.runs.job_of(name) for name in targets.runs.configurations]
+        return CostTime.of(targets, [timed(each, START + seconds) for each in jobs])
+
+    needed = costs("top_k", 4)
+    assert needed.configurations == 6  # the variant and the baseline on three datasets
+    assert needed.line(2).startswith(f"costs: about {spell(needed.alone + needed.shared / 2)} on 2")
+    assert needed.line(2).endswith("6 configurations")
+    slower = costs("top_k", 40)
+    assert slower.alone > needed.alone and slower.shared > needed.shared
+    # a normaliser of a library is timed with that too
+    assert costs("entmax15", 4).alone > needed.alone
+
+
+def test_a_card_says_before_it_starts_how_long_its_costs_take():
+    lines = card_lines(Targets.of({"variant": "top_k", "scale": "smoke", "tasks": ["symbols"]}), 2)
+    assert [line.partition(":")[0] for line in lines[1:]] == ["training", "costs"]
+    assert "minutes for costs" not in " ".join(lines)

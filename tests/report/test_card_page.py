@@ -17,7 +17,7 @@ from tests._cards import (
 )
 from tests.report.test_pictures import faults
 from workflow.cards.backtest import BackTest
-from workflow.cards.card import SAME, AtLimit, Costs, Failed, Rate, card_json
+from workflow.cards.card import AS_BASELINE, AtLimit, AtSize, Costs, Failed, Rate, card_json
 from workflow.config.choices import ATTENTION, AXES, choice_names
 from workflow.report.pages.card import card_page, formulas_of, write_card
 from workflow.report.pages.card_figures import (
@@ -125,15 +125,58 @@ def test_a_rate_that_is_better_is_told_where_the_variant_is_not():
     assert (line.rate, line.gain) == ("half", "+2.5 points")
 
 
-def test_without_such_runs_a_card_names_the_option_only_where_it_is_worse():
-    worse = measured("sorting", "symbols", compared(-3.0, 0.5, "worse"))
+@pytest.mark.parametrize("verdict", ["worse", "no difference", "inconclusive"])
+def test_without_such_runs_they_are_the_first_option_unless_all_parts_are_better(verdict):
     better = measured("sorting", "symbols", compared(3.0, 0.5, "better"))
-    assert any("card_rates=true" in each for each in conclude(card(worse)))
-    assert not any("card_rates" in each for each in conclude(card(better)))
+    other = measured("copying", "symbols", compared(-3.0, 0.5, verdict, seeds=20))
+    said = " ".join(conclude(card(better, other)))
+    assert "first try half and twice the rate with card_rates=true" in said
+    assert said.index("card_rates") < said.find("more seeds") or "more seeds" not in said
+    assert ("more seeds" in said) == (verdict == "inconclusive")
+    assert "card_rates" not in " ".join(conclude(card(better)))
+
+
+def test_runs_at_other_rates_that_failed_are_told_with_the_reason():
+    worse = compared(-3.0, 0.5, "worse")
+    rates = (Rate(0.5, 0.2, 0.8, 1.0, score=52.0), Rate(2.0, why="diverged: the loss is infinite"))
+    both = [measured(title, "symbols", worse, rates=rates) for title in ("sorting", "sorting more")]
+    made = card(*both)
+    (said,) = [each for each in conclude(made) if "rate" in each]
+    assert "improve no part" in said
+    assert "the run at twice the rate failed on sorting (diverged: the loss is infinite)" in said
+    none, failed = card_page(made).rates[:2]
+    assert (none.gain, none.why) == ("+0.2 points", "")
+    assert (failed.gain, failed.why) == ("", "diverged: the loss is infinite")
+
+
+def test_a_variant_that_trains_at_another_rate_alone_is_said_to(tmp_path):
+    failed = (Failed(1, "diverged", "", ()),)
+    rates = (Rate(0.5, score=99.0, why="nothing to compare with"), Rate(2.0, why="diverged"))
+    made = card(part("sorting", failed=failed, rates=rates, why="no run finished: diverged"))
+    said = " ".join(conclude(made))
+    assert "a run finished at half the rate on sorting" in said.lower()
+    assert "twice the rate failed on sorting (diverged)" in said
+    assert "improve no part" not in said
+    write_card(Site(results=tmp_path, reports=tmp_path), "cards/x.html", made)
+    at_half, _ = card_page(made).rates
+    assert at_half.why == f"nothing to compare with; {made.parts[0].score.title} 99 %"
+    assert "nothing to compare with; " in (tmp_path / "cards" / "x.html").read_text()
+
+
+def test_models_of_another_size_of_which_none_finished_have_a_line_with_the_reason(tmp_path):
+    failed = (Failed(1, "oom", "16 GiB are too few", ()),)
+    at = AtSize(2.0, {}, {1: 50.0}, None, failed, "no run finished: oom: 16 GiB are too few")
+    made = card(measured("sorting", "symbols", compared(3.0, 0.5, "better"), sizes=(at,)))
+    assert "at 2× the width no run finished on sorting" in conclude(made)[0]
+    (line,) = card_page(made).sizes
+    assert (line.size, line.difference, line.verdict) == ("2×", "", at.why)
+    assert card_page(made).failed == ("sorting at 2× the width, seed 1: oom: 16 GiB are too few",)
+    write_card(Site(results=tmp_path, reports=tmp_path), "cards/x.html", made)
+    assert at.why in (tmp_path / "cards" / "x.html").read_text()
 
 
 def test_the_baseline_is_the_same_as_itself():
-    same = part("sorting", why=SAME)
+    same = part("sorting", why=AS_BASELINE)
     assert conclude(card(same)) == ["The same as the baseline."]
     (said,) = conclude(card(same, part("captions", why="no such dataset")))
     assert "sorting" in said
@@ -143,8 +186,9 @@ def test_the_baseline_is_the_same_as_itself():
 def test_a_variant_that_never_trained_is_said_to():
     failed = (Failed(1, "diverged", "", ()),)
     found = conclude(card(part("sorting", failed=failed, why="no run finished: diverged")))
-    assert len(found) == 1
+    assert len(found) == 2
     assert "no run finished on sorting" in found[0].lower()
+    assert "card_rates=true" in found[1]
 
 
 def test_runs_that_failed_are_counted_once():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests._cards import card, compared, measured, part
-from workflow.cards.card import Costs
+from workflow.cards.card import AS_BASELINE, Costs
 from workflow.report.pages.cards import EDGE, cards_page, write_cards
 from workflow.report.pages.site import Site
 
@@ -52,6 +52,36 @@ def test_the_same_settings_under_another_name_are_said_to_be_the_same():
     assert rows["a"].same == ("mine",)
     assert rows["b"].same == ("entmax15",)
     assert not rows["c"].same
+
+
+def test_the_same_runs_under_another_name_are_said_to_be_the_same():
+    def of_runs(name: str, choices: dict, *digests: str):
+        parts = []
+        for title, digest in zip(("sorting", "copying"), digests, strict=True):
+            better = compared(3.0, 1.0, "better")
+            parts.append(measured(title, "symbols", better, digests=(digest, f"{name}{title}")))
+        return replace(card(*parts, name=name), title=name, choices=choices)
+
+    grid = of_runs("grid", {"selection": "top_k"}, "a", "b")
+    spelled = of_runs("spelled", {"selection": {"name": "top_k", "k": 4}}, "a", "b")
+    other = of_runs("other", {"selection": {"name": "top_k", "k": 8}}, "a", "c")
+    page = cards_page([(grid, "grid"), (spelled, "spelled"), (other, "other")])
+    same = {row.page: row.same for row in page.rows}
+    assert same == {"grid": ("spelled",), "spelled": ("grid",), "other": ()}
+
+
+def test_a_variant_that_chooses_what_the_baseline_does_is_said_to_be_the_same(tmp_path):
+    ungated = card(part("sorting", why=AS_BASELINE), name="no-gate", title="no-gate")
+    ungated = replace(ungated, choices={"net": {"gate": False}})
+    softmax = replace(ungated, name="softmax", title="softmax", choices={"normaliser": "softmax"})
+    nothing = replace(ungated, name="none", title="none", choices={"net": {}})
+    cards = [(ungated, "a"), (softmax, "b"), (nothing, "c"), (entmax(), "d")]
+    same = {row.page: row.same for row in cards_page(cards).rows}
+    assert same["a"] == ("the baseline", "none")
+    assert same["b"] == ("the baseline",)
+    assert same["d"] == ()
+    write_cards(Site(results=tmp_path, reports=tmp_path), cards)
+    assert "the same as the baseline" in (tmp_path / "cards" / "index.html").read_text()
 
 
 def test_a_text_of_ones_own_has_a_column_of_its_own():

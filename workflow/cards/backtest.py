@@ -15,7 +15,7 @@ from workflow.results.store import Store
 from workflow.settings.battery import Battery
 from workflow.settings.scales import known_scales, strength
 
-FEWEST = 15  # variants from which p is computed
+FEWEST_VARIANTS = 15  # variants from which p is computed
 DRAWS = 9_999  # permutations
 ROUNDING = 1e-9
 SYMBOLS = "symbols"  # the task that is counted apart
@@ -45,7 +45,7 @@ class Score:
     variant is better if it needs more MACs than the baseline, else worse. rank: Spearman's
     correlation of the effects, None of fewer than three. p, p_rank: of as many right signs, or as
     high a correlation, where the battery's results are permuted over the variants; None of fewer
-    than `FEWEST`.
+    than `FEWEST_VARIANTS`.
     """
 
     cases: int
@@ -234,7 +234,7 @@ def score_cases(cases: Sequence[Case]) -> Score:
     larger = [each.larger.difference for each in cases]
     dearer = [(each.own.macs or 1) - 1 for each in cases]
     rank = _correlate(_ranks(battery), _ranks(larger)) if len(cases) > 2 else None
-    p, p_rank = permutation_p(battery, larger) if len(cases) >= FEWEST else (None, None)
+    p, p_rank = permutation_p(battery, larger) if len(cases) >= FEWEST_VARIANTS else (None, None)
     return Score(
         cases=len(cases),
         battery=_agreements(battery, larger),

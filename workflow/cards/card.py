@@ -17,7 +17,7 @@ from workflow.tasks.spec import TASKS
 
 # facts and scores that say how a model attends
 BEHAVIOUR = ("mean_span", "test_entropy", "test_support", "dead_heads")
-SAME = "the same as the baseline here"
+AS_BASELINE = "the same as the baseline here"
 # what two measurements of a kind must share, or their ratio compares code or machines
 ALIKE = {"memory": ("backend", "machine"), "throughput": ("backend", "reference_ms")}
 
@@ -78,20 +78,25 @@ class Length:
 
 @dataclass(frozen=True)
 class Rate:
-    """One run of the variant at another learning rate. factor: of the recipe's rate. gain: its
-    score less that of the same seed at the recipe's rate. p: that two seeds differ by so much;
-    holm: corrected over all such runs of the card.
+    """One run of the variant at another learning rate.
+
+    factor: of the recipe's rate. gain: its score less that of the same seed at the recipe's rate;
+    None where there is no such difference, for the reason in `why`. p: that two seeds differ by so
+    much; holm: corrected over all such runs of the card. score: None where the run has none.
     """
 
     factor: float
-    gain: float
-    p: float
+    gain: float | None = None
+    p: float = 1.0
     holm: float = 1.0
+    score: float | None = None
+    why: str | None = None
 
 
 @dataclass(frozen=True)
 class AtSize:
-    """What the variant changes with models of another size; `comparison` as of a `CardPart`.
+    """What the variant changes with models of another size; `comparison`, `failed` and `why` as of
+    a `CardPart`.
 
     The verdicts of a size are corrected over the parts.
     """
@@ -99,7 +104,9 @@ class AtSize:
     size: float
     ours: dict[int, float]
     baseline: dict[int, float]
-    comparison: Comparison
+    comparison: Comparison | None
+    failed: tuple[Failed, ...] = ()
+    why: str | None = None
 
 
 @dataclass(frozen=True)
@@ -133,8 +140,8 @@ class CardPart:
 @dataclass(frozen=True)
 class Card:
     """The card of a variant. scale: at which it was measured. devices: on which it was trained.
-    untuned: it has the recipe that is tuned for the baseline. back_test: of the battery, the same
-    for every card.
+    Its recipe is the one that was tuned for the baseline. back_test: of the battery, the same for
+    every card.
     """
 
     name: str
@@ -143,7 +150,6 @@ class Card:
     parts: tuple[CardPart, ...]
     scale: str
     devices: tuple[str, ...]
-    untuned: bool = True
     back_test: BackTest | None = None
 
     def with_verdict(self, verdict: str) -> list[CardPart]:
@@ -193,13 +199,18 @@ def _judge(pairs: Mapping[str, Compared], runs: Mapping[str, PartRuns]) -> dict[
 
 
 def _with_size(parts: list[CardPart], size: float, runs: Mapping[str, PartRuns]) -> list[CardPart]:
-    """Add to each part what the variant changes with models of this size."""
-    scores = {}
+    """Add to each part what the variant changes with models of this size, or why nothing is
+    compared.
+    """
+    at_size = {}
     pairs = {}
     for key, each in runs.items():
         if size in each.sizes:
-            ours, baseline = map(each.scores, each.sizes[size])
-            scores[key] = (ours, baseline)
+            records = each.sizes[size]
+            ours, baseline = map(each.scores, records)
+            failed = _failed_of(records[0])
+            why = _why_not(each.part, *records, ours, baseline, with_reason=True)
+            at_size[key] = AtSize(size, ours, baseline, None, failed, why)
             pairs[key] = Compared(
                 ours=list(ours.values()),
                 baseline=list(baseline.values()),
@@ -209,19 +220,25 @@ def _with_size(parts: list[CardPart], size: float, runs: Mapping[str, PartRuns])
     judged = _judge(pairs, runs)
     found = []
     for each in parts:
-        if each.name in judged:
-            at = AtSize(size, *scores[each.name], judged[each.name])
+        at = at_size.get(each.name)
+        if at is not None:
+            if each.name in judged:
+                at = replace(at, comparison=judged[each.name], why=None)
             each = replace(each, sizes=(*each.sizes, at))
         found.append(each)
     return found
 
 
 def _with_corrected_rates(parts: list[CardPart]) -> list[CardPart]:
-    corrected = iter(holm([rate.p for each in parts for rate in each.rates]))
+    compared = [rate for each in parts for rate in each.rates if rate.gain is not None]
+    corrected = iter(holm([rate.p for rate in compared]))
     found = []
     for each in parts:
-        rates = tuple(replace(rate, holm=next(corrected)) for rate in each.rates)
-        found.append(replace(each, rates=rates))
+        rates = []
+        for rate in each.rates:
+            is_compared = rate.gain is not None
+            rates.append(replace(rate, holm=next(corrected)) if is_compared else rate)
+        found.append(replace(each, rates=tuple(rates)))
     return found
 
 
@@ -248,10 +265,11 @@ def _part(
 ) -> CardPart:
     ours = runs.scores(runs.ours)
     baseline = runs.scores(runs.baseline)
-    failed = tuple(_failed(record) for record in runs.ours.values() if record.status != "ok")
     why = None
-    if comparison is None:
-        why = _why_not(runs, ours, baseline)
+    if runs.is_baseline:
+        why = AS_BASELINE
+    elif comparison is None:
+        why = _why_not(runs.part, runs.ours, runs.baseline, ours, baseline)
     return CardPart(
         name=name,
         part=runs.part,
@@ -261,7 +279,7 @@ def _part(
         comparison=comparison,
         known=tuple(_known(runs, baseline)),
         costs=_costs(runs, costs),
-        failed=failed,
+        failed=_failed_of(runs.ours),
         lengths=tuple(_lengths(runs)),
         behaviour=_behaviour(runs),
         digests=tuple(record.digest for record in runs.ours.values()),
@@ -271,18 +289,47 @@ def _part(
     )
 
 
-def _why_not(runs: PartRuns, ours: dict, baseline: dict) -> str:
-    if runs.is_baseline:
-        return SAME
+def _why_not(
+    part: Part,
+    records: dict[int, Record],
+    of_baseline: dict[int, Record],
+    ours: dict[int, float],
+    baseline: dict[int, float],
+    *,
+    with_reason: bool = False,
+) -> str:
+    """Say why scores are not compared: by seed, the records and scores of the variant and of the
+    baseline.
+
+    with_reason: of runs that failed, where no list of these runs has it.
+    """
+    tell = _tell_failure if with_reason else _status_of
     if not ours:
-        statuses = {record.status for record in runs.ours.values()}
-        if "ok" in statuses:
-            at = "" if runs.part.at is None else f" at {runs.part.at:g}×"
-            return f"no finished run has {runs.part.score}{at}"
-        return f"no run finished: {', '.join(sorted(statuses))}" if statuses else "not run"
+        finished = [record for record in records.values() if record.status == "ok"]
+        if finished:
+            return _no_score(part)
+        told = sorted({tell(record) for record in records.values()})
+        return f"no run finished: {', '.join(told)}" if told else "not run"
     if not baseline:
-        return "the baseline has no finished run"
+        told = sorted({tell(record) for record in of_baseline.values()}) if with_reason else []
+        reason = f": {', '.join(told)}" if told else ""
+        return f"the baseline has no finished run{reason}"
     return "too few seeds"
+
+
+def _no_score(part: Part) -> str:
+    at = "" if part.at is None else f" at {part.at:g}×"
+    return f"no finished run has {part.score}{at}"
+
+
+def _status_of(record: Record) -> str:
+    return record.status
+
+
+def _tell_failure(record: Record) -> str:
+    """Write the status of a run with the first line of its reason."""
+    reason = (record.reason or "").partition("\n")[0]
+    return f"{record.status}: {reason}" if reason else record.status
 
 
 def _empty(name: str, part: Part, why: str) -> CardPart:
@@ -301,6 +348,10 @@ def _empty(name: str, part: Part, why: str) -> CardPart:
         digests=(),
         why=why,
     )
+
+
+def _failed_of(runs: dict[int, Record]) -> tuple[Failed, ...]:
+    return tuple(_failed(record) for record in runs.values() if record.status != "ok")
 
 
 def _failed(record: Record) -> Failed:
@@ -326,15 +377,25 @@ def _known(runs: PartRuns, baseline: dict[int, float]) -> Iterable[Known]:
 
 
 def _rates(runs: PartRuns, comparison: Comparison | None) -> Iterable[Rate]:
-    if comparison is None:
-        return
     for factor, record in sorted(runs.rates.items()):
         score = score_of(record, runs.part)
-        same_seed = runs.ours.get(record.job.seed)
+        seed = record.job.seed
+        same_seed = runs.ours.get(seed)
         own = score_of(same_seed, runs.part) if same_seed else None
-        if score is not None and own is not None:
+        if score is None:
+            is_failure = record.status != "ok"
+            why = _tell_failure(record) if is_failure else _no_score(runs.part)
+            yield Rate(factor, why=why)
+        elif own is None:
+            status = same_seed.status if same_seed else "not run"
+            why = f"nothing to compare with: seed {seed} at the recipe's rate: {status}"
+            yield Rate(factor, score=score, why=why)
+        elif comparison is None:
+            yield Rate(factor, score=score, why="the part is not compared")
+        else:
             gain = score - own
-            yield Rate(factor, gain, p_of_pair(gain, comparison.scatter))
+            p = p_of_pair(gain, comparison.scatter)
+            yield Rate(factor, gain, p, score=score)
 
 
 def _costs(runs: PartRuns, rows: Mapping[str, Mapping[str, dict]]) -> Costs:
@@ -426,7 +487,6 @@ def card_json(card: Card) -> str:
         "choices": card.choices,
         "scale": card.scale,
         "devices": card.devices,
-        "untuned": card.untuned,
         "parts": [_part_json(each) for each in card.parts],
         "back_test": asdict(card.back_test) if card.back_test else None,
     }
@@ -455,5 +515,5 @@ def _part_json(part: CardPart) -> dict:
 
 
 def _size_json(at: AtSize) -> dict:
-    content = {"size": at.size, "ours": at.ours, "baseline": at.baseline}
-    return content | asdict(at.comparison)
+    content = {"size": at.size, "ours": at.ours, "baseline": at.baseline, "why": at.why}
+    return content | (asdict(at.comparison) if at.comparison else {})

@@ -28,7 +28,7 @@ from workflow.tasks.quantities import Direction
 PRIOR = 4  # degrees of freedom that the pooled variance counts as
 OUTLIER = 0.01  # level of the F test by which a variant scatters more than the others
 MOST_SEEDS = 100  # that a card asks for
-EQUAL = 1e-12  # relative difference of two means that is rounding
+EXACT = 1e-12  # relative difference of two means that is rounding
 Verdict = Literal["better", "worse", "no difference", "inconclusive"]
 Scores = Sequence[float]
 
@@ -206,7 +206,7 @@ def p_larger(one: Scatter, others: Scatter) -> float:
 def _difference(part: Compared) -> float:
     ours = fmean(part.ours)
     theirs = fmean(part.baseline)
-    if math.isclose(ours, theirs, rel_tol=EQUAL, abs_tol=EQUAL):
+    if math.isclose(ours, theirs, rel_tol=EXACT, abs_tol=EXACT):
         return 0.0
     return ours - theirs
 

@@ -21,7 +21,7 @@ from workflow.settings.battery import OF_NET, Battery, Part
 from workflow.settings.scales import Scale, load_scale, tasks_of_scale
 from workflow.tasks.spec import TASKS, section
 
-BASELINE = ""  # the name of what chooses nothing in place of the baseline's choices
+UNCHANGED = ""  # the name of what chooses nothing in place of the baseline's choices
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def _effects_on(part: Part, scale: Scale, lines: Iterable[dict]) -> dict[str, Ef
     for choice, runs in sorted(by_choice.items(), key=lambda each: (len(each[1]), each[0])):
         chosen = json.loads(choice)
         cells[name_variant(chosen, usual)][_S_and_k(chosen)] = runs
-    baselines = {S: runs for (S, _), runs in cells.pop(BASELINE, {}).items()}
+    baselines = {S: runs for (S, _), runs in cells.pop(UNCHANGED, {}).items()}
     effects = {}
     for name, of_variant in cells.items():
         common = [cell for cell in of_variant if cell[0] in baselines]
@@ -163,7 +163,7 @@ def _runs_on(part: Part, scale: Scale, usual: dict, lines: Iterable[dict]) -> Se
     # of two with as many runs the untuned one: a card does not tune either
     for _, runs in sorted(settings.items(), key=lambda each: (-len(each[1]), each[0])):
         choices = {run.choice for run in runs}
-        if any(name_variant(json.loads(choice), usual) == BASELINE for choice in choices):
+        if any(name_variant(json.loads(choice), usual) == UNCHANGED for choice in choices):
             return runs
     return ()
 

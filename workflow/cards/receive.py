@@ -3,11 +3,12 @@
 1. The archive holds the files of its manifest and no others, each as its checksum says.
 2. Each record is whole, of the job that names it, and of a run of this card. The runs of the
    variant choose what card.json says.
-3. The scores in card.json are those of the records.
-4. The comparison is computed again, from these records and those that ship with the project. What
-   differs is listed.
+3. The scores in card.json, of the variant, the baseline, other rates and other sizes, are those of
+   the records in the archive and of those that ship with the project.
+4. The comparison is computed again, if no record is missing. What differs is listed.
 
-The first three refuse an archive. They detect damage and careless edits; an invented record that
+The first three refuse an archive. Where records are missing, the page says how many scores have
+none. They detect damage and careless edits; an invented record that
 is consistent passes. Code in an archive is text: it is shown, and neither run nor imported.
 """
 
@@ -33,9 +34,9 @@ from workflow.results.archive import opened
 from workflow.results.numbers import count
 from workflow.results.record import Record
 from workflow.results.store import Store, records_beside
-from workflow.settings.battery import BASELINE, Battery, Part, load_battery
+from workflow.settings.battery import BASELINE, Battery, Part, load_battery, name_part
 
-SAME = 1e-6  # relative difference of two numbers that is rounding
+TOLERANCE = 1e-6  # relative difference of two numbers that is rounding
 LONGEST_CODE = 200_000  # bytes of a file of code
 DIGITS = 12  # of a checksum that a page shows
 
@@ -118,17 +119,21 @@ def _read(folder: Path, path: Path, checksum: str) -> Received:
     store = records_beside(folder)
     own = _check_records(store, rows, path)
     _check_choices(stored, rows, path)
-    missing = sorted(set(store.only or ()) - set(store.shipped))
+    _check_trials(rows, path)
+    missing = set(store.only or ()) - set(store.shipped)
+    runs = _collect(stored, rows, store)
+    checked, without_record = _check_scores(stored, runs, rows, missing, path)
     unchecked = ""
     card = as_card(stored)
     differences: list[str] = []
     notes = _compare_battery(stored)
     if missing:
         unchecked = f"{len(missing)} of the records that it compares do not ship with this project"
-        _check_scores(stored, own, {}, path)
+        notes.append(
+            f"{checked} of its {checked + without_record} scores are those of records in the "
+            "archive or here; the others, and all intervals, p-values and costs, are unchecked"
+        )
     else:
-        runs = _collect(stored, rows, store)
-        _check_scores(stored, own, runs, path)
         card = _make_again(stored, runs, folder)
         differences = list(_differences(as_card(stored), card))
         notes += _own_baseline(runs, own)
@@ -194,34 +199,121 @@ def _check_choices(stored: StoredCard, rows: list[PlanRow], path: Path) -> None:
                 raise ConfigError(f"{path}: its runs do not have {key} = {shown(value)}")
 
 
+def _check_trials(rows: list[PlanRow], path: Path) -> None:
+    """Refuse runs at other rates or sizes that are not those of the card's models."""
+    recipe = {}
+    for row in rows:
+        if row.plain:
+            recipe[row.question, row.variant, row.job.seed] = row.job
+    for row in rows:
+        own = recipe.get((row.question, row.variant, row.job.seed))
+        if own is None:
+            continue  # not compared: a plan that trains nothing may lack it
+        if row.tuning is not None:
+            is_rate = row.tuning == "trial" and row.factors.keys() == {"lr"}
+            if not is_rate or own.varied(row.factors).digest != row.job.digest:
+                raise ConfigError(
+                    f"{path}: {row.question}: run {row.job.digest} is not that of the recipe at "
+                    f"another rate: {shown(row.factors)}"
+                )
+        elif row.job.net.d_model != row.size * own.net.d_model:
+            raise ConfigError(
+                f"{path}: {row.question}: run {row.job.digest} has no model of size {row.size:g}"
+            )
+
+
+@dataclass(frozen=True)
+class _Side:
+    """Scores of a part in card.json, and those of the records that are here, by seed or rate.
+
+    records: what has a record here, with a score or not. is_complete: no record is missing.
+    """
+
+    name: str
+    told: dict[float, float]
+    scores: dict[float, float]
+    records: frozenset[float]
+    is_complete: bool
+
+    @property
+    def agrees(self) -> bool:
+        keys = self.records | self.told.keys() if self.is_complete else self.records
+        return all(_are_same(self.told.get(key), self.scores.get(key)) for key in keys)
+
+
 def _check_scores(
-    stored: StoredCard, own: dict[str, Record], runs: dict[str, PartRuns], path: Path
-) -> None:
-    """Refuse scores that are not those of the records, as far as there are records."""
+    stored: StoredCard,
+    runs: dict[str, PartRuns],
+    rows: list[PlanRow],
+    missing: set[str],
+    path: Path,
+) -> tuple[int, int]:
+    """Refuse scores that are not those of the records; count those with a record and those without.
+
+    missing: digests of the records that are neither in the archive nor here.
+    """
+    checked = 0
+    without_record = 0
     for part in stored.parts:
+        where = f"{path}: {CARD}, part '{part.name}'"
+        digests: set[str] = set()
+        sides = [_Side("ours", part.ours, {}, frozenset(), is_complete=True)]
         if part.name in runs:
             found = runs[part.name]
-            sides = {
-                "ours": (part.ours, found.scores(found.ours)),
-                "baseline": (part.baseline, found.scores(found.baseline)),
-            }
             digests = {record.digest for record in found.ours.values()}
-        else:
-            records = {own[each].job.seed: own[each] for each in part.digests if each in own}
-            scored = PartRuns(part.part, ours=records, baseline={})
-            sides = {"ours": (part.ours, scored.scores(records))}
-            digests = set(part.digests)
-            if len(records) < len(digests):
-                # some of the variant's own records ship with the sender's project
-                sides = {}
-        for side, (told, scores) in sides.items():
-            if not _are_same(told, scores):
+            others = [row for row in rows if row.question == name_part(part.name) and not row.plain]
+            sides = list(_sides(part, found, others, missing))
+        for side in sides:
+            if not side.agrees:
                 raise ConfigError(
-                    f"{path}: {CARD}, part '{part.name}': the scores in '{side}' "
-                    "are not those of the records"
+                    f"{where}: the scores in '{side.name}' are not those of the records"
                 )
-        if digests != set(part.digests):
-            raise ConfigError(f"{path}: {CARD}, part '{part.name}': other runs than its records")
+            checked += len(side.scores)
+            without_record += len(side.told.keys() - side.scores.keys())
+        if part.name in runs:
+            _check_gains(part, runs[part.name], where)
+        told = set(part.digests)
+        if not digests <= told or not told - digests <= missing:
+            raise ConfigError(f"{where}: other runs than its records")
+    return checked, without_record
+
+
+def _sides(
+    part: StoredPart, found: PartRuns, others: list[PlanRow], missing: set[str]
+) -> Iterator[_Side]:
+    """Yield the scores of the variant and of the baseline, at the recipe, other sizes and rates.
+
+    others: rows of runs at other sizes and rates.
+    """
+
+    def side(name: str, told: dict, records: dict, *, is_complete: bool) -> _Side:
+        return _Side(name, told, found.scores(records), frozenset(records), is_complete)
+
+    yield side("ours", part.ours, found.ours, is_complete=missing.isdisjoint(part.digests))
+    yield side("baseline", part.baseline, found.baseline, is_complete=not missing)
+    have_records = missing.isdisjoint(row.job.digest for row in others)
+    told = {at.size: at for at in part.sizes}
+    # the baseline is not compared with itself
+    sizes = told.keys() if found.is_baseline else told.keys() | found.sizes.keys()
+    for size in sorted(sizes):
+        at = told.get(size)
+        ours, baseline = found.sizes.get(size, ({}, {}))
+        for name, records in (("ours", ours), ("baseline", baseline)):
+            scores = getattr(at, name) if at else {}
+            yield side(f"sizes, {size:g}, {name}", scores, records, is_complete=have_records)
+    at_rates = {rate.factor: rate.score for rate in part.rates if rate.score is not None}
+    yield side("rates", at_rates, found.rates, is_complete=have_records)
+
+
+def _check_gains(part: StoredPart, found: PartRuns, where: str) -> None:
+    """Refuse a gain at another rate that is not the difference of its scores."""
+    for rate in part.rates:
+        record = found.rates.get(rate.factor)
+        if rate.gain is None or record is None:
+            continue
+        own = part.ours.get(record.job.seed)
+        if own is None or rate.score is None or not _are_same(rate.gain, rate.score - own):
+            raise ConfigError(f"{where}: the gain in 'rates' is not the difference of its scores")
 
 
 def _are_same(one, other) -> bool:
@@ -232,7 +324,7 @@ def _are_same(one, other) -> bool:
         return len(one) == len(other) and all(map(_are_same, one, other))
     numbers = (int, float)
     if isinstance(one, numbers) and isinstance(other, numbers):
-        return math.isclose(one, other, rel_tol=SAME, abs_tol=1e-12)
+        return math.isclose(one, other, rel_tol=TOLERANCE, abs_tol=1e-12)
     return one == other
 
 

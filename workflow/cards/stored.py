@@ -60,9 +60,11 @@ class StoredRate(StrictModel):
     """As `workflow.cards.card.Rate`."""
 
     factor: float
-    gain: float
+    gain: float | None
     p: float
     holm: float
+    score: float | None = None
+    why: Words | None = None
 
     @field_validator("factor")
     @classmethod
@@ -71,6 +73,12 @@ class StoredRate(StrictModel):
             valid = ", ".join(f"{each:g}" for each in OTHER_RATES)
             raise ConfigError(f"factor = {factor:g}: a card tries other rates; valid: {valid}")
         return factor
+
+    @model_validator(mode="after")
+    def has_a_gain_or_a_reason(self):
+        if self.gain is None and not self.why:
+            raise ConfigError(f"factor = {self.factor:g}: neither gain nor why is given")
+        return self
 
 
 class StoredLimit(StrictModel):
@@ -87,11 +95,19 @@ class StoredSize(StrictModel):
     size: Annotated[float, Field(gt=0)]
     ours: dict[int, float]
     baseline: dict[int, float]
-    compared: StoredComparison
+    why: Words | None = None
+    compared: StoredComparison | None = None
+
+    @model_validator(mode="after")
+    def is_compared_or_has_a_reason(self):
+        if self.compared is None and not self.why:
+            raise ConfigError(f"size = {self.size:g}: neither a comparison nor why is given")
+        return self
 
     @property
     def at_size(self) -> AtSize:
-        return AtSize(self.size, self.ours, self.baseline, self.compared.comparison)
+        compared = self.compared.comparison if self.compared else None
+        return AtSize(self.size, self.ours, self.baseline, compared, why=self.why)
 
 
 class StoredPart(StrictModel):
@@ -118,7 +134,8 @@ class StoredPart(StrictModel):
 
     @model_validator(mode="after")
     def has_rates_of_a_comparison(self):
-        if self.rates and self.compared is None:
+        gains = [rate for rate in self.rates if rate.gain is not None]
+        if gains and self.compared is None:
             raise ConfigError(f"rates: part '{self.name}' has no comparison that they could change")
         return self
 
@@ -137,7 +154,6 @@ class StoredCard(StrictModel):
     choices: ChosenAxes
     scale: Name
     devices: list[Words]
-    untuned: bool
     parts: Annotated[list[StoredPart], Field(min_length=1, max_length=100)]
 
     @field_validator("name")
@@ -213,7 +229,6 @@ def as_card(stored: StoredCard) -> Card:
         parts=tuple(_as_part(each) for each in stored.parts),
         scale=stored.scale,
         devices=tuple(stored.devices),
-        untuned=stored.untuned,
     )
 
 

@@ -20,6 +20,7 @@ from workflow.config.strict import load_yaml, read_yaml
 from workflow.plan.estimate import (
     Timed,
     TrainingTime,
+    cost_lines,
     device_lines,
     load_devices,
     read_timed,
@@ -54,10 +55,11 @@ def report_lines(targets: Targets, results: Path, cores: int) -> list[str]:
         lines += training_lines(needed, gpu=has_gpu)
     else:
         lines.append("nothing to train")
-    lines.append(
-        "plus minutes for datasets, costs, tables, figures and pages;"
-        " `snakemake -n` counts these jobs"
-    )
+    others = "datasets, costs, tables, figures and pages"
+    if targets.setup.card:
+        lines += cost_lines(targets, known, cores)
+        others = "datasets and the page"
+    lines.append(f"plus minutes for {others}; `snakemake -n` counts these jobs")
     return [*lines, *_effect_lines(runs, known)]
 
 

@@ -156,6 +156,11 @@ def has_kernel(axis: str, name: str) -> bool:
     return declared.literals.get("kernel") is not None
 
 
+def has_library(normaliser: str) -> bool:
+    """Say whether another library computes a normaliser too, as its class declares."""
+    return _declared("normaliser", normaliser).literals.get("library") is not None
+
+
 @cache
 def choice_facts() -> tuple[Fact, ...]:
     """List the facts that choices of any axis declare, those that an axis's choices share first."""

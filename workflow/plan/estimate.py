@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from workflow.config.choices import AXES
+from workflow.config.choices import AXES, has_library
 from workflow.config.errors import ConfigError
 from workflow.config.files import config_file
 from workflow.config.job import Job
@@ -26,6 +26,7 @@ from workflow.config.strict import StrictModel, parse, read_yaml
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.targets import Targets
 from workflow.results.record import Record
+from workflow.results.registry import OVER_S
 from workflow.results.store import own_store
 
 # Fitted leave-one-out on the runs of scale laptop (docs/log.md): an update of a layer has a fixed
@@ -133,6 +134,12 @@ OFF = 2.0
 COMPARABLE = math.log(60)
 # how far two runs are apart, in powers of e of work
 OTHER_CHOICE, OTHER_NET, OTHER_CORPUS = 2.0, 1.0, 0.1
+
+
+# Costs of a configuration, besides START: forking two processes that load a model, and the steps of
+# both. A turn of a timing, besides the seconds that a scale gives it: in seconds and in steps.
+FORKS, STEPS_MEASURED = 1.0, 10
+TURN, STEPS_OF_TURN = 0.3, 4
 
 
 @dataclass(frozen=True)
@@ -356,18 +363,82 @@ def waiting_runs(runs: PlannedRuns, folder: Path) -> list[str]:
     return [digest for digest in runs.trained if not (folder / digest / "record.json").exists()]
 
 
+@dataclass(frozen=True)
+class CostTime:
+    """How long the costs of a card take. alone: seconds of what has the machine to itself. shared:
+    seconds of what runs next to each other. configurations: how many are measured or timed.
+    """
+
+    alone: float
+    shared: float
+    configurations: int
+
+    @classmethod
+    def of(cls, targets: Targets, known: list[Timed]) -> "CostTime":
+        """Estimate what is not there yet and is measured here, from how long updates take."""
+        taken = set(targets.precomputed.files)
+        alone = 0.0
+        shared = 0.0
+        measured = set()
+        for file in targets.costs_of_card():
+            if file in taken or Path(file).exists():
+                continue
+            kind, name = Path(file).parent.name, Path(file).stem
+            if kind == "throughput":
+                jobs = targets.runs.jobs_of(name)
+                alone += START + sum(_timing_seconds(job, targets, known) for job in jobs)
+                measured.update(job.configuration for job in jobs)
+            elif kind in ("memory", OVER_S):  # MACs are counted in the process of memory
+                job = targets.runs.job_of(name)
+                limits = targets.limits_of_card[name] if kind == OVER_S else [None]
+                each = FORKS + STEPS_MEASURED * _update_seconds(job, known, targets)
+                shared += START + len(limits) * each
+                measured.add(name)
+        return cls(alone, shared, len(measured))
+
+    def line(self, cores: int) -> str:
+        """Write the estimate as that of training."""
+        seconds = self.alone + self.shared / cores
+        return (
+            f"costs: about {spell(seconds)} on {cores} otherwise idle cores; "
+            f"{self.configurations} configurations"
+        )
+
+
+def _timing_seconds(job: Job, targets: Targets, known: list[Timed]) -> float:
+    """Estimate how long the turns of a configuration take."""
+    measure = targets.shared.measures[job.task]
+    kinds = 4 if has_library(job.attention.normaliser["name"]) else 2  # train, predict; by both
+    turn = TURN + measure.seconds + STEPS_OF_TURN * _update_seconds(job, known, targets)
+    return measure.passes * kinds * turn
+
+
+def _update_seconds(job: Job, known: list[Timed], targets: Targets) -> float:
+    """Estimate how long an update takes, evaluation included; 0 where nothing like it has run."""
+    found = estimate(job, known, gpu=bool(targets.config.gpus))
+    return (found.seconds - START) / job.training.steps if found else 0.0
+
+
+def cost_lines(targets: Targets, known: list[Timed], cores: int) -> list[str]:
+    """Say how long the costs of a card take, if any are to be measured."""
+    needed = CostTime.of(targets, known)
+    return [needed.line(cores)] if needed.configurations else []
+
+
 def card_lines(targets: Targets, cores: int) -> list[str]:
-    """Say before a card is made what it trains, and how long that takes."""
+    """Say before a card is made what it trains, and how long that and its costs take."""
     folder = Path("results/runs")
     jobs = [targets.runs.jobs[digest] for digest in waiting_runs(targets.runs, folder)]
     line = (
         f"card of {targets.setup.card.title}: {len(jobs)} of {len(targets.runs.jobs)} runs to train"
     )
-    if not jobs:
-        return [line]
-    gpu = bool(targets.config.gpus)
-    needed = TrainingTime.of(jobs, read_timed(folder), cores, gpu=gpu)
-    return [line, *training_lines(needed, gpu=gpu)[:1], "plus minutes for costs"]
+    known = read_timed(folder)
+    lines = [line]
+    if jobs:
+        gpu = bool(targets.config.gpus)
+        needed = TrainingTime.of(jobs, known, cores, gpu=gpu)
+        lines += training_lines(needed, gpu=gpu)[:1]
+    return lines + cost_lines(targets, known, cores)
 
 
 def device_lines(jobs: Iterable[Job], name: str, device: Device) -> list[str]:

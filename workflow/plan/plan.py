@@ -19,7 +19,7 @@ from workflow.plan.rows import PlanRow
 from workflow.plan.same_training import refuse_unnamed
 from workflow.plan.tuning import at_other_rates, is_untuned, tuned, tuned_on_each_corpus
 from workflow.results.store import own_store
-from workflow.settings.battery import name_part
+from workflow.settings.battery import BASELINE, dataset_of, name_part, place_in_battery
 from workflow.settings.config import Setup
 from workflow.settings.questions import Question
 from workflow.settings.scales import Scale
@@ -56,6 +56,7 @@ def plan(
         except ConfigError as error:
             if setup.card is None:
                 raise
+            _refuse_faulty(setup, name, question)
             unfit[name] = str(error)
             continue
         if setup.card and not asked:
@@ -75,6 +76,22 @@ def plan(
     if config.train == "nothing":
         return _recorded(every, config.scale)
     return every
+
+
+def _refuse_faulty(setup: Setup, name: str, question: Question) -> None:
+    """Raise `ConfigError` where a part of a card cannot be planned for its baseline alone either.
+
+    Then the battery is at fault, and not the variant.
+    """
+    if setup.corpus_of(name) is not None:
+        return  # of the config, which says what is wrong with it
+    variants = {BASELINE: question.variants[BASELINE]}
+    alone = question.model_copy(update={"variants": variants, "sizes": [1.0]})
+    try:
+        _rows(name, alone, setup, {})
+    except ConfigError as error:
+        parts = {name_part(part): part for part in setup.battery.parts}
+        raise place_in_battery(error, parts[name]) from None
 
 
 def _refuse_unmeasured(setup: Setup, question: str, rows: Iterable[PlanRow]) -> None:
@@ -301,11 +318,10 @@ def _corpora(
     if custom is None or not catalogue.knows(custom):
         stand_ins = {}
         for corpus in question.corpora:
-            stand_in = scale.corpora.get(corpus, corpus)
-            # A program draws it, so a card can have it where questions have no records of it yet.
-            if stand_in is None and setup.card and catalogue.entries[corpus].kind == "drawn":
-                stand_in = corpus
-            stand_ins[corpus] = stand_in
+            if setup.card:
+                stand_ins[corpus] = dataset_of(corpus, scale, catalogue)
+            else:
+                stand_ins[corpus] = scale.corpora.get(corpus, corpus)
         return stand_ins, {corpus: corpus for corpus in stand_ins}
     replaced = {}
     first = None

@@ -65,7 +65,7 @@ def export(card: StoredCard, about: Exported) -> dict:
                 "attention": json.dumps(card.chosen, sort_keys=True),
                 "scale": card.scale,
                 "devices": "; ".join(card.devices),
-                "recipe": "tuned for the baseline" if card.untuned else "tuned",
+                "recipe": "tuned for the baseline",
             },
         },
         "evaluation_results": results,

@@ -21,8 +21,7 @@ from workflow.report.pages.cards import read_cards, write_cards
 from workflow.report.pages.site import Site, link_pages
 from workflow.results.record import write_text
 from workflow.results.store import own_store, shipped_store
-from workflow.settings.battery import load_battery
-from workflow.settings.config import load_setup
+from workflow.settings.config import battery_at, load_setup
 
 
 def build_card(config: dict, files: list[Path]) -> Card:
@@ -33,7 +32,8 @@ def build_card(config: dict, files: list[Path]) -> Card:
     about = (setup.card.name, setup.card.title, choices, setup.config.scale)
     card = make_card(*about, runs, empty, read_costs(files))
     # of what ships, so that it does not depend on this variant or on what was trained here
-    return replace(card, back_test=back_test(load_battery(), setup.config.scale, shipped_store()))
+    scale = setup.config.scale
+    return replace(card, back_test=back_test(battery_at(scale), scale, shipped_store()))
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -5,7 +5,7 @@ the config: the name of a choice, a mapping of axes to choices, or a YAML file w
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,6 +22,7 @@ from workflow.config.choices import (
 )
 from workflow.config.errors import ConfigError, check_known, shown
 from workflow.config.files import user_path
+from workflow.config.places import UNKNOWN, find_named, placed_by_name
 from workflow.config.strict import (
     Name,
     PositiveStrictInt,
@@ -33,6 +34,8 @@ from workflow.config.strict import (
 )
 from workflow.config.studies import part_of, shown_path
 from workflow.settings.questions import Grid, Question, Variant
+from workflow.settings.scales import Scale
+from workflow.tasks.catalogue import BaseCatalogue
 from workflow.tasks.spec import TASKS
 
 STUDY = "own"
@@ -44,6 +47,7 @@ TAKEN = (BASELINE, ALL_CARDS)  # names that no variant has
 OF_NET = ("gate", "key_heads")
 TEXTS = ("name", "title")  # keys of a variant whose values are words, whatever they look like
 LONGEST_NAME = 60
+LONGEST_TITLE = 60
 # it names files, so it begins with no dot, which could lead out of their folder
 VALID_NAME = re.compile(r"\w[\w.-]*", re.ASCII)
 
@@ -51,15 +55,16 @@ VALID_NAME = re.compile(r"\w[\w.-]*", re.ASCII)
 class Part(StrictModel):
     """A part of the battery: what a variant is compared with the baseline on.
 
-    title: a few words. corpus: as questions name it; the scale says what is read. score: the
-    quantity that decides, at this value of the task's condition where it has one. margin: a
-    difference within it is none, in the score's unit. baseline: how it differs from the recipe; a
-    variant differs from the baseline. grid: the one S and the one k of choices that need them.
-    own_corpus: whether the corpus that the config names is read in place of this part's. costs_at:
-    limits S at which costs are measured besides.
+    title: a few words that are true at every scale; left out, it is the title of the dataset that
+    the scale reads (`with_titles`). corpus: as questions name it; the scale says what is read.
+    score: the quantity that decides, at this value of the task's condition where it has one.
+    margin: a difference within it is none, in the score's unit. baseline: how it differs from the
+    recipe; a variant differs from the baseline. grid: the one S and the one k of choices that need
+    them. own_corpus: whether the corpus that the config names is read in place of this part's.
+    costs_at: limits S at which costs are measured besides.
     """
 
-    title: Annotated[str, Field(min_length=1, max_length=60)]
+    title: Annotated[str, Field(min_length=1, max_length=LONGEST_TITLE)] | None = None
     task: Annotated[str, one_of("task", TASKS)]
     corpus: Name
     score: Name
@@ -136,7 +141,7 @@ class Choices(ChosenAxes):
     """A variant as a card is asked for it; its choices exist here."""
 
     name: Name | None = None
-    title: Annotated[str, Field(min_length=1, max_length=60)] | None = None
+    title: Annotated[str, Field(min_length=1, max_length=LONGEST_TITLE)] | None = None
 
     @field_validator(*AXES)
     @classmethod
@@ -197,18 +202,76 @@ class Carded:
         )
 
 
-def with_corpus(battery: Battery, corpus: str | None, tasks: Iterable[str]) -> Battery:
-    """Let the parts that read the config's corpus be named after it.
+def check_corpora(
+    battery: Battery, catalogues: Mapping[str, BaseCatalogue], questions: Iterable[Question]
+) -> None:
+    """Refuse a corpus of a part that neither the datasets of its task nor a question names.
 
-    tasks: whose datasets know it. `ConfigError` where no part reads it.
+    catalogues: by task; parts of other tasks are not planned. questions: of all studies.
+    """
+    named: dict[str, set[str]] = {task: set(each.entries) for task, each in catalogues.items()}
+    for question in questions:
+        named.setdefault(question.task, set()).update(question.corpora)
+    for name, part in battery.parts.items():
+        if part.task not in catalogues:
+            continue
+        try:
+            check_known("corpus", part.corpus, named[part.task])
+        except ConfigError as error:
+            raise place_in_battery(error, name) from None
+
+
+def place_in_battery(error: ConfigError, part: str) -> ConfigError:
+    """Begin an error about a part with the file of the battery, and the line that it names."""
+    path = part_of(STUDY, FILE)
+    content = read_yaml(path)["parts"].get(part, {})
+    unknown = UNKNOWN.search(str(error))
+    if unknown and error.place is None:
+        error.place = find_named(content, unknown[1])
+    return placed_by_name(error, content, f"{shown_path(path)}: part '{part}'")
+
+
+def dataset_of(corpus: str, scale: Scale, catalogue: BaseCatalogue) -> str | None:
+    """Name the dataset that a card reads for a corpus at a scale; None where there is none."""
+    stand_in = scale.corpora.get(corpus, corpus)
+    # A program draws it, so a card can have it where questions have no records of it yet.
+    is_drawn = corpus in catalogue.entries and catalogue.entries[corpus].kind == "drawn"
+    return corpus if stand_in is None and is_drawn else stand_in
+
+
+def with_titles(
+    battery: Battery, scales: Mapping[str, Scale], catalogues: Mapping[str, BaseCatalogue]
+) -> Battery:
+    """Name each part without a title after the dataset that it reads at a scale.
+
+    scales, catalogues: by task. Where there is nothing to read, the part's own corpus names it.
+    """
+    parts = {}
+    for name, part in battery.parts.items():
+        title = part.title or part.corpus
+        if part.title is None and part.task in scales:
+            catalogue = catalogues[part.task]
+            read = dataset_of(part.corpus, scales[part.task], catalogue) or part.corpus
+            title = catalogue.title(read)[:LONGEST_TITLE]
+        parts[name] = part.model_copy(update={"title": title})
+    return battery.model_copy(update={"parts": parts})
+
+
+def with_corpus(
+    battery: Battery, corpus: str | None, catalogues: Mapping[str, BaseCatalogue]
+) -> Battery:
+    """Name the parts that read the config's corpus after it; no other part is `own_corpus` then.
+
+    catalogues: by task. `ConfigError` where no part reads it.
     """
     if corpus is None:
         return battery
     parts = {}
     for name, part in battery.parts.items():
-        reads = part.own_corpus and part.task in tasks
-        title = Path(corpus.partition(":")[2] or corpus).name[:LONGEST_NAME]
-        parts[name] = part.model_copy(update={"title": title} if reads else {"own_corpus": False})
+        changes: dict[str, Any] = {"own_corpus": False}
+        if part.own_corpus and part.task in catalogues and catalogues[part.task].knows(corpus):
+            changes = {"title": catalogues[part.task].title(corpus)[:LONGEST_TITLE]}
+        parts[name] = part.model_copy(update=changes)
     if not any(part.own_corpus for part in parts.values()):
         raise ConfigError(f"corpus '{corpus}': no part of the battery reads it (own_corpus: true)")
     return battery.model_copy(update={"parts": parts})
@@ -287,12 +350,15 @@ def _carded(choices: Choices, default: str | None = None) -> Carded:
 
 
 def _name_of(choices: Choices) -> str:
-    """Name a variant after its choices: `adaptive-256-entmax15`."""
+    """Name a variant after its choices: `adaptive-256-entmax15`, `gate`, `no-gate`."""
     words = []
     for choice in choices.axes.values():
         settings = choice if isinstance(choice, dict) else {"name": choice}
         words += [str(value) for value in settings.values()]
     for key, value in choices.net.items():
-        words.append(f"{key}-{value}" if key == "key_heads" else key)
+        if not value:
+            words.append(f"no-{key}")
+        else:
+            words.append(key if value is True else f"{key}-{value}")
     name = "-".join(words)
     return re.sub(r"[^\w.-]", "", name, flags=re.ASCII)[:LONGEST_NAME]

@@ -25,10 +25,12 @@ from workflow.config.studies import known_studies, read_also
 from workflow.settings.battery import (
     Battery,
     Carded,
+    check_corpora,
     load_battery,
     name_part,
     read_variant,
     with_corpus,
+    with_titles,
 )
 from workflow.settings.questions import Question, check_question, known_questions, load_question
 from workflow.settings.scales import (
@@ -193,8 +195,10 @@ def load_setup(raw: dict) -> Setup:
     battery = None
     if config.variant is not None:
         card = read_variant(config.variant)
-        tasks = [task for task, each in catalogues.items() if each.knows(config.corpus or "")]
-        battery = with_corpus(load_battery(), config.corpus, tasks)
+        battery = load_battery()
+        check_corpora(battery, catalogues, known.values())
+        battery = with_titles(battery, scales, catalogues)
+        battery = with_corpus(battery, config.corpus, catalogues)
         asked = _parts_of(card, battery, config, scales)
     else:
         _refuse_options_of_cards(config)
@@ -208,6 +212,13 @@ def load_setup(raw: dict) -> Setup:
         card=card,
         battery=battery,
     )
+
+
+def battery_at(scale: str) -> Battery:
+    """Read the battery as every card of a scale has it, without a custom corpus."""
+    scales = {task: load_scale(scale, task) for task in tasks_of_scale(scale)}
+    catalogues = {task: load_corpora(task) for task in scales}
+    return with_titles(load_battery(), scales, catalogues)
 
 
 def _refuse_options_of_cards(config: Config) -> None:

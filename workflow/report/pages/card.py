@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from itertools import dropwhile, takewhile
 from pathlib import Path
 
-from workflow.cards.backtest import FEWEST, AtScale, BackTest, Score
-from workflow.cards.card import Card, CardPart
+from workflow.cards.backtest import FEWEST_VARIANTS, AtScale, BackTest, Score
+from workflow.cards.card import Card, CardPart, Rate
 from workflow.cards.receive import DIGITS, Code, Received
 from workflow.config.choices import ATTENTION, AXES, choice_names
 from workflow.config.strict import parse_python
@@ -91,18 +91,25 @@ class BehaviourLine:
 
 @dataclass(frozen=True)
 class RateLine:
-    """What one run of a part at another learning rate gained, as text. told: it is significant."""
+    """What one run of a part at another learning rate gained, as text. told: it is significant.
+
+    why: it is not compared; gain and p are empty then.
+    """
 
     part: str
     rate: str
-    gain: str
-    p: str
-    told: bool
+    gain: str = ""
+    p: str = ""
+    told: bool = False
+    why: str = ""
 
 
 @dataclass(frozen=True)
 class SizeLine:
-    """What the variant changes with models of another size, as text. told: it is significant."""
+    """What the variant changes with models of another size, as text. told: it is significant.
+
+    verdict: why there is none, if so; the numbers are empty then.
+    """
 
     part: str
     size: str
@@ -241,10 +248,10 @@ def _embed(name: str, title: str, caption: str, marks: Marks | None) -> Figure |
 
 def _note(card: Card) -> str:
     on = f", on {join(list(card.devices))}" if card.devices else ""
-    note = f"Scale {card.scale}{on}. p-values are Holm-corrected over the parts."
-    if card.untuned:
-        note += " Untuned: the recipe was tuned for the baseline."
-    return note
+    return (
+        f"Scale {card.scale}{on}. p-values are Holm-corrected over the parts. "
+        "Untuned: the recipe was tuned for the baseline."
+    )
 
 
 # --- formulas --------------------------------------------------------------------------------
@@ -326,7 +333,8 @@ def _sizes(card: Card) -> Iterable[SizeLine]:
     for each in card.parts:
         for at in each.sizes:
             # written as the part's own comparison is
-            of_size = replace(each, ours=at.ours, baseline=at.baseline, comparison=at.comparison)
+            scores = {"ours": at.ours, "baseline": at.baseline}
+            of_size = replace(each, **scores, comparison=at.comparison, why=at.why)
             line = _line(of_size, [])
             yield SizeLine(
                 part=each.part.title,
@@ -355,14 +363,25 @@ def _more(each: CardPart) -> str:
 def _rates(card: Card) -> Iterable[RateLine]:
     for each in card.parts:
         for rate in each.rates:
+            line = RateLine(part=each.part.title, rate=OF_RATE[rate.factor])
+            if rate.gain is None:
+                yield replace(line, why=_why_no_gain(each, rate))
+                continue
             gain = _signed(form_of_effect(each).text(rate.gain))
-            yield RateLine(
-                part=each.part.title,
-                rate=OF_RATE[rate.factor],
+            yield replace(
+                line,
                 gain=f"{gain} {unit_of(each)}",
                 p=write_p(rate.holm),
                 told=rate.holm <= LEVEL,
             )
+
+
+def _why_no_gain(each: CardPart, rate: Rate) -> str:
+    """Say why a run at another rate is not compared, with its score if it has one."""
+    if rate.score is None:
+        return rate.why
+    score = form_of([rate.score], unit=each.score.unit).text(rate.score)
+    return f"{rate.why}; {each.score.title} {score} {each.score.unit}".rstrip()
 
 
 def _behaviour(card: Card) -> Iterable[BehaviourLine]:
@@ -386,6 +405,12 @@ def _failures(card: Card) -> Iterable[str]:
     for each, run in failed_runs(card):
         reason = f": {run.reason}" if run.reason else ""
         yield f"{each.part.title}, seed {run.seed}: {run.status}{reason}"
+    for each in models_of(card.parts):
+        for at in each.sizes:
+            for run in at.failed:
+                reason = f": {run.reason}" if run.reason else ""
+                place = f"{each.part.title} at {at.size:g}× the width, seed {run.seed}"
+                yield f"{place}: {run.status}{reason}"
 
 
 # --- back-test -------------------------------------------------------------------------------
@@ -447,7 +472,7 @@ def _note_of_test(tested: BackTest) -> str:
     note = (
         "Number of correct signs, over variants whose 95 % CI at the larger scale excludes 0. "
         "Variants are matched by their choices, ignoring S and k. "
-        f"p is given for at least {FEWEST} variants."
+        f"p is given for at least {FEWEST_VARIANTS} variants."
     )
     if tested.untested:
         note += f" No runs of known variants ship for {join(list(tested.untested))}."

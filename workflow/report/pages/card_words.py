@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Iterable
 
 from workflow.cards.backtest import BackTest
-from workflow.cards.card import SAME, Card, CardPart, Rate
+from workflow.cards.card import AS_BASELINE, Card, CardPart, Rate
 from workflow.config.choices import AXES
 from workflow.report.overview.attention import GATED, Attention, choice_name
 from workflow.results.numbers import BITS, MINUS, Form, capital, count, form_of, join, name_places
@@ -14,7 +14,9 @@ from workflow.results.statistics import LEVEL
 MOST_EFFECTS = 3  # that the conclusion tells with their size
 MOST_NAMES = 3  # of parts that the conclusion lists; of more it gives the number
 OF_RATE = {0.5: "half", 2.0: "twice"}
-EQUAL = 0.005  # a ratio of costs this near to 1 is 1
+# the first option that a conclusion names
+UNTUNED = "the learning rate is untuned: first try half and twice the rate with card_rates=true"
+ABOUT_EQUAL = 0.005  # a ratio of costs this near to 1 is 1
 LEAST_P = 0.001  # that is written as it is
 EVERYWHERE = ("encoder", "decoder", "cross")
 OF_GRID = {"limit": "S", "k": "k"}  # settings of a choice that its name tells
@@ -141,7 +143,7 @@ def conclude(card: Card) -> list[str]:
     """Say in one to four short sentences what the card shows: effects, whether another rate could
     change them, what is open, costs.
     """
-    if all(each.why == SAME for each in card.parts):
+    if all(each.why == AS_BASELINE for each in card.parts):
         return ["The same as the baseline."]
     sentences = [_findings(card), _rates(card), _open(card), _costs(card)]
     # a line does not break before a %
@@ -174,7 +176,18 @@ def _findings(card: Card) -> str:
         finished = sum(len(each.ours) for each in partly)
         where = _names([each.part.title for each in partly])
         said.append(f"{failures} of {failures + finished} runs failed on {where}")
-    return "; ".join(said)
+    return "; ".join([*said, *_failed_sizes(card)])
+
+
+def _failed_sizes(card: Card) -> Iterable[str]:
+    """Say on which parts no run of models of another size finished."""
+    titles: dict[float, list[str]] = {}
+    for each in models_of(card.parts):
+        for at in each.sizes:
+            if not at.ours:
+                titles.setdefault(at.size, []).append(each.part.title)
+    for size, found in titles.items():
+        yield f"at {size:g}× the width no run finished on {_names(found)}"
 
 
 def _size(each: CardPart) -> float:
@@ -190,13 +203,51 @@ def _effect(each: CardPart, *, with_title: bool) -> str:
 
 
 def _rates(card: Card) -> str:
-    """Say on which parts another rate is better, of those where the variant is not."""
-    compared = [each for each in card.parts if each.comparison]
-    if not any(each.rates for each in compared):
-        if not card.with_verdict("worse"):
-            return ""
-        return "the learning rate is untuned: card_rates=true tries half and twice the rate"
+    """Say on which parts another rate is better, of those where the variant is not, and where runs
+    at other rates failed.
+
+    Without such runs, name them as the first option, if there is a verdict that they could turn.
+    """
+    tried = [each for each in card.parts if each.rates]
+    if not tried:
+        return UNTUNED if _could_turn(card) else ""
+    said = [_better_rates(tried)]
+    alone = [each for each in models_of(tried) if not each.ours]
+    for factor, words in OF_RATE.items():
+        trained = []
+        failed = {}
+        for each in models_of(tried):
+            for rate in each.rates:
+                if rate.factor == factor and rate.score is None:
+                    failed[each.part.title] = rate.why
+                elif rate.factor == factor and each in alone:
+                    trained.append(each.part.title)
+        if trained:
+            said.append(f"a run finished at {words} the rate on {_names(trained)}")
+        if failed:
+            where = f"{_names(list(failed))}{_one_reason(failed)}"
+            said.append(f"the run at {words} the rate failed on {where}")
+    return "; ".join(each for each in said if each)
+
+
+def _could_turn(card: Card) -> bool:
+    """Say whether a part is not better, or has no run that finished."""
+    for each in card.parts:
+        is_open = each.comparison and each.comparison.verdict != "better"
+        if is_open or (each.failed and not each.ours):
+            return True
+    return False
+
+
+def _one_reason(reasons: dict[str, str]) -> str:
+    """Write the reason that all have, in brackets."""
+    shared = set(reasons.values())
+    return f" ({shared.pop()})" if len(shared) == 1 else ""
+
+
+def _better_rates(tried: list[CardPart]) -> str:
     found = []
+    compared = [each for each in tried if any(rate.gain is not None for rate in each.rates)]
     for each in compared:
         gains = [rate for rate in each.rates if is_gain(each, rate)]
         if gains and each.comparison.verdict != "better":
@@ -205,17 +256,19 @@ def _rates(card: Card) -> str:
             found.append(f"{each.part.title} ({gain} at {OF_RATE[most.factor]} the rate, one seed)")
     if found:
         return f"another learning rate is better on {join(found)}"
-    return "half and twice the learning rate improve no part significantly"
+    return "half and twice the learning rate improve no part significantly" if compared else ""
 
 
 def is_gain(each: CardPart, rate: Rate) -> bool:
     """Say whether a run at another rate is significantly better."""
+    if rate.gain is None:
+        return False
     return rate.holm <= LEVEL and in_margins(each, rate.gain) > 0
 
 
 def _open(card: Card) -> str:
     said = []
-    same = [each.part.title for each in card.parts if each.why == SAME]
+    same = [each.part.title for each in card.parts if each.why == AS_BASELINE]
     if same:
         said.append(f"the same as the baseline on {_names(same)}")
     equal = [each.part.title for each in card.with_verdict("no difference")]
@@ -227,12 +280,10 @@ def _open(card: Card) -> str:
         said.append(f"inconclusive on {names}{_more_seeds(unclear)}")
     left_out = {}
     for each in card.parts:
-        if each.comparison is None and each.why != SAME and not each.failed:
+        if each.comparison is None and each.why != AS_BASELINE and not each.failed:
             left_out[each.part.title] = each.why
     if left_out:
-        reasons = set(left_out.values())
-        why = f" ({reasons.pop()})" if len(reasons) == 1 else ""
-        said.append(f"not compared on {_names(list(left_out))}{why}")
+        said.append(f"not compared on {_names(list(left_out))}{_one_reason(left_out)}")
     return "; ".join(said)
 
 
@@ -286,7 +337,7 @@ def _ratios(card: Card, name: str) -> list[float]:
 
 
 def _are_equal(ratios: list[float]) -> bool:
-    return all(abs(ratio - 1) <= EQUAL for ratio in ratios)
+    return all(abs(ratio - 1) <= ABOUT_EQUAL for ratio in ratios)
 
 
 # --- back-test -------------------------------------------------------------------------------

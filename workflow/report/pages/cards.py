@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from workflow.cards.card import Card, CardPart
+from workflow.cards.card import AS_BASELINE, Card, CardPart
 from workflow.cards.stored import as_card, read_card
 from workflow.config.errors import ConfigError
 from workflow.report.pages.card_figures import is_significant
@@ -54,8 +54,8 @@ class CardCell:
 
 @dataclass(frozen=True)
 class CardRow:
-    """A card. page: its file. same: names of others that choose the same. cells: None where there
-    is no comparison.
+    """A card. page: its file. same: names of what chooses the same. cells: None where there is no
+    comparison.
     """
 
     title: str
@@ -109,9 +109,8 @@ def cards_page(cards: list[tuple[Card, str]]) -> CardsPage:
     for card, page in ordered:
         cells = [_effect(card, column) for column in parts]
         cells += [_cost(card, name) for name in SHOWN_COSTS]
-        others = {other.name for other, _ in ordered if _alike(other, card)} - {card.name}
-        same = sorted(others)
-        rows.append(CardRow(title_of(card), page, tuple(same), tuple(cells)))
+        same = _same_as(card, [other for other, _ in ordered])
+        rows.append(CardRow(title_of(card), page, same, tuple(cells)))
     return CardsPage(ordered[0][0].scale, tuple(columns), tuple(rows))
 
 
@@ -120,16 +119,38 @@ def _column(each: CardPart) -> tuple[str, str]:
     return each.name, each.part.title
 
 
+def _same_as(card: Card, cards: Iterable[Card]) -> tuple[str, ...]:
+    """Name what the variant of a card is the same as: the baseline, or those of other cards."""
+    others = {other.name for other in cards if _alike(other, card)} - {card.name}
+    is_baseline = all(each.why == AS_BASELINE for each in card.parts)
+    return (*(["the baseline"] if is_baseline else []), *sorted(others))
+
+
 def _alike(one: Card, other: Card) -> bool:
-    """Say whether two cards are of the same settings under two names."""
-    return _settings(one) == _settings(other)
+    """Say whether two cards are of one variant under two names: the same settings, or the same
+    runs.
+    """
+    return _settings(one) == _settings(other) or _have_the_same_runs(one, other)
 
 
 def _settings(card: Card) -> str:
     chosen = {}
     for axis, choice in card.choices.items():
         chosen[axis] = {"name": choice} if isinstance(choice, str) else choice
-    return json.dumps(chosen, sort_keys=True)
+    # what is false or null is not chosen
+    of_net = {key: value for key, value in card.choices.get("net", {}).items() if value}
+    return json.dumps(chosen | {"net": of_net}, sort_keys=True)
+
+
+def _have_the_same_runs(one: Card, other: Card) -> bool:
+    """Say whether the variants of two cards share runs on every part that both have run."""
+    theirs = {_column(each): set(each.digests) for each in other.parts}
+    shared = []
+    for each in one.parts:
+        digests = theirs.get(_column(each))
+        if digests and each.digests:
+            shared.append(not digests.isdisjoint(each.digests))
+    return bool(shared) and all(shared)
 
 
 def _effect(card: Card, column: tuple[str, str]) -> CardCell | None:
