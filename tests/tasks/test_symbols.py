@@ -299,3 +299,10 @@ def test_controls_and_what_attention_does_at_their_limits():
     assert even.skipped == 0
     # all but the first query, which sees one key and has no entropy
     assert even.entropy == pytest.approx(129 / 130)
+
+
+def test_recall_refuses_more_pairs_than_there_are_keys():
+    problem = load_problem("mqar")
+    assert problem.draw((0,), 1, 1024).inputs.shape == (1, 3 * 1024 + 2 * 8)
+    with pytest.raises(ConfigError, match="valid: at most 1,024"):
+        problem.draw((0,), 1, 1025)

@@ -6,6 +6,8 @@ is two symbols, so that many keys share one of them.
 
 import numpy as np
 
+from workflow.config.errors import ConfigError
+
 from ._problem import NOT_ASKED, Drawn, point_at
 
 TITLE = "recall (MQAR)"
@@ -17,6 +19,8 @@ SYMBOLS = LETTERS + VALUES
 
 
 def draw(random: np.random.Generator, samples: int, length: int) -> Drawn:
+    if length > KEYS:
+        raise ConfigError(f"mqar: {length:,} pairs need as many keys; valid: at most {KEYS:,}")
     # Keys that differ: the first of a permutation of all.
     numbers = random.random((samples, KEYS)).argsort(1)[:, :length]
     keys = np.stack([numbers // LETTERS, numbers % LETTERS], 2)
