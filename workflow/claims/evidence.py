@@ -383,8 +383,10 @@ def write_ledger_files(out: Path, ledger: Ledger, origins: dict[str, str]) -> No
         "beside": ledger.others,
         "claims": ledger.claims,
     }
-    write_text(out, as_json(content))
-    write_text(out.with_suffix(".csv"), csv_text(_table(ledger.claims, origins)))
+    text = as_json(content)
+    write_text(out, text)
+    table = _table(ledger.claims, json.loads(text)["claims"], origins)
+    write_text(out.with_suffix(".csv"), csv_text(table))
 
 
 def read_ledger(path: Path) -> Ledger | None:
@@ -402,10 +404,11 @@ def read_ledger(path: Path) -> Ledger | None:
     return Ledger(content["set"], others, tuple(asked))
 
 
-def _table(claims: tuple[LedgerLine, ...], origins: dict[str, str]) -> pd.DataFrame:
-    """Make a table with a row per claim, without pairs."""
+def _table(
+    claims: tuple[LedgerLine, ...], as_written: list[dict], origins: dict[str, str]
+) -> pd.DataFrame:
+    """Make a table with a row per claim, without pairs. as_written: the claims as in the JSON."""
     rows = []
-    as_written = json.loads(as_json(claims))
     for line, content in zip(claims, as_written, strict=True):
         row = dict(content)
         for key in NOT_IN_TABLE:

@@ -44,9 +44,17 @@ def scores_over_condition(runs: pd.DataFrame, *quantities: str) -> pd.DataFrame:
 
 def scores_at(runs: pd.DataFrame, value: float, *quantities: str) -> pd.DataFrame:
     """Give runs the scores that they have at a value of their condition, else none."""
-    scored = scores_over_condition(runs, *quantities)
-    there = scored[scored[AT] == value].drop_duplicates("digest").set_index("digest")
+    there = [_metrics_at(scored, value) for scored in runs["over_condition"]]
     at = {}
     for quantity in quantities:
-        at[quantity] = runs["digest"].map(there[quantity]).astype(float)
+        scores = [metrics.get(quantity) for metrics in there]
+        at[quantity] = pd.Series(scores, runs.index, dtype=float)
     return runs.assign(**at)
+
+
+def _metrics_at(over_condition: list[dict] | None, value: float) -> dict[str, float | None]:
+    """Return the scores of one run at a value of its condition, without a table of all values."""
+    for scores in over_condition or ():
+        if scores["at"] == value:
+            return scores["metrics"]
+    return {}

@@ -82,7 +82,9 @@ def makers_of(rows: pd.DataFrame, quantity: str) -> Makers | None:
     kind = REGISTRY[quantity].source if quantity in REGISTRY else None
     if kind not in KINDS or f"{kind}_backend" not in rows:
         return None
-    rows = rows[rows[quantity].notna()].drop_duplicates("configuration")
+    # a table of runs has hundreds of columns, which need not be copied
+    read = rows.filter(["configuration", f"{kind}_backend", f"{kind}_machine", "reference_ms"])
+    rows = read[rows[quantity].notna()].drop_duplicates("configuration")
     codes = rows[f"{kind}_backend"]
     if quantity.startswith(LIBRARY):
         codes = ["band"] * len(rows)

@@ -196,15 +196,16 @@ def index_lines(folder: Path) -> dict[str, Line]:
     found: dict[str, Line] = {}
     for file in files_with_lines(folder):
         offset = 0
+        place = shown_path(file)
         for number, content in enumerate(_lines_of(file), 1):
-            where = f"{shown_path(file)}, line {number}"
             head = HEAD.match(content)
             if head is None:
-                raise ConfigError(f"{where}: not a record of this suite; restore the file")
+                reason = "not a record of this suite; restore the file"
+                raise ConfigError(f"{place}, line {number}: {reason}")
             digest = head[1].decode()
             if digest in found:
                 other = shown_path(found[digest].file)
-                raise ConfigError(f"{where}: record {digest} is in {other}")
+                raise ConfigError(f"{place}, line {number}: record {digest} is in {other}")
             found[digest] = Line(file, offset, len(content), contents=head[2].decode())
             offset += len(content)
     return found

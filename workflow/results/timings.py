@@ -46,15 +46,16 @@ def turn_values(row: Mapping, quantity: str) -> list[float]:
 def _each(rows: pd.DataFrame, quantity: str) -> list[tuple[dict, list[float]]]:
     """List whose each timing is, and its turns, configuration by configuration."""
     turns = f"{TIMED[quantity]}_turns"
-    columns = dict.fromkeys((*WHOSE, quantity, turns))
-    read = rows.reindex(columns=list(columns))
-    once = read.drop_duplicates("configuration")
-    found = []
-    for row in once.to_dict("records"):
-        whose = {key: row[key] for key in WHOSE}
-        values = turn_values(row, quantity)
-        found.append((whose, values))
-    return found
+    names = dict.fromkeys((*WHOSE, quantity, turns))
+    unknown = [math.nan] * len(rows)
+    columns = [rows[name].tolist() if name in rows else unknown for name in names]
+    found = {}
+    for values in zip(*columns, strict=True):
+        row = dict(zip(names, values, strict=True))
+        if row["configuration"] not in found:
+            whose = {key: row[key] for key in WHOSE}
+            found[row["configuration"]] = (whose, turn_values(row, quantity))
+    return [*found.values()]
 
 
 def all_turns(rows: pd.DataFrame, quantity: str) -> list[float]:

@@ -22,6 +22,7 @@ from workflow.claims.schema import (
 )
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import check_known
+from workflow.config.files import PRECOMPUTED
 from workflow.plan.reads import costs_shown, reads
 from workflow.plan.rows import read_plan
 from workflow.report.answers.answer import Answer, write_answer_file
@@ -34,7 +35,7 @@ from workflow.report.table_files import write_table
 from workflow.results.record import Record, write_text
 from workflow.results.rows import write_rows
 from workflow.results.runs_table import Frames, build_rows, collect_rows, join_frames
-from workflow.results.store import own_store
+from workflow.results.store import index_lines, own_store
 from workflow.settings.questions import known_questions, load_question
 
 
@@ -105,6 +106,7 @@ def prepare() -> None:
     draw_once()
     on_dark()
     load_claims(known_claims())
+    index_lines(PRECOMPUTED)
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -323,10 +323,11 @@ def _is_clear(
 
 def draw_points(axes, data: pd.DataFrame, x: str, colour: str) -> None:
     """Draw the values that stand in place of an interval as small dots, at the x of their mean."""
-    for row in data.to_dict("records"):
-        points = row.get("points")
+    if "points" not in data:
+        return
+    for place, points in zip(data[x], data["points"], strict=True):
         if isinstance(points, list):
-            axes.plot([row[x]] * len(points), points, ".", color=colour, markersize=4, alpha=0.7)
+            axes.plot([place] * len(points), points, ".", color=colour, markersize=4, alpha=0.7)
 
 
 def bars_of(

@@ -61,6 +61,7 @@ SAME = (
     "smoothing",
     "steps",
 )
+RECIPE = [*SAME, "lr"]
 
 
 @dataclass(frozen=True)
@@ -275,7 +276,7 @@ def _is_alike(rows: pd.DataFrame, base: pd.DataFrame, *, tuned: bool) -> bool:
     Tuned sides may differ in their learning rate.
     """
     rows, base = _on_shared_corpora(rows, base)
-    same = SAME if tuned else (*SAME, "lr")
+    same = SAME if tuned else RECIPE
     for key in same:
         if key not in rows:
             continue
@@ -365,6 +366,7 @@ def _points_on(runs: pd.DataFrame, name: str, title: str) -> Iterator[Point]:
     quantity = score_of(runs["task"].iloc[0])
     attentions = [Attention.of(run) for run in runs.to_dict("records")]
     runs = runs.assign(attention=attentions, unmoved=hardly_moved(runs))
+    recipes = {size: _usual_recipe(of_size) for size, of_size in runs.groupby("size")}
     for attention, every in runs.groupby("attention", sort=False):
         usual = every[every["size"] == 1]
         if not len(usual):
@@ -374,8 +376,7 @@ def _points_on(runs: pd.DataFrame, name: str, title: str) -> Iterator[Point]:
         k = _known(usual["k"].max())
         for size, of_size in every.groupby("size", sort=True):
             rows = _at(of_size, S, k)
-            same_size = runs[runs["size"] == size]
-            is_usual = _in_usual_shape(rows, same_size)
+            is_usual = _of_recipe(rows, recipes[size])
             shown = rows[is_usual]
             if len(shown):
                 yield _point(shown, quantity, name, title, attention)
@@ -394,16 +395,16 @@ def _equal(values: pd.Series, value) -> pd.Series:
     return values == value
 
 
-def _in_usual_shape(rows: pd.DataFrame, every: pd.DataFrame) -> pd.Series:
-    """Mark the runs of the most common recipe: shape, updates and learning rate.
+def _usual_recipe(runs: pd.DataFrame) -> tuple:
+    """Return the most common recipe of runs of one size: shape, updates and learning rate."""
+    counts = runs.groupby(RECIPE, dropna=False).size()
+    return counts.index[counts.argmax()]
 
-    every: runs of the same size.
-    """
-    keys = [*SAME, "lr"]
-    counts = every.groupby(keys, dropna=False).size()
-    common = counts.index[counts.argmax()]
+
+def _of_recipe(rows: pd.DataFrame, recipe: tuple) -> pd.Series:
+    """Mark the runs of one recipe. recipe: the values of `RECIPE`."""
     alike = pd.Series(True, index=rows.index)
-    for key, value in zip(keys, common, strict=True):
+    for key, value in zip(RECIPE, recipe, strict=True):
         alike &= _equal(rows[key], value)
     return alike
 

@@ -101,27 +101,29 @@ def _cell(place: tuple, runs: pd.DataFrame, titles: dict[str, str], folder: str)
     cell: Cell = {}
     for dimension, value in zip(DIMENSIONS, place, strict=True):
         cell[dimension] = _plain(value)
+    cost_row = take_cost_row(runs)
     for title, quantity in titles.items():
-        cell[title] = _by_seed(runs, quantity)
+        cell[title] = _by_seed(runs, cost_row, quantity)
     cell["run"] = f"{folder}{runs['digest'].iloc[0]}.html"
     return cell
 
 
-def _by_seed(runs: pd.DataFrame, quantity: str) -> dict[str, Plain]:
+def _by_seed(runs: pd.DataFrame, cost_row: pd.DataFrame, quantity: str) -> dict[str, Plain]:
     """Map each seed, or round of a timing, to its value; a cost of a configuration has one value.
 
+    cost_row: the one of these runs whose costs count.
     The key of a cost names what measured it, so that the page divides it by none of another backend
     or machine.
     """
     values: dict[str, float]
     if quantity in TIMED:
-        row = take_cost_row(runs)
-        (clock,) = clocks(row)
-        made = f"{clock}, {_made(row.iloc[0], 'throughput')}"
-        rounds = turn_values(row.iloc[0], quantity)
+        (clock,) = clocks(cost_row)
+        row = cost_row.iloc[0]
+        made = f"{clock}, {_made(row, 'throughput')}"
+        rounds = turn_values(row, quantity)
         values = {f"{number} {made}": value for number, value in enumerate(rounds)}
     elif quantity in MEASURED_BY:
-        row = take_cost_row(runs).iloc[0]
+        row = cost_row.iloc[0]
         values = {_made(row, MEASURED_BY[quantity]): row[quantity]}
     else:
         values = dict(zip(runs["seed"].astype(str), runs[quantity], strict=True))

@@ -254,6 +254,10 @@ def _failures(runs: pd.DataFrame, quantity: str) -> list[str]:
     """List the seeds whose run failed or lacks this score, each with the reason."""
     if not len(runs):
         return []
+    has_failed = runs["status"] != "ok"
+    # asked of two columns first, for most runs lack nothing
+    if not has_failed.any() and not any(quantity in missing for missing in runs["missing"]):
+        return []
     failures = []
     for run in runs[["seed", "status", "reason", "missing"]].to_dict("records"):
         reason = why_missing(run, quantity)
@@ -297,7 +301,10 @@ def _refusals(runs: pd.DataFrame, quantity: str, has_values: bool) -> list[str]:
     if kind is None or not len(runs):
         return []
     status = runs[f"{kind}_status"]
-    failed = runs[status.notna() & ~status.isin(["ok", NOT_RUN])]
+    has_failed = status.notna() & ~status.isin(["ok", NOT_RUN])
+    if not has_failed.any():
+        return []
+    failed = runs[has_failed]
     reasons = failed[f"{kind}_reason"].fillna(failed[f"{kind}_status"]).unique()
     return [reason for reason in reasons if not has_values or quantity in reason]
 
@@ -321,8 +328,9 @@ def summarise(runs: pd.DataFrame, by: list[str], quantity: str) -> pd.DataFrame:
     row of each seed, and counts as one value without an interval, or as the rounds of a timing.
     """
     rows = []
-    for key, group in runs.groupby(by, dropna=False, sort=True):
-        group = take_rows(group.drop_duplicates("digest"), quantity)
+    once = runs.drop_duplicates([*by, "digest"])
+    for key, group in once.groupby(by, dropna=False, sort=True):
+        group = take_rows(group, quantity)
         finished = group[(group["status"] == "ok") & group[quantity].notna()]
         values = values_of(finished, quantity)
         summary = over_seeds(values, bounds=bounds_of(quantity))
