@@ -211,17 +211,21 @@ def pair(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> pd.Series:
 
     Pairs with a failed run are left out.
     """
-    ours = by_text_and_seed(runs, quantity)
-    than = by_text_and_seed(base, quantity).reindex(ours.index)
-    return (ours - than).dropna()
+    differences = paired(by_text_and_seed(runs, quantity), by_text_and_seed(base, quantity))
+    places = pd.MultiIndex.from_tuples(list(differences), names=["title", "seed"])
+    return pd.Series(list(differences.values()), places, dtype=float)
 
 
-def by_text_and_seed(runs: pd.DataFrame, quantity: str) -> pd.Series:
-    """Index the quantity of finished runs by (title of the corpus, seed)."""
+def by_text_and_seed(runs: pd.DataFrame, quantity: str) -> dict[tuple[str, int], float]:
+    """Map (title of the corpus, seed) to the quantity of the finished runs that have it."""
+    # a table of runs has hundreds of columns, which need not be copied
+    read = runs[["digest", "title", "seed", "status", quantity]]
     # one corpus may stand in for two of the paper's
-    once = finished(runs).drop_duplicates("digest")
-    by_pair = once.groupby(["title", "seed"], sort=False)
-    return by_pair[quantity].mean().astype(float)
+    once = finished(read, quantity).drop_duplicates("digest")
+    values: dict[tuple[str, int], list[float]] = {}
+    for title, seed, value in zip(once["title"], once["seed"], once[quantity], strict=True):
+        values.setdefault((title, seed), []).append(float(value))
+    return {place: fmean(found) for place, found in values.items()}
 
 
 def places(runs: pd.DataFrame) -> Iterator[tuple[str, float | None, float | None, pd.DataFrame]]:
@@ -274,7 +278,7 @@ def list_places(runs: pd.DataFrame, quantity: str) -> list[Place]:
     """List each variant at each S and k with its scores, in the order of `places`."""
     found = []
     for variant, S, k, group in places(runs):
-        scores = by_text_and_seed(group, quantity).dropna().to_dict()
+        scores = by_text_and_seed(group, quantity)
         digests = frozenset(group["digest"])
         by_title = group.groupby("title", sort=False)
         bounds = {title: bound_of(rows, quantity) for title, rows in by_title}
@@ -334,7 +338,7 @@ def _compare(
     effect = None
     if than is not None and not is_same:
         if everyone is None:
-            effect = effect_of_pairs(_paired(place.scores, than.scores))
+            effect = effect_of_pairs(paired(place.scores, than.scores))
         else:
             effect = pooled_effect(place.scores, than.scores, everyone)
         if effect:
@@ -376,7 +380,7 @@ def varying_axes(places: Iterable) -> list[str]:
     return axes
 
 
-def _paired(ours: dict, theirs: dict) -> dict:
+def paired(ours: Scores, theirs: Scores) -> dict[tuple[str, int], float]:
     """Subtract the scores of the base, for the seeds that both have."""
     differences = {}
     for key, value in ours.items():
@@ -389,22 +393,21 @@ def effect_between(
     runs: pd.DataFrame,
     base: pd.DataFrame,
     quantity: str,
-    everyone: Iterable[pd.DataFrame] | None = None,
+    everyone: Iterable[Scores] | None = None,
 ) -> Effect | None:
     """Subtract a base from runs; None where they have no pair, or are the same runs here.
 
-    everyone: the runs of each variant, where seeds are not paired (`pooled_effect`).
+    everyone: the scores of each variant, where seeds are not paired (`pooled_effect`).
     """
     digests = set(runs["digest"])
     if digests <= set(base["digest"]):
         return None
+    ours = by_text_and_seed(runs, quantity)
+    theirs = by_text_and_seed(base, quantity)
     if everyone is None:
-        effect = effect_of(pair(runs, base, quantity))
+        effect = effect_of_pairs(paired(ours, theirs))
     else:
-        ours, theirs, *others = (
-            by_text_and_seed(each, quantity).dropna().to_dict() for each in (runs, base, *everyone)
-        )
-        effect = pooled_effect(ours, theirs, others)
+        effect = pooled_effect(ours, theirs, everyone)
     if effect is None:
         return None
     bound = bound_of_difference(bound_of(runs, quantity), bound_of(base, quantity))

@@ -16,8 +16,9 @@ from workflow.report.answers.effects import (
     Effect,
     baselines,
     by_text_and_seed,
-    effect_of,
+    effect_of_pairs,
     matching_runs,
+    paired,
     places,
     pooled_effect,
 )
@@ -143,7 +144,7 @@ class _Row:
     line: Line
     finished: pd.DataFrame
     digests: set[str]
-    scores: pd.Series
+    scores: dict[tuple[str, int], float]
 
 
 def variant_table(
@@ -263,7 +264,7 @@ def _effects_by_baseline(
 
 def _effects_against(base: str, rows: list[_Row], pooled: bool) -> list[Effect | None]:
     """Compute the effect of each row against a variant at the same S and k, or at its only ones."""
-    everyone = [row.scores.dropna().to_dict() for row in rows] if pooled else None
+    everyone = [row.scores for row in rows] if pooled else None
     keys = []
     for number, row in enumerate(rows):
         line = row.line
@@ -295,12 +296,9 @@ def _effect(row: _Row, base: _Row, everyone: list[dict] | None) -> Effect | None
     if row.digests <= base.digests:
         return None
     if everyone is not None:
-        ours = row.scores.dropna().to_dict()
-        effect = pooled_effect(ours, base.scores.dropna().to_dict(), everyone)
+        effect = pooled_effect(row.scores, base.scores, everyone)
     else:
-        of_base = base.scores.reindex(row.scores.index)
-        differences = row.scores - of_base
-        effect = effect_of(differences.dropna())
+        effect = effect_of_pairs(paired(row.scores, base.scores))
     if effect is None:
         return None
     return replace(effect, bound=bound_of_difference(row.line.bound, base.line.bound))

@@ -18,7 +18,9 @@ from workflow.report.answers.answer import Difference, Ratio
 from workflow.report.answers.effects import (
     GRID,
     Comparison,
+    Scores,
     baselines,
+    by_text_and_seed,
     effect_between,
     matching_runs,
 )
@@ -206,7 +208,9 @@ class _Group:
         runs = self._named_and_scored()
         by_variant = dict(iter(runs.groupby("variant", sort=False)))
         is_pooled = TASKS[runs["task"].iloc[0]].pooled
-        everyone = [*by_variant.values()] if is_pooled else None
+        everyone = None
+        if is_pooled:
+            everyone = [by_text_and_seed(each, self.quantity) for each in by_variant.values()]
         found = []
         for variant, baseline in baselines(runs).items():
             isolated = self._compare(by_variant[variant], by_variant[baseline], everyone)
@@ -226,7 +230,7 @@ class _Group:
         self,
         of_variant: pd.DataFrame,
         of_baseline: pd.DataFrame,
-        everyone: list[pd.DataFrame] | None,
+        everyone: list[Scores] | None,
     ) -> Isolated | None:
         """Compare a variant at its largest S and k; None where more than one choice differs.
 

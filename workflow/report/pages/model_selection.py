@@ -14,7 +14,7 @@ import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
 from workflow.report.answers.cost_figure import DIFFERS
-from workflow.report.answers.effects import Effect, by_text_and_seed, effect_of_pairs
+from workflow.report.answers.effects import Effect, by_text_and_seed, effect_of_pairs, paired
 from workflow.report.answers.lines import name_score
 from workflow.report.answers.tuning import same_as_recipe
 from workflow.report.figures.colours import GREY, INK
@@ -242,12 +242,12 @@ class Contest:
         """Subtract one row's score on test from another's, paired by seed; None without a pair."""
         ours = self._scores_of(one)
         than = self._scores_of(other)
-        return effect_of_pairs({pair: ours[pair] - than[pair] for pair in ours if pair in than})
+        return effect_of_pairs(paired(ours, than))
 
     def _read_scores(self, place: int) -> dict[tuple[str, int], float]:
         """Map (title of the corpus, seed) to one row's score on test."""
         runs = self._by_configuration[self.models["configuration"][place]]
-        return by_text_and_seed(runs, self.score).dropna().to_dict()
+        return by_text_and_seed(runs, self.score)
 
     @cached_property
     def _by_configuration(self) -> dict[Hashable, pd.DataFrame]:
