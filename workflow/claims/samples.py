@@ -21,7 +21,7 @@ from workflow.results.layers import LABELS, exponent, values_of
 from workflow.results.makers import Makers, makers_of
 from workflow.results.numbers import join
 from workflow.results.registry import MEASURED_BY, REGISTRY, SPEEDS
-from workflow.results.runs_table import Frames
+from workflow.results.runs_table import GRID, Frames
 from workflow.results.timings import clocks, split_turns
 from workflow.results.trained_enough import hardly_moved, learned_spans
 from workflow.settings.questions import load_question
@@ -169,18 +169,20 @@ def name_variants(claim: Claim, variants: list[str]) -> list[str]:
 
 def _find_runs(claim: Claim, side: Side, runs: pd.DataFrame) -> pd.DataFrame:
     """Select the runs of one side of a claim, including failed ones."""
-    of_claim = runs[runs["question"] == claim.question]
+    # a table of runs has hundreds of columns, which need not be copied at each step
+    narrow = runs[["question", "paper_corpus", "variant", *GRID, "status"]].reset_index(drop=True)
+    of_claim = narrow[narrow["question"] == claim.question]
     if claim.corpora:
         on_corpora = of_claim["paper_corpus"].isin(claim.corpora)
         of_claim = of_claim[on_corpora]
     rows = of_claim[of_claim["variant"] == side.variant]
-    for axis in ("S", "k"):
+    for axis in GRID:
         wanted = getattr(side, axis)
         if wanted == "common":
             wanted = _largest_common(claim, of_claim, axis)
         is_wanted = _is_wanted(rows[axis], wanted)
         rows = rows[is_wanted]
-    return rows
+    return runs.iloc[rows.index]
 
 
 def _find_layers(side: Side, layers: pd.DataFrame) -> pd.DataFrame:
@@ -320,7 +322,7 @@ def _read_runs(claim: Claim, side: Side, every_run: pd.DataFrame) -> Sample:
     complete = _drop_incomplete([*points.values()], rows)
     values, runs = _fold(claim, complete)
     axes = {}
-    for axis in ("S", "k"):
+    for axis in GRID:
         if getattr(side, axis) is not None:
             axes[axis] = axis
     failed = rows[rows["status"] != "ok"]

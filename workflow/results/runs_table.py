@@ -25,6 +25,7 @@ from workflow.results.timings import SPEEDS, describe_timings
 # Arrow's strings take longer in frames of a few hundred rows
 pd.options.mode.string_storage = "python"
 
+GRID = ("S", "k")  # axes on which a variant can have several places
 # first characters of a text that a spreadsheet computes
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 TIMINGS = ("configuration", "reference_ms", "quiet", *SPEEDS)  # what is said of them

@@ -14,7 +14,7 @@ import pandas as pd
 
 from workflow.results.censored import bound_of, bound_of_difference, merge_bounds
 from workflow.results.numbers import name_places
-from workflow.results.runs_table import finished
+from workflow.results.runs_table import GRID, finished
 from workflow.results.statistics import (
     FEWEST,
     LEVEL,
@@ -28,7 +28,6 @@ from workflow.results.statistics import (
     scatter,
 )
 
-GRID = ("S", "k")
 OWN = "its own baseline"  # in place of a variant's name, where variants are compared with several
 
 
