@@ -92,8 +92,11 @@ def test_tasks_whose_seeds_are_not_paired_are_compared_one_by_one():
     found = {each.corpora: (round(each.mean, 6), each.state) for each in said.differences}
     assert found == {("sort",): (1.0, "better"), ("reverse",): (-2.0, "worse")}
     assert "1 of 1 variant on sort and 0 of 1 on reverse; worse: 1 on reverse (" in said.headline
-    labels = [row.label for row in forest_of(said, {"entmax-1.5": "#000000"}).rows]
-    assert labels == ["entmax-1.5, sort", "entmax-1.5, reverse"]
+    further = at_sort("sparsemax", 2.0, 2.1, 2.2)
+    said = say(rows + further, "symbols")
+    colours = dict.fromkeys(("entmax-1.5", "sparsemax"), "#000000")
+    labels = [row.label for row in forest_of(said, colours).rows]
+    assert labels == ["entmax-1.5, sort", "sparsemax, sort", "entmax-1.5, reverse"]
 
 
 @pytest.mark.parametrize(

@@ -86,11 +86,17 @@ def forest_of(answer: Answer, colours: Mapping[str, str]) -> Forest | None:
 
 
 def _shown(answer: Answer) -> list[Difference]:
-    """List the differences by variant, S and k; of too many the last of each variant."""
-    order = [each.variant for each in answer.differences]
-    every = sorted(
-        answer.differences, key=lambda each: (order.index(each.variant), each.S or 0, each.k or 0)
-    )
+    """List the differences by variant, S and k, corpus by corpus where these are compared alone; of
+    too many the last of each variant.
+    """
+    variants = [each.variant for each in answer.differences]
+    corpora = list(by_corpus(answer.differences))
+
+    def place(each: Difference) -> tuple:
+        corpus = corpora.index(each.corpora[0]) if corpora else 0
+        return corpus, variants.index(each.variant), each.S or 0, each.k or 0
+
+    every = sorted(answer.differences, key=place)
     if len(every) <= MOST:
         return every
     return last_of_variants(every)
