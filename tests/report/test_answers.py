@@ -124,6 +124,15 @@ def test_a_difference_of_censored_scores_is_told_as_a_bound(ours, softmax, reach
     assert mean.startswith({"≤ ": "≥ ", "≥ ": "≥ "}.get(bound, bound) if ours else bound)
 
 
+def test_censored_scores_that_are_equal_do_not_differ_as_far_as_was_tested():
+    rows = at_sort("softmax", 5.0, 5.0, 5.0) + at_sort("entmax15", 5.0, 5.0, 5.0)
+    said = say([row | {"censored": "above"} for row in rows], "symbols")
+    (only,) = said.differences
+    (row,) = forest_of(said, {"entmax-1.5": "#000000"}).rows
+    assert "as far as tested" in only.text
+    assert row.number == "no difference as far as tested"
+
+
 def states(said: Answer) -> dict[tuple, str]:
     found = {}
     for each in said.differences:

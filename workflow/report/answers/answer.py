@@ -37,6 +37,7 @@ Kind = Literal["variants", "many", "curve", "sizes", "level"]
 # recipe: the question does no tuning
 Settings = Literal["tuned", "recipe tuned", "untuned", "recipe"]
 
+AS_TESTED = "as far as tested"  # of censored scores
 BETTER = "better"
 WORSE = "worse"
 INCONCLUSIVE = "inconclusive"
@@ -107,6 +108,8 @@ class Difference:
     @property
     def size(self) -> str:
         """Write size and direction: `0.026 bpc better`; of a bound `≥ 1.34 doublings better`."""
+        if not self.mean and self.bound:
+            return f"no difference in {self.unit} {AS_TESTED}"
         half = half_width(self.low, self.high)
         size = write_size(self.quantity, self.unit, self.mean, half)
         return f"{self.bound_of_size} {size}".strip()

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 
 from matplotlib.ticker import MaxNLocator
 
-from workflow.report.answers.answer import Answer, Difference, by_corpus, last_of_variants
+from workflow.report.answers.answer import (
+    AS_TESTED,
+    Answer,
+    Difference,
+    by_corpus,
+    last_of_variants,
+)
 from workflow.report.answers.effects import place_on, varying_axes
 from workflow.report.figures.colours import on_page
 from workflow.results.numbers import MINUS, to_digits
@@ -162,7 +168,7 @@ def _row(
 
 def _write_number(each: Difference) -> str:
     """Write size and direction without the unit, which the axis has: `0.91 worse`."""
-    if not each.mean and not each.bound:
-        return "no difference"
+    if not each.mean:
+        return f"no difference {AS_TESTED}" if each.bound else "no difference"
     size = to_digits(abs(each.mean), half_width(each.low, each.high))
     return f"{each.bound_of_size} {size} {each.direction}".strip()
