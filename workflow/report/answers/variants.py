@@ -10,6 +10,7 @@ from statistics import median
 
 import pandas as pd
 
+from workflow.report.answers.answer import AS_TESTED
 from workflow.report.answers.effects import (
     GRID,
     OWN,
@@ -76,6 +77,7 @@ class WrittenEffect:
 
 
 NEVER_DIFFERS = WrittenEffect(("no pair differs", "", ""), (0, None, None), False)
+AS_TESTED_EQUAL = WrittenEffect((f"none {AS_TESTED}", "", ""), (0, None, None), False)
 
 
 @dataclass(frozen=True)
@@ -326,7 +328,7 @@ def _write_all(lines: list[Line], effects: list[Effect | None]) -> list[WrittenE
 def _write(effect: Effect, p: float | None, half: float | None, runs: int) -> WrittenEffect:
     """Write an effect. p: corrected. half: sets the digits. runs: some may have no pair."""
     if effect.low == effect.high == 0:
-        return NEVER_DIFFERS
+        return AS_TESTED_EQUAL if effect.bound else NEVER_DIFFERS
     interval = ""
     if effect.low is not None:
         low = to_digits(effect.low, half)
