@@ -180,6 +180,17 @@ def test_a_part_whose_runs_lack_its_score_says_so(ship):
     assert found.why == "no finished run has test_accuracy at 3×"
 
 
+def at_two_sizes(seeds, wide: dict) -> list:
+    """Make the rows of the baseline and of the variant, each at the scale's size and at twice."""
+    rows = []
+    for seed in seeds:
+        for variant, choices in ((BASELINE, {}), ("mine", SPARSE)):
+            rows.append(row(variant, seed=seed, **choices))
+            other = row(variant, seed=seed, net=wide, **choices)
+            rows.append(other.model_copy(update={"size": 2.0}))
+    return rows
+
+
 def test_models_of_another_size_are_kept_apart_and_compared_with_each_other(ship):
     seeds = (1, 2, 3)
     wide = {"d_model": 48}
@@ -189,12 +200,7 @@ def test_models_of_another_size_are_kept_apart_and_compared_with_each_other(ship
         *(record(1.8 + seed / 100, seed=seed, net=wide) for seed in seeds),
         *(record(1.2 + seed / 100, seed=seed, net=wide, **SPARSE) for seed in seeds),
     )
-    rows = []
-    for seed in seeds:
-        for variant, choices in ((BASELINE, {}), ("mine", SPARSE)):
-            rows.append(row(variant, seed=seed, **choices))
-            other = row(variant, seed=seed, net=wide, **choices)
-            rows.append(other.model_copy(update={"size": 2.0}))
+    rows = at_two_sizes(seeds, wide)
     runs = collected(store, *rows)
     (found,) = make_card("mine", "mine", SPARSE, "smoke", {"toy": runs}, {}, {}).parts
     assert found.comparison.difference == pytest.approx(0.5)
@@ -241,12 +247,7 @@ def test_models_of_another_size_that_all_failed_say_why_nothing_is_compared(ship
         *(record(1.8 + seed / 100, seed=seed, net=wide) for seed in seeds),
         *(failed(job(seed=seed, net=wide, **SPARSE)) for seed in seeds),
     )
-    rows = []
-    for seed in seeds:
-        for variant, choices in ((BASELINE, {}), ("mine", SPARSE)):
-            rows.append(row(variant, seed=seed, **choices))
-            other = row(variant, seed=seed, net=wide, **choices)
-            rows.append(other.model_copy(update={"size": 2.0}))
+    rows = at_two_sizes(seeds, wide)
     made = make_card("mine", "mine", SPARSE, "smoke", {"toy": collected(store, *rows)}, {}, {})
     (found,) = made.parts
     assert found.comparison

@@ -1,4 +1,4 @@
-"""Scores of which only a bound is known, because the tests of a run ended before the score did.
+"""Censored scores: only a bound is known, because a run was not tested far enough.
 
 A record says in a fact on which side the score is censored: `above` where it is at least the
 recorded value, `below` where it is at most that. `Quantity.censored_by` names the fact.
