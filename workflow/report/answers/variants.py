@@ -15,6 +15,7 @@ from workflow.report.answers.effects import (
     GRID,
     OWN,
     Effect,
+    Scores,
     baselines,
     by_text_and_seed,
     effect_of_pairs,
@@ -146,7 +147,7 @@ class _Row:
     line: Line
     finished: pd.DataFrame
     digests: set[str]
-    scores: dict[tuple[str, int], float]
+    scores: Scores
 
 
 def variant_table(
@@ -290,7 +291,7 @@ def _effects_against(base: str, rows: list[_Row], pooled: bool) -> list[Effect |
     return effects
 
 
-def _effect(row: _Row, base: _Row, everyone: list[dict] | None) -> Effect | None:
+def _effect(row: _Row, base: _Row, everyone: list[Scores] | None) -> Effect | None:
     """Subtract one row from another; None where they have no pair, or are the same runs.
 
     everyone: the scores of all rows where seeds are not paired.
