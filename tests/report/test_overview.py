@@ -10,7 +10,7 @@ from workflow.report.answers.answer import Difference
 from workflow.report.overview.attention import GATE, MODEL, SHARED_KEYS, Attention
 from workflow.report.overview.collect import Isolated, as_content, from_content, overview_of
 from workflow.report.overview.findings import list_findings
-from workflow.report.overview.matrix import make_matrix
+from workflow.report.overview.matrix import at_strongest, make_matrix
 from workflow.results.runs_table import Frames, as_frame
 
 PLAIN = Attention("char_lm", "fixed", "all", "softmax", "transformer_xl")
@@ -68,6 +68,15 @@ def test_a_difference_of_censored_scores_is_a_bound():
         row["normaliser"] = row["variant"]
     (found,) = overview_of(Frames(as_frame(rows), None), "overnight").isolated
     assert found.difference.bound == "≥"
+
+
+def test_tasks_of_their_own_are_shown_at_the_strongest_scale_that_compares_any():
+    about = {"task": "symbols", "corpus": "sort"}
+    strong = isolated("normaliser", "entmax15", "softmax", 0.4, 0.001, **about, scale="overnight")
+    weak = replace(strong, corpus="copy", scale="laptop")
+    elsewhere = isolated("normaliser", "entmax15", "softmax", 0.1, scale="laptop")
+    assert at_strongest([weak, strong, elsewhere]) == [strong, elsewhere]
+    assert at_strongest([weak, elsewhere]) == [weak, elsewhere]
 
 
 def test_spans_that_hardly_moved_and_another_learning_rate_give_no_difference():

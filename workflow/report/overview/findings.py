@@ -12,6 +12,7 @@ from workflow.report.figures.colours import XL
 from workflow.report.overview.attention import GROUPS, MODEL, choice_name
 from workflow.report.overview.collect import Isolated
 from workflow.report.overview.matrix import (
+    at_strongest,
     best,
     page_of,
     rank,
@@ -20,7 +21,7 @@ from workflow.report.overview.matrix import (
     write_times_interval,
 )
 from workflow.results.numbers import capital, join
-from workflow.results.statistics import LEVEL
+from workflow.results.statistics import LEVEL, holm
 
 # the choices that the findings are about: an axis and a choice on it
 LEARNED = ("span", "adaptive")
@@ -110,7 +111,7 @@ def _is_adaptive_worth_it(found: list[Isolated]) -> Finding | None:
     if costs:
         saved = f", at {' and '.join(costs)}"
     parts = (
-        Part(f"{_verdict(each, found)}: "),
+        Part(f"{_verdict(each, found, each.difference.p)}: "),
         _number(each),
         Part(f"{saved}. {_place(each)}."),
         *_elsewhere(each, found),
@@ -125,17 +126,20 @@ def _does_sparse_help(found: list[Isolated]) -> Finding | None:
     """Answer where it was proposed and where it should help most, each with its own verdict."""
     parts = []
     for task, name in WHERE_SPARSE.items():
-        of_task = [each for each in found if each.task == task]
-        place = ""
+        of_task = [each for each in at_strongest(found) if each.task == task]
+        on_corpora = {}
         for corpus in dict.fromkeys(each.corpus for each in of_task):
             on_corpus = [each for each in of_task if each.corpus == corpus]
             chosen = _sparse_of(task, on_corpus)
-            if not chosen:
-                continue
+            if chosen:
+                on_corpora[corpus] = chosen, on_corpus
+        p_of = _correct([each for chosen, _ in on_corpora.values() for each in chosen])
+        place = ""
+        for corpus, (chosen, on_corpus) in on_corpora.items():
             space = " " if parts else ""
             # what several corpora share is said with the first
             lead = ", ".join(filter(None, (name, corpus))) if not place else capital(corpus)
-            parts += [Part(f"{space}{lead}: "), *_sparse_in(chosen, on_corpus)]
+            parts += [Part(f"{space}{lead}: "), *_sparse_in(chosen, on_corpus, p_of)]
             first = chosen[0]
             parts.append(Part("." if _place(first) == place else f". {_place(first)}."))
             parts += _elsewhere(first, on_corpus)
@@ -143,6 +147,15 @@ def _does_sparse_help(found: list[Isolated]) -> Finding | None:
     if not parts:
         return None
     return Finding("Where does sparse attention help?", tuple(parts))
+
+
+def _correct(chosen: list[Isolated]) -> dict[int, float]:
+    """Correct the p values of a task's corpora for each other; by `id` of the comparison."""
+    if len({each.corpus for each in chosen}) < 2:
+        return {}
+    tested = [each for each in chosen if each.difference.p is not None]
+    corrected = holm([each.difference.p for each in tested])
+    return {id(each): p for each, p in zip(tested, corrected, strict=True)}
 
 
 def _sparse_of(task: str, found: list[Isolated]) -> list[Isolated]:
@@ -155,10 +168,16 @@ def _sparse_of(task: str, found: list[Isolated]) -> list[Isolated]:
     return chosen
 
 
-def _sparse_in(chosen: list[Isolated], found: list[Isolated]) -> list[Part]:
-    """Write the sparse choices of a task with a verdict, or one each where they differ."""
+def _sparse_in(chosen: list[Isolated], found: list[Isolated], p_of: dict[int, float]) -> list[Part]:
+    """Write the sparse choices of a task with a verdict, or one each where they differ.
+
+    p_of: corrected p values, of comparisons that have one (`_correct`).
+    """
     first, *others = chosen
-    verdicts = [_verdict(each, found).lower() for each in chosen]
+    verdicts = []
+    for each in chosen:
+        p = p_of.get(id(each), each.difference.p)
+        verdicts.append(_verdict(each, found, p).lower())
     is_shared = len(set(verdicts)) == 1
     name = choice_name(first.axis, first.choice)
     base = choice_name(first.axis, first.base_choice)
@@ -346,15 +365,12 @@ def _ladder(found: list[Isolated], choice: tuple[str, str], task: str | None) ->
 # --- verdicts, numbers and places ------------------------------------------------------------
 
 
-def _verdict(each: Isolated, found: list[Isolated]) -> str:
-    """Say yes, no, mixed, or that the difference is not significant.
-
-    The p is that of one comparison; only cells of the matrix are corrected for each other.
-    """
+def _verdict(each: Isolated, found: list[Isolated], p: float | None) -> str:
+    """Say yes, no, mixed, or that the difference is not significant. p: of the difference."""
     if _is_contradicted(each, found):
         return "Mixed"
     difference = each.difference
-    if difference.p is None or difference.p > LEVEL:
+    if p is None or p > LEVEL:
         return "Inconclusive"
     return "Yes" if difference.direction == BETTER else "No"
 

@@ -168,9 +168,27 @@ def best(found: Iterable[Isolated], chosen: Callable[[Isolated], bool]) -> Isola
     return min(candidates, key=rank, default=None)
 
 
+def at_strongest(found: Iterable[Isolated]) -> list[Isolated]:
+    """Keep, of corpora that are tasks of their own, those of the strongest scale that compares any.
+
+    Another scale's are on its pages: recipes there may not be tuned.
+    """
+    found = list(found)
+    scales: dict[str, set[str]] = {}
+    for each in found:
+        if each.corpus and each.difference:
+            scales.setdefault(each.task, set()).add(each.scale)
+    strongest = {task: max(of_task, key=strength) for task, of_task in scales.items()}
+    return [
+        each
+        for each in found
+        if not each.corpus or each.scale == strongest.get(each.task, each.scale)
+    ]
+
+
 def make_matrix(found: Iterable[Isolated]) -> Matrix:
     """Lay out all comparisons of models of the scale's own size, with the recipe's settings."""
-    of_recipe = [each for each in found if each.size == 1 and not each.tuned]
+    of_recipe = [each for each in at_strongest(found) if each.size == 1 and not each.tuned]
     of_recipe.sort(key=rank)
     quantities = _quantities(of_recipe)
     scores = [each for each in quantities if each.is_score]
