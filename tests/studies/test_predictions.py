@@ -1,11 +1,18 @@
 """Predictions are decided by means over seeds and scored; hand-computed cases."""
 
+import pandas as pd
 import pytest
 
-from studies.long_context.tables import prediction_scores, predictions
+from studies.long_context.tables import (
+    position_prediction_scores,
+    position_predictions,
+    prediction_scores,
+    predictions,
+)
 from studies.long_context.tables._predictions import (
     METHODS,
     NAMES,
+    POSITIONS,
     PREDICTIONS,
     WITH_POSITIONS,
     Prediction,
@@ -133,6 +140,22 @@ def test_tables_show_outcomes_and_scores():
     scores = prediction_scores.build(runs)
     assert at(scores, "all tasks", "predictions")["value"] is not None
     assert at(scores, "reverse", "predictions")["status"] == "not run"
+
+
+def test_each_question_lists_and_scores_its_own():
+    of_methods = reaching(entmax15=[1.5], softmax=[1.0]).assign(paper_corpus="mqar")
+    of_positions = reaching(softmax=[2.0], softmax_nope=[1.0]).assign(paper_corpus="mqar")
+    of_positions = of_positions.assign(question=POSITIONS)
+    runs = pd.concat([of_methods, of_positions])
+    lists = predictions.build(runs), position_predictions.build(runs)
+    assert not set(lists[0]["row"]) & set(lists[1]["row"])
+    assert sum(map(len, lists)) == 4 * len(PREDICTIONS)
+    for table, mine in (
+        (prediction_scores, of_methods),
+        (position_prediction_scores, of_positions),
+    ):
+        behind = at(table.build(runs), "mqar", "came true")["digests"]
+        assert set(behind) == set(mine["digest"])
 
 
 def test_a_side_without_finished_runs_has_no_value():
