@@ -10,6 +10,7 @@ from scipy.special import stdtr
 
 from models.attention.choice import Shape
 from models.attention.layers import build_choice
+from studies.long_context.figures import reach_by_position
 from studies.long_context.figures import task_map as drawn_map
 from studies.long_context.formulas import (
     TEMPERATURE,
@@ -223,6 +224,28 @@ def test_nothing_is_concluded_of_a_method_that_does_not_solve_its_training_lengt
         if row["variant"] == "softmax":
             row["test_accuracy"] = 50.0
     assert all(each.unsolved for each in compare_methods(as_frame(rows)))
+
+
+def test_reach_by_position_marks_bounds_and_what_is_not_solved():
+    every = {
+        "softmax": ("softmax, NAPE", {}),
+        "entmax15": ("entmax-1.5, NAPE", {"censored": "above"}),
+        "softmax_nope": ("softmax, NoPE", {"test_accuracy": 70.0, "test_reach": 0.0}),
+    }
+    rows = []
+    for variant, (label, changes) in every.items():
+        for seed in (1, 2, 3):
+            place = {"question": "recall_positions", "variant": variant, "seed": seed}
+            rows.append(recalled(**place, label=label, **changes))
+    rows.append(recalled(variant="softmax", test_reach=9.0))  # of another question
+    numbers = reach_by_position.data(as_frame(rows)).set_index(["method", "position"])
+    assert numbers.at[("softmax", "NAPE"), "mean"] == pytest.approx(1.45)
+    assert list(numbers["bound"]) == ["", "≥", ""]
+    assert list(numbers["solved"]) == [True, True, False]
+    (panel,) = reach_by_position.draw(numbers.reset_index()).axes
+    assert [text.get_text() for text in panel.get_xticklabels()] == ["NAPE", "NoPE"]
+    faces = [each.lines[0].get_markerfacecolor() for each in panel.containers]
+    assert faces.count("white") == 1
 
 
 def test_a_task_without_softmax_is_compared_with_nothing():
