@@ -37,6 +37,7 @@ Kind = Literal["variants", "many", "curve", "sizes", "level"]
 # recipe: the question does no tuning
 Settings = Literal["tuned", "recipe tuned", "untuned", "recipe"]
 
+NO_BOUND = "≈"  # of a difference whose two sides are censored
 AS_TESTED = "as far as tested"  # of censored scores
 BETTER = "better"
 WORSE = "worse"
@@ -116,7 +117,12 @@ class Difference:
 
     @property
     def bound_of_size(self) -> str:
-        """Return the bound of the size without its sign: of at least −0.7 it is at most 0.7."""
+        """Return the bound of the size without its sign: of at least −0.7 it is at most 0.7.
+
+        ≈ where both sides are censored, so that the size is not even a bound.
+        """
+        if len(self.bound) > 1:
+            return NO_BOUND
         return opposite(self.bound) if self.mean < 0 else self.bound
 
     @property

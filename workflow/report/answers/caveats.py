@@ -107,23 +107,27 @@ def unmoved(runs: pd.DataFrame) -> list[str]:
     still = runs[has_ended & is_still]
     if still.empty:
         return []
-    places = []
-    once = still.drop_duplicates(["variant", "title"])
-    for run in once.itertuples():
-        places.append(f"{quoted(run.variant)} on {run.title}")
-    return [f"No conclusion where learned spans barely moved: {join(places)}."]
+    return [f"No conclusion where learned spans barely moved: {_by_corpus(still)}."]
 
 
 def unsolved_tasks(runs: pd.DataFrame) -> list[str]:
     """Name the variants and corpora whose models have not learned the task."""
-    found = runs[unsolved(runs)].drop_duplicates(["variant", "title"])
+    found = runs[unsolved(runs)]
     if found.empty:
         return []
     solved = TASKS[found["task"].iloc[0]].solved
     quantity = REGISTRY[solved.quantity]
-    places = [f"{quoted(run.variant)} on {run.title}" for run in found.itertuples()]
     below = f"{quantity.title} below {solved.least:g} {quantity.unit}"
-    return [f"No conclusion where the task is not learned ({below}): {join(places)}."]
+    return [f"No conclusion where the task is not learned ({below}): {_by_corpus(found)}."]
+
+
+def _by_corpus(runs: pd.DataFrame) -> str:
+    """Name the variants of runs, corpus by corpus: `“a” and “b” on text8; “a” on enwik8`."""
+    places = []
+    for title, on_corpus in runs.groupby("title", sort=False):
+        names = [quoted(variant) for variant in on_corpus["variant"].unique()]
+        places.append(f"{join(names)} on {title}")
+    return "; ".join(places)
 
 
 def papers_recipes(question: Question, runs: pd.DataFrame, records: dict[str, Record]) -> list[str]:

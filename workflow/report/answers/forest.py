@@ -57,6 +57,7 @@ class Forest:
     """Rows over an axis. zero: where there is no difference. ticks: (place, label).
 
     left, right: `better` or `worse`, on either side of zero. quantity: what differs, with its unit.
+    has_bounds: whether censored scores make some difference a bound.
     """
 
     rows: tuple[Row, ...]
@@ -65,6 +66,7 @@ class Forest:
     left: str
     right: str
     quantity: str
+    has_bounds: bool
 
 
 def forest_of(answer: Answer, colours: Mapping[str, str]) -> Forest | None:
@@ -88,6 +90,7 @@ def forest_of(answer: Answer, colours: Mapping[str, str]) -> Forest | None:
         left=left,
         right=right,
         quantity=quantity.title if unit in quantity.title else f"{quantity.title}, {unit}",
+        has_bounds=any(each.bound for each in shown),
     )
 
 
