@@ -6,12 +6,14 @@ import pytest
 
 from tests._runs import failed, recalled, run, translated
 from workflow.config.errors import ConfigError
+from workflow.report.answers import caveats
 from workflow.report.answers.answer import Answer, answer_file, read_answer, write_answer_file
 from workflow.report.answers.answering import answer_question, read_basis
 from workflow.report.answers.effects import change_along
 from workflow.report.answers.forest import forest_of
 from workflow.report.answers.ratios import Growth, growth
 from workflow.report.answers.variants import variant_table
+from workflow.report.figures.colours import as_named
 from workflow.results.datasets import with_titles
 from workflow.results.record import write_text
 from workflow.results.runs_table import as_frame
@@ -104,7 +106,7 @@ def test_tasks_whose_seeds_are_not_paired_are_compared_one_by_one():
     [
         ("above", None, 5.0, "≥ ", "≥ "),
         (None, "above", 5.0, "≤ ", "≤ "),
-        ("above", "above", 5.0, "≤≥ ", "≤≥ "),
+        ("above", "above", 5.0, "≈ ", "≈ "),
         (None, None, 5.0, "", "3.9"),
         ("above", None, 0.5, "≤ ", "≥ "),  # at least -0.6: at most 0.6 worse
     ],
@@ -131,6 +133,16 @@ def test_censored_scores_that_are_equal_do_not_differ_as_far_as_was_tested():
     (row,) = forest_of(said, {"entmax-1.5": "#000000"}).rows
     assert "as far as tested" in only.text
     assert row.number == "no difference as far as tested"
+
+
+def test_what_is_not_learned_is_named_corpus_by_corpus():
+    rows = at_sort("softmax", 1.0, 1.1, 1.2)
+    for variant, corpus in [("entmax15", "sort"), ("ssmax", "sort"), ("entmax15", "reverse")]:
+        for seed in (1, 2, 3):
+            place = {"variant": variant, "seed": seed, "paper_corpus": corpus}
+            rows.append(recalled(**place, test_reach=0.0, test_accuracy=50.0))
+    (line,) = caveats.unsolved_tasks(with_titles(as_named(as_frame(rows))))
+    assert "entmax-1.5 and SSMax on sort; entmax-1.5 on reverse" in line
 
 
 def states(said: Answer) -> dict[tuple, str]:

@@ -266,7 +266,7 @@ def test_a_task_without_softmax_is_compared_with_nothing():
         ("below", None, "≤"),
         (None, "above", "≤"),
         (None, "below", "≥"),
-        ("above", "above", "≤≥"),
+        ("above", "above", "≈"),
     ],
 )
 def test_a_difference_of_censored_lengths_is_a_bound(ours, softmax, bound):

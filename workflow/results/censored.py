@@ -12,12 +12,13 @@ from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import finished
 
 AT_LEAST, AT_MOST = "≥", "≤"
+NO_BOUND = "≈"  # some of what a number is made of is censored on each side
 SIGNS = {"above": AT_LEAST, "below": AT_MOST}
-OPPOSITE = {AT_LEAST: AT_MOST, AT_MOST: AT_LEAST}
+OPPOSITE = {AT_LEAST: AT_MOST, AT_MOST: AT_LEAST, NO_BOUND: NO_BOUND}
 
 
 def bound_of(runs: pd.DataFrame, quantity: str) -> str:
-    """Return ≥ or ≤ where the score of some run is censored; both where some are on each side."""
+    """Return ≥ or ≤ where the score of some run is censored; ≈ where some are on each side."""
     fact = REGISTRY[quantity].censored_by
     if fact is None:
         return ""
@@ -26,15 +27,16 @@ def bound_of(runs: pd.DataFrame, quantity: str) -> str:
 
 
 def bound_of_difference(ours: str, theirs: str) -> str:
-    """Return ≥ or ≤ where bounds make a difference a bound; both signs where it is neither."""
+    """Return ≥ or ≤ where bounds make a difference a bound; ≈ where it is neither."""
     return merge_bounds([ours, opposite(theirs)])
 
 
 def merge_bounds(bounds: Iterable[str]) -> str:
-    """Join the signs of several bounds, each once."""
-    return "".join(sorted(set().union(*bounds)))
+    """Merge the signs of several bounds: ≈ where they differ."""
+    signs = set().union(*bounds)
+    return NO_BOUND if len(signs) > 1 else "".join(signs)
 
 
 def opposite(bound: str) -> str:
     """Return the bound of the negative value."""
-    return "".join(sorted(OPPOSITE[sign] for sign in bound))
+    return OPPOSITE.get(bound, "")

@@ -19,8 +19,8 @@ TITLE = "Reach of each method compared with softmax, by task"
 CAPTION = (
     "Doublings of the training length up to which token accuracy stays at 90 %: difference from "
     "softmax with its 95 % CI. An asterisk: significant after Holm correction over all tasks and "
-    "methods. ≥ or ≤: some seed is censored, so the difference is a bound (both signs: not even a "
-    "bound). Hollow: the method or softmax is below 99 % at the training length, so nothing is "
+    "methods. ≥ or ≤: some seed is censored, so the difference is a bound (≈: not even "
+    "that). Hollow: the method or softmax is below 99 % at the training length, so nothing is "
     "concluded."
 )
 NOTES = (

@@ -28,7 +28,7 @@ class Method:
 
     task: title of the problem. runs: one for each judging seed, failed ones too; `baseline` those
     of the method that it is compared with, itself for softmax.
-    bound: ≥ or ≤ where the length of some seed is censored; both signs where seeds differ.
+    bound: ≥ or ≤ where the length of some seed is censored; ≈ where seeds differ.
     difference: doublings more than the baseline; None for the baseline, and without finished runs.
     p: of the difference, after Holm correction over all tasks and methods.
     """
@@ -64,7 +64,7 @@ class Method:
 
     @property
     def bound_of_difference(self) -> str:
-        """Return ≥ or ≤ where censoring makes the difference a bound; both where it is neither."""
+        """Return ≥ or ≤ where censoring makes the difference a bound; ≈ where it is neither."""
         return bound_of_difference(self.bound, bound_of(self.baseline, REACH))
 
 

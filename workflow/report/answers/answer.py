@@ -37,7 +37,6 @@ Kind = Literal["variants", "many", "curve", "sizes", "level"]
 # recipe: the question does no tuning
 Settings = Literal["tuned", "recipe tuned", "untuned", "recipe"]
 
-NO_BOUND = "≈"  # of a difference whose two sides are censored
 AS_TESTED = "as far as tested"  # of censored scores
 BETTER = "better"
 WORSE = "worse"
@@ -58,7 +57,7 @@ class Difference:
     holm: p after Holm correction over all differences of the question with the same baseline.
     by_corpus: the mean on each corpus, by title.
     pairs: the number of paired seeds on each corpus, by title.
-    bound: ≥ or ≤ where censored scores make the mean a bound, both signs where it is not even one.
+    bound: ≥ or ≤ where censored scores make the mean a bound, ≈ where it is not even one.
     """
 
     variant: str
@@ -117,12 +116,7 @@ class Difference:
 
     @property
     def bound_of_size(self) -> str:
-        """Return the bound of the size without its sign: of at least −0.7 it is at most 0.7.
-
-        ≈ where both sides are censored, so that the size is not even a bound.
-        """
-        if len(self.bound) > 1:
-            return NO_BOUND
+        """Return the bound of the size without its sign: of at least −0.7 it is at most 0.7."""
         return opposite(self.bound) if self.mean < 0 else self.bound
 
     @property

@@ -37,7 +37,7 @@ class Effect:
 
     n: pairs. fewest: of the corpus with the fewest; with too few there is no interval and no p.
     by_corpus: the mean on each corpus, by title. pairs: their number on each corpus.
-    bound: ≥ or ≤ where censored scores make the mean a bound, both signs where it is not even one.
+    bound: ≥ or ≤ where censored scores make the mean a bound, ≈ where it is not even one.
     """
 
     mean: float
