@@ -161,6 +161,14 @@ def test_a_converged_scale_comes_first_then_the_strongest():
     assert cell.page.startswith("small/")
 
 
+def test_of_one_comparison_in_two_questions_that_with_more_variants_comes_first():
+    entmax = ("normaliser", "entmax15", "softmax")
+    few = isolated(*entmax, 0.1, question="span_by_k", variants=3)
+    many = isolated(*entmax, 0.2, question="span_limit", variants=11)
+    (cell,) = cells_of(few, many)["Normaliser", "entmax-1.5"]
+    assert "span_limit" in cell.page
+
+
 def test_corpora_that_are_tasks_of_their_own_have_a_column_and_a_sentence_each():
     found = []
     for corpus, mean in (("sort", 0.4), ("maximum retrieval", -0.2)):

@@ -80,6 +80,7 @@ class Isolated:
     difference: in the task's score; None without a pair, as where learned spans hardly moved.
     ratios: of costs that were measured alike, at most one of each. corpus: title of the one that it
     is on, where a task's corpora are tasks of their own; None where they are averaged.
+    variants: how many the question has.
     """
 
     axis: str
@@ -97,6 +98,7 @@ class Isolated:
     difference: Difference | None
     ratios: tuple[Ratio, ...] = ()
     corpus: str | None = None
+    variants: int = 0
 
     @property
     def is_converged(self) -> bool:
@@ -271,6 +273,7 @@ class _Group:
             xl=theirs.is_xl,
             difference=_difference(comparison, self.quantity),
             ratios=tuple(_ratios(comparison, scored, base_scored)),
+            variants=self.runs["variant"].nunique(),
         )
 
 

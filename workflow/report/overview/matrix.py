@@ -143,7 +143,8 @@ def rank(each: Isolated) -> tuple:
     """Order comparisons, the best first.
 
     Those with a p come first, then converged ones, then those of the strongest scale; of several
-    those with the larger models, the most pairs and the largest k.
+    those with the larger models, the most pairs and the largest k. Of the same comparison in two
+    questions, the one with more variants comes first: more seeds are behind its deviation.
     """
     difference = each.difference
     has_p = difference is not None and difference.p is not None
@@ -155,6 +156,7 @@ def rank(each: Isolated) -> tuple:
         -(each.base_S or 0),
         -(difference.n if difference else 0),
         -((difference.k or 0) if difference else 0),
+        -each.variants,
         each.question,
     )
 
