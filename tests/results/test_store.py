@@ -19,7 +19,7 @@ COUNTS = [[float(number), 1.0] for number in range(store.LONG)]
 FACTS = {"counts": COUNTS, "alpha": 1.5}  # a long and a short one
 # limits of what ships
 FILES = 40
-BYTES = 20 << 20
+BYTES = 24 << 20  # a third of it in a clone, compressed
 OTHER = "0123456789ab"
 
 
