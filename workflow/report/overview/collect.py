@@ -80,7 +80,7 @@ class Isolated:
     difference: in the task's score; None without a pair, as where learned spans hardly moved.
     ratios: of costs that were measured alike, at most one of each. corpus: title of the one that it
     is on, where a task's corpora are tasks of their own; None where they are averaged.
-    variants: how many the question has.
+    variants: how many of the question have a score that supports a conclusion.
     """
 
     axis: str
@@ -213,11 +213,12 @@ class _Group:
         everyone = None
         if is_pooled:
             everyone = [by_text_and_seed(each, self.quantity) for each in by_variant.values()]
+        supported = sum(bool(each[self.quantity].notna().any()) for each in by_variant.values())
         found = []
         for variant, baseline in baselines(runs).items():
             isolated = self._compare(by_variant[variant], by_variant[baseline], everyone)
             if isolated:
-                found.append(isolated)
+                found.append(replace(isolated, variants=supported))
         return found
 
     def _named_and_scored(self) -> pd.DataFrame:
@@ -273,7 +274,6 @@ class _Group:
             xl=theirs.is_xl,
             difference=_difference(comparison, self.quantity),
             ratios=tuple(_ratios(comparison, scored, base_scored)),
-            variants=self.runs["variant"].nunique(),
         )
 
 
