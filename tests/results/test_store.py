@@ -12,14 +12,14 @@ from tests._runs import run
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED
 from workflow.results import store
-from workflow.results.record import Edited, raw_record, read_record, write_record
+from workflow.results.record import Edited, Point, raw_record, read_record, write_record
 from workflow.results.store import Store, merge_records
 
 COUNTS = [[float(number), 1.0] for number in range(store.LONG)]
 FACTS = {"counts": COUNTS, "alpha": 1.5}  # a long and a short one
 # limits of what ships
 FILES = 40
-BYTES = 24 << 20  # a third of it in a clone, compressed
+BYTES = 20 << 20
 OTHER = "0123456789ab"
 
 
@@ -57,6 +57,29 @@ def test_a_shipped_record_is_what_was_merged_in_any_order(lines, tmp_path):
     for file in files:
         other = again / file.relative_to(lines.lines)
         assert other.read_bytes() == file.read_bytes()
+
+
+def test_a_learning_curve_is_columns_in_its_line_and_is_read_back(tmp_path):
+    points = [Point(step=1, dev_bpc=2.0, tokens_per_s=9.0), Point(step=2, tokens_per_s=8.0)]
+    record = long_record().model_copy(update={"curve": points})
+    merge_records([record], tmp_path)
+    shipped = Store(lines=tmp_path)
+    curve = json.loads(char_lm_lines(shipped).read_text())["curve"]
+    assert curve["step"] == [1, 2]
+    assert curve["dev_bpc"] == [2.0, None]
+    assert curve["train_bpc"] is None
+    assert shipped.read_raw(record.digest) == raw_record(record)
+
+
+@pytest.mark.parametrize("steps", ["[1,2,3]", "1"])
+def test_a_learning_curve_whose_columns_differ_in_length_is_refused(steps, tmp_path):
+    record = long_record().model_copy(update={"curve": [Point(step=1, tokens_per_s=9.0)]})
+    merge_records([record], tmp_path)
+    shipped = Store(lines=tmp_path)
+    replace_in(char_lm_lines(shipped), '"step":[1]', f'"step":{steps}')
+    store.forget_lines()
+    with pytest.raises(ConfigError, match="curve"):
+        shipped.read(record.digest)
 
 
 def test_a_run_trained_here_comes_before_one_that_ships(lines, tmp_path):

@@ -7,6 +7,8 @@ are stored apart and put back when it is read:
 - SCALE/facts.zip holds long facts, such as n-gram counts and attention maps, in DIGEST.json.
 - sources.json holds the digests of source files, which many records share, by `origin.source`.
 
+Its learning curve is a list of values for each column, null for a column without any.
+
 `contents`, the digest over all that a record says, is checked on the record with its parts put
 back, so an edited part is refused like an edited line.
 """
@@ -17,6 +19,7 @@ import re
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -238,9 +241,30 @@ def _put_together(raw: dict, folder: Path) -> dict:
     if is_apart:
         sources = _read_sources(folder / SOURCES)
         origin["sources"] = sources.get(origin.get("source"), {})
+    if isinstance(raw.get("curve"), dict):
+        with suppress(TypeError, ValueError):  # of another form: refused when it is read
+            raw["curve"] = _as_points(raw["curve"])
     # in a line, digest and contents come first; in a record's file they do not
     ordered = {name: raw[name] for name in Record.model_fields if name in raw}
     return ordered | raw
+
+
+def _as_columns(points: list[dict]) -> dict[str, list | None]:
+    """Turn a learning curve into columns, which name each column once; None for an empty one."""
+    columns = {}
+    for name in points[0]:
+        values = [point[name] for point in points]
+        columns[name] = None if values.count(None) == len(values) else values
+    return columns
+
+
+def _as_points(columns: dict[str, list | None]) -> list[dict]:
+    """Turn columns back into the points of a learning curve."""
+    filled = {name: values for name, values in columns.items() if values is not None}
+    points = []
+    for values in zip(*filled.values(), strict=True):
+        points.append(dict.fromkeys(columns) | dict(zip(filled, values, strict=True)))
+    return points
 
 
 def _scale_of(raw: dict) -> str:
@@ -337,7 +361,8 @@ def _take_apart(raw: dict, sources: dict[str, dict[str, str]]) -> tuple[dict, di
         origin = origin | {"sources": None}
     # first, so that an index finds them without parsing the line
     head = {"digest": raw["digest"], "contents": raw["contents"]}
-    parts = {"facts": facts, "origin": origin}
+    curve = _as_columns(raw["curve"]) if raw["curve"] else []
+    parts = {"facts": facts, "origin": origin, "curve": curve}
     line = head | raw | parts
     return line, long
 
