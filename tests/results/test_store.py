@@ -71,6 +71,25 @@ def test_a_learning_curve_is_columns_in_its_line_and_is_read_back(tmp_path):
     assert shipped.read_raw(record.digest) == raw_record(record)
 
 
+LOG = ["step 1  dev_bpc 2.000  9 tokens/s", "step 2  dev_bpc 1.235  8 tokens/s"]
+
+
+@pytest.mark.parametrize(
+    ("log", "stored"),
+    [(LOG, None), ([*LOG, "resumed at step 2"], [*LOG, "resumed at step 2"]), ([], [])],
+)
+def test_a_log_that_repeats_the_curve_is_left_out_and_is_read_back(log, stored, tmp_path):
+    points = [
+        Point(step=1, dev_bpc=2.0, tokens_per_s=9.0),
+        Point(step=2, dev_bpc=1.2346, tokens_per_s=8.4),
+    ]
+    record = long_record().model_copy(update={"curve": points, "log": log})
+    merge_records([record], tmp_path)
+    shipped = Store(lines=tmp_path)
+    assert json.loads(char_lm_lines(shipped).read_text())["log"] == stored
+    assert shipped.read_raw(record.digest) == raw_record(record)
+
+
 @pytest.mark.parametrize("steps", ["[1,2,3]", "1"])
 def test_a_learning_curve_whose_columns_differ_in_length_is_refused(steps, tmp_path):
     record = long_record().model_copy(update={"curve": [Point(step=1, tokens_per_s=9.0)]})

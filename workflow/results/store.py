@@ -7,7 +7,8 @@ are stored apart and put back when it is read:
 - SCALE/facts.zip holds long facts, such as n-gram counts and attention maps, in DIGEST.json.
 - sources.json holds the digests of source files, which many records share, by `origin.source`.
 
-Its learning curve is a list of values for each column, null for a column without any.
+Its learning curve is a list of values for each column, null for a column without any. Its log is
+null where it says what the curve says.
 
 `contents`, the digest over all that a record says, is checked on the record with its parts put
 back, so an edited part is refused like an edited line.
@@ -244,6 +245,9 @@ def _put_together(raw: dict, folder: Path) -> dict:
     if isinstance(raw.get("curve"), dict):
         with suppress(TypeError, ValueError):  # of another form: refused when it is read
             raw["curve"] = _as_points(raw["curve"])
+    if raw.get("log", "") is None:
+        with suppress(TypeError, ValueError, LookupError):
+            raw["log"] = _log_of(raw["curve"])
     # in a line, digest and contents come first; in a record's file they do not
     ordered = {name: raw[name] for name in Record.model_fields if name in raw}
     return ordered | raw
@@ -265,6 +269,22 @@ def _as_points(columns: dict[str, list | None]) -> list[dict]:
     for values in zip(*filled.values(), strict=True):
         points.append(dict.fromkeys(columns) | dict(zip(filled, values, strict=True)))
     return points
+
+
+def _log_of(points: list[dict]) -> list[str]:
+    """Write the lines that training printed for the points of its learning curve.
+
+    A log with other lines is stored as it is, so that training may change what it prints.
+    """
+    lines = []
+    for point in points:
+        losses = []
+        for name, value in point.items():
+            if name.startswith(("train", "dev")) and value is not None:
+                losses.append(f"{name} {value:.3f}")
+        speed = f"{point['tokens_per_s']:.0f} tokens/s"
+        lines.append("  ".join([f"step {point['step']}", "  ".join(losses), speed]))
+    return lines
 
 
 def _scale_of(raw: dict) -> str:
@@ -361,8 +381,10 @@ def _take_apart(raw: dict, sources: dict[str, dict[str, str]]) -> tuple[dict, di
         origin = origin | {"sources": None}
     # first, so that an index finds them without parsing the line
     head = {"digest": raw["digest"], "contents": raw["contents"]}
-    curve = _as_columns(raw["curve"]) if raw["curve"] else []
-    parts = {"facts": facts, "origin": origin, "curve": curve}
+    points = raw["curve"]
+    curve = _as_columns(points) if points else []
+    log = None if raw["log"] == _log_of(points) else raw["log"]
+    parts = {"facts": facts, "origin": origin, "curve": curve, "log": log}
     line = head | raw | parts
     return line, long
 
