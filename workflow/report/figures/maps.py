@@ -6,6 +6,7 @@ from matplotlib.colors import ListedColormap, to_rgba
 
 from workflow.report.figures.colours import GREY
 from workflow.report.figures.marks import shows
+from workflow.report.figures.panels import MapLayout
 from workflow.report.figures.style import canvas, draw_message, fold
 
 COLUMNS = ["panel", "layer", "head", "query", "key", "query_piece", "key_piece", "weight"]
@@ -65,7 +66,7 @@ def draw(data: pd.DataFrame, queries: str, keys: str):
     panels = [weights for _, weights in data.groupby("panel", sort=False)]
     queries_shown = panels[0]["query"].max() + 1
     height = REST + ROW * queries_shown
-    figure, axes = canvas(rows=len(panels), height=height, squeeze=False)
+    figure, axes = canvas(rows=len(panels), height=height, layout=MapLayout(), squeeze=False)
     for panel, weights in zip(axes[:, 0], panels, strict=True):
         grid = weights.pivot(index="query", columns="key", values="weight")
         values = grid.to_numpy()

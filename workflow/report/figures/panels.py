@@ -1,4 +1,5 @@
-"""Cut the picture of a figure into its panels and the entries of its legend, each an SVG.
+"""Lay out the panels of a figure, and cut its picture into panels and entries of the legend, each
+an SVG.
 
 A figure that shrinks with the page cannot be read on a phone. A panel is narrow enough for a phone,
 and a page sets panels side by side as far as it is wide. All keep the coordinates of the figure, so
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from matplotlib.backends.backend_svg import RendererSVG
+from matplotlib.layout_engine import ConstrainedLayoutEngine, LayoutEngine
 from matplotlib.transforms import Bbox
 
 PANEL, ENTRY, LEGEND = "panel", "entry", "legend"
@@ -19,6 +21,9 @@ GROUP = re.compile(r"<g(?: [^>]*)?>|</g>")
 DEFS = re.compile(r"<defs>.*?</defs>", re.DOTALL)
 POINTS = 72  # in an inch: the unit of the SVG
 MARGIN = 2.0  # points around a part, so that no letter is cut
+# points that labels usually take: on the left, on the right, below, and above for the title
+USUAL = 48.0, 8.0, 34.0, 18.0
+TIMES = 4  # that panels are placed at most
 
 
 @dataclass(frozen=True)
@@ -38,90 +43,212 @@ class Part:
         return f"<svg {view}>{self.body}</svg>"
 
 
-def name_parts(figure) -> None:
-    """Give all panels one width, and write where panels and entries are into ids of the SVG.
+@dataclass(frozen=True)
+class Margins:
+    """What labels and title take on each side of some axes, in pixels.
 
-    The figure is laid out by now. Panels of a row have one height, so that their axes stay in line
-    on a page.
+    name_of_x, name_of_y: where the names of the axes are, from their lower left corner upwards and
+    to the right.
     """
+
+    left: float
+    right: float
+    bottom: float
+    top: float
+    name_of_x: float = 0.0
+    name_of_y: float = 0.0
+
+
+class PanelLayout(LayoutEngine):
+    """Lays out panels in rows and columns between the legend and the foot.
+
+    All panels have one width, and all axes one size. Panels are measured again only where their new
+    size has changed their ticks.
+    """
+
+    _adjust_compatible = False
+    _colorbar_gridspec = False
+
+    def execute(self, fig) -> None:
+        placed = _placed(fig)
+        bottom, top = _free_heights(fig)
+        points = fig.dpi / POINTS
+        margins = dict.fromkeys(placed, Margins(*(side * points for side in USUAL)))
+        ticks = None
+        for _ in range(TIMES):
+            _fill_columns(fig, margins)
+            _fill_rows(fig, margins, bottom, top)
+            if _ticks_of(placed) == ticks:
+                break
+            ticks = _ticks_of(placed)
+            margins = _measure(placed)
+        _fix_names(margins)
+        _name_panels(fig, margins)
+        _name_entries(fig)
+
+
+class MapLayout(ConstrainedLayoutEngine):
+    """Lays out a column of panels above a colour bar."""
+
+    def execute(self, fig) -> None:
+        super().execute(fig)
+        margins = _measure(_placed(fig))
+        _fill_columns(fig, margins)
+        _name_panels(fig, margins)
+        for axes in fig.axes:  # of the colour bar
+            if axes not in margins:
+                axes.set_gid(_name_part(fig, PANEL, axes.get_tightbbox()))
+
+
+def _placed(figure) -> list:
+    """List the axes of panels; those of a colour bar have no place in the grid."""
     shown = [axes for axes in figure.axes if axes.get_visible()]
-    placed = [axes for axes in shown if axes.get_subplotspec() is not None]
-    boxes = _fill_columns(figure, placed)
-    for axes, box in boxes.items():
-        in_row = [boxes[other] for other in placed if _row_of(other) == _row_of(axes)]
-        low = min(other.y0 for other in in_row)
-        high = max(other.y1 for other in in_row)
-        panel = Bbox.from_extents(box.x0, low, box.x1, high)
-        axes.set_gid(_name_part(figure, PANEL, panel))
-    for axes in shown:  # of a colour bar
-        if axes not in boxes:
-            axes.set_gid(_name_part(figure, PANEL, axes.get_tightbbox()))
+    return [axes for axes in shown if axes.get_subplotspec() is not None]
+
+
+def _free_heights(figure) -> tuple[float, float]:
+    """Return the heights between which panels have room: above the foot and below the legend."""
+    gap = MARGIN * figure.dpi / POINTS
+    bottom = 0.0
+    if figure.get_supxlabel():
+        bottom = figure._supxlabel.get_window_extent().y1 + gap
+    top = figure.bbox.height
     for legend in figure.legends:
-        _name_entries(figure, legend)
+        top = legend.get_tightbbox().y0 - gap
+    return bottom, top
 
 
-def _row_of(axes) -> range:
-    return axes.get_subplotspec().rowspan
+def _measure(placed: list) -> dict:
+    margins = {}
+    for axes in placed:
+        inner = axes.bbox
+        box = axes.get_tightbbox()
+        margins[axes] = Margins(
+            left=inner.x0 - box.x0,
+            right=box.x1 - inner.x1,
+            bottom=inner.y0 - box.y0,
+            top=box.y1 - inner.y1,
+            name_of_x=axes.xaxis.label.get_position()[1] - inner.y0,
+            name_of_y=axes.yaxis.label.get_position()[0] - inner.x0,
+        )
+    return margins
 
 
-def _name_entries(figure, legend) -> None:
-    """Write where the entries of a legend are, each with its handle, into ids of the SVG.
+def _ticks_of(placed: list) -> list[list[float]]:
+    ticks = []
+    for axes in placed:
+        ticks += [axes.xaxis.get_majorticklocs().tolist(), axes.yaxis.get_majorticklocs().tolist()]
+    return ticks
+
+
+def _fill_columns(figure, margins: dict) -> None:
+    """Make each panel, with its labels, as wide as its column.
+
+    If only the axes were equal, a panel with labels on one side would be wider than a phone.
+    """
+    gap = MARGIN * figure.dpi / POINTS
+    # the widest labels on each side
+    left = max((each.left for each in margins.values()), default=0) + gap
+    right = max((each.right for each in margins.values()), default=0) + 2 * gap
+    for axes in margins:
+        start, end = _column_of(figure, axes)
+        inner = Bbox.from_extents(start + left, axes.bbox.y0, end - right, axes.bbox.y1)
+        axes.set_position(inner.transformed(figure.transFigure.inverted()))
+
+
+def _column_of(figure, axes) -> tuple[float, float]:
+    """Return where the column of some axes begins and ends, in pixels."""
+    place = axes.get_subplotspec()
+    width = figure.bbox.width / place.get_gridspec().ncols
+    start = place.colspan.start * width
+    return start, start + width
+
+
+def _fill_rows(figure, margins: dict, bottom: float, top: float) -> None:
+    """Give all axes one height, so that rows of panels fill what is between two heights."""
+    gap = MARGIN * figure.dpi / POINTS
+    rows = _rows_of(margins)
+    labels = 0.0
+    for row in rows:
+        labels += _most(row, "bottom") + _most(row, "top") + 2 * gap
+    height = (top - bottom - labels) / max(1, len(rows))
+    above = top
+    for row in rows:
+        high = above - gap - _most(row, "top")
+        low = high - height
+        above = low - _most(row, "bottom") - gap
+        for axes in row:
+            inner = Bbox.from_extents(axes.bbox.x0, low, axes.bbox.x1, high)
+            axes.set_position(inner.transformed(figure.transFigure.inverted()))
+
+
+def _rows_of(margins: dict) -> list[dict]:
+    """Split axes with their margins into rows, from the top."""
+    rows: dict[int, dict] = {}
+    for axes, mine in margins.items():
+        row = axes.get_subplotspec().rowspan.start
+        rows.setdefault(row, {})[axes] = mine
+    return [rows[row] for row in sorted(rows)]
+
+
+def _most(row: dict, side: str) -> float:
+    """Return the largest margin of a row on one side."""
+    return max(getattr(each, side) for each in row.values())
+
+
+def _fix_names(margins: dict) -> None:
+    """Fix the names of axes where they were measured, next to the labels of the ticks.
+
+    Otherwise the labels of all ticks are measured again whenever the figure is drawn.
+    """
+    for axes, mine in margins.items():
+        if axes.get_xlabel():
+            across, _ = axes.xaxis.label.get_position()
+            axes.xaxis.set_label_coords(across, mine.name_of_x / axes.bbox.height)
+        if axes.get_ylabel():
+            _, up = axes.yaxis.label.get_position()
+            axes.yaxis.set_label_coords(mine.name_of_y / axes.bbox.width, up)
+
+
+def _name_panels(figure, margins: dict) -> None:
+    """Write where panels are into ids of the SVG.
+
+    Panels of a row have one height, so that their axes stay in line on a page.
+    """
+    gap = MARGIN * figure.dpi / POINTS
+    for row in _rows_of(margins):
+        low = min(axes.bbox.y0 - mine.bottom for axes, mine in row.items())
+        high = max(axes.bbox.y1 + mine.top for axes, mine in row.items())
+        for axes in row:
+            start, end = _column_of(figure, axes)
+            panel = Bbox.from_extents(start + gap, low, end - gap, high)
+            axes.set_gid(_name_part(figure, PANEL, panel))
+
+
+def _name_entries(figure) -> None:
+    """Write where the entries of legends are, each with its handle, into ids of the SVG.
 
     Texts are measured as the SVG will have them: in pixels, whose fonts are hinted, each row would
     lie a little off, and the tenth be cut.
     """
-    legend.set_gid(LEGEND)
     dpi = figure.dpi
-    figure.dpi = POINTS
-    renderer = RendererSVG(*figure.bbox.size, io.StringIO(), image_dpi=POINTS)
-    legend.draw(renderer)  # else its texts have no place yet
-    for text in legend.get_texts():
-        em = text.get_fontsize()
-        handle = (legend.handlelength + legend.handletextpad) * em
-        box = text.get_window_extent(renderer)
-        middle = (box.y0 + box.y1) / 2  # the letters g and x make boxes of other heights
-        left = box.x0 - handle
-        right = box.x1 + 0.4 * em
-        bottom = middle - 0.7 * em
-        top = middle + 0.7 * em
-        entry = Bbox.from_extents(left, bottom, right, top)
-        text.set_gid(_name_part(figure, ENTRY, entry))
-    figure.dpi = dpi
-
-
-def _fill_columns(figure, placed: list) -> dict:
-    """Make each panel, with its labels, as wide as its column; return their boxes in pixels.
-
-    A layout makes axes equal, so that a panel with labels on one side would be wider than a phone.
-    """
-    boxes = {axes: axes.get_tightbbox() for axes in placed}
-    margin = MARGIN * figure.dpi / POINTS
-    # the widest labels on each side
-    lefts = [axes.bbox.x0 - box.x0 for axes, box in boxes.items()]
-    rights = [box.x1 - axes.bbox.x1 for axes, box in boxes.items()]
-    left = max(lefts, default=0) + margin
-    right = max(rights, default=0) + 2 * margin
-    filled = {}
-    for axes, box in boxes.items():
-        place = axes.get_subplotspec()
-        width = figure.bbox.width / place.get_gridspec().ncols
-        start = place.colspan.start * width
-        end = start + width
-        # pixels that the axes alone take, without their labels
-        inner = Bbox.from_extents(
-            start + left,
-            axes.bbox.y0,
-            end - right,
-            axes.bbox.y1,
-        )
-        axes.set_position(inner.transformed(figure.transFigure.inverted()))
-        filled[axes] = Bbox.from_extents(
-            start + margin,
-            box.y0,
-            end - margin,
-            box.y1,
-        )
-    return filled
+    for legend in figure.legends:
+        legend.set_gid(LEGEND)
+        figure.dpi = POINTS
+        renderer = RendererSVG(*figure.bbox.size, io.StringIO(), image_dpi=POINTS)
+        legend.draw(renderer)  # else its texts have no place yet
+        for text in legend.get_texts():
+            em = text.get_fontsize()
+            handle = (legend.handlelength + legend.handletextpad) * em
+            box = text.get_window_extent(renderer)
+            middle = (box.y0 + box.y1) / 2  # the letters g and x make boxes of other heights
+            left = box.x0 - handle
+            right = box.x1 + 0.4 * em
+            bottom = middle - 0.7 * em
+            top = middle + 0.7 * em
+            entry = Bbox.from_extents(left, bottom, right, top)
+            text.set_gid(_name_part(figure, ENTRY, entry))
+        figure.dpi = dpi
 
 
 def _name_part(figure, kind: str, box: Bbox) -> str:
@@ -138,7 +265,7 @@ def _name_part(figure, kind: str, box: Bbox) -> str:
 
 
 def cut(svg: str) -> str:
-    """Turn a picture of `name_parts` into its legend, an SVG an entry, and an SVG for each panel.
+    """Turn the picture of a figure into its legend, an SVG an entry, and an SVG for each panel.
 
     What all parts use, as paths that cut off the data, is in the first of them. What is in no part
     is left out: the foot, which a page says in its own words.

@@ -11,6 +11,7 @@ import pandas as pd
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cbook import flatten
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import LayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.ticker import (
     EngFormatter,
@@ -28,7 +29,7 @@ from matplotlib.transforms import Bbox
 
 from workflow.report.figures.colours import GREY
 from workflow.report.figures.marks import shows
-from workflow.report.figures.panels import POINTS, name_parts
+from workflow.report.figures.panels import POINTS, PanelLayout
 from workflow.results.numbers import MINUS, number
 
 SIZE = 9  # points of all text in a figure, shown in its own size: 12 pixels on a page
@@ -82,11 +83,18 @@ TICKS = 3  # that a logarithmic axis has at least
 PARTS = (1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)
 
 
-def canvas(columns: int = 1, width: float = WIDTH, height: float = 2.6, rows: int = 1, **options):
+def canvas(
+    columns: int = 1,
+    width: float = WIDTH,
+    height: float = 2.6,
+    rows: int = 1,
+    layout: LayoutEngine | None = None,
+    **options,
+):
     """Make a figure and its axes, `width` x `height` inches a panel."""
     matplotlib.rcdefaults()  # whatever a matplotlibrc says
     matplotlib.rcParams.update(STYLE)
-    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    figure = Figure(figsize=(width * columns, height * rows), layout=layout or PanelLayout())
     FigureCanvasAgg(figure)  # without it matplotlib makes a PNG for each text that it measures
     return figure, figure.subplots(rows, columns, **options)
 
@@ -106,7 +114,6 @@ def lay_out(figure) -> None:
     if engine:
         engine.execute(figure)
         figure.set_layout_engine(None)
-        name_parts(figure)
 
 
 class PlainTicks(Formatter):
