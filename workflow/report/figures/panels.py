@@ -7,6 +7,7 @@ that a mark is where it was.
 """
 
 import io
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -47,6 +48,8 @@ class Part:
 class Margins:
     """What labels and title take on each side of some axes, in pixels.
 
+    title: how wide it is. It is above the middle of the axes, and may be wider than they are.
+    name: how high that of the y-axis is. It is next to their middle, and may be higher.
     name_of_x, name_of_y: where the names of the axes are, from their lower left corner upwards and
     to the right.
     """
@@ -55,6 +58,8 @@ class Margins:
     right: float
     bottom: float
     top: float
+    title: float = 0.0
+    name: float = 0.0
     name_of_x: float = 0.0
     name_of_y: float = 0.0
 
@@ -122,12 +127,15 @@ def _measure(placed: list) -> dict:
     margins = {}
     for axes in placed:
         inner = axes.bbox
-        box = axes.get_tightbbox()
+        # titles and names of axes may be longer than the axes, at most as long as the panel
+        box = axes.get_tightbbox(for_layout_only=True)
         margins[axes] = Margins(
             left=inner.x0 - box.x0,
             right=box.x1 - inner.x1,
             bottom=inner.y0 - box.y0,
             top=box.y1 - inner.y1,
+            title=axes.title.get_window_extent().width,
+            name=axes.yaxis.label.get_window_extent().height,
             name_of_x=axes.xaxis.label.get_position()[1] - inner.y0,
             name_of_y=axes.yaxis.label.get_position()[0] - inner.x0,
         )
@@ -150,9 +158,13 @@ def _fill_columns(figure, margins: dict) -> None:
     # the widest labels on each side
     left = max((each.left for each in margins.values()), default=0) + gap
     right = max((each.right for each in margins.values()), default=0) + 2 * gap
+    title = max((each.title for each in margins.values()), default=0) + 2 * gap
     for axes in margins:
         start, end = _column_of(figure, axes)
-        inner = Bbox.from_extents(start + left, axes.bbox.y0, end - right, axes.bbox.y1)
+        # The title is above their middle: if it is long, they end where it still fits the column.
+        for_title = left + title - (end - start)
+        last = end - max(right, for_title)
+        inner = Bbox.from_extents(start + left, axes.bbox.y0, last, axes.bbox.y1)
         axes.set_position(inner.transformed(figure.transFigure.inverted()))
 
 
@@ -217,8 +229,11 @@ def _name_panels(figure, margins: dict) -> None:
     """
     gap = MARGIN * figure.dpi / POINTS
     for row in _rows_of(margins):
-        low = min(axes.bbox.y0 - mine.bottom for axes, mine in row.items())
-        high = max(axes.bbox.y1 + mine.top for axes, mine in row.items())
+        low, high = math.inf, -math.inf
+        for axes, mine in row.items():
+            middle = (axes.bbox.y0 + axes.bbox.y1) / 2
+            low = min(low, axes.bbox.y0 - mine.bottom, middle - mine.name / 2)
+            high = max(high, axes.bbox.y1 + mine.top, middle + mine.name / 2)
         for axes in row:
             start, end = _column_of(figure, axes)
             panel = Bbox.from_extents(start + gap, low, end - gap, high)
