@@ -50,8 +50,7 @@ class Margins:
 
     title: how wide it is. It is above the middle of the axes, and may be wider than they are.
     name: how high that of the y-axis is. It is next to their middle, and may be higher.
-    name_of_x, name_of_y: where the names of the axes are, from their lower left corner upwards and
-    to the right.
+    name_of_x, name_of_y: how far below and to the left of the axes their names begin.
     """
 
     left: float
@@ -99,6 +98,7 @@ class MapLayout(ConstrainedLayoutEngine):
         super().execute(fig)
         margins = _measure(_placed(fig))
         _fill_columns(fig, margins)
+        _fix_names(margins)
         _name_panels(fig, margins)
         for axes in fig.axes:  # of the colour bar
             if axes not in margins:
@@ -124,22 +124,40 @@ def _free_heights(figure) -> tuple[float, float]:
 
 
 def _measure(placed: list) -> dict:
-    margins = {}
-    for axes in placed:
-        inner = axes.bbox
-        # titles and names of axes may be longer than the axes, at most as long as the panel
-        box = axes.get_tightbbox(for_layout_only=True)
-        margins[axes] = Margins(
-            left=inner.x0 - box.x0,
-            right=box.x1 - inner.x1,
-            bottom=inner.y0 - box.y0,
-            top=box.y1 - inner.y1,
-            title=axes.title.get_window_extent().width,
-            name=axes.yaxis.label.get_window_extent().height,
-            name_of_x=axes.xaxis.label.get_position()[1] - inner.y0,
-            name_of_y=axes.yaxis.label.get_position()[0] - inner.x0,
-        )
-    return margins
+    return {axes: _margins_of(axes) for axes in placed}
+
+
+def _margins_of(axes) -> Margins:
+    """Measure the labels of ticks and what else is around some axes, and then the names of both.
+
+    matplotlib would measure the labels of all ticks twice: to place the names, and with them. Title
+    and names may be longer than the axes, at most as long as the panel.
+    """
+    below, beside = axes.xaxis, axes.yaxis
+    for axis in (below, beside):
+        axis.set_label_coords(0, 0)
+        axis.label.set_visible(False)
+    inner = axes.bbox
+    box = axes.get_tightbbox(for_layout_only=True)
+    bottom = inner.y0 - box.y0
+    left = inner.x0 - box.x0
+    for axis in (below, beside):
+        axis.label.set_visible(True)
+    of_x = below.label.get_window_extent()
+    of_y = beside.label.get_window_extent()
+    points = axes.figure.dpi / POINTS
+    name_of_x = bottom + below.labelpad * points
+    name_of_y = left + beside.labelpad * points
+    return Margins(
+        left=name_of_y + of_y.width if axes.get_ylabel() else left,
+        right=box.x1 - inner.x1,
+        bottom=name_of_x + of_x.height if axes.get_xlabel() else bottom,
+        top=box.y1 - inner.y1,
+        title=axes.title.get_window_extent().width,
+        name=of_y.height,
+        name_of_x=name_of_x,
+        name_of_y=name_of_y,
+    )
 
 
 def _ticks_of(placed: list) -> list[list[float]]:
@@ -209,17 +227,13 @@ def _most(row: dict, side: str) -> float:
 
 
 def _fix_names(margins: dict) -> None:
-    """Fix the names of axes where they were measured, next to the labels of the ticks.
+    """Place the names of axes below and to the left of the labels of their ticks.
 
     Otherwise the labels of all ticks are measured again whenever the figure is drawn.
     """
     for axes, mine in margins.items():
-        if axes.get_xlabel():
-            across, _ = axes.xaxis.label.get_position()
-            axes.xaxis.set_label_coords(across, mine.name_of_x / axes.bbox.height)
-        if axes.get_ylabel():
-            _, up = axes.yaxis.label.get_position()
-            axes.yaxis.set_label_coords(mine.name_of_y / axes.bbox.width, up)
+        axes.xaxis.set_label_coords(0.5, -mine.name_of_x / axes.bbox.height)
+        axes.yaxis.set_label_coords(-mine.name_of_y / axes.bbox.width, 0.5)
 
 
 def _name_panels(figure, margins: dict) -> None:

@@ -105,11 +105,6 @@ def lay_out(figure) -> None:
     With a layout engine, even "none", savefig draws the whole figure twice in every format.
     """
     write_plain_ticks(figure.axes)
-    for axes in figure.axes:
-        for axis in (axes.xaxis, axes.yaxis):
-            if not axis.get_label_text():
-                # else all numbers on the axis are measured, to place a label that is not there
-                axis.set_label_coords(0, 0)
     engine = figure.get_layout_engine()
     if engine:
         engine.execute(figure)
