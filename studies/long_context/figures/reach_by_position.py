@@ -68,6 +68,7 @@ def draw(data: pd.DataFrame):
             axes.plot([], [], "o", color=colour, label=method)
         axes.set_xticks(range(len(schemes)), schemes)
         axes.grid(axis="x", visible=False)
+        axes.margins(y=0.1)
         axes.set_ylim(bottom=-0.2)
         axes.set_title(task, parse_math=False)
         axes.set_ylabel("doublings at 90 %")
@@ -93,4 +94,7 @@ def _draw_method(axes: Axes, rows: pd.DataFrame, colour: str) -> None:
             markerfacecolor=colour if row.solved else "white",
         )
         shows(mark, [row.Index])
-        axes.annotate(row.bound, (row.place, row.mean), (5, 3), textcoords="offset points")
+        # above the interval: to the right it would cover the next method
+        top = row.mean if pd.isna(row.high) else row.high
+        look = {"ha": "center", "va": "bottom"}
+        axes.annotate(row.bound, (row.place, top), (0, 4), textcoords="offset points", **look)

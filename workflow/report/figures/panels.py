@@ -22,9 +22,7 @@ GROUP = re.compile(r"<g(?: [^>]*)?>|</g>")
 DEFS = re.compile(r"<defs>.*?</defs>", re.DOTALL)
 POINTS = 72  # in an inch: the unit of the SVG
 MARGIN = 2.0  # points around a part, so that no letter is cut
-# points that labels usually take: on the left, on the right, below, and above for the title
-USUAL = 48.0, 8.0, 34.0, 18.0
-TIMES = 4  # that panels are placed at most
+PLACED = 4  # times at most, because another size may change the ticks
 
 
 @dataclass(frozen=True)
@@ -46,11 +44,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Margins:
-    """What labels and title take on each side of some axes, in pixels.
+    """What tick labels, axis labels and title take on each side of some axes, in pixels.
 
-    title: how wide it is. It is above the middle of the axes, and may be wider than they are.
-    name: how high that of the y-axis is. It is next to their middle, and may be higher.
-    name_of_x, name_of_y: how far below and to the left of the axes their names begin.
+    title: its width. It is above the middle of the axes, and may be wider than they are.
+    y_label: the height of the y-axis's label. It is next to their middle, and may be higher.
+    to_x_label, to_y_label: how far below and to the left of the axes their labels begin.
     """
 
     left: float
@@ -58,9 +56,9 @@ class Margins:
     bottom: float
     top: float
     title: float = 0.0
-    name: float = 0.0
-    name_of_x: float = 0.0
-    name_of_y: float = 0.0
+    y_label: float = 0.0
+    to_x_label: float = 0.0
+    to_y_label: float = 0.0
 
 
 class PanelLayout(LayoutEngine):
@@ -76,17 +74,18 @@ class PanelLayout(LayoutEngine):
     def execute(self, fig) -> None:
         placed = _placed(fig)
         bottom, top = _free_heights(fig)
-        points = fig.dpi / POINTS
-        margins = dict.fromkeys(placed, Margins(*(side * points for side in USUAL)))
+        point = fig.dpi / POINTS
+        usual = Margins(left=48 * point, right=8 * point, bottom=34 * point, top=18 * point)
+        margins = dict.fromkeys(placed, usual)
         ticks = None
-        for _ in range(TIMES):
+        for _ in range(PLACED):
             _fill_columns(fig, margins)
             _fill_rows(fig, margins, bottom, top)
             if _ticks_of(placed) == ticks:
                 break
             ticks = _ticks_of(placed)
             margins = _measure(placed)
-        _fix_names(margins)
+        _place_labels(margins)
         _name_panels(fig, margins)
         _name_entries(fig)
 
@@ -98,7 +97,7 @@ class MapLayout(ConstrainedLayoutEngine):
         super().execute(fig)
         margins = _measure(_placed(fig))
         _fill_columns(fig, margins)
-        _fix_names(margins)
+        _place_labels(margins)
         _name_panels(fig, margins)
         for axes in fig.axes:  # of the colour bar
             if axes not in margins:
@@ -128,35 +127,35 @@ def _measure(placed: list) -> dict:
 
 
 def _margins_of(axes) -> Margins:
-    """Measure the labels of ticks and what else is around some axes, and then the names of both.
+    """Measure tick labels and what else surrounds some axes, then add the labels of both axes.
 
-    matplotlib would measure the labels of all ticks twice: to place the names, and with them. Title
-    and names may be longer than the axes, at most as long as the panel.
+    matplotlib would measure all tick labels twice: to place the axis labels, and with them. Title
+    and axis labels may be longer than the axes, at most as long as the panel.
     """
-    below, beside = axes.xaxis, axes.yaxis
-    for axis in (below, beside):
+    x, y = axes.xaxis, axes.yaxis
+    for axis in (x, y):
         axis.set_label_coords(0, 0)
         axis.label.set_visible(False)
     inner = axes.bbox
     box = axes.get_tightbbox(for_layout_only=True)
     bottom = inner.y0 - box.y0
     left = inner.x0 - box.x0
-    for axis in (below, beside):
+    for axis in (x, y):
         axis.label.set_visible(True)
-    of_x = below.label.get_window_extent()
-    of_y = beside.label.get_window_extent()
-    points = axes.figure.dpi / POINTS
-    name_of_x = bottom + below.labelpad * points
-    name_of_y = left + beside.labelpad * points
+    x_label = x.label.get_window_extent()
+    y_label = y.label.get_window_extent()
+    point = axes.figure.dpi / POINTS
+    to_x_label = bottom + x.labelpad * point
+    to_y_label = left + y.labelpad * point
     return Margins(
-        left=name_of_y + of_y.width if axes.get_ylabel() else left,
+        left=to_y_label + y_label.width if axes.get_ylabel() else left,
         right=box.x1 - inner.x1,
-        bottom=name_of_x + of_x.height if axes.get_xlabel() else bottom,
+        bottom=to_x_label + x_label.height if axes.get_xlabel() else bottom,
         top=box.y1 - inner.y1,
         title=axes.title.get_window_extent().width,
-        name=of_y.height,
-        name_of_x=name_of_x,
-        name_of_y=name_of_y,
+        y_label=y_label.height,
+        to_x_label=to_x_label,
+        to_y_label=to_y_label,
     )
 
 
@@ -226,14 +225,14 @@ def _most(row: dict, side: str) -> float:
     return max(getattr(each, side) for each in row.values())
 
 
-def _fix_names(margins: dict) -> None:
-    """Place the names of axes below and to the left of the labels of their ticks.
+def _place_labels(margins: dict) -> None:
+    """Place the labels of both axes next to the tick labels.
 
-    Otherwise the labels of all ticks are measured again whenever the figure is drawn.
+    Otherwise all tick labels are measured again whenever the figure is drawn.
     """
     for axes, mine in margins.items():
-        axes.xaxis.set_label_coords(0.5, -mine.name_of_x / axes.bbox.height)
-        axes.yaxis.set_label_coords(-mine.name_of_y / axes.bbox.width, 0.5)
+        axes.xaxis.set_label_coords(0.5, -mine.to_x_label / axes.bbox.height)
+        axes.yaxis.set_label_coords(-mine.to_y_label / axes.bbox.width, 0.5)
 
 
 def _name_panels(figure, margins: dict) -> None:
@@ -243,11 +242,12 @@ def _name_panels(figure, margins: dict) -> None:
     """
     gap = MARGIN * figure.dpi / POINTS
     for row in _rows_of(margins):
-        low, high = math.inf, -math.inf
+        low = math.inf
+        high = -math.inf
         for axes, mine in row.items():
             middle = (axes.bbox.y0 + axes.bbox.y1) / 2
-            low = min(low, axes.bbox.y0 - mine.bottom, middle - mine.name / 2)
-            high = max(high, axes.bbox.y1 + mine.top, middle + mine.name / 2)
+            low = min(low, axes.bbox.y0 - mine.bottom, middle - mine.y_label / 2)
+            high = max(high, axes.bbox.y1 + mine.top, middle + mine.y_label / 2)
         for axes in row:
             start, end = _column_of(figure, axes)
             panel = Bbox.from_extents(start + gap, low, end - gap, high)
