@@ -12,14 +12,17 @@ PYTHON ?= python3
 BIN := .venv/bin
 # a pip.conf may set `user = true`, which a virtual environment refuses
 export PIP_USER := 0
-.PHONY: all report audit gpu test test-all lint docs lock clean
+.PHONY: all report report-laptop report-overnight audit gpu test test-all lint docs lock clean
 
 all: .venv/installed
 	$(BIN)/snakemake
 
 report: .venv/installed
-	$(BIN)/snakemake --config train=nothing
-	$(BIN)/snakemake --config train=nothing scale=overnight
+	$(MAKE) --no-print-directory --jobs=2 --keep-going report-laptop report-overnight
+
+# at the same time: each has steps that use one core
+report-laptop report-overnight: report-%: .venv/installed
+	$(BIN)/snakemake --config train=nothing scale=$*
 
 audit: .venv/installed
 	$(BIN)/snakemake audit
@@ -37,7 +40,8 @@ gpu:
 	$(BIN)/snakemake --workflow-profile profiles/gpu --config scale=$(SCALE) device=$(DEVICE) 'tasks=$(TASKS)' -- all bundle
 	@echo results/$(SCALE)/bundle.zip
 
-PYTEST := $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
+# a worker that crashes ends the tests with the name of the one that it ran; with a new worker in its place they would never end
+PYTEST := $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart=0
 
 test: lint
 	$(PYTEST) -m "not slow"

@@ -71,10 +71,10 @@ def dense(
     by_distance = position_bias(r, position_keys, z, ramp)
     bias = by_key(by_distance, reach, K, attends_self)
     scores = q @ k.transpose(-1, -2) + bias
-    weights = scores.softmax(-1)
-    # The softmax of a query that sees no key is NaN.
-    weights = weights.nan_to_num(0.0)
-    return weights @ v
+    # The softmax of a query that sees no key is NaN, and so are its gradients.
+    empty = bias.isneginf().all(-1, keepdim=True)
+    weights = scores.masked_fill(empty, 0.0).softmax(-1)
+    return weights.masked_fill(empty, 0.0) @ v
 
 
 def sdpa(

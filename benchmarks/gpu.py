@@ -1,15 +1,19 @@
-"""Time attention and whole training steps on one GPU, ours next to what one would use today.
+"""Time training steps and attention on one GPU, ours next to what one would use today.
 
-    python -m benchmarks.gpu [--out gpu.csv] [--minutes 9] [--released CHECKOUT]
+    python -m benchmarks.gpu [--out gpu.csv] [--minutes 4] [--all] [--released CHECKOUT]
     python -m benchmarks.gpu --device cpu --smoke
 
-1. equal: each candidate against the definition, output and all gradients; what differs is not timed
+1. step: whole training steps of character models, as a run takes them, by kind of graph
 2. layer: attention of one layer, forward and backward, by span limit S
-3. peers: what others compute without position keys: causal, sliding window, entmax
-4. step: whole training steps of character models, by backend
+3. choice: one layer with each other choice, at S = 512
+4. peers: what others compute without position keys: causal, sliding window, entmax
+5. seeds: gradients of several seeds at once
 
-Candidates take turns in rounds. The times are only of the machine that they were measured on; those
-of `--smoke` on a CPU are of sizes that nobody trains, and rehearse the benchmark.
+What is asked first comes first, and rows are written as they come: what is not begun after the
+minutes is left out. Attention is timed after it gave the definition's numbers, output and all
+gradients. Candidates take turns in rounds. The times are only of the machine that they were
+measured on; those of `--smoke` on a CPU are of sizes that nobody trains, and rehearse the
+benchmark.
 """
 
 import argparse
@@ -37,73 +41,120 @@ from benchmarks.attention_candidates import (
     dense,
     released,
 )
-from benchmarks.rounds import Clock, Race, Row, Step, Table, describe, in_a_graph, run_race
+from benchmarks.rounds import Bound, Clock, Race, Row, Step, Table, describe, in_a_graph, run_race
+from benchmarks.steps import (
+    BACKWARD,
+    RAMP,
+    SEEDS,
+    SIZES,
+    SMOKE,
+    VARIANTS,
+    bound_of,
+    flops_of,
+    gradients_of_seeds,
+    half,
+    training_step,
+)
+from models import library
 from models.attention.choice import Shape
 from models.attention.engine.equivalence import Case, check_equivalence
+from models.attention.formula import attend_block
+from models.attention.layers import CHOICES
 from models.attention.spans.adaptive import Adaptive
 from models.attention.spans.fixed import Fixed
-from models.nets.char_lm import CharLM
-from workflow.costs.streams import fill_caches
-from workflow.training.backends import prepare
-from workflow.training.optimisers import Adam
+from workflow.training.graphs import KINDS, Kind
 
-# FLOPs per second of an H100 SXM without sparsity (NVIDIA's data sheet)
-PEAK = {torch.bfloat16: 989e12, torch.float32: 67e12}
-RAMP = 32
-BACKWARD = 2  # a backward pass computes twice what the forward pass does
 CLOSE = 1e-4  # of the largest number, for the released layer in 32 bits
 RELEASED = "released adaptive-span"
 # z / S of the heads of an adaptive layer: most short, one long, as learned
 REACHED = (0.0, 0.001, 0.01, 0.5)
+LIMITS = (512, 2048, 128, 8192)  # S of a layer, the most important first
+FEW = 8  # k of a selection
+BISECTIONS = 24  # of the range of a row's scores
+# in place of a CUDA graph, where there is none: what code is generated from
+TRACED = (Kind("traced", {"backend": "aot_eager_decomp_partition"}, 0.0),)
 
 
 @dataclass(frozen=True)
-class Size:
-    """A character model. block: characters of a stream in one step. limit: S."""
+class Settings:
+    """smoke: tiny sizes. everything: also what takes more than a few minutes."""
 
-    layers: int
-    width: int
-    heads: int
-    hidden: int
-    streams: int
-    block: int
-    limit: int
+    smoke: bool
+    everything: bool
 
 
-SMOKE = {"smoke": Size(2, 32, 2, 64, 4, 16, 16)}
-SIZES = {
-    "5M as scale small": Size(6, 256, 4, 1024, 32, 128, 512),
-    "27M": Size(8, 512, 8, 2048, 32, 512, 512),
-    "124M": Size(12, 768, 12, 3072, 16, 512, 1024),
-}
+# 1. whole training steps
 
 
-# 1. equality
+def time_steps(settings: Settings, clock: Clock, table: Table) -> None:
+    """Time whole training steps by size and variant, without a graph and with each kind of one."""
+    on_gpu = clock.device.type == "cuda"
+    kinds = KINDS if on_gpu else TRACED
+    for size_name, variant in steps_asked(settings):
+        size = SMOKE if settings.smoke else SIZES[size_name]
+        steps = {}
+        for kind in (None, *kinds):
+            mode = kind.name if kind else "eager"
+            steps["auto", mode] = partial(training_step, size, variant, "auto", kind, clock.device)
+        race = Race(
+            part="step",
+            case=f"{size_name} {variant}",
+            bits=16 if on_gpu else 32,
+            bound=bound_of(size, variant),
+        )
+        run_race(race, steps, clock, table)
 
 
-def find_equal(
-    candidates: dict[str, Attend], device: torch.device, table: Table
-) -> set[tuple[str, torch.dtype]]:
-    """Return the candidates and number types that give the definition's numbers."""
-    equal = set()
-    for name, twin in candidates.items():
-        for dtype in (torch.float32, torch.bfloat16):
+def steps_asked(settings: Settings) -> list[tuple[str, str]]:
+    """List sizes and variants, the most important first."""
+    if settings.smoke:
+        return [("smoke", variant) for variant in VARIANTS]
+    asked = [("5M", variant) for variant in VARIANTS]
+    large = ("25M", "85M")
+    asked += product(large, ("fixed", "adaptive"))
+    if settings.everything:
+        asked += product(large, ("top-k", "sparsemax"))
+    return asked
+
+
+# 2. one layer
+
+
+class Equal:
+    """Asks once of each candidate and number type whether it gives the definition's numbers."""
+
+    def __init__(self, candidates: dict[str, Attend], device: torch.device, table: Table):
+        self.candidates = candidates
+        self.device = device
+        self.table = table
+        self.found: dict[tuple[str, torch.dtype], bool] = {}
+
+    def __call__(self, name: str, dtype: torch.dtype) -> bool:
+        """Say whether it does, and write a row when it is first asked; what differs is no error."""
+        if (name, dtype) not in self.found:
             note = "ok"
             try:
-                check_spans(twin, device, dtype)
-                equal.add((name, dtype))
-            # Whatever it is, of torch, a compiler or a driver: the candidate is left out.
+                check_spans(self.candidates[name], self.device, dtype)
+            # whatever it is, of torch, a compiler or a driver: the candidate is left out
             except Exception as error:
                 note = describe(error)
-            row = Row(
-                part="equal",
-                case="check_equivalence",
-                bits=8 * dtype.itemsize,
-                candidate=name,
-                note=note,
-            )
-            table.add(row)
-    return equal
+            row = Row("equal", "check_equivalence", 8 * dtype.itemsize, name, note=note)
+            self.table.add(row)
+            self.found[name, dtype] = note == "ok"
+        return self.found[name, dtype]
+
+    def admit_released(self, attend: Attend) -> None:
+        """Compare the released layer in its own way: see `difference_of_released`."""
+        largest = difference_of_released(attend, self.device)
+        self.table.add(Row("equal", "dense at r = q", 32, RELEASED, note=f"{largest:.1e}"))
+
+        def with_own_queries(q, r, *rest, **named) -> Tensor:
+            # r has no part in it; autograd asks for a gradient all the same.
+            return attend(q, q, *rest, **named) + 0 * r.sum()
+
+        self.candidates[RELEASED] = with_own_queries
+        for dtype in (torch.float32, torch.bfloat16):
+            self.found[RELEASED, dtype] = largest < CLOSE
 
 
 def check_spans(twin: Attend, device: torch.device, dtype: torch.dtype) -> None:
@@ -156,9 +207,6 @@ def difference_of_released(attend: Attend, device: torch.device) -> float:
     if not all(map(math.isfinite, differences)):
         return math.nan
     return max(differences)
-
-
-# 2. one layer
 
 
 @dataclass(frozen=True)
@@ -218,29 +266,27 @@ class Layer:
         return reached.clamp(max=self.S).flatten()
 
     @property
-    def flops(self) -> float:
-        """Count q k, r p and p v over the keys that heads see, forward and backward."""
-        B, _, T, d = self.size
+    def bound(self) -> Bound:
+        """Count q k, r p and p v over the keys that heads see, forward and backward.
+
+        And the inputs, read in both passes, the output, and a gradient of each.
+        """
+        B, h, T, d = self.size
         keys_of_heads = float(self.reach().sum())
         pairs = B * T * keys_of_heads
         # Three products, and a multiplication and an addition for each of their terms.
         forward = 3 * 2 * pairs * d
-        return forward * (1 + BACKWARD)
+        of_queries = 3 * B * h * T * d  # q, r and the output
+        of_keys = 2 * B * (h * T + keys_of_heads) * d
+        touched = 3 * (of_queries + of_keys) * self.dtype.itemsize
+        return Bound(forward * (1 + BACKWARD), touched)
 
 
-def time_layers(
-    candidates: dict[str, Attend],
-    equal: set[tuple[str, torch.dtype]],
-    smoke: bool,
-    clock: Clock,
-    table: Table,
-) -> None:
+def time_layers(equal: Equal, settings: Settings, clock: Clock, table: Table) -> None:
     """Time one layer, forward and backward, by span limit, kind of span and number type."""
     on_gpu = clock.device.type == "cuda"
-    dtypes = (torch.bfloat16, torch.float32) if on_gpu else (torch.float32,)
-    size = (1, 2, 16, 16) if smoke else (8, 4, 256, 64)
-    limits = (24,) if smoke else (256, 1024, 4096)
-    for S, span, dtype in product(limits, ("fixed", "adaptive"), dtypes):
+    size = (1, 2, 16, 16) if settings.smoke else (8, 4, 256, 64)
+    for S, span, dtype in layers_asked(settings, on_gpu):
         layer = Layer(
             size=size,
             S=S,
@@ -249,30 +295,99 @@ def time_layers(
             device=clock.device,
         )
         steps = {}
-        for name, attend in candidates.items():
+        for name in equal.candidates:
             # The released layer has the span of all heads in one number.
             is_left_out = name == RELEASED and layer.is_adaptive
-            if is_left_out or (name, dtype) not in equal:
+            is_late = time.monotonic() > clock.deadline
+            if is_left_out or is_late or not equal(name, dtype):
                 continue
-            make = partial(layer.step_of, attend)
+            make = partial(layer.step_of, equal.candidates[name])
             steps[name, "eager"] = make
             if on_gpu and name not in (*NOT_IN_A_GRAPH, RELEASED):
-                steps[name, "graph"] = partial(graph_of, make)
+                steps[name, "recorded"] = partial(graph_of, make)
         race = Race(
             part="layer",
             case=f"S={S} {span}",
             bits=8 * dtype.itemsize,
-            flops=layer.flops,
-            peak=PEAK[dtype],
+            bound=layer.bound,
         )
         run_race(race, steps, clock, table)
+
+
+def layers_asked(settings: Settings, on_gpu: bool) -> list[tuple[int, str, torch.dtype]]:
+    """List span limits, kinds of span and number types, the most important first."""
+    half, single = torch.bfloat16, torch.float32
+    if not on_gpu:
+        limits = (24,) if settings.smoke else LIMITS[:1]
+        return list(product(limits, ("fixed", "adaptive"), (single,)))
+    asked = [(S, "fixed", half) for S in LIMITS]
+    asked.append((LIMITS[0], "fixed", single))
+    if settings.everything:
+        asked += [(S, "adaptive", half) for S in LIMITS]
+        asked += list(product(LIMITS[1:], ("fixed",), (single,)))
+        asked += list(product(LIMITS, ("adaptive",), (single,)))
+    return asked
 
 
 def graph_of(make: Callable[[], Step]) -> Step:
     return in_a_graph(make())
 
 
-# 3. what others compute without position keys
+# 3. the other choices
+
+
+def time_choices(settings: Settings, clock: Clock, table: Table) -> None:
+    """Time a layer with each choice of each axis, its projections included, in training."""
+    on_gpu = clock.device.type == "cuda"
+    kinds = KINDS if on_gpu else TRACED
+    B, T, width, heads, S = (2, 16, 32, 2, 16) if settings.smoke else (32, 128, 256, 4, LIMITS[0])
+    # of the softmax layer with a fixed span: what a choice adds is its cost
+    own = B * T
+    seen = B * (T + S)
+    macs = (2 * own + 2 * seen) * width**2 + 2 * own * S * width
+    bound = Bound(2 * macs * (1 + BACKWARD))
+    for axis, choices in CHOICES.items():
+        for name, choice in choices.items():
+            setting = {"name": name, **choice.example}
+            for key, letter in choice.from_grid.items():
+                setting[key] = S if letter == "S" else FEW
+            chosen = {"span": {"name": "fixed", "limit": S}} | {axis: setting}
+            make = partial(choice_step, chosen, (B, T, width, heads, S), clock.device)
+            steps = {(f"{axis} {name}", "eager"): partial(make, None)}
+            for kind in kinds:
+                steps[f"{axis} {name}", kind.name] = partial(make, kind)
+            race = Race("choice", f"B{B} T{T} S={S}", 16 if on_gpu else 32, bound)
+            run_race(race, steps, clock, table)
+
+
+def choice_step(
+    chosen: dict, sizes: tuple[int, ...], device: torch.device, kind: Kind | None
+) -> Step:
+    """Make a step that computes the output and all gradients of a layer. sizes: B T d h S."""
+    B, T, width, heads, S = sizes
+    torch.manual_seed(0)
+    layer = library.layer(width, heads, **chosen).to(device).train()
+    x = torch.randn(B, T, width, device=device, requires_grad=True)
+    inputs = torch.randn(S, B, width, device=device)
+    wanted = [x, *layer.parameters()]
+
+    def attend(x: Tensor, inputs: Tensor) -> Tensor:
+        y, _ = attend_block(layer, x, (inputs,), S)
+        return y
+
+    if kind:
+        attend = torch.compile(attend, fullgraph=True, dynamic=False, **kind.options)
+
+    def step() -> None:
+        torch.compiler.cudagraph_mark_step_begin()
+        with half(device):
+            y = attend(x, inputs)
+        torch.autograd.grad(y.float().square().sum(), wanted, allow_unused=True)
+
+    return step
+
+
+# 4. what others compute without position keys
 
 
 def causal_scores(q: Tensor, k: Tensor, masked: float) -> Tensor:
@@ -323,23 +438,74 @@ def adasplash(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return attend(q, k, v)
 
 
-def time_peers(clock: Clock, table: Table) -> None:
+def adasplash_rows(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Weigh whole rows of scores by the package's kernel for entmax-1.5."""
+    from adasplash import triton_entmax15
+
+    scores = causal_scores(q, k, -1e4).float()
+    weights = triton_entmax15(scores.flatten(0, -2)).view_as(scores)
+    return weights.to(v.dtype) @ v
+
+
+def top_k(threshold_of: Callable[[Tensor], Tensor], q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Attend to the keys with a score of at least a row's threshold, which has no gradient."""
+    scores = causal_scores(q, k, -math.inf).float()
+    threshold = threshold_of(scores.detach())
+    kept = scores.masked_fill(scores < threshold, -math.inf)
+    return kept.softmax(-1).to(v.dtype) @ v
+
+
+def compiled_top_k(threshold_of: Callable[[Tensor], Tensor]) -> Callable:
+    return torch.compile(partial(top_k, threshold_of), dynamic=False)
+
+
+def by_sorting(scores: Tensor) -> Tensor:
+    """Return the `FEW`th largest of each row: .. 1."""
+    return scores.topk(FEW, dim=-1).values[..., -1:]
+
+
+def by_bisection(scores: Tensor) -> Tensor:
+    """Return a number that `FEW` numbers of each row reach, or more where they are nearly alike."""
+    seen = scores > -math.inf
+    low = scores.masked_fill(~seen, math.inf).amin(-1, keepdim=True)
+    high = scores.amax(-1, keepdim=True)
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        is_reached = (scores >= middle).sum(-1, keepdim=True) >= FEW
+        low = torch.where(is_reached, middle, low)
+        high = torch.where(is_reached, high, middle)
+    return low
+
+
+def sliding_window(window: int) -> Callable:
+    from local_attention import LocalAttention  # where it is installed; else a row says so
+
+    layer = LocalAttention(window_size=window, causal=True, look_backward=1, autopad=True)
+    return layer.to("cuda")
+
+
+def time_peers(settings: Settings, clock: Clock, table: Table) -> None:
     """Time what others compute, in 16 bits."""
     B = 8
     h = 8
     d = 64
-    for length in (512, 4096):
-        peers = {
-            "FA2 causal (sdpa)": flash,
-            "flex window 256": window_of(length, clock.device),
-            "adasplash": adasplash,
-            "entmax package": entmax_package,
-            "entmax15 (ours)": our_entmax,
+    for length in (512, 4096) if settings.everything else (512,):
+        makers = {
+            "FA2 causal (sdpa)": lambda: flash,
+            "flex window 256": partial(window_of, length, clock.device),
+            "local-attention 256": partial(sliding_window, 256),
+            "adasplash": lambda: adasplash,
+            "entmax package": lambda: entmax_package,
+            "entmax15 (ours)": lambda: our_entmax,
+            "entmax15 (ours, compiled)": lambda: torch.compile(our_entmax, dynamic=False),
+            "adasplash, rows": lambda: adasplash_rows,
+            "top-k (sorting, compiled)": partial(compiled_top_k, by_sorting),
+            "top-k (bisection, compiled)": partial(compiled_top_k, by_bisection),
         }
         steps = {}
         size = (B, h, length, d)
-        for name, attend in peers.items():
-            steps[name, "eager"] = partial(peer_step, attend, size, clock.device)
+        for name, make in makers.items():
+            steps[name, "eager"] = partial(peer_step, make, size, clock.device)
         # Of a causal mask half of all pairs, in two products.
         pairs = B * h * length * length / 2
         forward = 2 * 2 * pairs * d
@@ -347,13 +513,13 @@ def time_peers(clock: Clock, table: Table) -> None:
             part="peers",
             case=f"B{B} h{h} L={length} d{d} causal",
             bits=16,
-            flops=forward * (1 + BACKWARD),
-            peak=PEAK[torch.bfloat16],
+            bound=Bound(forward * (1 + BACKWARD)),
         )
         run_race(race, steps, clock, table)
 
 
-def peer_step(attend: Callable, size: tuple[int, ...], device: torch.device) -> Step:
+def peer_step(make: Callable[[], Callable], size: tuple[int, ...], device: torch.device) -> Step:
+    attend = make()
     draw = partial(torch.randn, size, device=device, dtype=torch.bfloat16)
     inputs = [draw(requires_grad=True) for _ in range(3)]
     dy = draw()
@@ -365,115 +531,32 @@ def peer_step(attend: Callable, size: tuple[int, ...], device: torch.device) -> 
     return step
 
 
-# 4. whole training steps
+# 5. several seeds
 
 
-def training_step(size: Size, backend: str, span: str, mode: str, device: torch.device) -> Step:
-    """Make a whole update at a rate of 0, with full caches. mode: see `Row`."""
-    torch.manual_seed(0)
-    on_gpu = device.type == "cuda"
-    spans = {
-        "fixed": {"name": "fixed", "limit": size.limit},
-        "adaptive": {"name": "adaptive", "limit": size.limit, "ramp": min(RAMP, size.limit)},
-    }
-    attention = {
-        "span": spans[span],
-        "selection": {"name": "all"},
-        "normaliser": {"name": "softmax"},
-        "position": {"name": "relative", "limit": size.limit},
-    }
-    settings = {
-        "layers": size.layers,
-        "d_model": size.width,
-        "heads": size.heads,
-        "d_ff": size.hidden,
-        "dropout": 0.0,
-        "attention_dropout": 0.0,
-    }
-    model = CharLM(256, attention, settings).to(device)
-    model.train()
-    prepare(model, backend, device, torch.bfloat16 if on_gpu else torch.float32)
-    tokens = torch.randint(256, (size.streams, size.block + 1), device=device)
-    inputs = tokens[:, :-1]
-    targets = tokens[:, 1:]
-    cast = partial(torch.autocast, device.type, torch.bfloat16, enabled=on_gpu)
-    with torch.no_grad(), cast():
-        filled = fill_caches(model, inputs)
-    # Copied: every step reads the same caches, and a graph needs them where they are.
-    past = []
-    for parts in filled:
-        copies = [part.detach().clone() for part in parts]
-        past.append(tuple(copies))
-    optimiser = Adam(list(model.parameters()), lr=0.0, clip=1.0)
-
-    def loss() -> Tensor:
-        with cast():
-            logits, _ = model(inputs, past)
-        by_token = logits.float().flatten(0, 1)
-        return F.cross_entropy(by_token, targets.flatten())
-
-    if mode.startswith("compiled"):
-        loss = torch.compile(loss, dynamic=False)
-
-    def step() -> None:
-        total = loss() + model.penalty()
-        total.backward()
-        optimiser.step()
-        optimiser.forget_gradients()
-
-    if mode.endswith("graph"):
-        return in_a_graph(step)
-    return step
-
-
-def flops_of(size: Size, keys: int) -> float:
-    """Count the FLOPs of one step whose queries see so many keys."""
-    own = size.streams * size.block
-    seen = size.streams * (size.block + size.limit)
-    # Queries and outputs of the block; keys and values of the cache, too.
-    of_block = 2 * own * size.width**2
-    of_all = 2 * seen * size.width**2
-    projections = of_block + of_all
-    feed_forward = 2 * own * size.width * size.hidden
-    attention = 3 * own * keys * size.width
-    output = own * 256 * size.width
-    of_layer = projections + feed_forward + attention
-    macs = size.layers * of_layer + output
-    return 2 * macs * (1 + BACKWARD)
-
-
-def time_steps(smoke: bool, clock: Clock, table: Table) -> None:
-    """Time whole training steps by size, span, backend and mode."""
+def time_seeds(settings: Settings, clock: Clock, table: Table) -> None:
+    """Time the gradients of several seeds of one model: one after the other, and stacked."""
     on_gpu = clock.device.type == "cuda"
-    modes = [("definition", "eager")]
-    if on_gpu:
-        modes.append(("auto", "eager"))
-        for mode in ("compiled", "compiled graph", "graph"):
-            modes.append(("definition", mode))
-    sizes = SMOKE if smoke else SIZES
-    for (name, size), span in product(sizes.items(), ("fixed", "adaptive")):
-        steps = {}
-        for backend, mode in modes:
-            step = partial(training_step, size, backend, span, mode, clock.device)
-            steps[backend, mode] = step
-        # Adaptive spans begin at z = 0: heads see their ramp.
-        keys = size.limit if span == "fixed" else min(RAMP, size.limit)
-        race = Race(
-            part="step",
-            case=f"{name} {span}",
-            bits=16 if on_gpu else 32,
-            flops=flops_of(size, keys),
-            peak=PEAK[torch.bfloat16],
-        )
-        run_race(race, steps, clock, table)
+    size = SMOKE if settings.smoke else SIZES["5M"]
+    steps = {}
+    for name, stacked in (("one by one", False), ("stacked", True)):
+        steps[name, "eager"] = partial(gradients_of_seeds, size, clock.device, stacked)
+    race = Race(
+        part="seeds",
+        case=f"{'smoke' if settings.smoke else '5M'} fixed, {SEEDS} seeds",
+        bits=16 if on_gpu else 32,
+        bound=Bound(SEEDS * flops_of(size, size.limit)),
+    )
+    run_race(race, steps, clock, table)
 
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("gpu.csv"))
     parser.add_argument(
-        "--minutes", type=float, default=9, help="what is not begun then is left out"
+        "--minutes", type=float, default=4, help="what is not begun then is left out"
     )
+    parser.add_argument("--all", action="store_true", help="also what takes longer")
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
     parser.add_argument("--smoke", action="store_true", help="tiny sizes and two rounds")
     parser.add_argument(
@@ -489,34 +572,20 @@ def main(argv: list[str] | None = None) -> None:
         repeat=1 if options.smoke else 5,
         deadline=began + 60 * options.minutes,
     )
+    settings = Settings(options.smoke, options.all)
     with closing(Table(options.out)) as table:
-        time_all(options, clock, table)
+        equal = Equal(dict(ON_GPU if device.type == "cuda" else ON_CPU), device, table)
+        if options.released:
+            equal.admit_released(released(options.released))
+        time_steps(settings, clock, table)
+        time_layers(equal, settings, clock, table)
+        time_choices(settings, clock, table)
+        if device.type == "cuda":
+            time_peers(settings, clock, table)
+        time_seeds(settings, clock, table)
         seconds = time.monotonic() - began
         end = Row("end", f"{seconds:.0f} s", note=torch.__version__)
         table.add(end)
-
-
-def time_all(options: argparse.Namespace, clock: Clock, table: Table) -> None:
-    """Write the rows of all parts."""
-    device = clock.device
-    candidates = dict(ON_GPU if device.type == "cuda" else ON_CPU)
-    equal = find_equal(candidates, device, table)
-    if options.released:
-        attend = released(options.released)
-        largest = difference_of_released(attend, device)
-        table.add(Row("equal", "dense at r = q", 32, RELEASED, note=f"{largest:.1e}"))
-
-        def with_own_queries(q, r, *rest, **named) -> Tensor:
-            # r has no part in it; autograd asks for a gradient all the same.
-            return attend(q, q, *rest, **named) + 0 * r.sum()
-
-        candidates[RELEASED] = with_own_queries
-        if largest < CLOSE:
-            equal |= {(RELEASED, dtype) for dtype in PEAK}
-    time_layers(candidates, equal, options.smoke, clock, table)
-    if device.type == "cuda":
-        time_peers(clock, table)
-    time_steps(options.smoke, clock, table)
 
 
 if __name__ == "__main__":

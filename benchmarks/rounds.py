@@ -4,10 +4,12 @@ import csv
 import time
 from collections.abc import Callable
 from dataclasses import astuple, dataclass, fields
+from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
 
 import torch
+from torch.profiler import ProfilerActivity, profile
 
 Step = Callable[[], object]
 MEGABYTE = 2**20
@@ -19,12 +21,13 @@ LONGEST_NOTE = 150  # letters
 class Row:
     """One row of the CSV.
 
-    part: "equal", "layer", "peers", "step" or "end". case: sizes in words. bits: of a number.
-    mode: "eager", "graph" (replayed from a CUDA graph) or "compiled".
+    part: "step", "seeds", "layer", "choice", "peers", "equal" or "end". case: sizes in words. bits:
+    of a number. mode: "eager", or a kind of graph.
     ms_median .. ms_q3: of one call, in milliseconds, median and quartiles over rounds.
-    peak_MB: above what was held before.
-    TFLOPs_needed: of the formula, whatever a candidate computes.
-    MFU: these FLOPs per second as a share of the GPU's peak. note: an error, or "ok".
+    bound_ms: below which no code can be on this GPU, by its products and bytes.
+    MFU: the FLOPs of the formula per second, whatever a candidate computes, as a share of the peak.
+    kernels: of one call. peak_MB: above what was held before.
+    made_s: to make it and call it twice, compilation included. note: an error, or "ok".
     """
 
     part: str
@@ -35,9 +38,11 @@ class Row:
     ms_median: str = ""
     ms_q1: str = ""
     ms_q3: str = ""
-    peak_MB: str = ""
-    TFLOPs_needed: str = ""
+    bound_ms: str = ""
     MFU: str = ""
+    kernels: int | str = ""
+    peak_MB: str = ""
+    made_s: str = ""
     note: str = ""
 
 
@@ -66,17 +71,45 @@ def describe(error: Exception) -> str:
 
 
 @dataclass(frozen=True)
-class Race:
-    """Candidates that are timed together, and what one call of each has to compute.
+class Peak:
+    """What a GPU does in a second at most. flops: by the bits of a number. bytes: of its memory."""
 
-    flops: of one call. peak: the FLOPs per second of the device at most.
-    """
+    flops: dict[int, float]
+    bytes: float
+
+
+# without sparsity (NVIDIA's data sheets of the SXM modules)
+FLOPS = {16: 989e12, 32: 67e12}
+H100 = Peak(FLOPS, 3.35e12)
+H200 = Peak(FLOPS, 4.8e12)
+
+
+def peak_of(device: torch.device) -> Peak:
+    """Return the peak of an H200 for one, and that of an H100 for any other device."""
+    if device.type == "cuda" and "H200" in torch.cuda.get_device_name(device):
+        return H200
+    return H100
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What one call has to compute, and which bytes it must move. bytes: 0 where not counted."""
+
+    flops: float
+    bytes: float = 0.0
+
+    def seconds(self, peak: Peak, bits: int) -> float:
+        return max(self.flops / peak.flops[bits], self.bytes / peak.bytes)
+
+
+@dataclass(frozen=True)
+class Race:
+    """Candidates that are timed together, and what one call of each has to do at least."""
 
     part: str
     case: str
     bits: int
-    flops: float
-    peak: float
+    bound: Bound
 
     def row(self, candidate: str, mode: str, **cells) -> Row:
         return Row(self.part, self.case, self.bits, candidate, mode, **cells)
@@ -110,6 +143,15 @@ class Clock:
         return begin.elapsed_time(end) / self.repeat
 
 
+@dataclass(frozen=True)
+class Ready:
+    """A step that has been called. made: seconds until then. peak: MB above those held before."""
+
+    step: Step
+    made: float
+    peak: float
+
+
 def run_race(
     race: Race, steps: dict[tuple[str, str], Callable[[], Step]], clock: Clock, table: Table
 ) -> None:
@@ -117,38 +159,45 @@ def run_race(
 
     steps: by (candidate, mode), a function that makes the step; one that fails is a row, too.
     """
-    ready = {}
-    peaks = {}
+    # torch compiles a function for a few sizes and then refuses
+    torch.compiler.reset()
+    ready: dict[tuple[str, str], Ready] = {}
     for key, make in steps.items():
         if time.monotonic() > clock.deadline:
             table.add(race.row(*key, note="left out: no time left"))
             continue
         try:
-            ready[key], peaks[key] = _warm_up(make, clock.device)
+            ready[key] = _warm_up(make, clock.device)
+        # of torch, a compiler or the driver: the others are timed all the same
         except Exception as error:
             table.add(race.row(*key, note=describe(error)))
     times = {key: [] for key in ready}
     # In turn, so that a machine that slows down slows all of them.
     for _ in range(clock.rounds):
-        for key, step in ready.items():
-            times[key].append(clock.milliseconds(step))
+        for key, each in ready.items():
+            times[key].append(clock.milliseconds(each.step))
+    peak = peak_of(clock.device)
     for key, measured in times.items():
         lower, _, upper = quantiles(measured, n=4, method="inclusive")
         middle = median(measured)
+        per_second = race.bound.flops / (middle / 1000)
         row = race.row(
             *key,
             ms_median=f"{middle:.4f}",
             ms_q1=f"{lower:.4f}",
             ms_q3=f"{upper:.4f}",
-            peak_MB=f"{peaks[key]:.0f}",
-            TFLOPs_needed=f"{race.flops / 1e12:.4f}",
-            MFU=f"{race.flops / (middle / 1000) / race.peak:.4f}",
+            bound_ms=f"{1000 * race.bound.seconds(peak, race.bits):.4f}",
+            MFU=f"{per_second / peak.flops[race.bits]:.4f}",
+            # after all timings: the profiler stays attached
+            kernels=count_kernels(ready[key].step) if clock.device.type == "cuda" else "",
+            peak_MB=f"{ready[key].peak:.0f}",
+            made_s=f"{ready[key].made:.1f}",
         )
         table.add(row)
 
 
-def _warm_up(make: Callable[[], Step], device: torch.device) -> tuple[Step, float]:
-    """Make a step and call it twice; return it, and the peak of memory in MB (0 on a CPU)."""
+def _warm_up(make: Callable[[], Step], device: torch.device) -> Ready:
+    """Make a step and call it twice; on a GPU count the memory that it takes."""
     on_gpu = device.type == "cuda"
     held = 0
     if on_gpu:
@@ -156,13 +205,26 @@ def _warm_up(make: Callable[[], Step], device: torch.device) -> tuple[Step, floa
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
         held = torch.cuda.memory_allocated()
+    began = time.perf_counter()
     step = make()
     for _ in range(WARM_UPS):
         step()
     if not on_gpu:
-        return step, 0.0
+        return Ready(step, time.perf_counter() - began, peak=0.0)
     torch.cuda.synchronize()
-    return step, (torch.cuda.max_memory_allocated() - held) / MEGABYTE
+    made = time.perf_counter() - began
+    peak = (torch.cuda.max_memory_allocated() - held) / MEGABYTE
+    return Ready(step, made, peak)
+
+
+def count_kernels(step: Step) -> int:
+    """Count the kernels of a call, and the copies among them."""
+    with profile(activities=[ProfilerActivity.CUDA]) as profiled:
+        step()
+        torch.cuda.synchronize()
+    on_gpu = torch.autograd.DeviceType.CUDA
+    events = profiled.events()
+    return sum(event.device_type == on_gpu and not event.is_user_annotation for event in events)
 
 
 def in_a_graph(step: Step) -> Step:
@@ -177,4 +239,9 @@ def in_a_graph(step: Step) -> Step:
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         step()
-    return graph.replay
+    return partial(_replay, graph, step)
+
+
+def _replay(graph: torch.cuda.CUDAGraph, step: Step) -> None:
+    """Replay a captured step, which holds the tensors that the graph reads: the graph does not."""
+    graph.replay()

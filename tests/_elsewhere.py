@@ -4,10 +4,14 @@ What a GPU refuses is refused: tensors of two devices in one operation, a CPU's 
 another device's numbers, and NumPy.
 """
 
+from collections import Counter
+
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
+
+from models.attention.engine import backend, window
 
 DEVICE = torch.device("meta")
 CPU = torch.device("cpu")
@@ -35,6 +39,8 @@ class Elsewhere(Tensor):
         self.here = here
 
     def tolist(self) -> list:
+        if self.numel():
+            self.flatten()[0].item()  # a mode sees that numbers are read
         return self.here.tolist()
 
     def __deepcopy__(self, memo):
@@ -81,6 +87,59 @@ class Numbers(TorchDispatchMode):
         return Elsewhere.__torch_dispatch__(operation, types, arguments, named)
 
 
+# views in all but name, and memory that nothing is written to
+UNCOMPUTED = (aten._unsafe_view.default, aten.empty.memory_format, aten.new_empty.default)
+# how many numbers they give depends on the numbers
+COUNTED = (aten.nonzero.default, aten.masked_select.default, aten._unique2.default)
+
+
+class NoWaiting(TorchDispatchMode):
+    """While it is entered, refuse what Python would have to wait for, and count what is computed.
+
+    To wait is to read a number, to count numbers, and to copy between devices at once. A view
+    computes nothing.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.counts: Counter[str] = Counter()
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+    def __torch_dispatch__(self, operation, types, arguments=(), named=None):
+        named = named or {}
+        given = tree_leaves((arguments, named))
+        elsewhere = any(isinstance(each, Elsewhere) for each in given)
+        waits = operation in (*READ, *COUNTED) or _copies(operation, arguments, named)
+        if elsewhere and (waits or _picks(operation, arguments)):
+            raise RuntimeError(f"{operation} waits for the device")
+        is_view = operation.is_view or operation in UNCOMPUTED
+        if (elsewhere or named.get("device") == DEVICE) and not is_view:
+            self.counts[str(operation)] += 1
+        return operation(*arguments, **named)
+
+
+def _picks(operation, arguments) -> bool:
+    """Say whether an index is a mask, whose numbers must be counted."""
+    indices = arguments[1] if operation in INDEXED else []
+    return any(each is not None and each.dtype == torch.bool for each in indices)
+
+
+def _copies(operation, arguments, named: dict) -> bool:
+    """Say whether numbers are copied between devices, and Python waits."""
+    if operation is aten._to_copy.default:
+        device = named.get("device")
+        moves = device is not None and device != arguments[0].device
+        return moves and not named.get("non_blocking")
+    if operation is aten.copy_.default:
+        one, other = arguments[:2]
+        waits = not (len(arguments) > 2 and arguments[2])
+        return waits and isinstance(one, Elsewhere) != isinstance(other, Elsewhere)
+    return False
+
+
 def _refuse(operation, arguments, given: list, elsewhere: bool, asked) -> None:
     """Raise what a GPU raises; a CPU's tensor of one number may take part in everything."""
     if not elsewhere and asked != DEVICE:
@@ -94,6 +153,12 @@ def _refuse(operation, arguments, given: list, elsewhere: bool, asked) -> None:
     tensors = [each for each in given if isinstance(each, Tensor) and each.dim()]
     if not all(isinstance(each, Elsewhere) for each in tensors):
         raise RuntimeError(f"{operation}: expected all tensors on one device, found {CPU}")
+
+
+def stand_in(monkeypatch, memory: int = 80 << 30) -> None:
+    """Let attention take the device for a GPU with so many bytes, whose numbers arrive at once."""
+    monkeypatch.setattr(backend, "memory_of", lambda device: memory)
+    monkeypatch.setattr(window, "read_later", lambda numbers: numbers.here.tolist)
 
 
 def to_cpu(state):

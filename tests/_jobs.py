@@ -56,14 +56,23 @@ TRAINING = {
 
 
 def job(
-    span=None, selection=None, normaliser=None, position=None, net=None, seed=1, **training
+    span=None,
+    selection=None,
+    normaliser=None,
+    position=None,
+    score_scale=None,
+    net=None,
+    seed=1,
+    **training,
 ) -> CharLMJob:
     """Make a job of a language model; None: as by default."""
+    scale = {"score_scale": score_scale} if score_scale else {}
     attention = AttentionChoices(
         span=span or ADAPTIVE,
         selection=selection or ALL,
         normaliser=normaliser or SOFTMAX,
         position=position or {"name": "relative", "limit": 24},
+        **scale,
     )
     return CharLMJob(
         **TOY,

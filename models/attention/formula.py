@@ -13,10 +13,11 @@ sentences there is no x, and so neither span nor position.
 """
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
-from torch.nn.functional import dropout
+from torch.nn.functional import dropout, pad
 
 from .variant import (
     Past,
@@ -77,7 +78,7 @@ def weights(
         choices,
         visible=in_past,
         x=x,
-        reach=min(reach, K),
+        reach=min(reach, farthest(choices, K)),
         s=s,
     )
 
@@ -91,10 +92,13 @@ def weigh(
     x: Tensor | None,
     reach: int,
     s: Tensor | None = None,
+    *,
+    both_ways: bool = False,
 ) -> Tensor:
     """Weigh the visible keys that are at most `reach` away: B h T K.
 
-    visible: bool, broadcasts to B h T K. x: T K, or None where keys have no distance. A query with
+    visible: bool, broadcasts to B h T K. x: T K, or None where keys have no distance. both_ways:
+    whether x = |t - j| + 1; otherwise the last T of the keys are the queries' own. A query with
     no visible key, or whose visible scores are all -inf, has weights 0; one with a visible score of
     +inf or NaN has weights NaN, so that a run which diverges shows it. s: what multiplies the
     scores of each query.
@@ -105,12 +109,13 @@ def weigh(
         scaled = q if s is None else q * s
         masked = scaled @ k.mT / math.sqrt(d_k)
     else:
-        K = x.size(-1)
-        key = torch.arange(K, device=x.device)
-        is_first = key < choices.span.first
         is_near = x <= reach
-        visible = visible & (is_near | is_first)
-        masked = _score(q, k, choices, x, reach, s)
+        first = choices.span.first
+        if first:
+            key = torch.arange(x.size(-1), device=x.device)
+            is_near = is_near | (key < first)
+        visible = visible & is_near
+        masked = _score(q, k, choices, x, reach, s, both_ways=both_ways)
         # The future has no m: its x is below 1, and it is hidden already.
         log_m = choices.span.log_mask(x.clamp(min=1), z)
         if log_m is not None:
@@ -132,7 +137,14 @@ def weigh(
 
 
 def _score(
-    q: Tensor, k: Tensor, choices: Variant, x: Tensor, reach: int, s: Tensor | None
+    q: Tensor,
+    k: Tensor,
+    choices: Variant,
+    x: Tensor,
+    reach: int,
+    s: Tensor | None,
+    *,
+    both_ways: bool,
 ) -> Tensor:
     """Score keys by content and place, times s: B h T K.
 
@@ -152,16 +164,16 @@ def _score(
     if s is not None:
         content = content * s
     keys = position.turn(k, place)
-    first_keys = keys[..., :first, :]
-    other_keys = keys[..., first:, :]
-    to_first = _score_first(content, first_keys, choices, own, reach)
     turned = position.turn(content, own)
-    to_others = turned @ other_keys.mT
-    score = torch.cat([to_first, to_others], -1)
-
-    # Distance, as it counts for positions: T K.
-    nearer = x.clamp(max=reach + first - place)
-    x = torch.where(place < first, nearer, x)
+    if not first:
+        score = turned @ keys.mT
+    else:
+        to_first = _score_first(content, keys[..., :first, :], choices, own, reach)
+        to_others = turned @ keys[..., first:, :].mT
+        score = torch.cat([to_first, to_others], -1)
+        # Distance, as it counts for positions: T K.
+        nearer = x.clamp(max=reach + first - place)
+        x = torch.where(place < first, nearer, x)
     # The farthest x for which a position is asked.
     far = reach + first
     if position.limit is not None:
@@ -174,8 +186,7 @@ def _score(
         if s is not None:
             query = query * s
         by_distance = query @ position_keys  # B h T far
-        column = (far - x).clamp(0, far - 1)
-        score = score + by_distance.gather(-1, column.expand_as(score))
+        score = score + _by_key(by_distance, choices, x, first, both_ways)
     score = score / math.sqrt(d_k)
 
     # 3. Bias: not over sqrt(dk).
@@ -183,6 +194,53 @@ def _score(
     if bias is None:
         return score
     return score + bias.to(score.dtype)
+
+
+def _by_key(
+    by_distance: Tensor, choices: Variant, x: Tensor, first: int, both_ways: bool
+) -> Tensor:
+    """Let every key take the number of its distance: B h T far -> B h T K.
+
+    The columns are x = far .. 1. A key that no query may see takes 0.
+    """
+    T, K = x.shape
+    far = by_distance.size(-1)
+    if both_ways:
+        # From key t - far + 1 on: x = far .. 1 up to the query's own place, then 2 .. far.
+        after = by_distance[..., :-1].flip(-1)
+        rows = torch.cat([by_distance, after], -1)
+        by_key = lay_out(rows, 1 - far, K)
+    else:
+        # Query t has x = 1 at the key before its own place, or at that place.
+        nearest = K - T - 1 + choices.attends_self
+        by_key = lay_out(by_distance, nearest - (far - 1), K)
+    if not first:
+        return by_key
+    # The first keys have other distances: see `_score`.
+    column = (far - x[:, :first]).clamp(0, far - 1)
+    of_first = by_distance.gather(-1, column.expand(*by_distance.shape[:-1], -1))
+    return torch.cat([of_first, by_key[..., first:]], -1)
+
+
+def skew(rows: Tensor) -> Tensor:
+    """Move row i of .. c W by i columns to the right: .. c (W + c - 1), zeros elsewhere."""
+    *batch, c, W = rows.shape
+    width = W + c - 1
+    # With c zeros after each row, rows are one longer than `width`: cut anew at `width`, row i
+    # begins i numbers further right. The last c zeros are too many.
+    in_a_row = pad(rows, (0, c)).flatten(-2)
+    used = in_a_row[..., : c * width]
+    return used.view(*batch, c, width)
+
+
+def lay_out(rows: Tensor, start: int, K: int) -> Tensor:
+    """Lay out .. T W by key: .. T K, row t from key `start` + t on, zeros elsewhere.
+
+    What would lie outside the keys 0 .. K - 1 is cut off.
+    """
+    skewed = skew(rows)
+    after = K - start - skewed.size(-1)
+    return pad(skewed, (start, after))
 
 
 def _score_first(
@@ -216,6 +274,10 @@ def _score_first(
 class Definition:
     """Computes `StreamAttention` and `SequenceAttention` by the formula; `Engine` is faster."""
 
+    def __init__(self, keys: int | None = None):
+        """Let a query of a stream meet `keys` keys at most; unless given, all that it sees."""
+        self.keys = keys
+
     def start(self, layer, batch: int) -> Past:
         """Make the cache of streams that have not begun: no inputs, 0 B d."""
         weight = layer.key.weight
@@ -226,39 +288,11 @@ class Definition:
 
         The output is that before the layer's output projection.
         """
-        (inputs,) = past  # K B d
-        inputs = inputs.to(x.dtype)
-        T = x.size(1)
-        reach = farthest(layer, len(inputs) + T)
-        cached = layer.span.keep(inputs, reach)
-        seen = torch.cat([cached.transpose(0, 1), x], 1)  # B K d
-
-        # Projected anew at every block, with the weights of this step.
-        shape = layer.shape
-        q = layer.split(layer.query(x))
-        k = layer.split(layer.key(seen), shape.key_heads)
-        v = layer.split(layer.value(seen), shape.key_heads)
-        k = for_all_heads(k, shape, 1)
-        v = for_all_heads(v, shape, 1)
-        z = layer.span.extent(x)
-        s = stream_scales(layer, x, seen.size(1), x.size(1), x.device)
-        y = attend(
-            q,
-            k,
-            v,
-            z,
-            choices=layer,
-            reach=reach,
-            s=s,
-            drop=layer.drop,
-        )
-
-        # No gradient goes into the past.
-        own = x.detach().transpose(0, 1)
-        rows = torch.cat([inputs, own])
-        length = cached_length(layer, reach)
-        next_past = layer.span.keep(rows, length)
-        return y.transpose(1, 2), (next_past,)
+        (inputs,) = past
+        reach = farthest(layer, len(inputs) + x.size(1))
+        if self.keys is not None:
+            reach = min(reach, self.keys)
+        return attend_block(layer, x, past, reach)
 
     def attend_sequence(
         self, layer, x: Tensor, projected: tuple[Tensor, Tensor, Tensor], visible: Tensor
@@ -281,5 +315,45 @@ class Definition:
             # Padding sees nothing: B 1 N N.
             visible = visible & visible.transpose(-1, -2)
         z = layer.span.extent(x)
-        p = weigh(q, k, z, layer, visible, distance, reach, s)
+        p = weigh(q, k, z, layer, visible, distance, reach, s, both_ways=layer.reads_itself)
         return dropout(p, layer.drop) @ v
+
+
+def attend_block(
+    layer, x: Tensor, past: Past, reach: int, attend: Callable[..., Tensor] = attend
+) -> tuple[Tensor, Past]:
+    """Attend with x: B T d and the cached inputs K B d -> B T h dv, and the next cache.
+
+    reach: the most keys that a query sees. attend: this formula, or what gives its numbers.
+    """
+    (inputs,) = past
+    inputs = inputs.to(x.dtype)
+    cached = layer.span.keep(inputs, reach)
+    seen = torch.cat([cached.transpose(0, 1), x], 1)  # B K d
+
+    # Projected anew at every block, with the weights of this step.
+    shape = layer.shape
+    q = layer.split(layer.query(x))
+    k = layer.split(layer.key(seen), shape.key_heads)
+    v = layer.split(layer.value(seen), shape.key_heads)
+    k = for_all_heads(k, shape, 1)
+    v = for_all_heads(v, shape, 1)
+    z = layer.span.extent(x)
+    s = stream_scales(layer, x, seen.size(1), x.size(1), x.device)
+    y = attend(
+        q,
+        k,
+        v,
+        z,
+        choices=layer,
+        reach=reach,
+        s=s,
+        drop=layer.drop,
+    )
+
+    # No gradient goes into the past.
+    own = x.detach().transpose(0, 1)
+    rows = torch.cat([inputs, own])
+    length = cached_length(layer, reach)
+    next_past = layer.span.keep(rows, length)
+    return y.transpose(1, 2), (next_past,)

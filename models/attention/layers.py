@@ -4,6 +4,8 @@ settings.
 
 import math
 import pkgutil
+from collections.abc import Iterable
+from contextlib import contextmanager
 from importlib import import_module
 
 import torch
@@ -13,6 +15,7 @@ from ..kernels.compiled.dense import Linear, by_heads, of_heads
 from .choice import Choice, Shape, check_settings, settings_of
 from .engine.caches import StreamCache
 from .engine.engine import Computed, Engine
+from .engine.window import Window
 from .score_scales.none import NoScale
 from .variant import Past, for_all_heads
 
@@ -117,6 +120,7 @@ class StreamAttention(MultiHeadBase):
         self.implementation = Engine()
         # In evaluation keys and values of each group of heads: of as many groups as heads at most.
         self.caches = [StreamCache() for _ in range(2 * shape.heads)]
+        self.window = Window()  # of keys, where a GPU trains it
         # Groups of heads in evaluation, as `start` made them.
         self.partition = [tuple(range(shape.heads))]
         self.computed: list[Computed] = []  # for the last block, by group of heads
@@ -395,3 +399,19 @@ def scaled_heads(shape: Shape, position: Choice) -> Shape:
     """Return the sizes of the heads that a position lets a score scale change."""
     heads = shape.heads - position.unscaled_heads
     return Shape(shape.d_model, heads, d_k=shape.d_k, d_v=shape.d_v)
+
+
+@contextmanager
+def computing(layers: Iterable[nn.Module], implementation):
+    """Let these layers of attention use another implementation for a while.
+
+    It has `attend`, and `start` where streams begin.
+    """
+    before = [(layer, layer.implementation) for layer in layers]
+    for layer, _ in before:
+        layer.implementation = implementation
+    try:
+        yield
+    finally:
+        for layer, previous in before:
+            layer.implementation = previous

@@ -19,9 +19,11 @@ class Tile(NamedTuple):
     stages: int
 
 
-TILES = {  # by the bytes of a number; the first is used where nothing is timed
-    2: (Tile(64, 8, 2), Tile(64, 4, 2), Tile(32, 4, 2)),
-    4: (Tile(16, 4, 2), Tile(16, 8, 2)),  # of 32 a program runs out of registers
+# By the bytes of a number; the first is used where nothing is timed. For larger tiles, or as large
+# ones with fewer warps, a program has not enough registers and keeps numbers in memory.
+TILES = {
+    2: (Tile(32, 8, 1), Tile(16, 8, 1)),
+    4: (Tile(16, 8, 2), Tile(16, 8, 1)),
     8: (Tile(16, 4, 2),),
 }
 # a later tile is taken if it needs less than this share of the time: noise leaves the first in

@@ -43,15 +43,15 @@ class Decoder(AttentionNet):
     def attentions(self) -> list:
         return [block.attention for block in self.blocks]
 
-    def forward(self, symbols: Tensor, is_asked: Tensor | None = None) -> Tensor:
+    def forward(self, symbols: Tensor, asked: Tensor | None = None) -> Tensor:
         """Read whole sequences: B L -> logits of what to say after each symbol: B L V.
 
-        is_asked: B L, bool; then only the logits after these symbols are computed: n V.
+        asked: n places in the B x L symbols; then only the logits after these are computed: n V.
         """
         x = self.embedding(symbols)
         for block in self.blocks:
             x, _ = block(x, block.attention.start(len(x)))
         x = self.last_norm.enter(x)
-        if is_asked is not None:
-            x = x[is_asked]
+        if asked is not None:
+            x = x.flatten(0, 1)[asked]
         return self.output(x)

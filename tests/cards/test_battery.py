@@ -20,7 +20,7 @@ from workflow.settings.battery import (
     with_titles,
 )
 from workflow.settings.config import battery_at, load_setup
-from workflow.settings.scales import load_scale
+from workflow.settings.scales import known_scales, load_scale
 from workflow.tasks.spec import load_corpora
 
 PART = cards.PART | {"grid": {"S": 32, "k": 4}}
@@ -260,15 +260,16 @@ def test_a_corpus_that_no_part_reads_is_refused():
 
 
 def test_a_seed_of_the_baseline_is_trained_here_so_that_it_is_timed_with_the_variant():
-    targets = Targets.of({"variant": "entmax15", "tasks": ["char_lm", "symbols"]})
+    new = {"name": "new", "selection": {"name": "top_p", "p": 0.77}}  # no card of it ships
+    targets = Targets.of({"variant": new, "tasks": ["char_lm", "symbols"]})
     runs = targets.runs
     assert runs.precomputed
     assert targets.setup.asked
     for part in targets.setup.asked:
         trained = {row.variant for row in runs.rows_of(part) if row.job.digest in runs.trained}
-        assert trained == {BASELINE, "entmax15"}
+        assert trained == {BASELINE, "new"}
     assert set(targets.precomputed.timed_here) == set(runs.groups)
-    of_records = Targets.of({"variant": "entmax15", "tasks": ["char_lm"], "train": "nothing"})
+    of_records = Targets.of({"variant": new, "tasks": ["char_lm"], "train": "nothing"})
     assert not of_records.runs.trained
 
 
@@ -386,3 +387,13 @@ def test_a_title_of_the_command_line_is_text_whatever_it_looks_like():
     given = {"title": "half: of 2", "name": "2024", "normaliser": "entmax15"}
     variant = read_variant(given)
     assert (variant.title, variant.name) == ("half: of 2", "2024")
+
+
+@pytest.mark.parametrize("scale", known_scales())
+def test_tasks_of_symbols_can_be_planned_at_every_scale(scale):
+    """Their data are drawn, so that nothing is missing: every length that is tested can be."""
+    unfit = {}
+    setup = load_setup({"scale": scale, "variant": "entmax15", "tasks": ["symbols"]})
+    rows = plan(setup, {}, unfit)
+    assert unfit == {}
+    assert {row.question for row in rows} == set(setup.asked)

@@ -1,5 +1,6 @@
 """An unwritable folder and a full disk are refused before anything starts."""
 
+import multiprocessing
 import os
 import subprocess
 import time
@@ -23,7 +24,7 @@ from workflow.config.files import (
     refuse_future,
     refuse_unwritable,
 )
-from workflow.config.process import refuse_second
+from workflow.config.process import one_at_a_time, refuse_second
 
 
 def write(path: Path) -> None:
@@ -122,3 +123,21 @@ def test_a_lock_that_cannot_be_had_is_said_and_ends_no_workflow(
     (line,) = capsys.readouterr().err.splitlines()
     assert "scale smoke" in line
     assert str(tmp_path / "smoke.lock") in line
+
+
+def test_processes_that_write_the_same_page_wait_for_each_other(tmp_path):
+    here, there = multiprocessing.Pipe()
+
+    def enter():
+        there.send("waits")
+        with one_at_a_time(tmp_path):
+            there.send("is in")
+
+    other = multiprocessing.get_context("fork").Process(target=enter)
+    with one_at_a_time(tmp_path):
+        other.start()
+        assert here.recv() == "waits"
+        assert not here.poll(0.2)
+    assert here.recv() == "is in"
+    other.join()
+    assert list_folder(tmp_path) == []

@@ -206,6 +206,7 @@ def test_a_tile_is_chosen_by_its_time_once(times, expected, monkeypatch):
 
 
 def test_the_kernels_compile_for_two_gpus(tmp_path):
+    """And use no more memory and registers than a program has."""
     environment = os.environ | {"TRITON_CACHE_DIR": str(tmp_path)}
     environment.pop("TRITON_INTERPRET", None)
     done = subprocess.run(

@@ -1,5 +1,7 @@
 """What every choice of attention must do, alone and combined. A new choice inherits these tests."""
 
+from copy import deepcopy
+
 import pytest
 import torch
 from torch.testing import assert_close
@@ -173,6 +175,15 @@ def test_rows_sum_to_one(attention):
     p = formula.weights(q, k, z, layer, reach=reach)
     ones = torch.ones(2, 3, 7).double()
     assert_close(p.sum(-1), ones)
+
+
+@each_pair
+def test_a_model_that_was_trained_and_evaluated_can_be_copied(attention):
+    """What a task scores in 64 bits, or with sharper scores, is scored on a copy."""
+    model = make(attention, symbols=SYMBOLS)
+    read(model, stream(), 7).sum().backward()
+    expected = read(model.eval(), stream(), 7)
+    assert_close(read(deepcopy(model), stream(), 7), expected)
 
 
 @pytest.mark.slow

@@ -5,14 +5,18 @@ import math
 import entmax
 import pytest
 import torch
+from torch import Tensor
 from torch.testing import assert_close
 
 from models.attention.choice import Shape
 from models.attention.layers import CHOICES
+from models.attention.normalisers import entmax15, sparsemax
+from models.attention.normalisers._sparse import centre, climb, steps_enough
 from models.attention.normalisers.entmax_alpha import _EntmaxAlpha
 from models.attention.selections.top_k import TopK
 from models.kernels.compiled import build
 from models.kernels.compiled.attention import CROSS, Layout, Pattern, attend
+from tests._elsewhere import Elsewhere, Numbers
 from tests._models import draw
 
 INF = math.inf
@@ -183,3 +187,40 @@ def test_an_offset_in_common_changes_nothing_in_32_bits(offset, alpha):
         atol=3e-5,
         check_dtype=False,
     )
+
+
+def slow_row(width: int, dtype: torch.dtype) -> Tensor:
+    """Make a row for which Newton's method needs about log2(width) steps: each halves the support
+    and what the sum has above 1.
+    """
+    groups = int(math.log2(width))
+    levels = torch.arange(groups, dtype=torch.float64) / groups - 1
+    counts = 2 ** torch.arange(groups - 1, -1, -1)
+    row = torch.cat([levels.repeat_interleave(counts), torch.zeros(1)])
+    return row.to(dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("width", [8, 512, 8192])
+@pytest.mark.parametrize("module", [sparsemax, entmax15])
+def test_rows_that_converge_slowly_are_exact_after_the_steps_that_suffice(module, width, dtype):
+    spread = 0.1 * draw(width)
+    harmonic = 1 / torch.arange(1, width + 1) ** 0.5 - 1
+    rows = torch.stack([slow_row(width, dtype), spread.to(dtype), harmonic.to(dtype)])
+    taken = []
+
+    def step(x):
+        taken.append(x)
+        return module._step(x)
+
+    x = climb(centre(rows), step)
+    until_all_stay = len(taken)
+    # as on a GPU, which is not asked whether a row still moves
+    with Numbers():
+        there = climb(centre(Elsewhere(rows)), step)
+    assert len(taken) - until_all_stay == steps_enough(width, dtype)
+    assert until_all_stay <= steps_enough(width, dtype)
+    assert torch.equal(there.here, x)
+    p = x if module is sparsemax else x.square()
+    eps = torch.finfo(dtype).eps
+    assert_close(p.double().sum(-1), torch.ones(3, dtype=torch.float64), rtol=0, atol=32 * eps)

@@ -4,11 +4,15 @@ import pytest
 
 from tests._finished import timed
 from tests._jobs import VARIANTS, job, translation
+from workflow.config.choices import choice_names
+from workflow.plan import estimate as estimates
 from workflow.plan.estimate import (
     START,
     CostTime,
+    Countdown,
     Timed,
     TrainingTime,
+    Waiting,
     card_lines,
     estimate,
     memory_bytes,
@@ -94,20 +98,59 @@ def test_ten_runs_of_100_seconds_share_two_cores(threads, device, wall):
     assert time.wall == pytest.approx(wall)
 
 
+def test_a_choice_without_compiled_code_takes_as_long_as_another_without():
+    compiled = timed(job(normaliser={"name": "softmax"}), 10)
+    in_torch = timed(job(selection={"name": "top_p", "p": 0.5}), 40)
+    known = [compiled, in_torch]
+    assert estimate(job(normaliser={"name": "learned_sink"}), known).nearest is in_torch
+    assert estimate(job(normaliser={"name": "entmax15"}), known).nearest is compiled
+
+
+def test_a_run_whose_choice_was_deleted_breaks_no_estimate(monkeypatch):
+    gone = timed(job(normaliser={"name": "sparsemax"}), 40)
+    there = [name for name in choice_names("normaliser") if name != "sparsemax"]
+    names = {"normaliser": tuple(there)}
+    monkeypatch.setattr(
+        estimates, "choice_names", lambda axis: names.get(axis) or choice_names(axis)
+    )
+    assert estimate(job(), [gone]).nearest is gone
+
+
 def test_the_costs_of_a_card_are_estimated_in_seconds_as_training_is():
     def costs(variant: str, seconds: float) -> CostTime:
         targets = Targets.of({"variant": variant, "scale": "smoke", "tasks": ["symbols"]})
         jobs = [targets.runs.job_of(name) for name in targets.runs.configurations]
-        return CostTime.of(targets, [timed(each, START + seconds) for each in jobs])
+        return CostTime.of(targets, [timed(each, START + seconds) for each in jobs], cores=2)
+
+    def alone(needed: CostTime) -> float:
+        return sum(each for file, each in needed.seconds.items() if "/throughput/" in file)
 
     needed = costs("top_k", 4)
     assert needed.configurations == 6  # the variant and the baseline on three datasets
-    assert needed.line(2).startswith(f"costs: about {spell(needed.alone + needed.shared / 2)} on 2")
+    total = sum(needed.seconds.values())
+    assert needed.line(2).startswith(f"costs: about {spell(total)} on 2")
     assert needed.line(2).endswith("6 configurations")
     slower = costs("top_k", 40)
-    assert slower.alone > needed.alone and slower.shared > needed.shared
+    assert all(slower.seconds[file] > each for file, each in needed.seconds.items())
     # a normaliser of a library is timed with that too
-    assert costs("entmax15", 4).alone > needed.alone
+    assert alone(costs("entmax15", 4)) > alone(needed)
+
+
+def test_what_is_left_of_a_card_follows_what_has_ended():
+    """Of a configuration that took twice the estimate, and one that is not known yet."""
+    known = Waiting("known", seconds=50, share=0.5)
+    other = Waiting("other", seconds=30, share=0.5)
+    ended = {}
+    runs = {"a": known, "b": known, "c": other}
+    countdown = Countdown(runs, {"no/such/file": 60}, ended.get)
+    began = countdown.changed
+    assert countdown.line(began + 10) == "about 3.0 min left; 0 of 3 runs trained"
+    # 200 s on half of the machine: b as long, c twice its estimate
+    ended["a"] = 200.0
+    assert countdown.line(began + 100) == "about 3.7 min left; 1 of 3 runs trained"
+    assert countdown.line(began + 140) == "about 3.0 min left; 1 of 3 runs trained"
+    # nothing says that it will be done in time
+    assert countdown.line(began + 1000) == "about 1.8 min left; 1 of 3 runs trained"
 
 
 def test_a_card_says_before_it_starts_how_long_its_costs_take():

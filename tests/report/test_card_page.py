@@ -2,6 +2,7 @@
 
 import json
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 
@@ -31,6 +32,7 @@ from workflow.report.pages.card_figures import (
 from workflow.report.pages.card_words import conclude, name_known, say_back_test, title_of
 from workflow.report.pages.mathml import paragraphs_of, write_line
 from workflow.report.pages.site import Site
+from workflow.results.numbers import MINUS
 
 SCRIPT = "<script>alert(1)</script>"
 FIGURES = (draw_strips, draw_costs, draw_quality, draw_lengths, draw_failed)
@@ -68,9 +70,18 @@ def test_only_the_largest_effects_are_told_with_their_size():
     ]
     found = conclude(card(*parts))[0]
     assert found.index("part of 9.0") < found.index("part of 3.0") < found.index("part of -7.0")
-    assert "part of 1.5" not in found
-    assert "part of -2.0" not in found
-    assert found.count("1 other part") == 2
+    # the others are named alone
+    assert "part of 1.5 (" not in found
+    assert "part of -2.0 (" not in found
+    assert found.index("part of 3.0") < found.index("part of 1.5")
+
+
+def test_many_smaller_effects_are_counted():
+    sizes = (9.0, 8.0, 7.0, 1.5, 1.4, 1.3, 1.2)
+    parts = [measured(f"of {size}", "symbols", compared(size, 0.5, "better")) for size in sizes]
+    found = conclude(card(*parts))[0]
+    assert "4 other parts" in found
+    assert "of 1.5" not in found
 
 
 def test_what_is_open_is_told_with_the_seeds_that_settle_it():
@@ -81,7 +92,8 @@ def test_what_is_open_is_told_with_the_seeds_that_settle_it():
     equal = measured("sorting", "symbols", compared(0.1, 0.2, "no difference"))
     left_out = part("captions")
     found = " ".join(conclude(card(*unclear, equal, left_out)))
-    assert "17 more seeds would settle all" in found
+    assert "17 more seeds" in found
+    assert f"card_seeds={len(unclear[0].ours) + 17}" in found
     assert found.index("sorting") < found.index("copying") < found.index("captions")
     # three seeds of the variant are enough here, and no number of them is there
     never = measured("copying", "symbols", compared(0.5, 2, "inconclusive", seeds=None))
@@ -93,17 +105,19 @@ def test_what_is_open_is_told_with_the_seeds_that_settle_it():
 @pytest.mark.parametrize(
     ("costs", "said"),
     [
-        ((Costs(macs=0.35, train=0.42),), "It needs 35\xa0% of the MACs and trains 2.4× as fast."),
-        ((Costs(macs=0.5), Costs(macs=0.7)), "It needs 50 to 70\xa0% of the MACs."),
-        ((Costs(train=1.7),), "It takes 1.7× as long to train."),
-        ((Costs(train=0.8), Costs(train=1.3)), "It takes 0.80 to 1.3× as long to train."),
+        ((Costs(macs=0.35, train=0.42),), ("0.35×", "MACs", "0.42×", "its training time")),
+        ((Costs(macs=0.5), Costs(macs=0.7)), ("0.50 to 0.70×", "MACs")),
+        ((Costs(macs=1.001), Costs(macs=0.999)), ("as many MACs",)),
+        ((Costs(train=1.7),), ("1.70×", "the baseline’s training time")),
+        ((Costs(train=0.8), Costs(train=1.3)), ("0.80 to 1.30×", "training time")),
     ],
 )
 def test_costs_are_in_the_last_sentence(costs, said):
     parts = []
     for number, each in enumerate(costs):
         parts.append(measured(f"part {number}", "symbols", compared(3, 1, "better"), costs=each))
-    assert conclude(card(*parts))[-1] == said
+    last = conclude(card(*parts))[-1]
+    assert all(words in last for words in said)
 
 
 def test_a_rate_that_is_better_is_told_where_the_variant_is_not():
@@ -130,7 +144,7 @@ def test_without_such_runs_they_are_the_first_option_unless_all_parts_are_better
     better = measured("sorting", "symbols", compared(3.0, 0.5, "better"))
     other = measured("copying", "symbols", compared(-3.0, 0.5, verdict, seeds=20))
     said = " ".join(conclude(card(better, other)))
-    assert "first try half and twice the rate with card_rates=true" in said
+    assert "card_rates=true" in said
     assert said.index("card_rates") < said.find("more seeds") or "more seeds" not in said
     assert ("more seeds" in said) == (verdict == "inconclusive")
     assert "card_rates" not in " ".join(conclude(card(better)))
@@ -263,10 +277,52 @@ def test_a_title_is_in_the_words_of_the_field_unless_one_is_given(choices, title
 
 
 def test_a_known_variant_is_named_by_its_choices():
-    assert name_known(known_choice("entmax15", limit=64)) == "fixed span, entmax-1.5, S = 64"
+    assert name_known(known_choice("entmax15", limit=64), {}) == "fixed span, entmax-1.5, S = 64"
     content = json.loads(known_choice())
     content["attention"]["apply_to"] = ["encoder"]
-    assert name_known(json.dumps(content)).endswith("in encoder only")
+    assert name_known(json.dumps(content), {}).endswith("in encoder only")
+
+
+def test_a_known_variant_is_told_from_the_baseline_by_shared_keys_and_usual_positions():
+    content = json.loads(known_choice()) | {"key_heads": 2}
+    assert "2 KV heads" in name_known(json.dumps(content), {"position": "none"})
+    assert "absolute" not in name_known(known_choice(), {"position": "none"})
+    assert "absolute" in name_known(known_choice(), {"position": "nape"})
+
+
+AGAINST = {
+    "span": "full",
+    "selection": "all",
+    "normaliser": "softmax",
+    "position": "nape",
+    "score_scale": "none",
+}
+
+
+def test_the_baseline_is_named_part_by_part():
+    on_text = replace(part("text"), against=AGAINST | {"span": "fixed", "position": "rotary"})
+    others = [replace(part(title), against=AGAINST) for title in ("sorting", "copying")]
+    said = card_page(card(on_text, *others)).note
+    assert said.index("RoPE on text") < said.index("NAPE on the other parts")
+    assert "fixed span, RoPE" in said
+    assert "Baseline" not in card_page(card(part("text"))).note
+
+
+def test_a_position_is_told_that_the_input_has_others():
+    added = AGAINST | {"position": "none", "positional_encoding": "sinusoid"}
+    each = replace(measured("phrases", "symbols", compared(3, 1, "better")), against=added)
+    (line,) = card_page(card(each, choices={"position": "alibi"})).lines
+    assert "still added to the input" in line.note
+    (line,) = card_page(card(each, choices={"span": "fixed"})).lines
+    assert not line.note
+
+
+def test_an_interval_ends_where_two_shares_can_differ_by_no_more():
+    each = measured("copying", "symbols", compared(-50, 300, "inconclusive"))
+    each = replace(each, ours={1: 20.0, 2: 40.0}, baseline={1: 80.0, 2: 80.0})
+    (line,) = card_page(card(each)).lines
+    assert line.interval == f"{MINUS}80 to 20"
+    assert "30" in line.score and "80" in line.score
 
 
 # --- formulas --------------------------------------------------------------------------------

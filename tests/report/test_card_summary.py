@@ -7,7 +7,7 @@ from PIL import Image
 
 from tests._cards import card, full_card, part
 from workflow.report.pages.card import card_page, write_card
-from workflow.report.pages.card_summary import summary, write_summary
+from workflow.report.pages.card_summary import conclusion_in, summary, write_summary
 from workflow.report.pages.site import Site
 from workflow.results import provenance
 
@@ -22,9 +22,13 @@ def test_the_text_has_the_conclusion_and_a_row_for_each_part():
     made = full_card(3)
     told = card_page(made)
     text = summary(told, "x")
-    heads, rule, *rows = rows_of(text)
+    every = rows_of(text)
+    heads, rule, *rows = every[: 2 + len(told.lines)]
+    costs = every[2 + len(told.lines) :]
     assert len(rows) == 4
-    assert {len(row) for row in (heads, rule, *rows)} == {5 + len(told.cost_titles)}
+    assert {len(row) for row in (heads, rule, *rows)} == {5}
+    assert len(costs) == 2 + len(told.costs)
+    assert {len(row) for row in costs} == {1 + len(told.cost_titles)}
     for line, row in zip(told.lines, rows, strict=True):
         assert line.title in row[0]
         assert line.verdict in row[3]
@@ -32,7 +36,11 @@ def test_the_text_has_the_conclusion_and_a_row_for_each_part():
     assert "x.png" in text
     assert "Scale laptop, on a device" in text
     for sentence in told.conclusion:
-        assert sentence.replace("\N{NO-BREAK SPACE}", " ") in text.replace("\\", "")
+        plain = text.replace("\\", "").replace("`", "")
+        assert sentence.replace("\N{NO-BREAK SPACE}", " ") in plain
+    assert "`card_" in text  # an option can be copied
+    said = " ".join(told.conclusion).replace("\N{NO-BREAK SPACE}", " ")
+    assert conclusion_in(text) == said
 
 
 @pytest.mark.parametrize("evil", ["a | b", "<script>alert(1)</script>", "[x](y)", "a\n\n# b"])

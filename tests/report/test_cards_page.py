@@ -5,9 +5,11 @@ from dataclasses import replace
 import pytest
 
 from tests._cards import card, compared, measured, part
-from workflow.cards.card import AS_BASELINE, Costs
-from workflow.report.pages.cards import EDGE, cards_page, write_cards
+from workflow.cards.card import AS_BASELINE, Costs, card_json
+from workflow.report.pages.cards import EDGE, cards_page, read_cards, write_cards
+from workflow.report.pages.index import write_root
 from workflow.report.pages.site import Site
+from workflow.results.record import write_text
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -27,15 +29,18 @@ def test_each_card_has_a_row_with_what_it_compares_and_nothing_else():
     assert titles[:3] == ["sorting", "text", "captions"]
     first, second = page.rows
     assert (first.page, second.page) == ("a.html", "b.html")
-    assert [bool(each) for each in first.cells] == [True, True, False, True, False]
+    assert [bool(each) for each in first.cells] == [True, True, True, True, False]
     assert [bool(each) for each in second.cells] == [False, True, False, False, False]
+    # of a part that is not run, the reason
+    assert first.cells[2].title == "not run"
+    assert (first.cells[2].strip, first.cells[2].sort) == (None, None)
     assert first.cells[3].text == "0.50×"
 
 
 def test_better_is_to_the_right_whichever_direction_a_score_has():
     sorting, text, *_ = cards_page([(entmax(), "a.html")]).rows[0].cells
     assert sorting.told and text.told
-    assert (sorting.text, text.text) == ("+3.0", "+0.200")
+    assert (sorting.text, text.text) == ("3.0 better", "0.200 worse")
     assert sorting.strip.value > sorting.strip.zero > text.strip.value
     # the difference is two margins, of five that are drawn
     assert text.strip.value == pytest.approx(50 - 46 * 2 / EDGE, abs=0.1)
@@ -82,6 +87,8 @@ def test_a_variant_that_chooses_what_the_baseline_does_is_said_to_be_the_same(tm
     assert same["d"] == ()
     write_cards(Site(results=tmp_path, reports=tmp_path), cards)
     assert "the same as the baseline" in (tmp_path / "cards" / "index.html").read_text()
+    (cell,) = cards_page([(ungated, "a")]).rows[0].cells[:1]
+    assert (cell.text, cell.title) == ("=", AS_BASELINE)
 
 
 def test_a_text_of_ones_own_has_a_column_of_its_own():
@@ -89,7 +96,7 @@ def test_a_text_of_ones_own_has_a_column_of_its_own():
     page = cards_page([(entmax(), "a"), (card(own_part), "b")])
     assert [title for title, _ in page.columns][:4] == ["sorting", "text", "captions", "novel.txt"]
     rows = {row.page: row for row in page.rows}
-    assert [bool(each) for each in rows["a"].cells[:4]] == [True, True, False, False]
+    assert [bool(each) for each in rows["a"].cells[:4]] == [True, True, True, False]
     assert [bool(each) for each in rows["b"].cells[:4]] == [False, False, False, True]
     # another card of one variant is no other variant
     assert rows["a"].same == rows["b"].same == ()
@@ -101,3 +108,20 @@ def test_what_a_card_says_is_escaped(tmp_path):
     page = (tmp_path / "cards" / "index.html").read_text()
     assert "alert(1)" in page
     assert SCRIPT not in page
+
+
+def test_a_new_card_is_one_more_row_of_the_index_and_a_link_once_it_has_a_page(tmp_path):
+    results, reports = tmp_path / "results", tmp_path / "reports"
+    mine = entmax("mine", title="mine", choices={"normaliser": "sparsemax"})
+    write_text(results / "laptop-card-mine" / "card.json", card_json(mine))
+    cards = read_cards(results, "laptop")
+    assert len(cards) > 1  # those that ship
+    write_cards(Site(results / "laptop-card-mine", reports / "laptop"), cards)
+    assert write_root(results, reports)
+    link = 'href="laptop/cards/mine.html"'
+    index = reports / "index.html"
+    assert 'data-page="laptop/cards/mine.html"' in index.read_text()
+    assert link not in index.read_text()
+    write_text(reports / "laptop" / "cards" / "mine.html", "a page")
+    write_root(results, reports)
+    assert link in index.read_text()

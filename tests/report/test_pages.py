@@ -117,7 +117,7 @@ def test_cells_that_were_not_run_have_one_footnote_with_the_command_that_runs_th
 
 def test_a_page_that_says_the_same_is_not_rewritten(tmp_path):
     site = Site(tmp_path / "results", tmp_path)
-    content = RootPage("Reports", [], [], None)
+    content = RootPage("Reports", [], [], None, [])
     page = tmp_path / "index.html"
     site.write("root.html.j2", "index.html", content)
     before = page.stat()

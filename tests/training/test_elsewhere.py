@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from models.kernels.compiled import build
-from tests._elsewhere import DEVICE, Elsewhere, Numbers, to_cpu, to_device
+from tests._elsewhere import DEVICE, Elsewhere, Numbers, stand_in, to_cpu, to_device
 from tests._jobs import VARIANTS, bitext, captioning, corpus, job, parsing, translation
 from tests._training import CPU, assert_same, finish, interrupt
 from tests.tasks.test_captioning import coloured
@@ -60,6 +60,7 @@ JOBS |= {name: scored_on_one(small) for name, small in SEQUENCES.items()}
 @pytest.fixture(autouse=True)
 def in_memory(monkeypatch):
     """Keep checkpoints in memory: a tensor that lies elsewhere has no bytes for a file."""
+    stand_in(monkeypatch)
     kept = {}
 
     def save(path, state):

@@ -1,9 +1,11 @@
 """Training in 16 bits, as a GPU does where a scale says bf16, with the CPU's autocast."""
 
+from collections import Counter
 from functools import partial
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from models.kernels.compiled import build
 from tests._jobs import VARIANTS, corpus, parsing
@@ -63,3 +65,34 @@ def test_every_choice_trains_in_16_bits(name, tmp_path):
     oracle = train(in_32, data, tmp_path)
     assert ours == pytest.approx(oracle, rel=0.02)
     assert ours != oracle
+
+
+class Casts(TorchDispatchMode):
+    """While it is entered, count how often each parameter is converted, by its address."""
+
+    def __init__(self, parameters):
+        super().__init__()
+        self.parameters = {each.data_ptr(): each for each in parameters}
+        self.counts = Counter()
+
+    def __torch_dispatch__(self, operation, types, arguments=(), named=None):
+        if operation is torch.ops.aten._to_copy.default:
+            address = arguments[0].data_ptr()
+            if address in self.parameters:
+                self.counts[address] += 1
+        return operation(*arguments, **(named or {}))
+
+
+@pytest.mark.parametrize("name", ["adaptive", "transformer_xl"])
+def test_a_weight_is_converted_once_a_step(name, tmp_path):
+    """By the definition, as on a GPU."""
+    in_32, data = JOBS[name]
+    training = in_32.training.model_copy(update={"precision": "bf16"})
+    job = in_32.model_copy(update={"training": training})
+    run = Run(job, load(TASKS[job.task].runner), data, tmp_path, CPU)
+    prepare(run.model, "definition", CPU, torch.float32)
+    run.model.train()
+    with build.without(), Casts(run.parameters) as casts:
+        loop.add_gradients(run.model, run.task.losses(run.model))
+    assert casts.counts
+    assert set(casts.counts.values()) == {1}

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from statistics import fmean
 
 from workflow.cards.backtest import BackTest
 from workflow.cards.collect import PartRuns, score_of
 from workflow.cards.compare import Compared, Comparison, compare, judge, p_of_pair
+from workflow.config.choices import AXES, REQUIRED, choice_names, choice_settings
 from workflow.results.record import Record
 from workflow.results.registry import OVER_S
 from workflow.results.statistics import holm
@@ -17,7 +18,10 @@ from workflow.tasks.spec import TASKS
 
 # facts and scores that say how a model attends
 BEHAVIOUR = ("mean_span", "test_entropy", "test_support", "dead_heads")
+STEADY = 0.25  # the spread up to which a ratio of timings says something
 AS_BASELINE = "the same as the baseline here"
+SETTING_WORDS = {"limit": "S"}  # as papers call it
+ADDED = "positional_encoding"  # in `against`: what a model adds to its input
 # what two measurements of a kind must share, or their ratio compares code or machines
 ALIKE = {"memory": ("backend", "machine"), "throughput": ("backend", "reference_ms")}
 
@@ -40,12 +44,20 @@ class Costs:
     """What the variant costs, as ratios to the baseline on the same backend; None: not measured.
 
     macs: per token, as executed. memory: peak of a training step. train, predict: time of a step.
+    train_spread, predict_spread: half the 95 % interval of a timing over its rounds, as a share of
+    it; of the variant or of the baseline, whichever is more.
     """
 
     macs: float | None = None
     memory: float | None = None
     train: float | None = None
     predict: float | None = None
+    train_spread: float | None = None
+    predict_spread: float | None = None
+
+    def is_steady(self, name: str) -> bool:
+        """Say whether a cost is no time, or one whose rounds agreed."""
+        return (getattr(self, f"{name}_spread", None) or 0.0) <= STEADY
 
 
 @dataclass(frozen=True)
@@ -116,7 +128,8 @@ class CardPart:
     ours, baseline: scores by seed. why: there is no comparison. behaviour: facts of the trained
     models that are numbers, of the variant and of the baseline. digests: of the variant's runs.
     rates, sizes: what other learning rates and sizes change, where they were tried. limits: costs
-    over S.
+    over S. against: what the baseline chooses, by axis, and as `positional_encoding` what is added
+    to the input.
     """
 
     name: str
@@ -135,13 +148,14 @@ class CardPart:
     limits: tuple[AtLimit, ...] = ()
     sizes: tuple[AtSize, ...] = ()
     why: str | None = None
+    against: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Card:
     """The card of a variant. scale: at which it was measured. devices: on which it was trained.
-    Its recipe is the one that was tuned for the baseline. back_test: of the battery, the same for
-    every card.
+    Its recipe is the one that was tuned for the baseline. settings: of each chosen axis, in words,
+    defaults included. back_test: of the battery, the same for every card.
     """
 
     name: str
@@ -150,6 +164,7 @@ class Card:
     parts: tuple[CardPart, ...]
     scale: str
     devices: tuple[str, ...]
+    settings: dict[str, str] = field(default_factory=dict)
     back_test: BackTest | None = None
 
     def with_verdict(self, verdict: str) -> list[CardPart]:
@@ -182,7 +197,45 @@ def make_card(
     for key, (part, why) in empty.items():
         parts.append(_empty(key, part, why))
     devices = {record.origin.device for each in runs.values() for record in each.ours.values()}
-    return Card(name, title, choices, tuple(parts), scale, tuple(sorted(devices)))
+    settings = _settings(choices, runs)
+    return Card(name, title, choices, tuple(parts), scale, tuple(sorted(devices)), settings)
+
+
+def _settings(choices: dict, runs: Mapping[str, PartRuns]) -> dict[str, str]:
+    """Write the settings of what is chosen on each axis: `S = 64 or 256, ramp = 32`."""
+    found = {}
+    for axis in AXES:
+        if axis not in choices:
+            continue
+        # those of several parts may differ; seeds of a part have the same
+        values: dict[str, list[str]] = {}
+        for each in runs.values():
+            record = next(iter(each.ours.values()), None)
+            if record is None:
+                continue
+            for key, value in _settings_in(record, axis).items():
+                written = f"{value:g}" if isinstance(value, int | float) else str(value)
+                of_key = values.setdefault(key, [])
+                if written not in of_key:
+                    of_key.append(written)
+        if values:
+            said = [f"{key} = {' or '.join(written)}" for key, written in values.items()]
+            found[axis] = ", ".join(said)
+    return found
+
+
+def _settings_in(record: Record, axis: str) -> dict[str, float | str]:
+    """Read the settings of a run's choice, with the defaults of those that its job leaves out."""
+    chosen = dict(getattr(record.job.attention, axis))
+    name = chosen.pop("name")
+    # of a choice from elsewhere only what its job says
+    declared = choice_settings(axis, name) if name in choice_names(axis) else {}
+    defaults = {key: setting.default for key, setting in declared.items()}
+    settings = {}
+    for key, value in (defaults | chosen).items():
+        if value is not None and value is not REQUIRED:
+            settings[SETTING_WORDS.get(key, key)] = value
+    return settings
 
 
 def _judge(pairs: Mapping[str, Compared], runs: Mapping[str, PartRuns]) -> dict[str, Comparison]:
@@ -286,6 +339,7 @@ def _part(
         rates=tuple(_rates(runs, comparison)),
         limits=tuple(_limits(runs, costs)),
         why=why,
+        against=_against(runs.baseline),
     )
 
 
@@ -307,7 +361,7 @@ def _why_not(
     if not ours:
         finished = [record for record in records.values() if record.status == "ok"]
         if finished:
-            return _no_score(part)
+            return _no_score(part, finished)
         told = sorted({tell(record) for record in records.values()})
         return f"no run finished: {', '.join(told)}" if told else "not run"
     if not baseline:
@@ -317,9 +371,14 @@ def _why_not(
     return "too few seeds"
 
 
-def _no_score(part: Part) -> str:
+def _no_score(part: Part, finished: Iterable[Record]) -> str:
+    """Say that no finished run has the score, with the reasons that the runs give."""
     at = "" if part.at is None else f" at {part.at:g}×"
-    return f"no finished run has {part.score}{at}"
+    told = {
+        _first_line(each.missing[part.score]) for each in finished if part.score in each.missing
+    }
+    reasons = f": {', '.join(sorted(told))}" if told else ""
+    return f"no finished run has {part.score}{at}{reasons}"
 
 
 def _status_of(record: Record) -> str:
@@ -328,8 +387,12 @@ def _status_of(record: Record) -> str:
 
 def _tell_failure(record: Record) -> str:
     """Write the status of a run with the first line of its reason."""
-    reason = (record.reason or "").partition("\n")[0]
+    reason = _first_line(record.reason or "")
     return f"{record.status}: {reason}" if reason else record.status
+
+
+def _first_line(text: str) -> str:
+    return text.partition("\n")[0]
 
 
 def _empty(name: str, part: Part, why: str) -> CardPart:
@@ -384,7 +447,7 @@ def _rates(runs: PartRuns, comparison: Comparison | None) -> Iterable[Rate]:
         own = score_of(same_seed, runs.part) if same_seed else None
         if score is None:
             is_failure = record.status != "ok"
-            why = _tell_failure(record) if is_failure else _no_score(runs.part)
+            why = _tell_failure(record) if is_failure else _no_score(runs.part, [record])
             yield Rate(factor, why=why)
         elif own is None:
             status = same_seed.status if same_seed else "not run"
@@ -405,11 +468,17 @@ def _costs(runs: PartRuns, rows: Mapping[str, Mapping[str, dict]]) -> Costs:
             return None
         return _ratio(ours.get(column), theirs.get(column))
 
+    def spread(column: str) -> float | None:
+        found = [row.get(column) for row in _pair(runs, rows.get("throughput", {}))]
+        return None if None in found else max(found)
+
     return Costs(
         macs=_ratio(_macs(runs.ours), _macs(runs.baseline)),
         memory=ratio("memory", "memory_train_bytes"),
         train=ratio("throughput", "train_ms"),
         predict=ratio("throughput", "predict_ms"),
+        train_spread=spread("train_spread"),
+        predict_spread=spread("predict_spread"),
     )
 
 
@@ -431,6 +500,16 @@ def _limits(runs: PartRuns, rows: Mapping[str, Mapping[str, dict]]) -> Iterable[
         macs = _ratio(ours["macs"][place], theirs["macs"][place])
         memory = _ratio(ours["memory_train_bytes"][place], theirs["memory_train_bytes"][place])
         yield AtLimit(S, macs, memory if is_alike else None)
+
+
+def _against(baseline: dict[int, Record]) -> dict[str, str]:
+    """Say what a baseline chooses: see `CardPart`."""
+    for record in baseline.values():
+        job = record.job
+        chosen = {axis: getattr(job.attention, axis)["name"] for axis in AXES}
+        added = getattr(job.net, ADDED, None)
+        return chosen | ({ADDED: added} if added else {})
+    return {}
 
 
 def _macs(runs: dict[int, Record]) -> float | None:
@@ -481,16 +560,21 @@ def _mean_fact(runs: dict[int, Record], name: str) -> float | None:
 
 def card_json(card: Card) -> str:
     """Write the numbers of a card as JSON."""
-    content = {
+    return json.dumps(card_content(card), indent=1) + "\n"
+
+
+def card_content(card: Card) -> dict:
+    """Return the numbers of a card as JSON has them."""
+    return {
         "name": card.name,
         "title": card.title,
         "choices": card.choices,
+        "settings": card.settings,
         "scale": card.scale,
         "devices": card.devices,
         "parts": [_part_json(each) for each in card.parts],
         "back_test": asdict(card.back_test) if card.back_test else None,
     }
-    return json.dumps(content, indent=1) + "\n"
 
 
 def _part_json(part: CardPart) -> dict:
@@ -504,6 +588,7 @@ def _part_json(part: CardPart) -> dict:
         "margin": part.part.margin,
         "ours": part.ours,
         "baseline": part.baseline,
+        "against": part.against,
         "costs": asdict(part.costs),
         "digests": list(part.digests),
         "rates": [asdict(each) for each in part.rates],

@@ -17,9 +17,9 @@ from workflow.cards.compare import Compared, compare
 from workflow.config.choices import AXES
 from workflow.plan.jobs import attention_of
 from workflow.results.store import Store
-from workflow.settings.battery import OF_NET, Battery, Part
+from workflow.settings.battery import OF_NET, Battery, Part, dataset_of
 from workflow.settings.scales import Scale, load_scale, tasks_of_scale
-from workflow.tasks.spec import TASKS, section
+from workflow.tasks.spec import TASKS, load_corpora, section
 
 UNCHANGED = ""  # the name of what chooses nothing in place of the baseline's choices
 
@@ -148,7 +148,7 @@ def _runs_on(part: Part, scale: Scale, usual: dict, lines: Iterable[dict]) -> Se
     A setting is all that the runs of a comparison share: the model, its training, and whether each
     variant's rate was tuned.
     """
-    corpus = scale.corpora.get(part.corpus, part.corpus)
+    corpus = dataset_of(part.corpus, scale, load_corpora(part.task))
     settings: dict[tuple[bool, str], list[Run]] = defaultdict(list)
     for raw in lines:
         job = raw["job"]

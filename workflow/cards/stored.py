@@ -33,6 +33,8 @@ class StoredCosts(StrictModel):
     memory: Annotated[float, Field(gt=0)] | None
     train: Annotated[float, Field(gt=0)] | None
     predict: Annotated[float, Field(gt=0)] | None
+    train_spread: Annotated[float, Field(ge=0)] | None = None
+    predict_spread: Annotated[float, Field(ge=0)] | None = None
 
 
 class StoredComparison(StrictModel):
@@ -124,6 +126,7 @@ class StoredPart(StrictModel):
     margin: float
     ours: dict[int, float]
     baseline: dict[int, float]
+    against: dict[Name, Name] = {}
     costs: StoredCosts
     digests: list[Digest]
     rates: list[StoredRate] = []
@@ -152,6 +155,7 @@ class StoredCard(StrictModel):
     name: Annotated[str, Field(max_length=LONGEST_NAME)]
     title: Annotated[str, Field(min_length=1, max_length=60)]
     choices: ChosenAxes
+    settings: dict[Name, Words] = {}
     scale: Name
     devices: list[Words]
     parts: Annotated[list[StoredPart], Field(min_length=1, max_length=100)]
@@ -191,12 +195,16 @@ class StoredCard(StrictModel):
 
 def read_card(path: Path) -> StoredCard:
     """Read a card.json; `ConfigError` for one that this suite would not write."""
-    content = read_json(path)
+    return parse_card(read_json(path), shown_path(path))
+
+
+def parse_card(content, place: str) -> StoredCard:
+    """Read the JSON of a card; place: what an error names."""
     if isinstance(content, dict):
         content.pop("back_test", None)  # of the battery, not of this card
     if isinstance(content, dict) and isinstance(content.get("parts"), list):
         content["parts"] = [_with_comparisons(each) for each in content["parts"]]
-    return parse(StoredCard, content, shown_path(path))
+    return parse(StoredCard, content, place)
 
 
 def _with_comparisons(part):
@@ -229,6 +237,7 @@ def as_card(stored: StoredCard) -> Card:
         parts=tuple(_as_part(each) for each in stored.parts),
         scale=stored.scale,
         devices=tuple(stored.devices),
+        settings=stored.settings,
     )
 
 
@@ -251,4 +260,5 @@ def _as_part(stored: StoredPart) -> CardPart:
         limits=tuple(AtLimit(**each.model_dump()) for each in stored.limits),
         sizes=tuple(each.at_size for each in stored.sizes),
         why=stored.why,
+        against=stored.against,
     )

@@ -60,7 +60,9 @@ def report_lines(targets: Targets, results: Path, cores: int) -> list[str]:
         lines += cost_lines(targets, known, cores)
         others = "datasets and the page"
     lines.append(f"plus minutes for {others}; `snakemake -n` counts these jobs")
-    return [*lines, *_effect_lines(runs, known)]
+    if targets.setup.card is None:  # a card is compared with more seeds than are planned
+        lines += _effect_lines(runs, known)
+    return lines
 
 
 def _run_lines(targets: Targets, states: dict[str, str]) -> list[str]:
@@ -71,6 +73,8 @@ def _run_lines(targets: Targets, states: dict[str, str]) -> list[str]:
     lines = [f"scale {scale_name}: {counts}, {_count(states.values())}"]
     for task, scale in targets.setup.scales.items():
         digests = [digest for digest, job in runs.jobs.items() if job.task == task]
+        if targets.setup.card and not digests:
+            continue  # no part of the battery is of this task
         counts = _count(states[digest] for digest in digests)
         lines.append(f"  {task}: {counts}")
         lines.append(f"    config/scales/{scale_name}/{task}.yaml: {scale.about}")

@@ -21,6 +21,7 @@ from workflow.settings.questions import find_owners
 TEMPLATES = Path(__file__).parent / "templates"
 CHOICES = {axis: f"models/attention/{folder}/{{}}.py" for axis, folder in AXES.items()}
 KINDS = {axis: path for axis, path in CHOICES.items() if (TEMPLATES / f"{axis}.py.j2").exists()}
+TESTS = [f"tests/models/test_{name}.py" for name in ("contract", "effects", "diverged")]
 FOLDERS = {"question": "questions", "claim": "claims"}
 KINDS |= {kind: f"studies/own/{folder}/{{}}.yaml" for kind, folder in FOLDERS.items()}
 
@@ -74,10 +75,11 @@ def main(argv: list[str] | None = None) -> None:
     print(f"created {begin(Path.cwd(), options.kind, options.name).relative_to(Path.cwd())}")
     command = f"snakemake {options.name}"
     if options.kind in CHOICES:
-        command = "pytest tests/models/test_contract.py tests/models/test_effects.py"
+        command = f"pytest {' '.join(TESTS)} -k {options.name}"
     print(f"next: fill it in, then run {command}")
     if options.kind in CHOICES:
         print(f"then: snakemake card --config variant={options.name}")
+        print("docs/variant.md explains the file, docs/card.md the card")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,9 @@ import os
 import signal
 import sys
 import threading
-from fcntl import LOCK_EX, LOCK_NB, flock
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
 from pathlib import Path
 
 from workflow.config.errors import ConfigError
@@ -43,6 +45,24 @@ def refuse_second(lock: Path, what: str) -> None:
             f"{lock}: {error.strerror}",
             file=sys.stderr,
         )
+
+
+@contextmanager
+def one_at_a_time(folder: Path) -> Iterator[None]:
+    """Wait until no other process is in here with the same folder, and keep others out meanwhile.
+
+    The lock is on the folder itself and leaves no file. Where a file system has no locks, nothing
+    is kept out.
+    """
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            flock(lock, LOCK_EX)
+        yield
+    finally:
+        with suppress(OSError):
+            flock(lock, LOCK_UN)  # closing is not enough: a process that was forked has it open too
+        os.close(lock)
 
 
 def end_with_parent() -> None:

@@ -10,6 +10,9 @@ minutes. A job that asked for too little asks for more at each attempt. Short ru
 """
 
 import math
+import sys
+import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -18,7 +21,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from workflow.config.choices import AXES, has_library
+from workflow.config.choices import AXES, choice_names, has_kernel, has_library
 from workflow.config.errors import ConfigError
 from workflow.config.files import config_file
 from workflow.config.job import Job
@@ -134,6 +137,8 @@ OFF = 2.0
 COMPARABLE = math.log(60)
 # how far two runs are apart, in powers of e of work
 OTHER_CHOICE, OTHER_NET, OTHER_CORPUS = 2.0, 1.0, 0.1
+# that one has compiled code and the other has not, which takes two to four times as long
+OTHER_CODE = 5.0
 
 
 # Costs of a configuration, besides START: forking two processes that load a model, and the steps of
@@ -198,6 +203,8 @@ def _distance(job: Job, computed: float, configuration: str, run: Timed, gpu: bo
         own = getattr(job.attention, axis)
         if own["name"] != getattr(known.attention, axis)["name"]:
             apart += OTHER_CHOICE
+    if _is_compiled(job) != _is_compiled(known):
+        apart += OTHER_CODE
     if job.net.name != known.net.name:
         apart += OTHER_NET
     if job.corpus != known.corpus:
@@ -210,6 +217,18 @@ def _distance(job: Job, computed: float, configuration: str, run: Timed, gpu: bo
         known.configuration != configuration,
     )
     return (*kinds, apart, run.seconds)
+
+
+def _is_compiled(job: Job) -> bool:
+    """Say whether compiled code knows all choices of a job, where there is a compiler.
+
+    It knows none that has been deleted since, or came from elsewhere.
+    """
+    for axis in AXES:
+        name = getattr(job.attention, axis)["name"]
+        if name not in choice_names(axis) or not has_kernel(axis, name):
+            return False
+    return True
 
 
 def read_timed(runs: Path) -> list[Timed]:
@@ -365,42 +384,39 @@ def waiting_runs(runs: PlannedRuns, folder: Path) -> list[str]:
 
 @dataclass(frozen=True)
 class CostTime:
-    """How long the costs of a card take. alone: seconds of what has the machine to itself. shared:
-    seconds of what runs next to each other. configurations: how many are measured or timed.
+    """How long the costs of a card take. seconds: until each file is there, by its path; what runs
+    next to others counts for its share of the machine. configurations: how many are measured.
     """
 
-    alone: float
-    shared: float
+    seconds: dict[str, float]
     configurations: int
 
     @classmethod
-    def of(cls, targets: Targets, known: list[Timed]) -> "CostTime":
+    def of(cls, targets: Targets, known: list[Timed], cores: int) -> "CostTime":
         """Estimate what is not there yet and is measured here, from how long updates take."""
         taken = set(targets.precomputed.files)
-        alone = 0.0
-        shared = 0.0
+        seconds = {}
         measured = set()
         for file in targets.costs_of_card():
             if file in taken or Path(file).exists():
                 continue
             kind, name = Path(file).parent.name, Path(file).stem
-            if kind == "throughput":
+            if kind == "throughput":  # has the machine to itself
                 jobs = targets.runs.jobs_of(name)
-                alone += START + sum(_timing_seconds(job, targets, known) for job in jobs)
+                seconds[file] = START + sum(_timing_seconds(job, targets, known) for job in jobs)
                 measured.update(job.configuration for job in jobs)
             elif kind in ("memory", OVER_S):  # MACs are counted in the process of memory
                 job = targets.runs.job_of(name)
                 limits = targets.limits_of_card[name] if kind == OVER_S else [None]
                 each = FORKS + STEPS_MEASURED * _update_seconds(job, known, targets)
-                shared += START + len(limits) * each
+                seconds[file] = (START + len(limits) * each) / cores
                 measured.add(name)
-        return cls(alone, shared, len(measured))
+        return cls(seconds, len(measured))
 
     def line(self, cores: int) -> str:
         """Write the estimate as that of training."""
-        seconds = self.alone + self.shared / cores
         return (
-            f"costs: about {spell(seconds)} on {cores} otherwise idle cores; "
+            f"costs: about {spell(sum(self.seconds.values()))} on {cores} otherwise idle cores; "
             f"{self.configurations} configurations"
         )
 
@@ -421,7 +437,7 @@ def _update_seconds(job: Job, known: list[Timed], targets: Targets) -> float:
 
 def cost_lines(targets: Targets, known: list[Timed], cores: int) -> list[str]:
     """Say how long the costs of a card take, if any are to be measured."""
-    needed = CostTime.of(targets, known)
+    needed = CostTime.of(targets, known, cores)
     return [needed.line(cores)] if needed.configurations else []
 
 
@@ -439,6 +455,107 @@ def card_lines(targets: Targets, cores: int) -> list[str]:
         needed = TrainingTime.of(jobs, known, cores, gpu=gpu)
         lines += training_lines(needed, gpu=gpu)[:1]
     return lines + cost_lines(targets, known, cores)
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A run that a card waits for. seconds: expected, of the whole machine. share: of the machine
+    that it takes while it runs.
+    """
+
+    configuration: str
+    seconds: float
+    share: float
+
+
+class Countdown:
+    """Tells again and again how long a card still takes.
+
+    A run is expected to take as long as another seed took; without one, as estimated, times what
+    the runs that are there took more than that.
+    """
+
+    def __init__(
+        self,
+        runs: dict[str, Waiting],
+        costs: dict[str, float],
+        seconds_of: Callable[[str], float | None],
+    ):
+        """Begin now. runs: by digest. costs: expected seconds, by file. seconds_of: how long a run
+        took, by digest; None until it is there.
+        """
+        self.runs = runs
+        self.costs = costs
+        self.seconds_of = seconds_of
+        self.done = 0
+        self.changed = time.monotonic()  # when a run was found that was not there before
+
+    @classmethod
+    def of(cls, targets: Targets, cores: int) -> "Countdown":
+        """Expect what is missing of a card."""
+        folder = Path("results/runs")
+        known = read_timed(folder)
+        gpu = bool(targets.config.gpus)
+        runs = {}
+        for digest in waiting_runs(targets.runs, folder):
+            job = targets.runs.jobs[digest]
+            found = estimate(job, known, gpu=gpu)
+            share = 1.0 if gpu else min(job.training.cores, cores) / cores
+            seconds = share * found.seconds if found else 0.0
+            runs[digest] = Waiting(job.configuration, seconds, share)
+        store = own_store(folder)
+        costs = CostTime.of(targets, known, cores).seconds
+
+        @cache
+        def ended(digest: str) -> float:
+            cost = store.read(digest).cost
+            return START + (cost.seconds if cost else 0.0)
+
+        def seconds_of(digest: str) -> float | None:
+            return ended(digest) if (folder / digest / "record.json").exists() else None
+
+        return cls(runs, costs, seconds_of)
+
+    def line(self, now: float) -> str:
+        """Say what is left. now: in seconds, as of `time.monotonic`."""
+        took = {}
+        actual = 0.0
+        expected = 0.0
+        waiting = []
+        for digest, each in self.runs.items():
+            seconds = self.seconds_of(digest)
+            if seconds is None:
+                waiting.append(each)
+                continue
+            took[each.configuration] = each.share * seconds
+            actual += each.share * seconds
+            expected += each.seconds
+        slower = actual / expected if expected else 1.0
+        left = 0.0
+        for each in waiting:
+            left += took.get(each.configuration, slower * each.seconds)
+        left += sum(each for file, each in self.costs.items() if not Path(file).exists())
+        done = len(self.runs) - len(waiting)
+        if done > self.done:
+            self.done = done
+            self.changed = now
+        # since then the next ones have been running, and nothing says how far they are
+        left = max(left - (now - self.changed), left / 2)
+        return f"about {spell(left)} left; {done} of {len(self.runs)} runs trained"
+
+    def start(self, pause: float = 60.0) -> None:
+        """Print a line after each pause, until all is there or this process ends."""
+
+        def tell() -> None:
+            while not self._is_done():
+                time.sleep(pause)
+                print(self.line(time.monotonic()), file=sys.stderr, flush=True)
+
+        threading.Thread(target=tell, daemon=True).start()
+
+    def _is_done(self) -> bool:
+        trained = all(self.seconds_of(digest) is not None for digest in self.runs)
+        return trained and all(Path(file).exists() for file in self.costs)
 
 
 def device_lines(jobs: Iterable[Job], name: str, device: Device) -> list[str]:

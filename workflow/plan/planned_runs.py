@@ -11,6 +11,7 @@ from functools import cached_property
 from workflow.config.job import Job
 from workflow.plan.rows import Labels, PlanRow
 from workflow.plan.sources import DIGITS
+from workflow.results.precomputed import runs_of_cards
 from workflow.results.store import own_store, ships
 from workflow.settings.config import Setup
 
@@ -44,11 +45,24 @@ def _digest(text: str) -> str:
     return whole.hexdigest()[:DIGITS]
 
 
+def _find_carded(setup: Setup, plain: Iterable[PlanRow]) -> set[str]:
+    """List the parts of a card of which each run of the variant is in a card that ships."""
+    if setup.config.train == "everything":
+        return set()
+    shipped = runs_of_cards(setup.config.scale)
+    runs: dict[str, set[str]] = defaultdict(set)
+    for row in plain:
+        if row.variant == setup.card.name:
+            runs[row.question].add(row.job.digest)
+    return {part for part, digests in runs.items() if digests <= shipped}
+
+
 class PlannedRuns:
     """The runs of a plan. rows: in a stable order.
 
     plain: the rows without trials, what follows them, and other sizes. missing: datasets that are
-    not available, with the reason. Their runs have no job file and cannot be trained.
+    not available, with the reason. Their runs have no job file and cannot be trained. carded: the
+    parts of a card whose runs and costs ship with a card.
     """
 
     def __init__(self, rows: list[PlanRow], setup: Setup, missing: dict[str, str]):
@@ -59,9 +73,10 @@ class PlannedRuns:
         self.train_first: set[str] = set()
         for scale in setup.scales.values():
             self.train_first.update(scale.train_first)
+        self.carded = _find_carded(setup, self.plain) if setup.card else set()
         if setup.card:
             # its costs are ratios, of models that are timed here in the same rounds
-            self.train_first.update(setup.asked)
+            self.train_first.update(setup.asked.keys() - self.carded)
 
     # what is planned
 

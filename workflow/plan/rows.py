@@ -7,6 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Literal
 
+from workflow.config.choices import AXES
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import shown_path
 from workflow.config.renamed import renew_row
@@ -105,7 +106,9 @@ class Labels:
 def _name_cell(row: PlanRow) -> str:
     """Name the variant, corpus, S, k and size of a row, and what it tries."""
     parts = [f"{row.variant} on {row.corpus}"]
-    if row.S is not None:
+    # a part of a battery names an S, which full attention does not take
+    choices = [getattr(row.job.attention, axis) for axis in AXES]
+    if row.S is not None and any("limit" in choice for choice in choices):
         parts.append(f"S = {row.S}")
     if row.k is not None:
         parts.append(f"k = {row.k}")

@@ -8,7 +8,7 @@ attention makes the runs that use it out of date, and no others.
 
 import ast
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -78,10 +78,18 @@ def imports(file: str) -> tuple[str, ...]:
         folder = Path(file).parent
         files += sorted(files_under(f"{folder}/*.[ch]"))
     if file.endswith(".py"):
-        for node in ast.walk(parse_python(ROOT / file)):
+        for node in statements(parse_python(ROOT / file)):
             for module in _modules_in(node, file):
                 files += _files_of_module(module)
     return tuple(dict.fromkeys(files))
+
+
+def statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Give all statements of a file, at any depth, without going into their expressions."""
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for node in getattr(tree, field, ()):
+            yield node
+            yield from statements(node)
 
 
 def _modules_in(node: ast.AST, file: str) -> list[str]:

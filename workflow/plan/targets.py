@@ -351,7 +351,7 @@ class Targets:
 
     @property
     def evidence_files(self) -> list[str]:
-        return [f"results/evidence/{name}.json" for name in self.other_results]
+        return [f"{self.results}/evidence/{name}.json" for name in self.other_results]
 
     # the card of a variant
 
@@ -365,10 +365,14 @@ class Targets:
         return [self.page_of_card.removesuffix("html") + ending for ending in ("md", "png")]
 
     def costs_of_card(self) -> list[str]:
-        """List the costs of the variant and of the baseline on each part, once each."""
+        """List the costs of the variant and of the baseline on each part, once each.
+
+        Not of a part whose costs ship with a card.
+        """
         files: dict[str, None] = {}
         for part in self.setup.asked:
-            files |= dict.fromkeys(self.cost_files(part, "flops", "memory", "throughput"))
+            if part not in self.runs.carded:
+                files |= dict.fromkeys(self.cost_files(part, "flops", "memory", "throughput"))
         for configuration in self.limits_of_card:
             files[f"{self.results}/{OVER_S}/{configuration}.json"] = None
         return list(files)

@@ -105,7 +105,8 @@ class Frames:
         """Join the runs that tables and figures show with the others."""
         if self.others is None:
             return self.runs
-        return pd.concat([self.runs, self.others])
+        # a copy has few blocks, as `as_frame` says
+        return pd.concat([self.runs, self.others]).copy()
 
     @property
     def at_every_size(self) -> pd.DataFrame:

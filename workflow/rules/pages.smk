@@ -1,9 +1,9 @@
 rule evidence:
     """Judge all claims by other results: precomputed ones, or those that the config names."""
     output:
-        "results/evidence/{name}.json",
+        f"{targets.results}/evidence/{{name}}.json",
     log:
-        "logs/evidence/{name}.log",
+        f"logs/{targets.folder}/evidence/{{name}}.log",
     wildcard_constraints:
         name=pattern(targets.other_results),
     priority: 8  # on a core that would wait for what came with the project
@@ -44,6 +44,20 @@ rule report:
     shell:  # pyarrow, which writes Parquet, is installed for everyone: docs/decisions/0014-runs-as-one-table.md
         "python -m workflow.config.forked report --scale {params.scale:q} --rows {input.rows:q}"
         " --evidence {input.evidence:q} > {log:q} 2>&1"
+
+
+rule cards:
+    """The pages of the cards that ship: one for each known variant."""
+    log:
+        f"logs/{targets.folder}/cards.log",
+    conda:
+        "../../environment.yml"
+    params:
+        scale=targets.folder,
+    message:
+        "write the pages of the cards that ship"
+    shell:
+        "python -m workflow.scripts.cards --scale {params.scale:q} > {log:q} 2>&1"
 
 
 rule bundle_archive:

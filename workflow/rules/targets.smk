@@ -2,6 +2,7 @@ TARGETS = [
     "all",
     "bundle",
     "audit",
+    "cards",
 ]  # and the names of tables, figures, claims, questions and papers
 
 

@@ -12,12 +12,14 @@ from pathlib import Path
 from workflow.cards.backtest import back_test
 from workflow.cards.card import Card, card_json, make_card
 from workflow.cards.collect import collect_asked, read_costs
+from workflow.cards.shipped import with_shipped_costs
 from workflow.config.command_line import Parser, run
 from workflow.config.environment import CONFIG
 from workflow.config.strict import parse_json
 from workflow.report.pages.card import write_card
 from workflow.report.pages.card_summary import write_summary
 from workflow.report.pages.cards import read_cards, write_cards
+from workflow.report.pages.index import write_root
 from workflow.report.pages.site import Site, link_pages
 from workflow.results.record import write_text
 from workflow.results.store import own_store, shipped_store
@@ -30,7 +32,7 @@ def build_card(config: dict, files: list[Path]) -> Card:
     runs, empty = collect_asked(setup, own_store())
     choices = setup.card.choices.axes | {"net": setup.card.choices.net}
     about = (setup.card.name, setup.card.title, choices, setup.config.scale)
-    card = make_card(*about, runs, empty, read_costs(files))
+    card = with_shipped_costs(make_card(*about, runs, empty, read_costs(files)))
     # of what ships, so that it does not depend on this variant or on what was trained here
     scale = setup.config.scale
     return replace(card, back_test=back_test(battery_at(scale), scale, shipped_store()))
@@ -49,10 +51,10 @@ def main(argv: list[str] | None = None) -> None:
     site = Site(results=options.out.parent, reports=reports)
     told = write_card(site, options.page.relative_to(reports).as_posix(), card)
     write_summary(options.page, card, told)
-    # one more row of the page of all cards, whichever of them were made
-    cards = read_cards(options.out.parent.parent, options.page.parent, card.scale)
-    write_cards(site, cards)
-    link_pages(options.page.parent.parent)
+    # one more row of the page of all cards, and of the index
+    write_cards(site, read_cards(site.results.parent, card.scale))
+    link_pages(reports)
+    write_root(site.results.parent, reports.parent)
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ from workflow.results.record import Cost, Origin, Record, curve_text, write_reco
 from workflow.results.registry import check_registered
 from workflow.results.trials import equal_run, read_choice
 from workflow.tasks.spec import TASKS, load, read_job
-from workflow.training import checkpoint
+from workflow.training import checkpoint, graphs
 from workflow.training.backends import bits, chosen, prepare
 from workflow.training.evaluation import Evaluation, Story
 from workflow.training.failures import Ended, Failure, attempt, failure
@@ -108,6 +108,8 @@ def train(
         run = Run(job, task, corpus, folder, device, origin.source, devices)
         check_rehearsal(run, origin)  # before hours are spent
         prepare(run.model, backend, device, dtype)
+        if not graphs.obstacle(run):
+            run.forward = graphs.Graphs(run)
         run.resume()
         train_or_save(run)
         if devices.first:
@@ -184,7 +186,7 @@ def evaluate(run: Run) -> Outcome:
     scored = Evaluation(metrics={}, facts={})
     with attempt(task.missing, spec.known):
         scored = task.evaluate(run.model)
-    backends = chosen(run.model)
+    backends = graphs.notes(run) + chosen(run.model)
     print("\n".join(backends), flush=True)
     train_loss, _ = spec.curve.losses
     scored = replace(

@@ -30,6 +30,7 @@ RULES = (
     "audit",
     "bundle",
     "bundle_archive",
+    "cards",
     "choose",
     "corpus",
     "costs",

@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from workflow.tasks.store import BOS, EOS, PAD
-from workflow.training.hardware import in_full, precision
+from workflow.training.hardware import in_full, precision, send
 from workflow.training.processes import ALONE, Devices
 
 CACHED = 1 << 17  # numbers that half of a small CPU's cache holds
@@ -138,20 +138,23 @@ def count_pieces(target: Tensor) -> int:
 def losses(net, training, batches: list[tuple[Tensor, Tensor]], devices: Devices = ALONE):
     """Give (loss, log-loss, weight) of each batch, or of this device's part of it.
 
-    The weight is its share of all the pieces.
+    The weight is its share of all the pieces. batches: on the CPU, which counts their pieces.
     """
+    device = next(net.parameters()).device
     total = 0
     for _, target in batches:
         total += count_pieces(target)
     for source, target, pieces in share(batches, devices):
+        # a mean over its own pieces becomes one over its share
+        times = count_pieces(target) / pieces if pieces else 1
+        source = send(source, device)
+        target = send(target, device)
         # from each piece the next one is predicted
         given = target[:, :-1]
         following = target[:, 1:]
-        with precision(training, source.device):
+        with precision(training, device):
             logits = net(source, given)
         smoothed, log_loss = loss(logits, following, training.smoothing)
-        # a mean over its own pieces becomes one over its share
-        times = count_pieces(target) / pieces if pieces else 1
         weight = devices.count * pieces / total
         yield smoothed * times, log_loss * times, weight
 

@@ -115,8 +115,6 @@ class SequenceTask:
         for _ in range(training.accumulate):
             source, target = self.batches.read()
             self.tokens += count_pieces(target)
-            source = source.to(self.device)
-            target = target.to(self.device)
             batches.append((source, target))
         return losses(net, training, batches, self.devices)
 

@@ -1,33 +1,13 @@
-"""The attention weights of an encoder and a decoder, for pictures of them and for counts.
+"""The attention weights of an encoder and a decoder, for pictures of them and for counts."""
 
-And how a trained model computes with another implementation for a while.
-"""
-
-from collections.abc import Iterable
-from contextlib import contextmanager
 from copy import deepcopy
 
 from torch import Tensor, nn
 
 from models.attention.formula import Definition
+from models.attention.layers import computing
 
 PLACES = 3  # decimals that a record keeps
-
-
-@contextmanager
-def computing(layers: Iterable[nn.Module], implementation):
-    """Let these layers of attention use another implementation for a while.
-
-    It has `attend`, and `start` where streams begin.
-    """
-    before = [(layer, layer.implementation) for layer in layers]
-    for layer, _ in before:
-        layer.implementation = implementation
-    try:
-        yield
-    finally:
-        for layer, previous in before:
-            layer.implementation = previous
 
 
 def read_weights(net, source, target) -> dict:

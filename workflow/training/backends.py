@@ -42,7 +42,8 @@ def prepare(model, name: str, device: torch.device, dtype: torch.dtype) -> None:
 
 def compute_by(model, name: str) -> Definition | Engine:
     """Let all layers share one implementation, and return it. name: see `prepare`."""
-    implementation = Definition() if name == "definition" else Engine(name)
+    layers = len(model.attentions)
+    implementation = Definition() if name == "definition" else Engine(name, layers)
     for layer in model.attentions:
         layer.implementation = implementation
     return implementation
@@ -96,8 +97,8 @@ def _check_tiles(case, device: torch.device, dtype: torch.dtype) -> None:
 def chosen(model) -> list[str]:
     """Say which backend computed what since `prepare`, the most frequent first.
 
-    Lines before say why the kernel or the compiled code was not used, lines after in which tiles
-    the kernel was.
+    Lines before say why the kernel or the compiled code was not used, and on a GPU why a layer was
+    computed as it was; lines after in which tiles the kernel was.
     """
     implementations = {
         id(layer.implementation): layer.implementation for layer in model.attentions
@@ -110,6 +111,7 @@ def chosen(model) -> list[str]:
         lines.update(engine.backend.counts_in_words())
         if engine.backend.kernel_fault:
             faults.append(engine.backend.kernel_fault)
+        faults += [f"{code}: {reason}" for code, reason in engine.backend.reasons.items()]
     for dtype, name in build.NAMES.items():
         was_used = any(line.startswith(f"cpu {name}") for line in lines)
         reason = build.obstacle(dtype)

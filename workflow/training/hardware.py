@@ -50,6 +50,13 @@ def synchronise(device: torch.device) -> None:
     torch.get_device_module(device).synchronize()
 
 
+def send(rows: Tensor, device: torch.device) -> Tensor:
+    """Copy rows to `device`, without waiting until it has done the work before."""
+    if device.type == "cuda" and rows.device.type == "cpu":
+        rows = rows.pin_memory()  # from any other memory, the copy would wait
+    return rows.to(device, non_blocking=True)
+
+
 def peak_bytes(device: torch.device) -> int:
     """Return the most bytes held so far: by CUDA's allocator, on a CPU by the whole process."""
     if device.type == "cuda":

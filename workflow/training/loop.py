@@ -34,7 +34,7 @@ def train(run: Run, may_go_on: Callable[[], None] = lambda: None) -> None:
         run.step += 1
         is_last = run.step == training.steps
 
-        loss = add_gradients(run.model, run.task.losses(run.model))  # forward, loss, backward
+        loss = add_gradients(run.model, run.task.losses(run.forward))  # forward, loss, backward
         run.devices.average_gradients(run.parameters)
         run.optimiser.lr = learning_rate(
             run.step,

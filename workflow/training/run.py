@@ -122,6 +122,7 @@ class Run:
         torch.manual_seed(job.seed)
         self.model = build_model(job, device, len(corpus.symbols))
         self.start_span = self.model.facts().get("mean_span")
+        self.forward = self.model  # what reads the batches of training: the model, or its `Graphs`
         self.parameters = list(self.model.parameters())
         self.optimiser = make_optimiser(job.training, self.parameters)
         self.task = task(job, corpus, device, devices)

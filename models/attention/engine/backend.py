@@ -17,9 +17,15 @@ from ..choice import Shape
 from ..variant import Variant
 from .band import attend_band
 from .compiled import attend_compiled, attend_layer, attend_sequence, compiled_obstacle
-from .groups import HeadGroup, Operands
+from .groups import HeadGroup, Operands, width_of_positions
+from .window import next_power_of_two
 
 WIDEST_TILE = 128  # dk and dv that the kernel holds
+# In training the definition keeps tensors of the size of its scores for the backward pass. They may
+# take a share of a GPU's memory: eight runs are on it at the same time.
+SCORE_BYTES = 4  # also where products are in 16 bits
+SAVED = 8  # such tensors of a layer at most: tests/models/test_window.py counts them
+MEMORY_SHARE = 1 / 10
 
 BACKENDS = ("auto", "compiled", "band", "triton", "definition")  # names that a run can be given
 ENGINE_BACKENDS = BACKENDS[:-1]  # the definition is no engine
@@ -46,8 +52,8 @@ class Work(NamedTuple):
     def in_words(self) -> str:
         """Describe it in a line; lengths are rounded up to powers of two, so that lines are few."""
         kind = str(self.dtype).removeprefix("torch.")
-        reach = _next_power_of_two(self.reach)
-        T = _next_power_of_two(self.queries)
+        reach = next_power_of_two(self.reach)
+        T = next_power_of_two(self.queries)
         passes = "backward" if self.backward else "forward"
         work = f"{self.choices}, reach <= {reach}, T <= {T}, {passes}"
         return f"{self.device} {kind}: {work}: {self.backend}"
@@ -59,13 +65,15 @@ class Backend:
     def __init__(self, name: str = "auto"):
         """Take one of `ENGINE_BACKENDS`; ValueError for another.
 
-        `kernel_fault`: why a check ruled the kernel out.
+        `kernel_fault`: why a check ruled the kernel out. `reasons`: why a layer on a GPU was
+        computed as it was, by code.
         """
         if name not in ENGINE_BACKENDS:
             raise ValueError(f"unknown backend '{name}'; valid: {', '.join(ENGINE_BACKENDS)}")
         self.name = name
         self.counts: Counter[Work] = Counter()
         self.kernel_fault: str | None = None
+        self.reasons: dict[str, str] = {}
 
     def choose(self, group: HeadGroup, operands: Operands) -> Route:
         """Choose the code for a group of heads, the fastest that can compute it, and say why.
@@ -92,6 +100,25 @@ class Backend:
             passed_over.append(f"{code}: {obstacle}")
         return Route(code, "; ".join(passed_over))
 
+    def may_take_definition(self, layer, x: Tensor) -> bool:
+        """Say whether the definition is asked for at all: for a stream in training on a GPU."""
+        return self.name == "auto" and layer.training and x.device.type != "cpu"
+
+    def definition_obstacle(self, layer, x: Tensor, keys: int, layers: int) -> str | None:
+        """Return why the definition does not compute a block of a stream in training, or None.
+
+        keys: how many it would score for each query. layers: of the model.
+        """
+        if not self.may_take_definition(layer, x):
+            return "it is for training on a GPU"
+        B, T, _ = x.shape
+        scores = SCORE_BYTES * B * layer.shape.heads * T * keys
+        needed = SAVED * layers * scores
+        room = MEMORY_SHARE * memory_of(x.device)
+        if needed > room:
+            return f"its scores take {needed / 2**30:.3g} GiB, above {room / 2**30:.3g} GiB"
+        return None
+
     def layer_obstacle(self, layer, x: Tensor) -> str | None:
         """Return why the compiled library does not compute a layer, all heads at once, or None."""
         if self.name not in ("auto", "compiled"):
@@ -117,14 +144,24 @@ class Backend:
         self._count("compiled", group, operands.q)
         return attend_sequence(group, operands, visible, reads_itself)
 
+    def count_block(self, code: str, layer, like: Tensor, reach: int, queries: int) -> None:
+        """Count a block of a stream that the definition computes with at most `reach` keys.
+
+        code: "definition" or "chunks". like: a tensor of its device and number type. queries: T.
+        """
+        self._note(code, layer, like, reach, queries)
+
     def _count(self, name: str, group: HeadGroup, q: Tensor) -> None:
+        self._note(name, group, q, group.reach, queries=q.size(2))
+
+    def _note(self, name: str, choices, like: Tensor, reach: int, queries: int) -> None:
         work = Work(
             backend=name,
-            device=q.device.type,
-            dtype=q.dtype,
-            choices=_in_words(group),
-            reach=group.reach,
-            queries=q.size(2),
+            device=like.device.type,
+            dtype=like.dtype,
+            choices=_in_words(choices),
+            reach=reach,
+            queries=queries,
             backward=torch.is_grad_enabled(),
         )
         self.counts[work] += 1
@@ -137,19 +174,20 @@ class Backend:
         return lines
 
 
-def _in_words(group: HeadGroup) -> str:
-    """Name a group's choices, and the k of a selection that has one."""
-    span = type(group.span).__name__
-    selection = type(group.selection).__name__
-    normaliser = type(group.normaliser).__name__
-    k = getattr(group.selection, "k", None)
+def memory_of(device: torch.device) -> int:
+    """Return how many bytes a GPU has."""
+    return torch.cuda.get_device_properties(device).total_memory
+
+
+def _in_words(choices: Variant | HeadGroup) -> str:
+    """Name the choices of a layer or group, and the k of a selection that has one."""
+    span = type(choices.span).__name__
+    selection = type(choices.selection).__name__
+    normaliser = type(choices.normaliser).__name__
+    k = getattr(choices.selection, "k", None)
     if k is not None:
         selection = f"{selection} k={k}"
     return f"{span} {selection} {normaliser}"
-
-
-def _next_power_of_two(length: int) -> int:
-    return 1 << max(0, int(length) - 1).bit_length()
 
 
 def kernel_obstacle(choices: Variant | HeadGroup, d_k: int, d_r: int, d_v: int) -> str | None:
@@ -169,6 +207,12 @@ def kernel_obstacle(choices: Variant | HeadGroup, d_k: int, d_r: int, d_v: int) 
     if max(d_k, d_v) > WIDEST_TILE:
         return f"its tiles are {WIDEST_TILE} wide at most"
     return None
+
+
+def kernel_obstacle_of(layer) -> str | None:
+    """Return why the kernel cannot compute a layer on any GPU, or None."""
+    shape = layer.shape
+    return kernel_obstacle(layer, shape.d_k, width_of_positions(layer), shape.d_v)
 
 
 def _triton_obstacle(

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout, pad
 from torch.utils.checkpoint import checkpoint
 
+from ..formula import skew
 from .groups import HeadGroup, Operands
 
 QUERIES = 64  # c: at most c - 1 keys outside the band are multiplied in vain
@@ -182,7 +183,7 @@ def _attend_chunk(
 
     # The stream's first keys, where every query sees them, are the columns before the band.
     in_band = p[..., s.size(-1) - chunk.window :]
-    by_key = _unband(in_band).flatten(0, 1)  # n c (W + c - 1)
+    by_key = skew(in_band).flatten(0, 1)  # n c (W + c - 1)
     # Columns before the first key of the stream have no values.
     with_values = by_key[..., chunk.missing :]
     y = torch.bmm(with_values, chunk.of_keys(v))  # n c dv
@@ -258,10 +259,13 @@ def _largest(s: Tensor, log_m: Tensor | None) -> Tensor:
     """Find the largest visible score of each row: b g c 1; one that is NaN, if any is.
 
     Adding log m = -inf made NaN of +inf and NaN at keys that are hidden: these become -inf, in
-    place. That takes as long as a softmax, and is not done unless there are any.
+    place. That takes as long as a softmax, and a CPU does not do it unless there are any; a GPU
+    takes longer to tell.
     """
     most = s.amax(-1, keepdim=True)
-    if log_m is None or (most < math.inf).all():
+    if log_m is None:
+        return most
+    if s.device.type == "cpu" and (most < math.inf).all():
         return most
     hidden = log_m == -math.inf
     in_band = s[..., s.size(-1) - log_m.size(-1) :]
@@ -293,14 +297,3 @@ def _substituted(parameters: tuple[Tensor, ...], *choices: nn.Module):
         yield
     finally:
         substitute(before)
-
-
-def _unband(p: Tensor) -> Tensor:
-    """Undo `band`: put .. c W onto zeros .. c (W + c - 1)."""
-    *batch, c, W = p.shape
-    width = W + c - 1
-    # With c zeros after each row, rows are one longer than `width`: cut anew at `width`, row i
-    # begins i numbers further right. The last c zeros are too many.
-    in_a_row = pad(p, (0, c)).flatten(-2)
-    used = in_a_row[..., : c * width]
-    return used.view(*batch, c, width)

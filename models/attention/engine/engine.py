@@ -1,12 +1,16 @@
 """The same numbers as the definition without computing what no head can see.
 
-Three routes lead to them; `Engine.route` chooses one for a layer, and says why:
+Four routes lead to them; `Engine.route` chooses one for a layer, and says why:
 
     compiled    all heads at once in C, each with the keys of its own reach: on a CPU, a stream in
                 training or a whole sequence
+    definition  the formula itself: on a GPU, a stream in training, with as many keys as the
+                farthest head reaches; elsewhere, a whole sequence that the compiled library cannot
+                compute
+    chunks      the formula for a few queries after the other: such a stream, where all scores at
+                once do not fit into memory, and the kernel cannot compute it
     groups      heads of like reach together, each group with keys and values of its own reach
                 alone, projections included, in C, Triton or torch, as `Backend.choose` says
-    definition  the formula itself: a whole sequence that the compiled library cannot compute
 """
 
 from typing import NamedTuple
@@ -14,7 +18,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ..formula import Definition
+from ..formula import Definition, attend_block
 from ..variant import (
     Past,
     Variant,
@@ -23,8 +27,9 @@ from ..variant import (
     sequence_scales,
     stream_scales,
 )
-from .backend import Backend, Route
+from .backend import Backend, Route, kernel_obstacle_of
 from .caches import Inputs, KeysAndValues
+from .chunks import attend_in_chunks
 from .groups import (
     BlockQueries,
     HeadGroup,
@@ -57,12 +62,19 @@ class Engine:
     counted together.
     """
 
-    def __init__(self, backend: str = "auto"):
-        """Take a name of `backend.ENGINE_BACKENDS`; ValueError for another."""
-        self.backend = Backend(backend)
+    def __init__(self, backend: str = "auto", layers: int = 1):
+        """Take a name of `backend.ENGINE_BACKENDS`; ValueError for another.
 
-    def route(self, layer, x: Tensor, *, is_stream: bool) -> Route:
-        """Choose how a layer computes attention for inputs x, and say why: see above."""
+        layers: how many share it.
+        """
+        self.backend = Backend(backend)
+        self.layers = layers
+
+    def route(self, layer, x: Tensor, *, is_stream: bool, keys: int = 0) -> Route:
+        """Choose how a layer computes attention for inputs x, and say why: see above.
+
+        keys: how many the definition would score for each query of a stream.
+        """
         obstacle = self.backend.layer_obstacle(layer, x)
         if not is_stream:
             # Sequences are short: the engine has no groups for them.
@@ -72,9 +84,16 @@ class Engine:
         # In evaluation keys and values are cached by group: of each head only what it reaches.
         if not layer.training:
             return Route("groups", "in evaluation each group of heads has a cache")
-        if obstacle:
-            return Route("groups", f"compiled: {obstacle}")
-        return Route("compiled", "one call computes all heads of a block in training")
+        if not obstacle:
+            return Route("compiled", "one call computes all heads of a block in training")
+        too_large = self.backend.definition_obstacle(layer, x, keys, self.layers)
+        if not too_large:
+            return Route("definition", "its scores fit into memory, and it launches fewest kernels")
+        if self.backend.may_take_definition(layer, x):
+            no_kernel = self.backend.kernel_fault or kernel_obstacle_of(layer)
+            if no_kernel:
+                return Route("chunks", f"definition: {too_large}; triton: {no_kernel}")
+        return Route("groups", f"compiled: {obstacle}; definition: {too_large}")
 
     def start(self, layer, batch: int) -> Past:
         """Make the cache of streams that have not begun.
@@ -90,6 +109,7 @@ class Engine:
         if layer.training:
             inputs = weight.new_empty(0, batch, shape.d_model)
             return (inputs,)
+        layer.window.check()
         layer.partition = evaluation_groups(layer)
         parts = []
         for heads in layer.partition:
@@ -106,12 +126,41 @@ class Engine:
         The output is that before the output projection. No gradient reaches the cache. In
         evaluation it holds keys and values. `layer.computed` says what was computed for it.
         """
+        window = None
+        keys = 0
+        if self.backend.may_take_definition(layer, x):
+            window, keys = self.window(layer, x, past)
+        route = self.route(layer, x, is_stream=True, keys=keys)
+        if x.device.type != "cpu":
+            self.backend.reasons.setdefault(route.code, route.reason)
+        if route.code in ("definition", "chunks"):
+            return self._attend_within(route.code, layer, x, past, window, keys)
         # None, h 1 1 or B h T 1
         z = layer.span.extent(x)
-        route = self.route(layer, x, is_stream=True)
         if route.code == "compiled":
             return self._attend_all_heads(layer, x, past, z)
         return self._attend_by_groups(layer, x, past, z)
+
+    def window(self, layer, x: Tensor, past: Past) -> tuple[int, int]:
+        """Return how many keys a query of a block meets at most, and how many are scored for it.
+
+        Asked once for each block: see `Window.of`.
+        """
+        (inputs,) = past
+        T = x.size(1)
+        window = min(layer.window.of(layer, x), len(inputs) + T)
+        scored = min(len(inputs), window + layer.span.first) + T
+        return window, scored
+
+    def _attend_within(
+        self, code: str, layer, x: Tensor, past: Past, window: int, keys: int
+    ) -> tuple[Tensor, Past]:
+        """Attend by the definition, with at most `window` keys for a query, of `keys` in all."""
+        layer.computed = [Computed(layer.shape.heads, window, keys)]
+        self.backend.count_block(code, layer, x, window, x.size(1))
+        if code == "chunks":
+            return attend_block(layer, x, past, window, attend_in_chunks)
+        return attend_block(layer, x, past, window)
 
     def _attend_by_groups(
         self, layer, x: Tensor, past: Past, z: Tensor | None

@@ -17,8 +17,7 @@ from ..selections.all import All
 from ..spans._span import Span
 from ..spans.fixed import Fixed
 from ..variant import Choices
-from .backend import kernel_obstacle
-from .groups import width_of_positions
+from .backend import kernel_obstacle_of
 
 STREAMS = 2  # B
 BEYOND = 43  # keys beyond the ramp
@@ -50,8 +49,7 @@ def cases_of(layer) -> set[Case]:
     There are none where the kernel is not made for the layer.
     """
     shape = layer.shape
-    obstacle = kernel_obstacle(layer, shape.d_k, width_of_positions(layer), shape.d_v)
-    if obstacle:
+    if kernel_obstacle_of(layer):
         return set()
     # A kernel sees of any span without a mask only how far it reaches: as of a fixed one.
     span = Fixed if layer.span.kernel == "window" else type(layer.span)

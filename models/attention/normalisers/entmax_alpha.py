@@ -25,7 +25,7 @@ import torch
 from torch import Tensor, nn
 
 from ..choice import Choice, Shape
-from ._sparse import centre, climb, through_jacobian
+from ._sparse import centre, climb, may_ask, through_jacobian
 
 NEAR = 1 / 256  # alpha - 1 below which weights are computed near softmax
 
@@ -98,10 +98,10 @@ def _positive(p: Tensor, otherwise: float) -> Tensor:
 class _EntmaxAlpha(torch.autograd.Function):
     @staticmethod
     def forward(ctx, kept, alpha):
-        # Heads of either kind: both are computed where any head is near softmax.
+        # Heads of either kind: both are computed where any is near softmax, or may not be asked.
         near = alpha - 1 < NEAR
         p = _weigh(kept, alpha.clamp(min=1 + NEAR))
-        if near.any():
+        if not may_ask(near) or near.any():
             p_near = _weigh_near_softmax(kept, alpha - 1)
             p = torch.where(near, p_near, p)
         ctx.save_for_backward(p, alpha)

@@ -1,5 +1,5 @@
-"""Each key is weighed by itself (Ramapuram et al. 2024, Sigmoid Self-Attention, section 3, equation
-4).
+"""Each key is weighted independently (Ramapuram et al. 2024, Sigmoid Self-Attention, section 3,
+equation 4).
 
 p_i = 1 / (1 + exp(-(z_i - ln n)))
 

@@ -1,5 +1,5 @@
-"""softmax with one more in the denominator, so that a head may say nothing (Miller 2023, "Attention
-is off by one").
+"""softmax with one more in the denominator, so that a head can attend to nothing (Miller 2023,
+"Attention is off by one").
 
 p_i = exp(z_i) / (1 + sum_j exp(z_j))
 

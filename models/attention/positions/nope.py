@@ -1,4 +1,4 @@
-"""No positions at all: the causal mask is all that tells order (Kazemnejad et al. 2023, NoPE).
+"""No positions at all: the causal mask is the only source of order (Kazemnejad et al. 2023, NoPE).
 
 score(t, x) = q_t . k_{t - x} / sqrt(dk)
 

@@ -1,7 +1,7 @@
 """One learned vector per distance, shared by all heads and layers (Shaw et al. 2018; Adaptive
 Attention Span, 2.1).
 
-score(t, x) = q_t . k_{t - x} + q_t . p_x
+score(t, x) = (q_t . k_{t - x} + q_t . p_x) / sqrt(dk)
 """
 
 from typing import Annotated

@@ -1,9 +1,9 @@
-"""Queries and keys turned by their places (Su et al. 2021, RoFormer, section 3.2.2, equations 14 to
-16).
+"""Queries and keys rotated by their positions (Su et al. 2021, RoFormer, section 3.2.2, equations
+14 to 16).
 
-    score(t, x) = (R_t q_t) . (R_{t - x} k_{t - x}) = q_t . R_{-x} k_{t - x}
+    score(t, x) = (R_t q_t) . (R_{t - x} k_{t - x}) / sqrt(dk)
 
-R_n turns the pair of numbers 2i and 2i + 1 of a head by the angle n 10000^(-2i / dk).
+R_n rotates the pair of numbers 2i and 2i + 1 of a head by the angle n 10000^(-2i / dk).
 """
 
 import torch

@@ -1,10 +1,10 @@
 """Sinusoids through a matrix per layer, with biases u and v shared by all layers (Dai et al. 2019,
 section 3.3).
 
-    score(t, x) = (q_t + u) . k_{t - x} + (q_t + v) . W_r R_{x - 1}
+    score(t, x) = [(q_t + u) . k_{t - x} + (q_t + v) . W_r R_{x - 1}] / sqrt(dk)
 
-`clamp`: in evaluation, distances beyond it count as it (clamp_len of the released evaluation
-scripts).
+R_n: the sinusoids of distance n. `clamp`: in evaluation, distances are clamped to it (clamp_len of
+the released evaluation scripts).
 """
 
 from typing import Annotated

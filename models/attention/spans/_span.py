@@ -15,8 +15,8 @@ class Span(Choice):
     those before it: the last of the n as limit + 1, the one before it as limit + 2, and so on. The
     limit is the position's where that is smaller.
 
-    kernel: "window" where m = 1 up to the reach and z is None, "ramp" where m is that of `_ramp.py`
-    with the R of an attribute `ramp`.
+    kernel: "window" where m = 1 up to the reach, which is the same for all heads, and z is None;
+    "ramp" where m is that of `_ramp.py` with the R of an attribute `ramp`.
     """
 
     measures = {
@@ -40,9 +40,10 @@ class Span(Choice):
         return None
 
     def log_mask(self, x: Tensor, z: Tensor | None) -> Tensor | None:
-        """Compute log m at x (any shape that broadcasts with z's last two axes).
+        """Compute log m at x: 0 where a key is seen, -inf where not, between them in a soft mask.
 
-        None where m = 1 up to the limit.
+        x: whole numbers from 1 on, T K or K. The result broadcasts to h T K, or to B h T K: (h 1 1)
+        compared with x is a window for each head. None where m = 1 up to the limit.
         """
         return None
 
@@ -73,5 +74,11 @@ class Span(Choice):
 
         R is included, as in the paper.
         """
-        span = float(self.limit + self.first)
-        return {"spans": [span] * self.heads, "mean_span": span, "max_span": span}
+        z = None if self.follows_input else self.extent(None)
+        reaches = self.reach(z).clamp(max=self.limit) + self.first
+        spans = reaches.double().flatten()
+        return {
+            "spans": spans.tolist(),
+            "mean_span": spans.mean().item(),
+            "max_span": spans.max().item(),
+        }

@@ -53,6 +53,7 @@ class Dynamic(Span):
         if self.training:
             self._fraction = fraction.mean()
         else:
+            self._fraction = self._fraction.detach()  # a tensor with its graph cannot be copied
             self._note(self.limit * fraction.detach().double())
         return self.limit * fraction
 

@@ -2,8 +2,8 @@
 
     m(x) = 1
 
-In evaluation `evaluation_cache` M keys are seen from every position alike (Transformer-XL's "same
-length").
+In evaluation, every position sees the same number M of keys, `evaluation_cache` (Transformer-XL's
+"same length").
 """
 
 from typing import Annotated

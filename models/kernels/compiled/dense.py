@@ -212,6 +212,7 @@ def compiles(x: Tensor) -> bool:
     """Return whether the compiled library computes products with x."""
     return (
         x.device.type == "cpu"
+        and not torch.compiler.is_compiling()  # a graph holds operators of torch alone
         and not torch.is_autocast_enabled("cpu")
         and build.obstacle(x.dtype) is None
     )

@@ -354,14 +354,16 @@ def draw_curve(axes, data: pd.DataFrame, x: str, colour: str, label: str, **styl
     """
     data = data.dropna(subset=["mean"]).sort_values(x)
     look = {"marker": "o", "markersize": 4, "color": colour, "label": label} | style
-    line = axes.plot(data[x], data["mean"], **look)
+    places = data[x].to_numpy(float)
+    line = axes.plot(places, data["mean"].to_numpy(float), **look)
     draw_points(axes, data, x, colour)
     band = None
     banded = data.dropna(subset=["low", "high"])
     if len(banded):
-        low = banded["low"].astype(float)
-        high = banded["high"].astype(float)
-        band = axes.fill_between(banded[x], low, high, color=colour, alpha=0.15, lw=0)
+        places = banded[x].to_numpy(float)
+        low = banded["low"].to_numpy(float)
+        high = banded["high"].to_numpy(float)
+        band = axes.fill_between(places, low, high, color=colour, alpha=0.15, lw=0)
     shows([line, band], data.index)
     still = data[:0]
     if "unmoved" in data:

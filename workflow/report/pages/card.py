@@ -1,17 +1,17 @@
 """The page of a card: one screen that says what a variant changes and what it costs."""
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import dropwhile, takewhile
 from pathlib import Path
 
 from workflow.cards.backtest import FEWEST_VARIANTS, AtScale, BackTest, Score
-from workflow.cards.card import Card, CardPart, Rate
+from workflow.cards.card import STEADY, Card, CardPart, Costs, Rate
 from workflow.cards.receive import DIGITS, Code, Received
 from workflow.config.choices import ATTENTION, AXES, choice_names
 from workflow.config.strict import parse_python
-from workflow.report.overview.attention import GATED, choice_name
+from workflow.report.overview.attention import GATED, SHARED_KEYS, choice_name
 from workflow.report.pages.artefacts import Figure, embed_drawing
 from workflow.report.pages.card_figures import (
     COSTS,
@@ -28,16 +28,21 @@ from workflow.report.pages.card_figures import (
 )
 from workflow.report.pages.card_words import (
     OF_RATE,
+    adds_positions,
     conclude,
     form_of_effect,
     models_of,
+    name_added,
     say_back_test,
+    say_baseline,
     say_interval,
+    say_margin,
+    say_scores,
     seeds_to_settle,
     title_of,
-    two_digits,
     unit_of,
     write_p,
+    write_ratio,
 )
 from workflow.report.pages.mathml import Paragraph, paragraphs_of
 from workflow.report.pages.site import Site
@@ -46,29 +51,40 @@ from workflow.results.registry import REGISTRY
 from workflow.results.statistics import LEVEL
 
 STRIPS = (
-    "Difference from the baseline with its 95 % CI, in units of the margin. Filled: significant "
-    "after Holm correction. Marks at the edge are out of range."
+    "Difference from the baseline with its 95 % CI, in units of the margin. Filled: better or "
+    "worse. Arrows point to what is out of range. Grey: all known variants, at any S and k."
 )
-COSTS_CAPTION = "Costs on the same backend. Training and prediction: step time."
-QUALITY = "Difference from the baseline against cost. Filled: significant after Holm correction."
-LIMITS = "The trained model at other limits S. Adaptive spans keep their length."
-LENGTHS = "Mean over seeds."
+COSTS_CAPTION = "Both on the same backend. Training and prediction: step time."
+QUALITY = "Difference from the baseline against cost. Filled: better or worse."
+LIMITS = (
+    "The trained model at other limits S, reading random text; learned spans keep their length. "
+    "Measured separately from the costs above."
+)
+LENGTHS = "Mean over seeds. No part of the battery judges more than {:g}×."
 SUMMARY = ("md", "png")  # what is next to the page
-GATE = "y = sigmoid(W x) * attention(x)"
+GATE = (
+    "A gate on the output of attention (Gated Attention, Qiu et al. 2025).\n\n"
+    "    y = sigmoid(W x) * attention(x)\n\n"
+    "x: the input of the layer. * is by element."
+)
+SHARED = (
+    "Heads of queries share keys and values (grouped queries, Ainslie et al. 2023).\n\n"
+    "    head i reads the keys and values k_j, v_j with j = floor(i g / h)\n\n"
+    "h: heads of queries. g = {}: heads of keys and values."
+)
 
 
 @dataclass(frozen=True)
 class PartLine:
     """A part as the table of the card lists it; numbers as text, empty where there are none.
 
-    note: what is unusual about the comparison. verdict: why there is none, if so. told: whether it
-    is significant.
+    score: what is compared, the mean scores and the margin. note: what is unusual about the
+    comparison. verdict: why there is none, if so. told: whether it is better or worse.
     """
 
     title: str
     score: str
     verdict: str
-    costs: tuple[str, ...]
     difference: str = ""
     interval: str = ""
     p: str = ""
@@ -77,6 +93,14 @@ class PartLine:
     seeds: str = ""
     detectable: str = ""
     more: str = ""
+
+
+@dataclass(frozen=True)
+class CostLine:
+    """What the variant costs on a part, as ratios to the baseline, as text."""
+
+    part: str
+    ratios: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -149,7 +173,7 @@ class Formula:
     """A choice of the variant: its axis, its name and what its file says.
 
     about: the first sentences. formula: the first paragraph of one, and those right after it. rest:
-    all others.
+    all others. settings: their values, in words.
     """
 
     axis: str
@@ -157,6 +181,7 @@ class Formula:
     about: str
     formula: tuple[Paragraph, ...]
     rest: tuple[Paragraph, ...]
+    settings: str = ""
 
 
 @dataclass(frozen=True)
@@ -174,6 +199,7 @@ class CardPage:
     figures: tuple[Figure, ...]
     lines: tuple[PartLine, ...]
     cost_titles: tuple[str, ...]
+    costs: tuple[CostLine, ...]
     rates: tuple[RateLine, ...]
     sizes: tuple[SizeLine, ...]
     behaviour: tuple[BehaviourLine, ...]
@@ -182,6 +208,7 @@ class CardPage:
     received: tuple[str, ...] = ()
     code: tuple[Code, ...] = ()
     files: tuple[str, ...] = ()
+    steady: float = STEADY
 
 
 def write_card(site: Site, place: str, card: Card) -> CardPage:
@@ -207,12 +234,13 @@ def received_page(received: Received) -> CardPage:
 
 def card_page(card: Card, code: tuple[Code, ...] = ()) -> CardPage:
     """Lay out a card. code: the files of its choices, of a card from elsewhere."""
+    lengths = LENGTHS.format(max(each.part.at or 1 for each in card.parts))
     figures = [
         _embed("strips", "What it changes", STRIPS, draw_strips(card)),
         _embed("costs", "What it costs", COSTS_CAPTION, draw_costs(card)),
         _embed("quality", "Quality and cost", QUALITY, draw_quality(card)),
         _embed("limits", "What it costs over S", LIMITS, draw_limits(card)),
-        _embed("lengths", "Over the test length", LENGTHS, draw_lengths(card)),
+        _embed("lengths", "Over the test length", lengths, draw_lengths(card)),
         _embed("failed", "Loss of the runs that failed", "", draw_failed(card)),
     ]
     costs = measured_costs(card)
@@ -220,10 +248,11 @@ def card_page(card: Card, code: tuple[Code, ...] = ()) -> CardPage:
         title=title_of(card),
         conclusion=tuple(conclude(card)),
         note=_note(card),
-        formulas=tuple(formulas_of(card.choices, code)),
+        formulas=tuple(formulas_of(card.choices, code, card.settings)),
         figures=tuple(each for each in figures if each),
-        lines=tuple(_line(each, costs) for each in card.parts),
+        lines=tuple(_line(each, card) for each in card.parts),
         cost_titles=tuple(COSTS[name] for name in costs),
+        costs=tuple(_cost_lines(card, costs)),
         rates=tuple(_rates(card)),
         sizes=tuple(_sizes(card)),
         behaviour=tuple(_behaviour(card)),
@@ -247,20 +276,25 @@ def _embed(name: str, title: str, caption: str, marks: Marks | None) -> Figure |
 
 
 def _note(card: Card) -> str:
-    on = f", on {join(list(card.devices))}" if card.devices else ""
-    return (
-        f"Scale {card.scale}{on}. p-values are Holm-corrected over the parts. "
-        "Untuned: the recipe was tuned for the baseline."
-    )
+    devices = [each.removeprefix("cpu: ") for each in card.devices]
+    on = f", on {join(devices)}" if devices else ""
+    said = [
+        say_baseline(card),
+        f"Scale {card.scale}{on}.",
+        "The recipe was tuned for the baseline, not for the variant.",
+    ]
+    return " ".join(each for each in said if each)
 
 
 # --- formulas --------------------------------------------------------------------------------
 
 
-def formulas_of(choices: dict, code: Iterable[Code] = ()) -> list[Formula]:
+def formulas_of(
+    choices: dict, code: Iterable[Code] = (), settings: Mapping[str, str] | None = None
+) -> list[Formula]:
     """Read what the file of each choice says: the formula and its source.
 
-    code: files that came with a card, in place of this project's.
+    code: files that came with a card, in place of this project's. settings: by axis, in words.
     """
     sent = {each.place: each for each in code}
     found = []
@@ -272,9 +306,14 @@ def formulas_of(choices: dict, code: Iterable[Code] = ()) -> list[Formula]:
         title = choice_name(axis, name)
         place = f"{AXES[axis]}/{name}"
         docstring = sent[place].docstring if place in sent else _docstring(axis, name)
-        found.append(_formula(axis.replace("_", " "), title, docstring))
-    if choices.get("net", {}).get("gate"):
+        formula = _formula(axis.replace("_", " "), title, docstring)
+        found.append(replace(formula, settings=(settings or {}).get(axis, "")))
+    of_net = choices.get("net", {})
+    if of_net.get("gate"):
         found.append(_formula("output", GATED, GATE))
+    if of_net.get(SHARED_KEYS):
+        name = choice_name(SHARED_KEYS, of_net[SHARED_KEYS])
+        found.append(_formula("keys", name, SHARED.format(of_net[SHARED_KEYS])))
     return found
 
 
@@ -299,34 +338,57 @@ def _formula(axis: str, name: str, docstring: str) -> Formula:
 # --- tables ----------------------------------------------------------------------------------
 
 
-def _line(each: CardPart, costs: list[str]) -> PartLine:
-    ratios = [getattr(each.costs, name) for name in costs]
+def _line(each: CardPart, card: Card) -> PartLine:
     title = each.score.title
     if each.part.at is not None:
         title += f" at {each.part.at:g}×"
-    told = PartLine(
-        title=each.part.title,
-        score=title,
-        verdict=each.why or "",
-        costs=tuple(f"{two_digits(ratio)}×" if ratio else "" for ratio in ratios),
-    )
+    told = PartLine(title=each.part.title, score=title, verdict=each.why or "")
     compared = each.comparison
     if compared is None:
         return told
     form = form_of_effect(each)
     unit = unit_of(each)
+    notes = []
+    if compared.scatter.own:
+        notes.append("only its own seeds, which vary more than others, give the interval")
+    if "position" in card.choices and adds_positions(each.against):
+        notes.append(f"{name_added(each.against)} are still added to the input")
     return replace(
         told,
+        score=f"{title}: {say_scores(each)}; margin {say_margin(each)}",
         difference=f"{_signed(form.text(compared.difference))} {unit}",
         interval=say_interval(each, form),
         p=write_p(compared.holm),
         verdict=compared.verdict,
-        note="its seeds vary more than those of other variants" if compared.scatter.own else "",
+        note="; ".join(notes),
         told=is_significant(each),
         seeds=f"{len(each.ours)} and {len(each.baseline)}",
-        detectable=f"{form.text(compared.detectable)} {unit}",
+        detectable=_detectable(each),
         more=_more(each),
     )
+
+
+def _detectable(each: CardPart) -> str:
+    """Write the smallest difference that is detectable, if two scores can differ by so much."""
+    least = each.comparison.detectable
+    if each.score.unit == "%" and least > 100:
+        return "none"
+    return f"{form_of_effect(each).text(least)} {unit_of(each)}"
+
+
+def _cost_lines(card: Card, costs: list[str]) -> Iterable[CostLine]:
+    for each in models_of(card.parts):
+        written = [_write_cost(each.costs, name) for name in costs]
+        if any(written):
+            yield CostLine(each.part.title, tuple(written))
+
+
+def _write_cost(costs: Costs, name: str) -> str:
+    ratio = getattr(costs, name)
+    if not ratio:
+        return ""
+    unsteady = "" if costs.is_steady(name) else " (unsteady)"
+    return f"{write_ratio(ratio)}×{unsteady}"
 
 
 def _sizes(card: Card) -> Iterable[SizeLine]:
@@ -335,7 +397,7 @@ def _sizes(card: Card) -> Iterable[SizeLine]:
             # written as the part's own comparison is
             scores = {"ours": at.ours, "baseline": at.baseline}
             of_size = replace(each, **scores, comparison=at.comparison, why=at.why)
-            line = _line(of_size, [])
+            line = _line(of_size, card)
             yield SizeLine(
                 part=each.part.title,
                 size=f"{at.size:g}×",
@@ -357,7 +419,7 @@ def _more(each: CardPart) -> str:
     if each.comparison.verdict != "inconclusive":
         return ""
     more = seeds_to_settle(each)
-    return "baseline too" if more is None else str(more)
+    return "too few of the baseline" if more is None else str(more)
 
 
 def _rates(card: Card) -> Iterable[RateLine]:
@@ -390,7 +452,8 @@ def _behaviour(card: Card) -> Iterable[BehaviourLine]:
             quantity = REGISTRY.get(name)
             fact = quantity.title if quantity else name.replace("_", " ")
             unit = quantity.unit if quantity else ""
-            if ours is None:
+            # what both have alike says nothing
+            if ours is None or ours == baseline:
                 continue
             form = form_of([ours, baseline], unit=unit)
             yield BehaviourLine(

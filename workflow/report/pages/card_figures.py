@@ -28,7 +28,7 @@ from workflow.report.pages.card_words import (
     name_known,
     say_difference,
     say_interval,
-    two_digits,
+    write_ratio,
 )
 from workflow.results.numbers import MINUS
 from workflow.tasks.spec import TASKS
@@ -41,6 +41,8 @@ LEAST_EDGE = 2.5  # margins left and right of no difference that a strip reaches
 MOST_EDGE = 10.0  # and at most
 RATIOS = (0.5, 2.0)  # that an axis of ratios reaches at least
 MOST_TICKS = 7
+# The costs that quality may be drawn over, and how far from the baseline's one of them must be.
+LEAST_CHANGE = {"macs": 0.1, "train": 0.01}
 STEEP = 20  # times the least loss from which on losses have a logarithmic axis
 
 
@@ -136,7 +138,7 @@ def _draw_known(marks: Marks, axes, place: int, each: CardPart, edge: float) -> 
         )
         marks.tell(
             line,
-            label=name_known(known.choice),
+            label=name_known(known.choice, each.against),
             part=each.part.title,
             difference=say_difference(each, known.difference, form),
             seeds=known.seeds,
@@ -201,11 +203,11 @@ def draw_costs(card: Card) -> Marks | None:
             # equal ratios are seen one below the other
             shift = 0.08 + 0.08 * (number - (len(names) - 1) / 2)
             line = axes.plot(ratio, place + shift, ls="", label=COSTS[name], **looks[name])
-            marks.tell(line, part=each.part.title, cost=COSTS[name], ratio=f"{two_digits(ratio)}×")
+            marks.tell(line, part=each.part.title, cost=COSTS[name], ratio=f"{write_ratio(ratio)}×")
             drawn.append(ratio)
     _set_ratios(axes.xaxis, drawn)
     _set_rows(axes, len(rows))
-    axes.set_xlabel("cheaper  ←  ratio to the baseline  →  dearer")
+    axes.set_xlabel("cheaper  ←  ratio to the baseline  →  costlier")
     share_legend(figure)
     return marks
 
@@ -237,7 +239,9 @@ def draw_limits(card: Card) -> Marks | None:
         line = axes.plot([point.S for point in points], ratios, label=COSTS[name], **looks[name])
         start = len(marks.rows)
         for point, ratio in zip(points, ratios, strict=True):
-            marks.rows.append({"cost": COSTS[name], "S": point.S, "ratio": f"{two_digits(ratio)}×"})
+            marks.rows.append(
+                {"cost": COSTS[name], "S": point.S, "ratio": f"{write_ratio(ratio)}×"}
+            )
         shows(line, range(start, len(marks.rows)))
         drawn += ratios
     set_powers(axes.xaxis, {point.S: f"{point.S}" for point in each.limits})
@@ -268,9 +272,9 @@ def _set_ratios(axis, ratios: list[float]) -> None:
 def draw_quality(card: Card) -> Marks | None:
     """Draw differences over a cost that differs from the baseline's; None where none does."""
     parts = [each for each in card.parts if each.comparison]
-    for cost in ("macs", "train"):
+    for cost, least in LEAST_CHANGE.items():
         shown = [each for each in parts if getattr(each.costs, cost)]
-        if any(abs(getattr(each.costs, cost) - 1) > 0.01 for each in shown):
+        if any(abs(getattr(each.costs, cost) - 1) > least for each in shown):
             return _draw_quality(shown, cost)
     return None
 
@@ -290,7 +294,10 @@ def _draw_quality(parts: list[CardPart], cost: str) -> Marks:
             drawn += _draw_known_costs(marks, axes, each, edge)
         ratio = getattr(each.costs, cost)
         difference = in_margins(each, each.comparison.difference)
-        line = axes.plot(ratio, _clip(difference, edge), ls="", **_look(each))
+        look = _look(each)
+        if abs(difference) > edge:
+            look["marker"] = "^" if difference > 0 else "v"
+        line = axes.plot(ratio, _clip(difference, edge), ls="", **look)
         axes.annotate(
             textwrap.shorten(each.part.title, 24, placeholder="…"),
             (ratio, _clip(difference, edge)),
@@ -298,7 +305,7 @@ def _draw_quality(parts: list[CardPart], cost: str) -> Marks:
             textcoords="offset points",
         )
         size = say_difference(each, each.comparison.difference, form_of_effect(each))
-        of_cost = {COSTS[cost]: f"{two_digits(ratio)}×"}
+        of_cost = {COSTS[cost]: f"{write_ratio(ratio)}×"}
         marks.tell(line, label=THIS, part=each.part.title, difference=size, **of_cost)
         drawn.append(ratio)
     _set_ratios(axes.xaxis, drawn)
@@ -323,10 +330,10 @@ def _draw_known_costs(marks: Marks, axes, each: CardPart, edge: float) -> list[f
         line = axes.plot(known.macs, at, ".", label="known variants", **style)
         marks.tell(
             line,
-            label=name_known(known.choice),
+            label=name_known(known.choice, each.against),
             part=each.part.title,
             difference=say_difference(each, known.difference, form),
-            MACs=f"{two_digits(known.macs)}×",
+            MACs=f"{write_ratio(known.macs)}×",
         )
         drawn.append(known.macs)
     return drawn

@@ -15,6 +15,8 @@ from workflow.results.record import write_if_changed
 
 # what Markdown or HTML would take for markup
 MARKUP = re.compile(r"([\\`*_\[\]<>|#~])")
+ESCAPE = "\\"
+OPTION = re.compile(r"card\\_\w+=\w+")  # once it is escaped
 HEADS = ("part", "difference", "95 % CI", "verdict", "seeds")
 NOTHING = "No part is compared."
 
@@ -35,19 +37,35 @@ def summary(told: CardPage, name: str) -> str:
     paragraphs = [
         f"# {_escaped(told.title)}",
         _escaped(" ".join(told.conclusion)),
+        *(_escaped(f"{each.name}: {each.settings}") for each in told.formulas if each.settings),
         f"![Difference from the baseline on each part]({name}.png)",
         "\n".join(_table(told)),
+        *(["\n".join(_costs(told))] if told.costs else []),
         _escaped(_footnote(told)),
+        f"[The card]({name}.html)",
     ]
     return "\n\n".join(paragraphs) + "\n"
 
 
+def conclusion_in(text: str) -> str:
+    """Read the conclusion out of a summary, without markup."""
+    _, conclusion, *_ = text.split("\n\n")
+    return re.sub(r"\\(.)", r"\1", conclusion.replace("`", ""))
+
+
 def _table(told: CardPage) -> Iterable[str]:
-    heads = (*HEADS, *told.cost_titles)
+    yield _row(HEADS)
+    yield _row(["---"] * len(HEADS))
+    for line in told.lines:
+        yield _row(map(_escaped, _cells(line)))
+
+
+def _costs(told: CardPage) -> Iterable[str]:
+    heads = ("costs, ratios to the baseline", *told.cost_titles)
     yield _row(heads)
     yield _row(["---"] * len(heads))
-    for line in told.lines:
-        yield _row(map(_escaped, (*_cells(line), *line.costs)))
+    for line in told.costs:
+        yield _row(map(_escaped, (line.part, *line.ratios)))
 
 
 def _cells(line: PartLine) -> tuple[str, ...]:
@@ -56,8 +74,8 @@ def _cells(line: PartLine) -> tuple[str, ...]:
 
 
 def _footnote(told: CardPage) -> str:
-    costs = " Costs: ratios to the baseline." if told.cost_titles else ""
-    return f"{told.note} Seeds: of the variant and of the baseline.{costs}"
+    columns = "Difference: variant minus baseline. Seeds: of the variant and of the baseline."
+    return f"{told.note} {columns}"
 
 
 def _row(cells: Iterable[str]) -> str:
@@ -65,5 +83,6 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Write a text on one line, and as it is."""
-    return MARKUP.sub(r"\\\1", with_minus(" ".join(text.split())))
+    """Write a text on one line, and as it is; options as code, to be copied."""
+    escaped = MARKUP.sub(r"\\\1", with_minus(" ".join(text.split())))
+    return OPTION.sub(lambda found: f"`{found.group().replace(ESCAPE, '')}`", escaped)

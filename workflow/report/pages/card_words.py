@@ -3,11 +3,12 @@
 import json
 import math
 from collections.abc import Callable, Iterable
+from statistics import fmean
 
 from workflow.cards.backtest import BackTest
-from workflow.cards.card import AS_BASELINE, Card, CardPart, Rate
+from workflow.cards.card import ADDED, AS_BASELINE, Card, CardPart, Rate
 from workflow.config.choices import AXES
-from workflow.report.overview.attention import GATED, Attention, choice_name
+from workflow.report.overview.attention import GATED, SHARED_KEYS, USUAL, Attention, choice_name
 from workflow.results.numbers import BITS, MINUS, Form, capital, count, form_of, join, name_places
 from workflow.results.statistics import LEVEL
 
@@ -15,7 +16,7 @@ MOST_EFFECTS = 3  # that the conclusion tells with their size
 MOST_NAMES = 3  # of parts that the conclusion lists; of more it gives the number
 OF_RATE = {0.5: "half", 2.0: "twice"}
 # the first option that a conclusion names
-UNTUNED = "the learning rate is untuned: first try half and twice the rate with card_rates=true"
+UNTUNED = "untuned: half or twice the learning rate may change this (card_rates=true)"
 ABOUT_EQUAL = 0.005  # a ratio of costs this near to 1 is 1
 LEAST_P = 0.001  # that is written as it is
 EVERYWHERE = ("encoder", "decoder", "cross")
@@ -44,22 +45,76 @@ def _with_settings(axis: str, choice: dict) -> str:
     return f"{name} ({', '.join(settings)})" if settings else name
 
 
-def name_known(choice: str) -> str:
-    """Name a known variant: `fixed span, top-k, k = 8`. choice: what it chooses, as JSON."""
+def name_known(choice: str, against: dict[str, str]) -> str:
+    """Name a known variant: `fixed span, top-k, k = 8`.
+
+    choice: what it chooses, as JSON. against: what the baseline does, as `CardPart.against`.
+    """
     chosen = json.loads(choice)
     axes = {axis: each for axis, each in chosen["attention"].items() if axis in AXES}
     attention = Attention(
         model="",
-        gate=chosen["gate"],
+        gate=bool(chosen["gate"]),
+        key_heads=chosen.get(SHARED_KEYS),
         **{axis: each["name"] for axis, each in axes.items()},
     )
     limit = axes["span"].get("limit")
     k = axes["selection"].get("k")
-    words = [attention.name, *name_places(limit, k)]
+    words = [attention.name]
+    position = attention.position
+    # usual positions are in a name where the baseline has others
+    if position in USUAL["position"] and position != against.get("position", position):
+        words.append(choice_name("position", position))
+    words += name_places(limit, k)
     applied = chosen["attention"].get("apply_to", EVERYWHERE)
     if set(applied) != set(EVERYWHERE):
         words.append(f"in {join(list(applied))} only")
     return ", ".join(words)
+
+
+def say_baseline(card: Card) -> str:
+    """Say what the baseline chooses, and on which parts; empty where the card does not know."""
+    parts_of: dict[tuple[str, str], list[str]] = {}
+    for each in card.parts:
+        if each.against:
+            normaliser = choice_name("normaliser", each.against["normaliser"])
+            words = (normaliser, _in_words(each.against))
+            parts_of.setdefault(words, []).append(each.part.title)
+    if not parts_of:
+        return ""
+    last = [*parts_of][-1]
+    said = []
+    before = None
+    for (normaliser, words), titles in parts_of.items():
+        is_rest = (normaliser, words) == last and len(parts_of) > 1 and len(titles) > 1
+        where = "the other parts" if is_rest else join(titles)
+        told = words if normaliser == before else f"{normaliser}, {words}"
+        said.append(f"{told} on {where}")
+        before = normaliser
+    return f"Baseline: {'; '.join(said)}."
+
+
+def _in_words(against: dict[str, str]) -> str:
+    """Write choices as `full attention, NAPE`."""
+    said = [choice_name("span", against["span"])]
+    for axis in ("selection", "score_scale"):
+        if against[axis] not in USUAL[axis]:
+            said.append(choice_name(axis, against[axis]))
+    if adds_positions(against):
+        said.append(f"{name_added(against)} in the input")
+    if against["position"] != "none":
+        said.append(choice_name("position", against["position"]))
+    return ", ".join(said)
+
+
+def adds_positions(against: dict[str, str]) -> bool:
+    """Say whether models have positions in their input, whatever their attention has."""
+    return against.get(ADDED, "none") != "none"
+
+
+def name_added(against: dict[str, str]) -> str:
+    """Name the positions in the input."""
+    return "sinusoids" if against[ADDED] == "sinusoid" else f"{against[ADDED]} positions"
 
 
 def models_of(parts: Iterable[CardPart]) -> list[CardPart]:
@@ -97,17 +152,41 @@ def say_difference(each: CardPart, difference: float, form: Form) -> str:
 
 def say_interval(each: CardPart, form: Form) -> str:
     """Write the interval of a difference: `−4.6 to −1.0`."""
-    low = form.text(each.comparison.low)
-    high = form.text(each.comparison.high)
+    low, high = map(form.text, possible_interval(each))
     return f"{low} to {high}".replace("-", MINUS)
+
+
+def possible_interval(each: CardPart) -> tuple[float, float]:
+    """Return the interval of a difference, as far as two scores can differ."""
+    compared = each.comparison
+    if each.score.unit != "%":
+        return compared.low, compared.high
+    base = fmean(each.baseline.values())
+    return max(compared.low, -base), min(compared.high, 100 - base)
+
+
+def say_scores(each: CardPart) -> str:
+    """Write the mean scores of the variant and of the baseline: `98.7, baseline 99.6`."""
+    means = [fmean(each.ours.values()), fmean(each.baseline.values())]
+    form = form_of_effect(each)
+    ours, theirs = map(form.text, means)
+    return f"{ours}, baseline {theirs}"
+
+
+def say_margin(each: CardPart) -> str:
+    """Write the margin of no difference with its unit: `0.02 bpc`, `1 point`."""
+    unit = unit_of(each)
+    if each.part.margin == 1:
+        unit = unit.removesuffix("s")
+    return f"{each.part.margin:g} {unit}"
 
 
 def say_sizes(each: CardPart, form: Form) -> str:
     """Write the interval of a difference whose direction is told in words: `1.0 to 4.6`."""
-    compared = each.comparison
-    if compared.high >= 0:
+    low, high = possible_interval(each)
+    if high >= 0:
         return say_interval(each, form)
-    return f"{form.text(-compared.high)} to {form.text(-compared.low)}"
+    return f"{form.text(-high)} to {form.text(-low)}"
 
 
 def in_margins(each: CardPart, difference: float) -> float:
@@ -130,9 +209,11 @@ def say_ratio(ratios: Iterable[float], write: Callable[[float], str]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def two_digits(value: float) -> str:
-    """Write a ratio with two digits: 0.35, 1.7, 12."""
-    decimals = max(0, 1 - math.floor(math.log10(value)))
+def write_ratio(value: float) -> str:
+    """Write a ratio: 0.016, 0.35, 1.70, 12."""
+    if value >= 10:
+        return f"{value:.0f}"
+    decimals = max(2, 1 - math.floor(math.log10(value)))
     return f"{value:.{decimals}f}"
 
 
@@ -161,12 +242,12 @@ def _findings(card: Card) -> str:
         for each in told:
             if each.comparison.verdict == verdict:
                 effects.append(_effect(each, with_title=each is told[0]))
-        others = [each for each in rest if each.comparison.verdict == verdict]
-        if others:
-            effects.append(count(len(others), "other part" if effects else "part"))
-        said.append(f"{verdict} on {join(effects)}")
+        others = [each.part.title for each in rest if each.comparison.verdict == verdict]
+        if len(others) > MOST_NAMES:
+            others = [count(len(others), "other part" if effects else "part")]
+        said.append(f"{verdict} on {join(effects + others)}")
     if not significant and any(each.comparison for each in card.parts):
-        said.append("no significant difference from the baseline")
+        said.append("not shown to be better or worse on any part")
     failed = [each.part.title for each in card.parts if each.failed and not each.ours]
     if failed:
         said.append(f"no run finished on {_names(failed)}")
@@ -273,7 +354,7 @@ def _open(card: Card) -> str:
         said.append(f"the same as the baseline on {_names(same)}")
     equal = [each.part.title for each in card.with_verdict("no difference")]
     if equal:
-        said.append(f"equivalent within the margin on {_names(equal)}")
+        said.append(f"no difference beyond the margin on {_names(equal)}")
     unclear = card.with_verdict("inconclusive")
     if unclear:
         names = _names([each.part.title for each in unclear])
@@ -294,12 +375,13 @@ def _more_seeds(unclear: list[CardPart]) -> str:
     if not known:
         is_short = None in needed
         return ", which also needs more seeds of the baseline" if is_short else ""
-    settled = ""
+    most = max(known)
+    names = "it" if len(unclear) == 1 else "all of these"
     if len(known) < len(unclear):
-        settled = f" {len(known)} of these"
-    elif len(unclear) > 1:
-        settled = " all of these"
-    return f" ({count(max(known), 'more seed')} would settle{settled or ' it'})"
+        names = f"{len(known)} of these"
+    have = max(len(each.ours) for each in unclear)
+    option = f"card_seeds={have + most}"
+    return f" ({count(most, 'more seed')} would probably settle {names}: {option})"
 
 
 def _names(titles: list[str]) -> str:
@@ -312,28 +394,19 @@ def _costs(card: Card) -> str:
     said = []
     macs = _ratios(card, "macs")
     if macs and _are_equal(macs):
-        said.append("needs as many MACs as the baseline")
+        said.append("as many MACs as the baseline")
     elif macs:
-        shares = say_ratio([100 * ratio for ratio in macs], _percent)
-        said.append(f"needs {shares} % of the MACs")
+        said.append(f"{say_ratio(macs, write_ratio)}× the baseline\u2019s MACs")
     times = _ratios(card, "train")
-    if times and _are_equal(times):
-        said.append("trains as fast")
-    elif times and max(times) <= 1:
-        speeds = say_ratio([1 / ratio for ratio in times], two_digits)
-        said.append(f"trains {speeds}× as fast")
-    elif times:
-        said.append(f"takes {say_ratio(times, two_digits)}× as long to train")
-    return f"it {join(said)}" if said else ""
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0f}" if share >= 1 else two_digits(share)
+    if times:
+        whose = "its" if said else "the baseline\u2019s"
+        said.append(f"{say_ratio(times, write_ratio)}× {whose} training time")
+    return f"it needs {join(said)}" if said else ""
 
 
 def _ratios(card: Card, name: str) -> list[float]:
-    ratios = [getattr(each.costs, name) for each in card.parts]
-    return [ratio for ratio in ratios if ratio]
+    steady = [each.costs for each in card.parts if each.costs.is_steady(name)]
+    return [ratio for costs in steady if (ratio := getattr(costs, name))]
 
 
 def _are_equal(ratios: list[float]) -> bool:
@@ -353,6 +426,8 @@ def say_back_test(tested: BackTest | None) -> str:
         score = each.score
         variants = f"{score.cases} known variants" if not said else f"{score.cases}"
         worse = f"\u201calways worse\u201d: {score.always_worse}"
+        if score.dearer is not None:
+            worse += f", \u201ccostlier is better\u201d: {score.dearer}"
         p = "" if score.p is None else f"; {equals_p(score.p)}"
         said.append(f"with scale {each.scale} for {score.battery} of {variants} ({worse}{p})")
     sentence = f"The battery\u2019s sign agreed {join(said)}."

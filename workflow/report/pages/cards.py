@@ -1,12 +1,14 @@
 """All cards of a scale at a glance: a row for each, a column for each part and cost."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from workflow.cards.card import AS_BASELINE, Card, CardPart
+from workflow.cards.shipped import shipped_cards
 from workflow.cards.stored import as_card, read_card
 from workflow.config.errors import ConfigError
 from workflow.report.pages.card_figures import is_significant
@@ -15,8 +17,8 @@ from workflow.report.pages.card_words import (
     in_margins,
     say_interval,
     title_of,
-    two_digits,
     unit_of,
+    write_ratio,
 )
 from workflow.report.pages.site import Site
 from workflow.results.numbers import MINUS
@@ -41,59 +43,71 @@ class Strip:
 
 @dataclass(frozen=True)
 class CardCell:
-    """A number of a card. title: all that is known of it. told: it is significant. sort: what its
-    column sorts by. strip: None of a cost.
+    """A number of a card, or a sign that there is none. title: all that is known of it, or why.
+    told: it is significant. sort: what its column sorts by, if anything. strip: of a difference.
     """
 
     text: str
     title: str
     told: bool
-    sort: float
+    sort: float | None
     strip: Strip | None = None
 
 
 @dataclass(frozen=True)
 class CardRow:
-    """A card. page: its file. same: names of what chooses the same. cells: None where there is no
-    comparison.
+    """A card. page: its file. same: names of what chooses the same. own: it does not ship. cells:
+    None where there is no comparison.
     """
 
     title: str
     page: str
     same: tuple[str, ...]
+    own: bool
     cells: tuple[CardCell | None, ...]
 
 
 @dataclass(frozen=True)
 class CardsPage:
-    """What the template names. columns: titles, and what each is in."""
+    """All cards of a scale. columns: titles, and what each is in."""
 
     scale: str
     columns: tuple[tuple[str, str], ...]
     rows: tuple[CardRow, ...]
-    title: str = "Cards"
+    title: str = "One battery for every variant"
+
+    @property
+    def address(self) -> str:
+        """Name the folder of the cards' pages, from that of all reports."""
+        return f"{quote(self.scale)}/cards/"
 
 
-def read_cards(results: Path, pages: Path, scale: str) -> Iterator[tuple[Card, str]]:
-    """Read every card of a scale that has a page, each with the name of that file.
+def read_cards(results: Path, scale: str) -> list[tuple[Card, str]]:
+    """Read the cards of a scale, those made here and those that ship, each with its page's file.
 
-    results: the folder of all results. pages: of all cards. One that another version of the suite
-    wrote is left out until it is made again.
+    results: the folder of all results. Of two with one file, the one made here counts. One that
+    another version of the suite wrote is left out until it is made again.
     """
+    cards = {f"{card.name}.html": card for card in shipped_cards(scale)}
     for file in sorted(results.glob(f"{scale}*{OF_CARD}*/card.json")):
         place, _, name = file.parent.name.partition(OF_CARD)
         page = f"{name}{place.removeprefix(scale)}.html"
         with suppress(ConfigError):
-            card = as_card(read_card(file))
-            if (pages / page).is_file():
-                yield card, page
+            cards[page] = as_card(read_card(file))
+    return [(card, page) for page, card in cards.items()]
 
 
-def write_cards(site: Site, cards: Iterable[tuple[Card, str]]) -> None:
+def find_cards(results: Path, scale: str) -> CardsPage | None:
+    """Lay out the cards of a scale; None if it has none. results: the folder of all results."""
+    cards = read_cards(results, scale)
+    return cards_page(cards) if cards else None
+
+
+def write_cards(site: Site, cards: list[tuple[Card, str]]) -> None:
     """Write the page of all cards, next to theirs. cards: each with the name of its page's file."""
-    cards = list(cards)
     if cards:
-        site.write("cards.html.j2", f"cards/{ALL}", cards_page(cards))
+        page = cards_page(cards)
+        site.write("cards.html.j2", f"cards/{ALL}", {"title": page.title, "cards": page})
 
 
 def cards_page(cards: list[tuple[Card, str]]) -> CardsPage:
@@ -105,12 +119,14 @@ def cards_page(cards: list[tuple[Card, str]]) -> CardsPage:
             parts.setdefault(_column(each), each)
     columns = [(each.part.title, unit_of(each)) for each in parts.values()]
     columns += [(title, "ratio") for title in SHOWN_COSTS.values()]
+    shipped = {each.name for each in shipped_cards(ordered[0][0].scale)}
     rows = []
     for card, page in ordered:
         cells = [_effect(card, column) for column in parts]
         cells += [_cost(card, name) for name in SHOWN_COSTS]
         same = _same_as(card, [other for other, _ in ordered])
-        rows.append(CardRow(title_of(card), page, same, tuple(cells)))
+        own = card.name not in shipped
+        rows.append(CardRow(title_of(card), page, same, own, tuple(cells)))
     return CardsPage(ordered[0][0].scale, tuple(columns), tuple(rows))
 
 
@@ -155,23 +171,32 @@ def _have_the_same_runs(one: Card, other: Card) -> bool:
 
 def _effect(card: Card, column: tuple[str, str]) -> CardCell | None:
     for each in card.parts:
-        if _column(each) == column and each.comparison is not None:
-            return _cell(each)
+        if _column(each) == column:
+            return _cell(each) if each.comparison else _without_comparison(each)
     return None
+
+
+def _without_comparison(each: CardPart) -> CardCell:
+    if each.why == AS_BASELINE:
+        return CardCell("=", AS_BASELINE, told=False, sort=0.0)
+    return CardCell("–", each.why or "", told=False, sort=None)
 
 
 def _cell(each: CardPart) -> CardCell:
     compared = each.comparison
     form = form_of_effect(each)
-    text = form.text(compared.difference).replace("-", MINUS)
-    text = text if text.startswith(MINUS) else f"+{text}"
+    signed = form.text(compared.difference).replace("-", MINUS)
+    signed = signed if signed.startswith(MINUS) else f"+{signed}"
+    # in words, as the index has them: lower is better for bpc, higher for points
+    margins = in_margins(each, compared.difference)
+    words = "worse" if margins < 0 else "better"
     seeds = f"{len(each.ours)} and {len(each.baseline)} seeds"
     return CardCell(
-        text=text,
-        title=f"{text} {unit_of(each)}, 95 % CI {say_interval(each, form)}; {compared.verdict}; "
+        text=f"{form.text(abs(compared.difference))} {words}",
+        title=f"{signed} {unit_of(each)}, 95 % CI {say_interval(each, form)}; {compared.verdict}; "
         f"p = {compared.holm:.2g} after Holm correction; {seeds}",
         told=is_significant(each),
-        sort=in_margins(each, compared.difference),
+        sort=margins,
         strip=Strip(50.0, *_places(each)),
     )
 
@@ -192,7 +217,7 @@ def _cost(card: Card, name: str) -> CardCell | None:
     ratios = sorted(ratio for each in card.parts if (ratio := getattr(each.costs, name)))
     if not ratios:
         return None
-    low, high = (two_digits(ratio) for ratio in (ratios[0], ratios[-1]))
+    low, high = (write_ratio(ratio) for ratio in (ratios[0], ratios[-1]))
     text = f"{low}×" if low == high else f"{low} to {high}×"
     title = f"{SHOWN_COSTS[name]}: ratio to the baseline, over {len(ratios)} parts"
     return CardCell(text, title, told=False, sort=ratios[-1])

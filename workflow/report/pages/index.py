@@ -16,6 +16,7 @@ from workflow.claims.ledger import count_verdicts
 from workflow.claims.published import Study, studies
 from workflow.config.errors import ConfigError
 from workflow.config.files import list_folder
+from workflow.config.process import one_at_a_time
 from workflow.report.answers.answer import Answer, read_answer
 from workflow.report.answers.tuning import same_as_recipe
 from workflow.report.overview.collect import OVERVIEW, Overview, read_overviews
@@ -23,6 +24,7 @@ from workflow.report.overview.findings import Finding, list_findings
 from workflow.report.overview.matrix import Matrix, make_matrix
 from workflow.report.overview.picture import Picture, make_picture
 from workflow.report.pages import artefacts
+from workflow.report.pages.cards import CardsPage, find_cards
 from workflow.report.pages.scales import write_scales
 from workflow.report.pages.site import Site, link_pages
 from workflow.report.pages.strips import Group, Row, first_of_each_paper, forest_of
@@ -42,6 +44,7 @@ SHARED = {
     "coverage": "Coverage: tables and figures of the papers",
     "pivot": "Pivot table",
     "formulas": "Numbers by formula",
+    "cards/index": "Cards of variants",
 }
 Link = tuple[str, str]  # words, address; in lists of pages the address comes first
 
@@ -258,12 +261,15 @@ class ScaleLinks:
 
 @dataclass(frozen=True)
 class RootPage:
-    """What the index of all scales shows. overview: of all reports; None if it is empty."""
+    """What the index of all scales shows. overview: of all reports; None if it is empty. cards: of
+    each scale that has some.
+    """
 
     title: str
     compared: list[Row]
     scales: list[ScaleLinks]
     overview: FirstScreen | None
+    cards: list[CardsPage]
 
 
 def root_page(results: Path, reports: Path, only: str | None = None) -> RootPage:
@@ -282,6 +288,7 @@ def root_page(results: Path, reports: Path, only: str | None = None) -> RootPage
         compared=_compare_with_papers(results, names),
         scales=scales,
         overview=_join_overviews(results, names),
+        cards=[page for folder in folders if (page := find_cards(results, folder.name))],
     )
 
 
@@ -328,13 +335,20 @@ def _join_overviews(results: Path, scales: list[str]) -> FirstScreen | None:
 
 
 def write_root(results: Path, reports: Path) -> bool:
-    """Write the page that leads to all reports; return False where there is no report."""
-    page = root_page(results, reports)
-    if not page.scales:
+    """Write the page that leads to all reports; return False where there is no report.
+
+    Workflows of several scales may end at the same time: the last one to write has seen the pages
+    of all.
+    """
+    if not reports.is_dir():
         return False
-    Site(results, reports).write("root.html.j2", "index.html", page)
-    link_pages(reports / "index.html")
-    write_scales(reports)
+    with one_at_a_time(reports):
+        page = root_page(results, reports)
+        if not page.scales:
+            return False
+        Site(results, reports).write("root.html.j2", "index.html", page)
+        link_pages(reports / "index.html")
+        write_scales(reports)
     return True
 
 

@@ -94,7 +94,8 @@ def paragraphs_of(docstring: str) -> list[Paragraph]:
         elif is_mixed:
             found += [Paragraph(head), Paragraph(rest.strip(), (write_line(rest.strip()),))]
         else:
-            found.append(Paragraph(" ".join(block.split())))
+            prose = " ".join(block.split())
+            found.append(Paragraph(prose.replace("`", "")))
     return found
 
 

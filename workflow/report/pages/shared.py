@@ -22,6 +22,7 @@ from workflow.report.overview.collect import (
     read_overviews,
     write_overview,
 )
+from workflow.report.pages.cards import read_cards, write_cards
 from workflow.report.pages.claims import ledger_page
 from workflow.report.pages.headline_claims import headline_claims_page
 from workflow.report.pages.index import index_page, questions_in
@@ -63,6 +64,7 @@ def write_shared(site: Site, frames: Frames, overview: Overview | None = None) -
     for paper, of_paper in runs.groupby("paper"):
         page = paper_page(site, paper, of_paper)
         site.write("paper.html.j2", f"papers/{paper}.html", page)
+    write_cards(site, read_cards(site.results.parent, site.results.name))
 
 
 def _remove_renamed(reports: Path) -> None:

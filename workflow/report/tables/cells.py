@@ -329,9 +329,14 @@ def summarise(runs: pd.DataFrame, by: list[str], quantity: str) -> pd.DataFrame:
     """
     rows = []
     once = runs.drop_duplicates([*by, "digest"])
+    # asked of all groups at once: of thousands, one by one, it would take most of the time
+    has_ended = (once["status"] == "ok") & once[quantity].notna()
+    once = once.assign(has_ended=has_ended)
+    learns_spans = bool(len(learned_spans(once)))
     for key, group in once.groupby(by, dropna=False, sort=True):
         group = take_rows(group, quantity)
-        finished = group[(group["status"] == "ok") & group[quantity].notna()]
+        ended = group["has_ended"].to_numpy()
+        finished = group if ended.all() else group[ended]
         values = values_of(finished, quantity)
         summary = over_seeds(values, bounds=bounds_of(quantity))
         row = dict(zip(by, key, strict=True))
@@ -341,7 +346,7 @@ def summarise(runs: pd.DataFrame, by: list[str], quantity: str) -> pd.DataFrame:
         row["points"] = summary.points
         row["n"] = len(values)
         row["failed"] = len(group) - len(finished)
-        row["unmoved"] = bool(hardly_moved(finished).any())
+        row["unmoved"] = learns_spans and bool(hardly_moved(finished).any())
         row["runs"] = name_runs(finished, quantity)
         rows.append(row)
     columns = [*by, "mean", "low", "high", "points", "n", "failed", "unmoved", "runs"]

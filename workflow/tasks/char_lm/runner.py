@@ -12,6 +12,7 @@ from models.attention import formula
 from models.attention.engine.band import band
 from models.attention.engine.caches import streams as select_streams
 from models.attention.engine.engine import Engine, every_key
+from models.attention.layers import computing
 from models.attention.variant import Past, farthest
 from workflow.config.job import Job
 from workflow.tasks.char_lm import refuse_uneven, store
@@ -21,7 +22,6 @@ from workflow.tasks.formula import mac
 from workflow.tasks.frequencies import symbol_entropy
 from workflow.tasks.quantities import ON_CURVE
 from workflow.tasks.store import SPLITS
-from workflow.tasks.weights import computing
 from workflow.training.evaluation import Evaluation, MacCounts, Sample
 from workflow.training.failures import attempt
 from workflow.training.hardware import precision
@@ -137,9 +137,12 @@ class CharLMTask:
         rows = self.job.evaluation.streams
         tokens = self.streams.data[:rows, : COUNTED * block]
         tokens = tokens.to(self.device)
+        # by groups of heads on every device: a GPU computes more than it needs
+        with computing(net.attentions, Engine("band")):
+            executed = macs.executed(net, tokens, block)
         return MacCounts(
             dense=macs.dense(net, block),
-            executed=macs.executed(net, tokens, block),
+            executed=executed,
             paper=mac(L=shape.layers, d=shape.d_model, ff=shape.d_ff, S=span),
         )
 

@@ -17,7 +17,7 @@ from torch.nn.functional import cross_entropy
 from models.attention.engine.caches import streams as select_streams
 from models.attention.variant import Past
 from workflow.config.errors import ConfigError
-from workflow.training.hardware import in_full, precision
+from workflow.training.hardware import in_full, precision, send
 from workflow.training.processes import ALONE, Devices
 
 
@@ -65,7 +65,7 @@ class Streams:
             self.position = int(offset)
         end = self.position + self.block
         piece = self.data[self.rows, self.position : end + 1]
-        piece = piece.to(self.device)
+        piece = send(piece, self.device)
         self.position = end
         inputs = piece[:, :-1]
         targets = piece[:, 1:]

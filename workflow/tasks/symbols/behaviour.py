@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from models.attention.formula import Definition
-from workflow.tasks.weights import computing
+from models.attention.layers import computing
 
 BLOCK = 64  # rows and columns of weights that a kernel on a GPU skips together
 

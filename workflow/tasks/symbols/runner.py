@@ -10,16 +10,16 @@ from torch.nn.functional import cross_entropy
 
 from models import macs
 from models.attention.engine.engine import Engine
+from models.attention.layers import computing
 from workflow.config.job import Job
 from workflow.tasks.symbols import data
 from workflow.tasks.symbols.behaviour import Behaviour, observe
 from workflow.tasks.symbols.controls import FACTORS, with_hard_maximum, with_sharper_scores
 from workflow.tasks.symbols.problems._problem import NOT_ASKED, Drawn
 from workflow.tasks.symbols.scores import Scores, find_reach, score
-from workflow.tasks.weights import computing
 from workflow.training.evaluation import Evaluation, MacCounts, Sample, ScoredAt
 from workflow.training.failures import attempt
-from workflow.training.hardware import in_full, precision
+from workflow.training.hardware import in_full, precision, send
 from workflow.training.processes import ALONE, Devices
 
 TRAIN, DEV, TEST, CONTROL = range(4)  # begin the seeds of what is drawn
@@ -58,15 +58,13 @@ class SymbolTask:
         length = np.random.default_rng(seed).integers(training.shortest, training.longest + 1)
         drawn = self._draw((*seed, 0), training.batch, int(length))
 
-        rows = self.devices.rows(training.batch)
-        inputs = self._tensor(drawn.inputs[rows])
-        targets = self._tensor(drawn.targets[rows])
+        own = self.devices.rows(training.batch)
         parts = training.accumulate
-        for some, asked in zip(inputs.chunk(parts), targets.chunk(parts), strict=True):
-            is_asked = asked != NOT_ASKED
-            with precision(training, self.device):
-                logits = model(some, is_asked)
-            loss = _loss(logits, asked[is_asked])
+        inputs = np.split(drawn.inputs[own], parts)
+        targets = np.split(drawn.targets[own], parts)
+        for part in zip(inputs, targets, strict=True):
+            logits, right = self._answer(model, *part)
+            loss = _loss(logits, right)
             yield loss, loss, 1 / parts
 
     def after_step(self, model, step: int) -> None:
@@ -193,21 +191,29 @@ class SymbolTask:
         at_once = max(1, self.job.evaluation.symbols // drawn.inputs.shape[1])
         for start in range(0, samples, at_once):
             rows = slice(start, start + at_once)
-            targets = self._tensor(drawn.targets[rows])
-            is_asked = targets != NOT_ASKED
-            with precision(self.job.training, self.device):
-                logits = model(self._tensor(drawn.inputs[rows]), is_asked)
-            losses.append(_loss(logits, targets[is_asked], "sum").item())
-            said[rows][is_asked.cpu().numpy()] = logits.argmax(-1).cpu().numpy()
+            targets = drawn.targets[rows]
+            logits, right = self._answer(model, drawn.inputs[rows], targets)
+            losses.append(_loss(logits, right, "sum").item())
+            said[rows][targets != NOT_ASKED] = logits.argmax(-1).cpu().numpy()
         model.train(was_training)
         asked = int((drawn.targets != NOT_ASKED).sum())
         return bits(sum(losses) / asked), score(said, drawn.targets)
+
+    def _answer(self, model, inputs: np.ndarray, targets: np.ndarray) -> tuple[Tensor, Tensor]:
+        """Return the logits where an answer is asked for, n V, and the right answers, n."""
+        # counted here, for to count them on a GPU is to wait for it
+        asked = np.flatnonzero(targets != NOT_ASKED)
+        right = targets.ravel()[asked]
+        with precision(self.job.training, self.device):
+            logits = model(self._tensor(inputs), self._tensor(asked))
+        return logits, self._tensor(right)
 
     def _count_macs(self, model) -> MacCounts:
         """Count MACs per symbol of one sequence of the longest training length."""
         drawn = self._draw((TRAIN,), 1, self.job.training.longest)
         symbols = self._tensor(drawn.inputs)
-        with computing(model.attentions, Engine()):
+        # by groups of heads on every device: a GPU computes more than it needs
+        with computing(model.attentions, Engine("band")):
             dense, executed = macs.sequence(model, symbols)
         return MacCounts(dense=dense, executed=executed)
 
@@ -215,7 +221,7 @@ class SymbolTask:
         return self.corpus.problem.draw(seed, samples, length)
 
     def _tensor(self, symbols: np.ndarray) -> Tensor:
-        return torch.from_numpy(np.ascontiguousarray(symbols, np.int64)).to(self.device)
+        return send(torch.from_numpy(np.ascontiguousarray(symbols, np.int64)), self.device)
 
     def state_dict(self) -> dict:
         return {"batches": self.batches}
