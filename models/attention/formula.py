@@ -327,19 +327,18 @@ def attend_block(
     reach: the most keys that a query sees. attend: this formula, or what gives its numbers.
     """
     (inputs,) = past
-    inputs = inputs.to(x.dtype)
-    cached = layer.span.keep(inputs, reach)
-    seen = torch.cat([cached.transpose(0, 1), x], 1)  # B K d
+    T = x.size(1)
+    rows = torch.cat([inputs.to(x.dtype), x.transpose(0, 1)])
+    seen = layer.span.keep(rows, reach + T)  # K B d
 
     # Projected anew at every block, with the weights of this step.
-    shape = layer.shape
-    q = layer.split(layer.query(x))
-    k = layer.split(layer.key(seen), shape.key_heads)
-    v = layer.split(layer.value(seen), shape.key_heads)
-    k = for_all_heads(k, shape, 1)
-    v = for_all_heads(v, shape, 1)
+    q = layer.split(layer.query(x)).contiguous()  # copied once, though two products read it
+    # Time first, streams and heads next to one another: the products copy neither.
+    k, v = (each.transpose(0, 2) for each in layer.project(seen))
+    k = for_all_heads(k, layer.shape, 1)
+    v = for_all_heads(v, layer.shape, 1)
     z = layer.span.extent(x)
-    s = stream_scales(layer, x, seen.size(1), x.size(1), x.device)
+    s = stream_scales(layer, x, len(seen), T, x.device)
     y = attend(
         q,
         k,
@@ -352,8 +351,6 @@ def attend_block(
     )
 
     # No gradient goes into the past.
-    own = x.detach().transpose(0, 1)
-    rows = torch.cat([inputs, own])
     length = cached_length(layer, reach)
-    next_past = layer.span.keep(rows, length)
+    next_past = layer.span.keep(rows.detach(), length)
     return y.transpose(1, 2), (next_past,)

@@ -19,6 +19,8 @@ from .engine.window import Window
 from .score_scales.none import NoScale
 from .variant import Past, for_all_heads
 
+Source = tuple[Tensor, Tensor]  # keys B g N dk and values B g N dv of a sequence, g heads of keys
+
 
 class MultiHeadBase(nn.Module):
     """Projections without biases around a choice on each axis, a `Variant`.
@@ -65,10 +67,15 @@ class MultiHeadBase(nn.Module):
             return self.dropout
         return 0.0
 
-    def split(self, x: Tensor, heads: int | None = None) -> Tensor:
+    def split(self, x: Tensor) -> Tensor:
         """Cut into heads: B T c -> B h T c/h."""
-        by_head = x.unflatten(-1, (heads or self.shape.heads, -1))
+        by_head = x.unflatten(-1, (self.shape.heads, -1))
         return by_head.transpose(1, 2)
+
+    def project(self, sequence: Tensor) -> Source:
+        """Project keys and values of a sequence B N d, once for all queries."""
+        heads = (self.shape.key_heads, self.shape.key_heads)
+        return by_heads(sequence, heads, self.key.weight, self.value.weight)
 
     def through_gate(self, y: Tensor, x: Tensor) -> Tensor:
         """Let the queries' input decide how much of each output passes, if the layer has a gate.
@@ -150,9 +157,6 @@ class StreamAttention(MultiHeadBase):
         return self.out(y.flatten(2)), past
 
 
-Source = tuple[Tensor, Tensor]  # keys B g N dk and values B g N dv of a sequence, g heads of keys
-
-
 class SequenceAttention(MultiHeadBase):
     """Encoder self-attention and encoder-decoder attention.
 
@@ -200,11 +204,6 @@ class SequenceAttention(MultiHeadBase):
         if self.reads_itself:
             return super().choices
         return [self.selection, self.normaliser, self.score_scale]
-
-    def project(self, sequence: Tensor) -> Source:
-        """Project keys and values of a sequence B N d, once for all queries."""
-        heads = (self.shape.key_heads, self.shape.key_heads)
-        return by_heads(sequence, heads, self.key.weight, self.value.weight)
 
     def forward(self, x: Tensor, source: Source, visible: Tensor) -> Tensor:
         """Attend from x: B T d to a projected sequence; visible: B N, False at padding -> B T d.

@@ -9,14 +9,16 @@ What is taken depends on the updates that are left, and the record says it, with
 """
 
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
 from statistics import median
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.func import functional_call
 
 from models.attention.engine.engine import Engine
 from models.attention.formula import Definition
@@ -92,23 +94,69 @@ def notes(run: Run) -> list[str]:
 def graph_of(model: CharLM, kind: Kind, keys: tuple[int, ...]) -> Forward:
     """Make a graph of a model at its first call. keys: of each layer's queries, at most."""
     within = [Definition(each) for each in keys]
+    linear = weights_of_linear(model)
 
-    def read(tokens: Tensor, past: list[Past]) -> tuple[Tensor, list[Past]]:
-        return model(tokens, past)
+    def read(weights: dict, tokens: Tensor, past: list[Past]) -> tuple[Tensor, list[Past]]:
+        return functional_call(model, weights, (tokens, past))
 
     compiled = torch.compile(read, fullgraph=True, dynamic=False, **kind.options)
 
     def forward(tokens: Tensor, past: list[Past]) -> tuple[Tensor, list[Past]]:
         torch.compiler.cudagraph_mark_step_begin()
+        weights = in_16_bits(linear, tokens.device)
         with ExitStack() as stack:
             for layer, implementation in zip(model.attentions, within, strict=True):
                 stack.enter_context(computing([layer], implementation))
-            logits, after = compiled(tokens, past)
+            logits, after = compiled(weights, tokens, past)
         # the next call overwrites what a graph returned
         copies = [tuple(part.clone() for part in cache) for cache in after]
         return logits, copies
 
     return forward
+
+
+def weights_of_linear(model: nn.Module) -> dict[str, Tensor]:
+    """Return the parameters of all linear layers, by name."""
+    weights = {}
+    for path, module in model.named_modules():
+        if isinstance(module, nn.Linear):
+            for name, weight in module.named_parameters():
+                weights[f"{path}.{name}"] = weight
+    return weights
+
+
+def in_16_bits(weights: dict[str, Tensor], device: torch.device) -> dict[str, Tensor]:
+    """Convert weights to the type of autocast; return none where it is not entered.
+
+    Autocast itself takes a kernel for each weight, and one for its gradient.
+    """
+    if not torch.is_autocast_enabled(device.type):
+        return {}
+    dtype = torch.get_autocast_dtype(device.type)
+    converted = _Converted.apply(dtype, *weights.values())
+    return dict(zip(weights, converted, strict=True))
+
+
+class _Converted(torch.autograd.Function):
+    """Convert tensors of one type to another, all at once, and their gradients back."""
+
+    @staticmethod
+    def forward(ctx, dtype: torch.dtype, *tensors: Tensor) -> tuple[Tensor, ...]:
+        ctx.dtype = tensors[0].dtype
+        ctx.set_materialize_grads(False)
+        return tuple(_convert(tensors, dtype))
+
+    @staticmethod
+    def backward(ctx, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
+        given = [each for each in gradients if each is not None]
+        converted = iter(_convert(given, ctx.dtype))
+        return None, *(None if each is None else next(converted) for each in gradients)
+
+
+def _convert(tensors: Sequence[Tensor], dtype: torch.dtype) -> list[Tensor]:
+    converted = [torch.empty_like(each, dtype=dtype) for each in tensors]
+    torch._foreach_copy_(converted, tensors)
+    return converted
 
 
 class Graphs:
@@ -257,7 +305,10 @@ class Graphs:
         # of a step before: each converts its weights to 16 bits
         torch.clear_autocast_cache()
         try:
-            logits, _ = forward(tokens, past)
+            with warnings.catch_warnings():
+                # torch's compiler looks for gradients of whatever it is given
+                warnings.filterwarnings("ignore", "The .grad attribute", UserWarning)
+                logits, _ = forward(tokens, past)
             logits.mean().backward()
         finally:
             self.run.optimiser.forget_gradients()

@@ -63,11 +63,12 @@ class Span(Choice):
     def keep(self, rows: Tensor, length: int) -> Tensor:
         """Return what is kept of cached rows, time first: the last `length`, and the first keys."""
         not_kept = len(rows) - self.first - length
-        if self.first and not_kept > 0:
-            first = rows[: self.first]
-            last = rows[-length:]
-            return torch.cat([first, last])
-        return rows[-length - self.first :]
+        if not_kept <= 0:
+            return rows
+        last = rows[len(rows) - length :]
+        if self.first:
+            return torch.cat([rows[: self.first], last])
+        return last
 
     def facts(self) -> dict:
         """Return the heads' spans, their mean and the farthest reach, in keys.
