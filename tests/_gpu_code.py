@@ -1,8 +1,8 @@
 """The code that torch's compiler writes for an H100, on a machine without one.
 
-    python -m tests._gpu_code CASE
+    python -m tests._gpu_code VARIANT
 
-counts the kernels of a step of six layers in 16 bits.
+counts the kernels of a step at scale `small` in 16 bits.
 
 The compiler needs to be told which GPU there is, and then writes code without one. A step is traced
 on the CPU; its two graphs are moved to a GPU whose tensors have sizes and types but no numbers.
@@ -10,12 +10,10 @@ on the CPU; its two graphs are moved to a GPU whose tensors have sizes and types
 
 import json
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
-from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import MagicMock, PropertyMock, patch
 
@@ -32,15 +30,14 @@ from torch.utils._pytree import tree_map_only
 from triton import runtime
 from triton.backends.compiler import GPUTarget
 
+from benchmarks.steps import SIZES, SYMBOLS, model_of
 from models.kernels.compiled import build
-from tests.training.test_no_waiting import DATA, JOBS
-from workflow.tasks.spec import TASKS, load
 from workflow.training.backends import compute_by
 from workflow.training.graphs import Kind, graph_of
-from workflow.training.run import Run
 
 GPU = torch.device("cuda", 0)
-LAYERS = 6
+SIZE = SIZES["5M"]
+DROPOUT = 0.1
 H100 = SimpleNamespace(
     name="NVIDIA H100",
     major=9,
@@ -125,14 +122,21 @@ def kernels_of(code: str) -> Counter[str]:
     return counts
 
 
-def count(name: str) -> Counter[str]:
-    """Count the kernels of a forward and a backward pass in 16 bits, conversions included.
+def count(variant: str) -> Counter[str]:
+    """Count the kernels of a forward and a backward pass in 16 bits, with dropout.
 
-    name: a case of tests/training/test_no_waiting.py.
+    Without the conversions of weights, which are no part of a graph. variant: of `VARIANTS`.
     """
-    job = JOBS[name]
-    net = job.net.model_copy(update={"layers": LAYERS})
-    six = job.model_copy(update={"net": net})
+    model = model_of(SIZE, variant, torch.device("cpu"))
+    for layer in model.attentions:
+        layer.dropout = DROPOUT
+    for module in model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = DROPOUT
+    compute_by(model, "definition")
+    tokens = torch.randint(SYMBOLS, (SIZE.streams, SIZE.block))
+    cached = torch.randn(SIZE.limit, SIZE.streams, SIZE.width)
+    past = [(cached,) for _ in model.attentions]
     counts = Counter()
 
     def counting(graph: GraphModule, inputs: list, **_):
@@ -142,22 +146,14 @@ def count(name: str) -> Counter[str]:
     def backend(graph: GraphModule, inputs: list):
         return compile_fx.compile_fx(graph, inputs, inner_compile=counting)
 
-    with build.without(), tempfile.TemporaryDirectory() as folder:
-        runner = load(TASKS[six.task].runner)
-        run = Run(six, runner, DATA[six.task], Path(folder), torch.device("cpu"))
-        compute_by(run.model, "definition")
-        run.model.train()
-        tokens = torch.zeros(4, 8, dtype=torch.int64)
-        past = run.model.start(len(tokens))
-        for _ in range(LAYERS):  # until caches are full
-            _, past = run.model(tokens, past)
-        forward = graph_of(run.model, Kind("counted", {"backend": backend}, 0.0), LAYERS * (32,))
-        with torch.autocast("cpu", torch.bfloat16):
-            logits, _ = forward(tokens, past)
-        logits.float().square().mean().backward()
+    keys = SIZE.layers * (SIZE.limit,)
+    forward = graph_of(model, Kind("counted", {"backend": backend}, 0.0), keys)
+    with build.without(), torch.autocast("cpu", torch.bfloat16):
+        logits, _ = forward(tokens, past)
+    logits.float().square().mean().backward()
     return counts
 
 
 if __name__ == "__main__":
-    (case,) = sys.argv[1:]
-    print(json.dumps(count(case)))
+    (variant,) = sys.argv[1:]
+    print(json.dumps(count(variant)))
