@@ -224,6 +224,7 @@ KERNELS = {"fixed": 327, "adaptive": 354, "top-k": 339, "sparsemax": 346}
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_compiled_step_has_no_more_kernels_than_today(name):
+    pytest.importorskip("triton", reason="triton has no build for this platform")
     environment = dict(os.environ)
     environment.pop("TRITON_INTERPRET", None)
     done = subprocess.run(
