@@ -73,6 +73,8 @@ FEW = 8  # k of a selection
 BISECTIONS = 24  # of the range of a row's scores
 # in place of a CUDA graph, where there is none: what code is generated from
 TRACED = (Kind("traced", {"backend": "aot_eager_decomp_partition"}, 0.0),)
+# as "compiled", with independent kernels joined
+COMBINED = Kind("combined", {"options": {"triton.cudagraphs": True, "combo_kernels": True}}, 0.0)
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,8 @@ def time_steps(settings: Settings, clock: Clock, table: Table) -> None:
     """Time whole training steps by size and variant, without a graph and with each kind of one."""
     on_gpu = clock.device.type == "cuda"
     kinds = KINDS if on_gpu else TRACED
+    if on_gpu and settings.everything:
+        kinds += (COMBINED,)
     for size_name, variant in steps_asked(settings):
         size = SMOKE if settings.smoke else SIZES[size_name]
         steps = {}
