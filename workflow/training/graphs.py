@@ -10,7 +10,7 @@ What is taken depends on the updates that are left, and the record says it, with
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from statistics import median
@@ -94,7 +94,7 @@ def notes(run: Run) -> list[str]:
 def graph_of(model: CharLM, kind: Kind, keys: tuple[int, ...]) -> Forward:
     """Make a graph of a model at its first call. keys: of each layer's queries, at most."""
     within = [Definition(each) for each in keys]
-    linear = weights_of_linear(model)
+    converted = Converted(weights_of_linear(model))
 
     def read(weights: dict, tokens: Tensor, past: list[Past]) -> tuple[Tensor, list[Past]]:
         return functional_call(model, weights, (tokens, past))
@@ -103,7 +103,7 @@ def graph_of(model: CharLM, kind: Kind, keys: tuple[int, ...]) -> Forward:
 
     def forward(tokens: Tensor, past: list[Past]) -> tuple[Tensor, list[Past]]:
         torch.compiler.cudagraph_mark_step_begin()
-        weights = in_16_bits(linear, tokens.device)
+        weights = converted.for_autocast(tokens.device)
         with ExitStack() as stack:
             for layer, implementation in zip(model.attentions, within, strict=True):
                 stack.enter_context(computing([layer], implementation))
@@ -125,38 +125,48 @@ def weights_of_linear(model: nn.Module) -> dict[str, Tensor]:
     return weights
 
 
-def in_16_bits(weights: dict[str, Tensor], device: torch.device) -> dict[str, Tensor]:
-    """Convert weights to the type of autocast; return none where it is not entered.
+class Converted:
+    """Linear layers' weights in the type of autocast, at addresses that stay as they are.
 
-    Autocast itself takes a kernel for each weight, and one for its gradient.
+    Autocast itself takes a kernel for each weight, and one for its gradient. A CUDA graph copies
+    what it reads from elsewhere.
     """
-    if not torch.is_autocast_enabled(device.type):
-        return {}
-    dtype = torch.get_autocast_dtype(device.type)
-    converted = _Converted.apply(dtype, *weights.values())
-    return dict(zip(weights, converted, strict=True))
+
+    def __init__(self, weights: dict[str, Tensor]):
+        self.weights = weights
+        self._buffers: list[Tensor] = []
+
+    def for_autocast(self, device: torch.device) -> dict[str, Tensor]:
+        """Convert the weights as they are now, by name; return none where autocast is off."""
+        if not torch.is_autocast_enabled(device.type):
+            return {}
+        weights = self.weights.values()
+        if not self._buffers:
+            dtype = torch.get_autocast_dtype(device.type)
+            self._buffers = [torch.empty_like(each, dtype=dtype) for each in weights]
+        converted = _Convert.apply(self._buffers, *weights)
+        for each in converted:
+            torch._dynamo.mark_static_address(each)
+        return dict(zip(self.weights, converted, strict=True))
 
 
-class _Converted(torch.autograd.Function):
-    """Convert tensors of one type to another, all at once, and their gradients back."""
+class _Convert(torch.autograd.Function):
+    """Write tensors of one type to buffers of another, all at once, and convert gradients back."""
 
     @staticmethod
-    def forward(ctx, dtype: torch.dtype, *tensors: Tensor) -> tuple[Tensor, ...]:
+    def forward(ctx, buffers: list[Tensor], *tensors: Tensor) -> tuple[Tensor, ...]:
         ctx.dtype = tensors[0].dtype
         ctx.set_materialize_grads(False)
-        return tuple(_convert(tensors, dtype))
+        torch._foreach_copy_(buffers, tensors)
+        return tuple(each.detach() for each in buffers)
 
     @staticmethod
     def backward(ctx, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
         given = [each for each in gradients if each is not None]
-        converted = iter(_convert(given, ctx.dtype))
-        return None, *(None if each is None else next(converted) for each in gradients)
-
-
-def _convert(tensors: Sequence[Tensor], dtype: torch.dtype) -> list[Tensor]:
-    converted = [torch.empty_like(each, dtype=dtype) for each in tensors]
-    torch._foreach_copy_(converted, tensors)
-    return converted
+        converted = [torch.empty_like(each, dtype=ctx.dtype) for each in given]
+        torch._foreach_copy_(converted, given)
+        left = iter(converted)
+        return None, *(None if each is None else next(left) for each in gradients)
 
 
 class Graphs:

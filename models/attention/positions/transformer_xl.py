@@ -45,9 +45,10 @@ class TransformerXL(Position):
         return q + self.v
 
     def keys(self, window: int) -> Tensor:
-        weight = self.project.weight
+        # Not of the type of W_r, which a graph of 16 bits converts: it has no such distances.
+        like = self.u
         # The paper counts from 0: R_{x - 1} for x = window .. 1.
-        distance = torch.arange(window - 1, -1, -1, device=weight.device, dtype=weight.dtype)
+        distance = torch.arange(window - 1, -1, -1, device=like.device, dtype=like.dtype)
         if self.clamp is not None and not self.training:
             distance = distance.clamp(max=self.clamp)
         sinusoids = halves(distance, self.shape.d_model)
