@@ -34,7 +34,7 @@ def merge_runs_of(cards: list[Card], trained: Store) -> int:
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="precompute_cards", description=__doc__)
     parser.add_argument("cards", type=Path, nargs="*", help="card.json of each")
-    parser.add_argument("--scale", default="laptop", help="of which cards ship")
+    parser.add_argument("--scale", default="laptop", help="scale whose cards ship")
     parser.add_argument("--runs", type=Path, default=RUNS, help="where the runs are")
     options = parser.parse_args(argv)
     new = [as_card(read_card(file)) for file in options.cards]
