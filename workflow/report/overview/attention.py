@@ -37,6 +37,7 @@ WORDS = {
     ("score_scale", "none"): "unscaled scores",
     ("score_scale", "ssmax"): "SSMax scale",
     ("score_scale", "asentmax"): "ASEntmax scale",
+    ("score_scale", "adaptive_temperature"): "adaptive temperature",
     (MODEL, XL): "Transformer-XL",
 }
 # choices that the name of a variant leaves out
